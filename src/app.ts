@@ -1,0 +1,94 @@
+import { availableParallelism } from 'node:os';
+import { AuditService } from './audit/audit.service.js';
+import { AuditStore } from './audit/audit.store.js';
+import type { Config } from './config.js';
+import { StoreClient } from './dynamo/client.js';
+import { sdkTransport } from './dynamo/transport.js';
+import { CredentialService } from './identity/credential.service.js';
+import { CredentialStore } from './identity/credential.store.js';
+import { RevocationFeed } from './identity/revocation.feed.js';
+import { RevocationStore } from './identity/revocation.store.js';
+import { hashSecret, newSecret } from './identity/secret.js';
+import { SessionService } from './identity/session.service.js';
+import { SessionStore } from './identity/session.store.js';
+import { importTokenKeys, type TokenKeys } from './identity/token.js';
+import { type Clock, systemClock } from './lib/clock.js';
+import { unavailable } from './lib/errors.js';
+import { createLog, type Log } from './lib/log.js';
+import { Metrics } from './lib/metrics.js';
+import { deriveKey, Sealer } from './lib/seal.js';
+import { Semaphore } from './lib/semaphore.js';
+import { Throttle } from './lib/throttle.js';
+import { OrgService } from './orgs/org.service.js';
+import { OrgStore } from './orgs/org.store.js';
+import type { Catalog } from './spend/price.js';
+import { PriceStore } from './spend/price.store.js';
+
+/** What a process is built of; each is made here and nowhere else. */
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly store: StoreClient;
+  readonly cursors: Sealer;
+  readonly catalog: Catalog;
+  readonly tokenKeys: TokenKeys;
+  readonly revocationFeed: RevocationFeed;
+  readonly sessions: SessionService;
+  readonly credentials: CredentialService;
+  readonly orgs: OrgService;
+  readonly orgStore: OrgStore;
+  readonly priceStore: PriceStore;
+  readonly auditStore: AuditStore;
+}
+
+const hashingQueue = 32;
+
+export async function buildServices(config: Config, { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: { clock?: Clock; log?: Log; metrics?: Metrics } = {}): Promise<Services> {
+  const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
+  const orgStore = new OrgStore(store);
+  const auditStore = new AuditStore(store);
+  const credentialStore = new CredentialStore(store);
+  const revocations = new RevocationStore(store);
+
+  const audit = new AuditService(auditStore, clock, config.auditDays);
+  const feed = new RevocationFeed(revocations, clock, log);
+  const tokenKeys = await importTokenKeys(config.signingKeys);
+  const hashing = new Semaphore(Math.max(1, availableParallelism() - 1), hashingQueue, () => unavailable('too many logins at once: try again'));
+  const { bcryptCost, loginPerClientPerMinute: perClient, loginPerAddressPerMinute: perAddress } = config;
+  const credentials = new CredentialService({ store: credentialStore, revocations, feed, audit, clock, metrics, hashing, bcryptCost });
+  const sessions = new SessionService({
+    credentials: credentialStore,
+    sessions: new SessionStore(store),
+    revocations,
+    feed,
+    audit,
+    clock,
+    metrics,
+    keys: tokenKeys,
+    refreshKey: deriveKey(config.rootSecret, 'refresh tokens'),
+    hashing,
+    perClient: new Throttle(clock, perClient, perClient / 60),
+    perAddress: new Throttle(clock, perAddress, perAddress / 60),
+    dummyHash: await hashSecret(newSecret(), bcryptCost),
+  });
+  const orgs = new OrgService(orgStore, credentials, audit, config.catalog, clock);
+  return {
+    config,
+    clock,
+    log,
+    metrics,
+    store,
+    cursors: new Sealer(deriveKey(config.rootSecret, 'cursors')),
+    catalog: config.catalog,
+    tokenKeys,
+    revocationFeed: feed,
+    sessions,
+    credentials,
+    orgs,
+    orgStore,
+    priceStore: new PriceStore(store),
+    auditStore,
+  };
+}

@@ -1,0 +1,43 @@
+import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { PageArgs, paginate } from '../graphql/connection.js';
+import type { Context } from '../graphql/context.js';
+import { nodeId } from '../graphql/node.js';
+import type { Policy } from '../identity/viewer.js';
+import { badInput } from '../lib/errors.js';
+import { OrgType } from '../orgs/org.types.js';
+import type { Org } from '../orgs/settings.js';
+import { type AuditEvent, auditedEntity } from './audit-event.js';
+import { AuditEventConnection, AuditEventType } from './audit.types.js';
+
+@Resolver(() => OrgType)
+export class OrgAuditResolver {
+  @Authorized<Policy>('org:read')
+  @FieldResolver(() => AuditEventConnection, { description: 'Newest first.' })
+  auditEvents(
+    @Root() { orgId }: Org,
+    @Arg('entityId', () => String, { nullable: true, description: 'Absent: of all.' }) entityId: string | null | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { auditStore, cursors }: Context,
+  ) {
+    if (entityId && !auditedEntity.test(entityId)) throw badInput({ path: 'entityId', message: 'is no id that an audit event can have' });
+    return paginate(
+      page,
+      { cursors, tenant: orgId, field: `Org.auditEvents ${entityId ?? ''}` },
+      ({ entityId: of, eventId }: AuditEvent) => `${eventId} ${of}`,
+      (limit, after) => auditStore.list(orgId, limit, { ...(entityId ? { entityId } : {}), ...(after === undefined ? {} : { after: parsePosition(after) }) }),
+    );
+  }
+}
+
+@Resolver(() => AuditEventType)
+export class AuditEventResolver {
+  @FieldResolver(() => ID)
+  id(@Root() { orgId, entityId, eventId }: AuditEvent) {
+    return nodeId('AuditEvent', orgId, entityId, eventId);
+  }
+}
+
+function parsePosition(position: string): { eventId: string; entityId: string } {
+  const [eventId = '', entityId = ''] = position.split(' ');
+  return { eventId, entityId };
+}

@@ -1,0 +1,72 @@
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import { absent, equals } from '../dynamo/expression.js';
+import { key } from '../dynamo/keys.js';
+import type { AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
+
+const table = 'limiter';
+
+export const auditKey = (orgId: string, entityId: string, eventId: string) => ({ PK: key`${orgId}/AUDIT#${entityId}`, SK: key`#AUDIT#${eventId}` });
+export const auditIndexKey = (orgId: string, eventId: string) => ({ GSI1PK: key`${orgId}/AUDIT`, GSI1SK: key`${eventId}` });
+
+export class AuditStore {
+  constructor(private readonly client: StoreClient) {}
+
+  /** The write of an event, to ride in the transaction of the act it tells of. */
+  draft(event: AuditEvent, expiresAtSecs: number): Write {
+    return { table, put: toItem(event, expiresAtSecs), condition: absent('PK') };
+  }
+
+  async append(event: AuditEvent, expiresAtSecs: number): Promise<void> {
+    await this.client.write({ table, put: toItem(event, expiresAtSecs) }, { repeat: 'idempotent' });
+  }
+
+  /** Newest first, of one entity or of all, up to `limit` after the position named. */
+  async list(orgId: string, limit: number, { entityId, after }: { readonly entityId?: string; readonly after?: AuditPosition }): Promise<AuditEvent[]> {
+    const start = after && { ...auditKey(orgId, after.entityId, after.eventId), ...(entityId === undefined ? auditIndexKey(orgId, after.eventId) : {}) };
+    const page = { newestFirst: true, limit, ...(start ? { after: start } : {}) };
+    if (entityId !== undefined) {
+      const { items } = await this.client.query({ table, where: equals('PK', key`${orgId}/AUDIT#${entityId}`), ...page });
+      return items.map(toEvent);
+    }
+    // The index holds keys only, so that an acquire never pays for it; the events are fetched beside.
+    const { items } = await this.client.query({ table, index: 'GSI1', where: equals('GSI1PK', key`${orgId}/AUDIT`), ...page });
+    const events = await this.client.getMany(
+      table,
+      items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })),
+    );
+    return events.filter((item) => item !== undefined).map(toEvent);
+  }
+
+  async load(orgId: string, { entityId, eventId }: AuditPosition): Promise<AuditEvent | undefined> {
+    const item = await this.client.get(table, auditKey(orgId, entityId, eventId));
+    return item && toEvent(item);
+  }
+}
+
+export type AuditPosition = Pick<AuditEvent, 'entityId' | 'eventId'>;
+
+const toItem = (event: AuditEvent, expiresAtSecs: number): Item => ({
+  ...auditKey(event.orgId, event.entityId, event.eventId),
+  ...auditIndexKey(event.orgId, event.eventId),
+  org_id: event.orgId,
+  event_id: event.eventId,
+  at_ms: event.at.getTime(),
+  actor: event.actor,
+  action: event.action,
+  entity_id: event.entityId,
+  resource: event.resource,
+  details: event.details.map(({ name, value }) => ({ name, value })),
+  ttl: expiresAtSecs,
+});
+
+const toEvent = (item: Item): AuditEvent => ({
+  nodeType: 'AuditEvent',
+  orgId: item.org_id as string,
+  eventId: item.event_id as string,
+  at: new Date(item.at_ms as number),
+  actor: item.actor as string,
+  action: item.action as AuditAction,
+  entityId: item.entity_id as string,
+  ...(item.resource ? { resource: item.resource as string } : {}),
+  details: item.details as unknown as AuditDetail[],
+});

@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { JWK } from 'jose';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { type Catalog, slug } from './spend/price.js';
+
+export interface Config {
+  readonly production: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly store: StoreSettings;
+  readonly dataDir: string;
+  readonly adminKey: string;
+  /** The pepper of device keys, and what all other keys of the deployment are derived from. */
+  readonly rootSecret: string;
+  /** The first signs, all verify. */
+  readonly signingKeys: readonly JWK[];
+  readonly bcryptCost: number;
+  /** 0: off. */
+  readonly principalRps: number;
+  readonly principalConcurrency: number;
+  readonly trustProxy: boolean;
+  readonly logLevel: string;
+  readonly catalog: Catalog;
+  readonly loginPerClientPerMinute: number;
+  readonly loginPerAddressPerMinute: number;
+  readonly auditDays: number;
+}
+
+/** Where the tables are, and nothing that is secret: all that `tables` needs. */
+export interface StoreSettings {
+  readonly endpoint?: string;
+  readonly region: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly tablePrefix: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Everything that is wrong with a configuration, in one message. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(`cannot start, ${faults.length === 1 ? 'one thing is' : `${faults.length} things are`} wrong with the configuration:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+export const processEnvironment = (): Environment => process.env;
+
+/** The SDK warns at every start that it will leave Node 20 one day; `package.json` pins the version that has not. */
+export function silenceNodeVersionWarning(): void {
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+}
+
+const text = z.string().trim().min(1);
+const micros = z.number().int().min(0).max(1e12);
+const fileSchema = z.strictObject({
+  models: z
+    .record(
+      z.string().regex(slug, 'a label is 1 to 64 of a-z 0-9 . _ - and begins with a letter or digit'),
+      z.strictObject({
+        bedrockModelId: text.max(256).regex(/^[^#/\s]+$/, 'no spaces, # or /'),
+        tier: text.optional(),
+        family: text.optional(),
+        description: text.optional(),
+        inputUsdMicrosPer1M: micros,
+        outputUsdMicrosPer1M: micros,
+      }),
+    )
+    .refine((models) => Object.keys(models).length > 0, 'at least one label is needed'),
+  login: z.strictObject({ perClientPerMinute: z.number().int().min(1), perAddressPerMinute: z.number().int().min(1) }),
+  retention: z.strictObject({ auditDays: z.number().int().min(1) }),
+});
+
+const wholeNumber = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
+    .default(fallback);
+const onOff = z
+  .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
+  .transform((value) => value === 'true' || value === '1' || value === 'on')
+  .default(false);
+const jwkSet = z
+  .string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one')
+  .transform((value, context) => {
+    const keys = parseJwks(value);
+    if (keys) return keys;
+    context.addIssue('must be a JWK set {"keys":[…]} of private Ed25519 keys (kty OKP, crv Ed25519, kid, x, d), each with its own kid');
+    return z.NEVER;
+  });
+
+const storeSchema = z.object({
+  DYNAMODB_ENDPOINT: z.url('must be a URL such as http://127.0.0.1:8000').optional(),
+  AWS_REGION: text.default('us-east-1'),
+  TABLE_PREFIX: z.string().regex(/^[a-zA-Z0-9_.-]{0,64}$/, 'at most 64 of A-Z a-z 0-9 _ . -').default('tollgate_'),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+});
+const environmentSchema = storeSchema.extend({
+  NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
+  HOST: text.default('0.0.0.0'),
+  PORT: wholeNumber(0, 65535, 4000),
+  TOLLGATE_DATA_DIR: text.default('.tollgate'),
+  TOLLGATE_ADMIN_KEY: z.string('is missing: at least 32 characters').min(32, 'must have at least 32 characters'),
+  API_KEY_PEPPER: z.string('is missing: at least 32 bytes').refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes'),
+  TOLLGATE_SIGNING_KEYS: jwkSet,
+  BCRYPT_COST: wholeNumber(4, 15, 12),
+  PRINCIPAL_RPS: wholeNumber(0, 1e9, 5000),
+  PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9, 512),
+  TRUST_PROXY: onOff,
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
+});
+
+/** Reads the environment and `config.yaml`; throws one `ConfigError` that names every fault of both. */
+export function loadConfig(environment: Environment): Config {
+  const faults: string[] = [];
+  const env = checked(environmentSchema, given(environment), faults, (path) => path);
+  const file = readConfigFile(environment.TOLLGATE_CONFIG, faults);
+  if (!env || !file || faults.length > 0) throw new ConfigError(faults);
+  return {
+    production: env.NODE_ENV === 'production',
+    host: env.HOST,
+    port: env.PORT,
+    store: storeSettings(env),
+    dataDir: env.TOLLGATE_DATA_DIR,
+    adminKey: env.TOLLGATE_ADMIN_KEY,
+    rootSecret: env.API_KEY_PEPPER,
+    signingKeys: env.TOLLGATE_SIGNING_KEYS,
+    bcryptCost: env.BCRYPT_COST,
+    principalRps: env.PRINCIPAL_RPS,
+    principalConcurrency: env.PRINCIPAL_CONCURRENCY,
+    trustProxy: env.TRUST_PROXY,
+    logLevel: env.LOG_LEVEL,
+    catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
+    loginPerClientPerMinute: file.login.perClientPerMinute,
+    loginPerAddressPerMinute: file.login.perAddressPerMinute,
+    auditDays: file.retention.auditDays,
+  };
+}
+
+/** The part of the configuration that `tollgate tables` needs. */
+export function loadStoreSettings(environment: Environment): StoreSettings {
+  const faults: string[] = [];
+  const env = checked(storeSchema, given(environment), faults, (path) => path);
+  if (!env) throw new ConfigError(faults);
+  return storeSettings(env);
+}
+
+function storeSettings(env: z.infer<typeof storeSchema>): StoreSettings {
+  return {
+    region: env.AWS_REGION,
+    tablePrefix: env.TABLE_PREFIX,
+    ...(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {}),
+    // A local engine takes any credentials but wants some.
+    ...(env.DYNAMODB_ENDPOINT && !env.AWS_ACCESS_KEY_ID ? { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } : {}),
+  };
+}
+
+/** An empty variable counts as one that is not set. */
+const given = (environment: Environment): Environment => Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+
+function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[], name: (path: string) => string): z.infer<T> | undefined {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) {
+    const nested = issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join(', ') : issue.message;
+    faults.push(`${name(issue.path.join('.'))}: ${nested}`);
+  }
+  return undefined;
+}
+
+function readConfigFile(path: string | undefined, faults: string[]): z.infer<typeof fileSchema> | undefined {
+  const file = path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url));
+  try {
+    return checked(fileSchema, parseYaml(readFileSync(file, 'utf8')), faults, (at) => `${file}${at ? `, ${at}` : ''}`);
+  } catch (error) {
+    faults.push(`${file}: ${(error as Error).message.split('\n')[0]}`);
+    return undefined;
+  }
+}
+
+function parseJwks(value: string): JWK[] | undefined {
+  try {
+    const { keys } = JSON.parse(value) as { keys?: JWK[] };
+    if (!Array.isArray(keys) || keys.length === 0) return undefined;
+    const sound = keys.every(({ kty, crv, kid, x, d }) => kty === 'OKP' && crv === 'Ed25519' && [kid, x, d].every((part) => typeof part === 'string' && part !== ''));
+    return sound && new Set(keys.map(({ kid }) => kid)).size === keys.length ? keys : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const withoutUndefined = <T extends object>(value: T): T => Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;

@@ -1,0 +1,300 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Clock, systemClock } from '../lib/clock.js';
+import { newUuid } from '../lib/id.js';
+import type { Metrics } from '../lib/metrics.js';
+import { sleep } from '../lib/timers.js';
+import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
+import { type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
+import { pauseMs, RetryBudget } from './retry.js';
+import type { TableName } from './tables.js';
+import type { CallName, Transport } from './transport.js';
+
+export type Key = Readonly<Record<string, string | number>>;
+
+interface Target {
+  readonly table: TableName;
+  readonly condition?: Condition;
+}
+export type Put = Target & { readonly put: Item };
+export type Update = Target & Changes & { readonly update: Key };
+export type Delete = Target & { readonly delete: Key };
+export type Check = Target & { readonly check: Key };
+export type Write = Put | Update | Delete;
+
+/** A failed condition is an answer, with the item that failed it. */
+export type WriteOutcome = { readonly done: true; readonly item?: Item } | { readonly done: false; readonly old?: Item };
+export type TransactOutcome = { readonly done: true } | { readonly done: false; readonly reasons: readonly CancellationReason[] };
+
+export interface WriteOptions {
+  readonly returnNew?: boolean;
+  /**
+   * What to do when a reply is lost. 'never' (the default): tell the caller that the outcome is unknown.
+   * 'idempotent': twice is as good as once. A function: send again, and if the condition then fails, say by the item
+   * that is there whether it was this very write that made it so.
+   */
+  readonly repeat?: 'never' | 'idempotent' | ((old: Item) => boolean);
+}
+
+export interface Query {
+  readonly table: TableName;
+  readonly index?: string;
+  readonly where: Condition;
+  readonly newestFirst?: boolean;
+  readonly limit?: number;
+  readonly after?: Key;
+  readonly consistent?: boolean;
+}
+export interface Page {
+  readonly items: readonly Item[];
+  /** Where to go on; absent at the end. */
+  readonly next?: Key;
+}
+
+/** Capacity units and calls, as the store itself counted them. */
+export interface Units {
+  read: number;
+  write: number;
+  calls: number;
+}
+
+const deadlineMs = 4000;
+const mostKeysABatch = 100;
+const mostWritesABatch = 25;
+
+/** The one port to the store: conditions, old images, consumed capacity, mapped errors, bounded and safe repeats. */
+export class StoreClient {
+  /** Everything this process has consumed so far. */
+  readonly consumed: Units = { read: 0, write: 0, calls: 0 };
+  private readonly budget: RetryBudget;
+  private readonly operation = new AsyncLocalStorage<Units>();
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly tablePrefix: string,
+    private readonly metrics?: Metrics,
+    private readonly clock: Clock = systemClock,
+  ) {
+    this.budget = new RetryBudget(clock);
+  }
+
+  /** Runs `task` and sums into `units` whatever it consumes. */
+  metered<T>(units: Units, task: () => T): T {
+    return this.operation.run(units, task);
+  }
+
+  async get(table: TableName, key: Key, options: { readonly consistent?: boolean } = {}): Promise<Item | undefined> {
+    const output = await this.read('get', { TableName: this.named(table), Key: key, ConsistentRead: options.consistent ?? false });
+    return output.Item as Item | undefined;
+  }
+
+  /** One answer a key, in the order of the keys. Throws if any stays unanswered: a gap must never pass for absence. */
+  async getMany(table: TableName, keys: readonly Key[], options: { readonly consistent?: boolean } = {}): Promise<(Item | undefined)[]> {
+    const wanted = new Map(keys.map((key) => [identity(key), key]));
+    const names = Object.keys(keys[0] ?? {});
+    const found = new Map<string, Item>();
+    const chunks = chunked([...wanted.values()], mostKeysABatch);
+    await Promise.all(
+      chunks.map((chunk) =>
+        this.untilProcessed(chunk, async (pending) => {
+          const output = await this.read('batchGet', { RequestItems: { [this.named(table)]: { Keys: pending, ConsistentRead: options.consistent ?? false } } });
+          for (const item of (output.Responses as Record<string, Item[]> | undefined)?.[this.named(table)] ?? []) {
+            found.set(identity(Object.fromEntries(names.map((name) => [name, item[name] as string]))), item);
+          }
+          return (output.UnprocessedKeys as Record<string, { Keys: Key[] }> | undefined)?.[this.named(table)]?.Keys ?? [];
+        }),
+      ),
+    );
+    return keys.map((key) => found.get(identity(key)));
+  }
+
+  /** Puts and deletes of items that nothing else writes: no conditions, in any order, all of them or an error. */
+  async writeMany(table: TableName, writes: readonly ({ readonly put: Item } | { readonly delete: Key })[]): Promise<void> {
+    const requests = writes.map((write) => ('put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } }));
+    for (const chunk of chunked(requests, mostWritesABatch)) {
+      await this.untilProcessed(chunk, async (pending) => {
+        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true);
+        if (isFault(output)) throw new Error(`a batch write cannot fail with ${output.kind}`);
+        return ((output.UnprocessedItems as Record<string, typeof requests> | undefined)?.[this.named(table)] ?? []) as typeof requests;
+      });
+    }
+  }
+
+  async query({ table, index, where, newestFirst = false, limit, after, consistent = false }: Query): Promise<Page> {
+    const expression = new Expression();
+    const output = await this.read('query', {
+      TableName: this.named(table),
+      ...(index ? { IndexName: index } : {}),
+      KeyConditionExpression: expression.condition(where),
+      ScanIndexForward: !newestFirst,
+      ...(limit ? { Limit: limit } : {}),
+      ...(after ? { ExclusiveStartKey: after } : {}),
+      ConsistentRead: consistent,
+      ...expression.placeholders(),
+    });
+    return page(output);
+  }
+
+  /** A page of a whole table: for sweeps and checks, never for a request. */
+  async scan(table: TableName, after?: Key): Promise<Page> {
+    return page(await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }));
+  }
+
+  async write(write: Write, { returnNew = false, repeat = 'never' }: WriteOptions = {}): Promise<WriteOutcome> {
+    if ('add' in write && !write.condition) throw new Error('an ADD without a condition counts twice when it is repeated');
+    const [call, input] = this.writeInput(write);
+    const output = await this.attempt(
+      call,
+      {
+        ...input,
+        ...(write.condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}),
+        ...(returnNew ? { ReturnValues: 'ALL_NEW' } : {}),
+      },
+      repeat !== 'never',
+    );
+    if (!isFault(output)) return output.Attributes ? { done: true, item: output.Attributes as Item } : { done: true };
+    if (output.kind !== 'condition') throw new Error(`a single write cannot fail with ${output.kind}`);
+    if (typeof repeat === 'function' && output.old && repeat(output.old)) return { done: true, item: output.old };
+    return output.old ? { done: false, old: output.old } : { done: false };
+  }
+
+  /**
+   * All of the writes or none. A lost reply is asked for again under the same token, which DynamoDB honours for ten
+   * minutes; `token` lets a caller repeat it later still.
+   */
+  async transact(writes: readonly (Write | Check)[], token: string = newUuid()): Promise<TransactOutcome> {
+    if (!writes.some((write) => write.condition)) throw new Error('a transaction without a condition is not safe to repeat');
+    const items = writes.map((write) => {
+      if ('check' in write) {
+        return { ConditionCheck: { ...this.conditionInput(write), Key: write.check, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } };
+      }
+      const [call, input] = this.writeInput(write);
+      const kind = { put: 'Put', update: 'Update', delete: 'Delete' }[call as 'put' | 'update' | 'delete'];
+      return { [kind]: { ...input, ...(write.condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}) } };
+    });
+    const output = await this.attempt('transact', { TransactItems: items, ClientRequestToken: token }, true);
+    if (!isFault(output)) return { done: true };
+    if (output.kind !== 'cancelled') throw new Error(`a transaction cannot fail with ${output.kind}`);
+    return { done: false, reasons: output.reasons };
+  }
+
+  close(): void {
+    this.transport.close();
+  }
+
+  private named(table: TableName): string {
+    return this.tablePrefix + table;
+  }
+
+  private writeInput(write: Write): [CallName, Record<string, unknown>] {
+    if ('put' in write) return ['put', { ...this.conditionInput(write), Item: write.put }];
+    if ('delete' in write) return ['delete', { ...this.conditionInput(write), Key: write.delete }];
+    const expression = new Expression();
+    return [
+      'update',
+      {
+        TableName: this.named(write.table),
+        Key: write.update,
+        UpdateExpression: expression.changes(write),
+        ...(write.condition ? { ConditionExpression: expression.condition(write.condition) } : {}),
+        ...expression.placeholders(),
+      },
+    ];
+  }
+
+  private conditionInput({ table, condition }: Target): Record<string, unknown> {
+    if (!condition) return { TableName: this.named(table) };
+    const expression = new Expression();
+    return { TableName: this.named(table), ConditionExpression: expression.condition(condition), ...expression.placeholders() };
+  }
+
+  private async read(call: CallName, input: object): Promise<Record<string, unknown>> {
+    const output = await this.attempt(call, input, true);
+    if (isFault(output)) throw new Error(`a read cannot fail with ${output.kind}`);
+    return output;
+  }
+
+  /** Loops over what a batch left unprocessed until nothing is left or the deadline has passed. */
+  private async untilProcessed<T>(all: readonly T[], process: (pending: readonly T[]) => Promise<readonly T[]>): Promise<void> {
+    const untilMs = this.clock.monotonicMs() + deadlineMs;
+    let pending = all;
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      if (attempt > 0) {
+        if (this.clock.monotonicMs() > untilMs) throw new StoreUnavailable('unknown', { cause: new Error(`${pending.length} keys of a batch stayed unprocessed`) });
+        await sleep(pauseMs(attempt));
+      }
+      pending = await process(pending);
+    }
+  }
+
+  /** Sends until there is an answer, a condition that failed, or no time and no right to go on. */
+  private async attempt(call: CallName, input: object, safeToRepeat: boolean): Promise<Record<string, unknown> | Definite> {
+    const untilMs = this.clock.monotonicMs() + deadlineMs;
+    let applied: 'no' | 'unknown' = 'no';
+    this.budget.called();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const output = await this.transport.send(call, { ...input, ReturnConsumedCapacity: 'TOTAL' });
+        this.charge(call, output);
+        this.metrics?.storeCalls.inc({ call, outcome: 'ok' });
+        return output;
+      } catch (error) {
+        const fault = classify(error, this.transport.decode);
+        this.metrics?.storeCalls.inc({ call, outcome: fault.kind });
+        this.tally(0, 0);
+        if (fault.kind === 'bug') throw error;
+        const answer = definite(fault);
+        if (answer) return answer;
+        if (fault.kind === 'unknown') {
+          applied = 'unknown';
+          if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
+        }
+        // Contention is the callers' own doing and passes; only trouble of the store counts against the budget.
+        const contended = fault.kind === 'conflict' || fault.kind === 'cancelled';
+        const pause = pauseMs(attempt);
+        if (this.clock.monotonicMs() + pause > untilMs || !(contended || this.budget.mayRepeat())) throw new StoreUnavailable(applied, { cause: error });
+        await sleep(pause);
+      }
+    }
+  }
+
+  private charge(call: CallName, output: Record<string, unknown>): void {
+    const reported = output.ConsumedCapacity as { CapacityUnits?: number } | { CapacityUnits?: number }[] | undefined;
+    const units = [reported ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+    const isRead = call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
+    this.tally(isRead ? units : 0, isRead ? 0 : units);
+  }
+
+  private tally(read: number, write: number): void {
+    for (const units of [this.consumed, this.operation.getStore()]) {
+      if (!units) continue;
+      units.read += read;
+      units.write += write;
+      units.calls += 1;
+    }
+    this.metrics?.storeUnits.inc({ kind: 'read' }, read);
+    this.metrics?.storeUnits.inc({ kind: 'write' }, write);
+  }
+}
+
+type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
+
+/** A cancelled transaction is an answer only if a condition failed; mere conflicts and throttles go again. */
+const definite = (fault: Fault): Definite | undefined =>
+  fault.kind === 'condition' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'condition')) ? fault : undefined;
+
+const isFault = (output: Record<string, unknown> | Definite): output is Definite => output.kind === 'condition' || output.kind === 'cancelled';
+
+const page = (output: Record<string, unknown>): Page => ({
+  items: (output.Items as Item[] | undefined) ?? [],
+  ...(output.LastEvaluatedKey ? { next: output.LastEvaluatedKey as Key } : {}),
+});
+
+const identity = (key: Key): string => JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+function chunked<T>(all: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let i = 0; i < all.length; i += size) chunks.push(all.slice(i, i + size));
+  return chunks;
+}
+
+export type { Item, Value };

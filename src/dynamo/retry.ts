@@ -1,0 +1,40 @@
+import type { Clock } from '../lib/clock.js';
+import { randomFraction } from '../lib/id.js';
+
+const firstPauseMs = 25;
+const longestPauseMs = 400;
+
+/** Full jitter: anything from nothing to the doubled ceiling, so that those who collided once do not collide again. */
+export const pauseMs = (attempt: number): number => randomFraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
+
+const share = 0.1;
+const reservePerSecond = 10;
+const mostSaved = 100;
+
+/** Lets one call in ten be a repeat, and ten a second whatever the load, so that retries never become the load. */
+export class RetryBudget {
+  private saved = reservePerSecond;
+  private reserve = reservePerSecond;
+  private reserveAtMs: number;
+
+  constructor(private readonly clock: Clock) {
+    this.reserveAtMs = clock.monotonicMs();
+  }
+
+  called(): void {
+    this.saved = Math.min(mostSaved, this.saved + share);
+  }
+
+  mayRepeat(): boolean {
+    if (this.saved >= 1) {
+      this.saved -= 1;
+      return true;
+    }
+    const nowMs = this.clock.monotonicMs();
+    this.reserve = Math.min(reservePerSecond, this.reserve + ((nowMs - this.reserveAtMs) * reservePerSecond) / 1000);
+    this.reserveAtMs = nowMs;
+    if (this.reserve < 1) return false;
+    this.reserve -= 1;
+    return true;
+  }
+}

@@ -1,0 +1,62 @@
+import { tableSchema } from './table-admin.js';
+import { definitionOf, type TableName, tableNames } from './tables.js';
+
+const logicalId = (table: TableName): string =>
+  `${table
+    .split('_')
+    .map((word) => word[0]?.toUpperCase() + word.slice(1))
+    .join('')}Table`;
+
+const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:ConditionCheckItem', 'dynamodb:DescribeTable'];
+const writes = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:BatchWriteItem'];
+
+/** CloudFormation for the tables and the least policies that gateway and worker run with. */
+export function cloudFormationTemplate(prefix: string): object {
+  const resources: Record<string, unknown> = {};
+  for (const table of tableNames) {
+    const { ttl } = definitionOf(table);
+    resources[logicalId(table)] = {
+      Type: 'AWS::DynamoDB::Table',
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        TableName: { 'Fn::Sub': `\${TablePrefix}${table}` },
+        ...tableSchema(definitionOf(table)),
+        ...(ttl ? { TimeToLiveSpecification: { AttributeName: ttl, Enabled: true } } : {}),
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        DeletionProtectionEnabled: true,
+      },
+    };
+  }
+  resources.GatewayPolicy = policy('What a Tollgate gateway may do', tableNames);
+  resources.WorkerPolicy = policy(
+    'What a Tollgate worker may do',
+    tableNames.filter((table) => definitionOf(table).writtenBy === 'both'),
+  );
+  return {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Description: 'Tables and policies of Tollgate',
+    Parameters: { TablePrefix: { Type: 'String', Default: prefix, AllowedPattern: '[a-zA-Z0-9_.-]{0,64}' } },
+    Resources: resources,
+    Outputs: Object.fromEntries(['GatewayPolicy', 'WorkerPolicy'].map((name) => [name, { Value: { Ref: name } }])),
+  };
+}
+
+/** Reads everywhere, writes to the tables named. */
+function policy(description: string, written: readonly TableName[]): object {
+  const arns = (names: readonly TableName[]) =>
+    names.flatMap((table) => [{ 'Fn::GetAtt': [logicalId(table), 'Arn'] }, ...(definitionOf(table).indexes ? [{ 'Fn::Sub': `\${${logicalId(table)}.Arn}/index/*` }] : [])]);
+  return {
+    Type: 'AWS::IAM::ManagedPolicy',
+    Properties: {
+      Description: description,
+      PolicyDocument: {
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Action: reads, Resource: arns(tableNames) },
+          { Effect: 'Allow', Action: writes, Resource: arns(written) },
+        ],
+      },
+    },
+  };
+}

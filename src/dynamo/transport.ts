@@ -1,0 +1,89 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import type { Item } from './expression.js';
+
+const commands = {
+  get: GetCommand,
+  batchGet: BatchGetCommand,
+  put: PutCommand,
+  update: UpdateCommand,
+  delete: DeleteCommand,
+  transact: TransactWriteCommand,
+  query: QueryCommand,
+  scan: ScanCommand,
+  batchWrite: BatchWriteCommand,
+} as const;
+export type CallName = keyof typeof commands;
+
+/** What lies below the store client and can be exchanged: one attempt of one call, errors as they came. */
+export interface Transport {
+  send(call: CallName, input: object): Promise<Record<string, unknown>>;
+  /** An item as it stands in an error, which the SDK leaves marshalled. */
+  decode(item: unknown): Item;
+  close(): void;
+}
+
+export interface StoreEndpoint {
+  /** Absent: Amazon DynamoDB in `region`. */
+  readonly endpoint?: string;
+  readonly region: string;
+  /** For local engines, which take any; absent: the SDK's own chain. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+const connectMs = 300;
+const requestMs = 1000;
+const sockets = { keepAlive: true, maxSockets: 128 };
+
+export function createDynamoClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
+  return new DynamoDBClient({
+    region,
+    ...(endpoint ? { endpoint } : {}),
+    ...(credentials ? { credentials } : {}),
+    // Whether a call may be repeated is known above, not here.
+    maxAttempts: 1,
+    // An empty logger spares the SDK from formatting every input and output.
+    logger: {} as never,
+    requestHandler: new NodeHttpHandler({
+      connectionTimeout: connectMs,
+      requestTimeout: requestMs,
+      throwOnRequestTimeout: true,
+      httpAgent: new HttpAgent(sockets),
+      httpsAgent: new HttpsAgent(sockets),
+    }),
+  });
+}
+
+/** Numbers past 2^53 become BigInt, all others plain numbers. */
+const exactNumber = (digits: string): number | bigint => {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
+};
+
+export function sdkTransport(endpoint: StoreEndpoint): Transport {
+  const raw = createDynamoClient(endpoint);
+  const client = DynamoDBDocumentClient.from(raw, {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: { wrapNumbers: exactNumber as never },
+  });
+  return {
+    send: (call, input) => client.send(new commands[call](input as never) as never) as Promise<never>,
+    decode: (item) => unmarshall(item as never, { wrapNumbers: exactNumber as never }) as Item,
+    close: () => raw.destroy(),
+  };
+}

@@ -1,0 +1,37 @@
+import { Arg, Authorized, Ctx, ID, Query, Resolver } from 'type-graphql';
+import { auditEventId, auditedEntity } from '../audit/audit-event.js';
+import { uuidPattern } from '../identity/client-id.js';
+import { maySeeAllOf, type Policy } from '../identity/viewer.js';
+import { slug } from '../spend/price.js';
+import type { Context } from './context.js';
+import { Node, parseNodeId } from './node.js';
+
+interface NodeKind {
+  /** What each part of its id must look like: an id may have been made up. */
+  readonly parts: readonly RegExp[];
+  /** Goes through a loader or check that knows the viewer, so that a foreign id finds nothing. */
+  load(parts: readonly string[], context: Context): unknown;
+}
+
+const kinds: ReadonlyMap<string, NodeKind> = new Map(
+  Object.entries({
+    Org: { parts: [uuidPattern], load: ([orgId = ''], { loaders }) => loaders.org.load(orgId) },
+    App: { parts: [uuidPattern, slug], load: ([orgId = '', appId = ''], { loaders }) => loaders.app.load({ orgId, appId }) },
+    AuditEvent: {
+      parts: [uuidPattern, auditedEntity, auditEventId],
+      load: ([orgId = '', entityId = '', eventId = ''], { viewer, auditStore }) => (maySeeAllOf(viewer, orgId) ? auditStore.load(orgId, { entityId, eventId }) : null),
+    },
+  } satisfies Record<string, NodeKind>),
+);
+
+@Resolver()
+export class NodeResolver {
+  @Authorized<Policy>('signed-in')
+  @Query(() => Node, { nullable: true, description: 'Whatever has this id; null for what does not exist, or not for the caller.' })
+  node(@Arg('id', () => ID) id: string, @Ctx() context: Context) {
+    const [type = '', ...parts] = parseNodeId(id) ?? [];
+    const kind = kinds.get(type);
+    const sound = kind?.parts.length === parts.length && kind.parts.every((pattern, i) => pattern.test(parts[i] ?? ''));
+    return sound ? kind.load(parts, context) : null;
+  }
+}

@@ -1,0 +1,27 @@
+import 'reflect-metadata';
+import type { GraphQLSchema } from 'graphql';
+import { buildSchema, type NonEmptyArray } from 'type-graphql';
+import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
+import { IdentityResolver } from '../identity/identity.resolver.js';
+import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
+import { PriceResolver } from '../spend/price.resolver.js';
+import { NodeResolver } from './node.resolver.js';
+import { authChecker } from './policy.js';
+
+// biome-ignore lint/complexity/noBannedTypes: type-graphql's own word for a resolver class
+type ResolverClass = Function;
+
+const resolvers: NonEmptyArray<ResolverClass> = [IdentityResolver, NodeResolver, OrgResolver, AppResolver, PriceResolver, OrgAuditResolver, AuditEventResolver];
+
+/** The one schema. `more` lets a test of the transports bring a field of its own. */
+export function createSchema(more: readonly ResolverClass[] = []): Promise<GraphQLSchema> {
+  return buildSchema({
+    resolvers: [...resolvers, ...more] as NonEmptyArray<ResolverClass>,
+    authChecker,
+    authMode: 'error',
+    validate: false,
+    orphanedTypes: [],
+    // Subscriptions read the store's own logs; nothing is published inside a process.
+    pubSub: { publish() {}, subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) }) } as never,
+  });
+}

@@ -1,0 +1,113 @@
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, equals, greaterThan } from '../dynamo/expression.js';
+import { key } from '../dynamo/keys.js';
+import { epochSeconds } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
+import { sha256 } from '../lib/id.js';
+import { configKey } from '../orgs/config-key.js';
+import { type ClientRef, clientIdOf } from './client-id.js';
+import { type Credentials, credentialsOf } from './secret.js';
+
+const retrievals = 'secret_retrieval_tokens';
+
+export const retrievalKey = (token: string) => ({ PK: key`${sha256(token)}` });
+
+/** What a one-time token is good for. Only its hash is stored. */
+export interface Retrieval {
+  readonly client: ClientRef;
+  readonly rotation: number;
+  readonly graceHours: number;
+  readonly expiresAt: Date;
+  readonly used: boolean;
+}
+
+export interface NewSecret {
+  readonly hash: string;
+  readonly createdAt: Date;
+  /** The previous secret stays good until then; absent: it ends now. */
+  readonly graceExpiresAt?: Date;
+  readonly generation: number;
+}
+
+export class CredentialStore {
+  constructor(private readonly client: StoreClient) {}
+
+  async load(client: ClientRef): Promise<Credentials | undefined> {
+    const item = await this.client.get('config', configKey(client), { consistent: true });
+    return item && credentialsOf(item);
+  }
+
+  draftRetrieval(token: string, { client, rotation, graceHours, expiresAt }: Retrieval, nowMs: number): Write {
+    return {
+      table: retrievals,
+      put: {
+        ...retrievalKey(token),
+        org_id: client.orgId,
+        app_id: client.appId,
+        secret_type: client.appId === undefined ? 'org' : 'app',
+        client_id: clientIdOf(client),
+        rotation,
+        grace_hours: graceHours,
+        created_at_epoch: epochSeconds(nowMs),
+        expires_at_epoch: epochSeconds(expiresAt.getTime()),
+        used: false,
+      },
+      condition: absent('PK'),
+    };
+  }
+
+  /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
+  async rotate(client: ClientRef, seen: Credentials, drafts: readonly Draft[]): Promise<boolean> {
+    const outcome = await this.client.transact([
+      { table: 'config', update: configKey(client), set: { client_rotation: seen.rotation + 1 }, condition: equals('client_rotation', seen.rotation) },
+      ...(drafts as readonly Write[]),
+    ]);
+    return outcome.done;
+  }
+
+  async loadRetrieval(token: string): Promise<Retrieval | undefined> {
+    const item = await this.client.get(retrievals, retrievalKey(token), { consistent: true });
+    return item && toRetrieval(item);
+  }
+
+  /**
+   * Spends the token and installs the hash, both or neither. `claim` marks this very call, so that a success whose
+   * reply was lost is known for its own. False: spent, expired or voided.
+   */
+  async install(token: string, seen: Credentials, { client, rotation }: Retrieval, secret: NewSecret, claim: string, drafts: readonly Draft[]): Promise<boolean> {
+    const nowSecs = epochSeconds(secret.createdAt.getTime());
+    const keepPrevious = secret.graceExpiresAt !== undefined && seen.hash !== undefined;
+    const outcome = await this.client.transact([
+      {
+        table: retrievals,
+        update: retrievalKey(token),
+        set: { used: true, used_at_epoch: nowSecs, claim },
+        condition: and(equals('used', false), greaterThan('expires_at_epoch', nowSecs)),
+      },
+      {
+        table: 'config',
+        update: configKey(client),
+        set: {
+          client_secret_hash: secret.hash,
+          client_secret_created_at_epoch: nowSecs,
+          client_generation: secret.generation,
+          ...(keepPrevious ? { client_secret_previous_hash: seen.hash, client_secret_rotation_grace_expires_at_epoch: epochSeconds(secret.graceExpiresAt.getTime()) } : {}),
+        },
+        ...(keepPrevious ? {} : { remove: ['client_secret_previous_hash', 'client_secret_rotation_grace_expires_at_epoch'] }),
+        condition: and(equals('client_rotation', rotation), seen.hash === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.hash)),
+      },
+      ...(drafts as readonly Write[]),
+    ]);
+    if (outcome.done) return true;
+    const [first] = outcome.reasons;
+    return first?.kind === 'condition' && first.old?.claim === claim;
+  }
+}
+
+const toRetrieval = (item: Item): Retrieval => ({
+  client: { orgId: item.org_id as string, ...(item.app_id === undefined ? {} : { appId: item.app_id as string }) },
+  rotation: item.rotation as number,
+  graceHours: item.grace_hours as number,
+  expiresAt: new Date((item.expires_at_epoch as number) * 1000),
+  used: item.used as boolean,
+});

@@ -1,0 +1,67 @@
+import type { Clock } from '../lib/clock.js';
+import { unavailable } from '../lib/errors.js';
+import type { Log } from '../lib/log.js';
+import { type Repeating, repeat } from '../lib/timers.js';
+import type { RevocationStore } from './revocation.store.js';
+
+const pollMs = 1000;
+const oldestMemoryMs = 5000;
+
+/** Follows the revocation version: one small read a second for the whole process. */
+export class RevocationFeed {
+  private version = -1;
+  private readAtMs = Number.NEGATIVE_INFINITY;
+  private loop: Repeating | undefined;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private readonly store: Pick<RevocationStore, 'version'>,
+    private readonly clock: Clock,
+    private readonly log: Log,
+  ) {}
+
+  private readonly complain = (error: unknown): void => this.log.warn({ err: error }, 'the revocation version could not be read');
+
+  async start(): Promise<void> {
+    await this.poll();
+    this.loop = repeat(
+      pollMs,
+      async () => {
+        try {
+          await this.poll();
+        } finally {
+          for (const listener of this.listeners) listener();
+        }
+      },
+      this.complain,
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.loop?.stop();
+  }
+
+  /** Brings this process up to date at once, after a revocation of its own. If that fails, the next tick does it. */
+  async refresh(): Promise<void> {
+    await this.poll().catch(this.complain);
+  }
+
+  private async poll(): Promise<void> {
+    const beganMs = this.clock.monotonicMs();
+    const version = await this.store.version();
+    this.version = Math.max(this.version, version);
+    this.readAtMs = Math.max(this.readAtMs, beganMs);
+  }
+
+  /** The version to remember things under. Too long unheard of, nothing remembered may be trusted: never fail open. */
+  current(): number {
+    if (this.clock.monotonicMs() - this.readAtMs > oldestMemoryMs) throw unavailable('revocations cannot be checked because the store does not answer: try again');
+    return this.version;
+  }
+
+  /** Called once a second: for what must end when a token expires or is revoked. */
+  onTick(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}

@@ -1,0 +1,22 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+
+export const newUuid = (): string => randomUUID();
+
+/** URL-safe and unguessable: 32 bytes make 43 characters. */
+export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** A fraction from 0 up to 1 for jitter: nothing that must be unguessable. */
+export const randomFraction = (): number => Math.random();
+
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A ULID: sorts by its millisecond, unique within it by 80 random bits. */
+export function ulid(nowMs: number): string {
+  let time = '';
+  for (let rest = nowMs, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) time = crockford.charAt(rest % 32) + time;
+  let tail = '';
+  for (const byte of randomBytes(16)) tail += crockford.charAt(byte % 32);
+  return time + tail;
+}

@@ -1,0 +1,49 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+
+// Secrets carry these prefixes so that they can be told from other text wherever they turn up; the last is a JWT.
+const secretText = /\b(?:tg[skrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
+const secretFields = /secret|token|password|authorization|api-?key|admin-?key|pepper|hash|cookie/i;
+
+export const redactText = (text: string): string => text.replace(secretText, '[redacted]');
+
+/** A copy fit for a log line: no secret by its prefix, none by the name of its field, errors as plain data. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > 6) return '[deep]';
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    return { name, message: redactText(message), stack: stack && redactText(stack), ...(cause ? { cause: redact(cause, depth + 1) } : {}) };
+  }
+  if (Array.isArray(value)) return value.map((entry) => redact(entry, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1)]),
+  );
+}
+
+/** JSON lines; whatever is logged passes `redact` first. */
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: null,
+    formatters: {
+      level: (label: string) => ({ level: label }),
+      log: (line: Record<string, unknown>) => redact(line) as Record<string, unknown>,
+    },
+    hooks: {
+      logMethod(this: Logger, args: unknown[], method: (...args: unknown[]) => void) {
+        method.apply(
+          this,
+          args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)),
+        );
+      },
+    },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  } as const;
+  return destination ? pino(options as never, destination) : pino(options as never);
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

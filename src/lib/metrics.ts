@@ -1,0 +1,31 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What a process counts about itself. No tenant's name or figure is a label: the page needs no credential. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly requests = this.counter('tollgate_requests_total', 'Operations served', ['operation', 'outcome']);
+  readonly requestSeconds = new Histogram({
+    name: 'tollgate_request_seconds',
+    help: 'Time from the body read to the answer',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3],
+    registers: [this.registry],
+  });
+  readonly storeCalls = this.counter('tollgate_store_calls_total', 'Calls to DynamoDB', ['call', 'outcome']);
+  readonly storeUnits = this.counter('tollgate_store_units_total', 'Capacity units consumed', ['kind']);
+  readonly revocations = this.counter('tollgate_revocations_total', 'Tokens, families and clients revoked', ['by']);
+  readonly revocationChecks = this.counter('tollgate_revocation_checks_total', 'Was this token revoked: answered from memory or the store', ['from']);
+  readonly retrievals = this.counter('tollgate_secret_retrievals_total', 'One-time tokens redeemed or refused', ['outcome']);
+  readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
+  readonly sockets = new Gauge({ name: 'tollgate_subscriptions_open', help: 'Open subscription streams', labelNames: ['transport'], registers: [this.registry] });
+
+  /** Event loop, heap, descriptors: once a process, not once a test. */
+  withProcess(): this {
+    collectDefaultMetrics({ register: this.registry });
+    return this;
+  }
+
+  private counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+}

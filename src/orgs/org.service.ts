@@ -1,0 +1,155 @@
+import type { AuditService } from '../audit/audit.service.js';
+import { appEntity, orgEntity } from '../audit/audit-event.js';
+import type { CredentialService, SecretRetrieval } from '../identity/credential.service.js';
+import type { Clock } from '../lib/clock.js';
+import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
+import { isTimeZone, withZone, zoneAt } from '../spend/calendar.js';
+import type { Catalog } from '../spend/price.js';
+import type { AppRef, OrgStore } from './org.store.js';
+import { appIdIssues, type App, type AppRecord, inForce, inheritable, nameIssues, type Org, scopeIssues, type Settings, settingsIssues, shardCountIssues, unmetered, unmeteredIssues } from './settings.js';
+
+const attempts = 5;
+
+export interface OrgRegistration extends Settings {
+  readonly orgId?: string | null;
+  readonly name: string;
+  readonly timezone: string;
+  readonly quotaScope: Org['quotaScope'];
+  readonly stickyFallbackEnabled: boolean;
+  readonly shardCount: number;
+}
+
+/** Absent and null alike leave a setting as it is. */
+export type OrgChanges = Nullable<Omit<OrgRegistration, 'orgId' | 'quotaScope' | 'shardCount'>>;
+
+/** Absent leaves a setting as it is; null returns it to the org's. */
+export type AppChanges = Nullable<Settings & { readonly name: string }>;
+
+export interface AppRegistration extends Nullable<Settings> {
+  readonly appId: string;
+  readonly name: string;
+}
+
+type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
+export class OrgService {
+  constructor(
+    private readonly store: OrgStore,
+    private readonly credentials: CredentialService,
+    private readonly audit: AuditService,
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Registers an org and hands out the token for its first secret: all of it or nothing. */
+  async registerOrg(input: OrgRegistration, actor: string): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
+    refuseAny([...nameIssues(input.name), ...zoneIssues(input.timezone), ...settingsIssues(input, this.catalog), ...unmeteredIssues(input), ...shardCountIssues(input.shardCount)]);
+    const orgId = input.orgId ?? newUuid();
+    const now = new Date(this.clock.nowMs());
+    const { retrieval, draft } = this.credentials.firstRetrieval({ orgId });
+    const act = this.audit.draft({ orgId, actor, action: 'org_registered', entityId: orgEntity, details: { name: input.name } });
+    const org = { ...input, orgId, zones: [{ zone: input.timezone, fromMs: 0 }] as const, createdAt: now, updatedAt: now };
+    if (!(await this.store.createOrg(org, [draft, act]))) throw new GatewayError('ALREADY_EXISTS', 'an org with this id is registered already');
+    return { org: await this.requireOrg(orgId), secretRetrieval: retrieval };
+  }
+
+  /** Changes settings; a new time zone waits for the day's end. */
+  async updateOrg(orgId: string, changes: OrgChanges, actor: string): Promise<Org> {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const org = await this.requireOrg(orgId);
+      const given = withoutNull(changes);
+      const nowMs = this.clock.nowMs();
+      const changed: Org = { ...org, ...given, updatedAt: new Date(nowMs) };
+      refuseAny([...nameIssues(changed.name), ...zoneIssues(changed.timezone), ...settingsIssues(given, this.catalog), ...unmeteredIssues(changed)]);
+      await this.refuseStrandedApps(changed);
+      const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
+      const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
+      if (await this.store.saveOrg({ ...changed, zones }, [act])) return this.requireOrg(orgId);
+    }
+    throw unavailable('this org is being changed by many at once: try again');
+  }
+
+  /** Registers an app of an org and hands out the token for its first secret: all of it or nothing. */
+  async registerApp(orgId: string, input: AppRegistration, actor: string): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
+    const { appId, name } = input;
+    const own = ownSettings(input);
+    refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.catalog)]);
+    const org = await this.requireOrg(orgId);
+    this.refuseUnfit(org, own);
+    const now = new Date(this.clock.nowMs());
+    const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId });
+    const act = this.audit.draft({ orgId, actor, action: 'app_registered', entityId: appEntity(appId), details: { name } });
+    if (!(await this.store.createApp({ orgId, appId, name, own, createdAt: now, updatedAt: now }, [draft, act]))) {
+      throw new GatewayError('ALREADY_EXISTS', 'an app with this id is registered already');
+    }
+    return { app: await this.requireApp(org, { orgId, appId }), secretRetrieval: retrieval };
+  }
+
+  async updateApp(ref: AppRef, changes: AppChanges, actor: string): Promise<App> {
+    const { orgId, appId } = ref;
+    if (appIdIssues(appId).length > 0) throw notFound('app');
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const org = await this.requireOrg(orgId);
+      const app = await this.requireApp(org, ref);
+      const own = mergedSettings(app.own, changes);
+      const name = changes.name ?? app.name;
+      refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(changes), this.catalog)]);
+      this.refuseUnfit(org, own);
+      const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
+      const changed = Object.keys(changes).filter((field) => changes[field as keyof AppChanges] !== undefined);
+      const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
+      if (await this.store.saveApp(record, [act])) return this.requireApp(org, ref);
+    }
+    throw unavailable('this app is being changed by many at once: try again');
+  }
+
+  private refuseUnfit(org: Org, own: Partial<Settings>): void {
+    refuseAny([...scopeIssues(org.quotaScope, own), ...unmeteredIssues({ modelOrdering: own.modelOrdering ?? org.modelOrdering, quotas: own.quotas ?? org.quotas })]);
+  }
+
+  /** A change of the org must not leave an app with a chain in which a label has no quota. */
+  private async refuseStrandedApps(org: Org): Promise<void> {
+    const pageSize = 100;
+    for (let after: string | undefined; ; ) {
+      const apps = await this.store.listApps(org.orgId, pageSize, after);
+      for (const app of apps) {
+        const missing = unmetered(inForce(org, app));
+        if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
+      }
+      after = apps.at(-1)?.appId;
+      if (apps.length < pageSize) return;
+    }
+  }
+
+  private async requireOrg(orgId: string): Promise<Org> {
+    const org = await this.store.readOrg(orgId);
+    if (!org) throw notFound('org');
+    return org;
+  }
+
+  private async requireApp(org: Org, ref: AppRef): Promise<App> {
+    const app = await this.store.readApp(ref);
+    if (!app) throw notFound('app');
+    return inForce(org, app);
+  }
+}
+
+/** From when the zone asked for counts; undefined once it does. */
+export function zoneEffectiveAt({ zones, timezone }: Org, nowMs: number): Date | undefined {
+  return zoneAt(zones, nowMs) === timezone ? undefined : new Date(zones[zones.length - 1]?.fromMs ?? 0);
+}
+
+const zoneIssues = (timezone: string) => (isTimeZone(timezone) ? [] : [{ path: 'input.timezone', message: 'is no IANA time zone name' }]);
+
+const withoutNull = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null)) as { [K in keyof T]?: NonNullable<T[K]> };
+
+function ownSettings(input: Nullable<Settings>): Partial<Settings> {
+  return withoutNull(Object.fromEntries(inheritable.map((field) => [field, input[field]]))) as Partial<Settings>;
+}
+
+/** Absent keeps, null drops, a value replaces. */
+function mergedSettings(own: Partial<Settings>, changes: Nullable<Settings>): Partial<Settings> {
+  return withoutNull(Object.fromEntries(inheritable.map((field) => [field, changes[field] === undefined ? own[field] : changes[field]]))) as Partial<Settings>;
+}

@@ -1,0 +1,191 @@
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, beginsWith, equals } from '../dynamo/expression.js';
+import { key } from '../dynamo/keys.js';
+import { clientIdOf } from '../identity/client-id.js';
+import { credentialsOf, newClientAttributes } from '../identity/secret.js';
+import { epochSeconds } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
+import type { ZoneHistory } from '../spend/calendar.js';
+import { configKey } from './config-key.js';
+import type { AppRecord, ModelQuota, Org, QuotaScope, Settings } from './settings.js';
+
+const table = 'config';
+const allOrgs = 'ORGS';
+
+export interface AppRef {
+  readonly orgId: string;
+  readonly appId: string;
+}
+
+export type NewOrg = Omit<Org, 'credentials' | 'nodeType' | 'version'>;
+export type NewApp = Omit<AppRecord, 'credentials' | 'version'>;
+
+export interface OrgPosition {
+  readonly orgId: string;
+  readonly createdAt: Date;
+}
+
+const listingKey = ({ orgId, createdAt }: OrgPosition) => ({ gsi1pk: allOrgs, gsi1sk: key`${createdAt.toISOString()}#${orgId}` });
+
+export class OrgStore {
+  constructor(private readonly client: StoreClient) {}
+
+  /** Registers an org together with what belongs to its registration. False: the id is taken. */
+  createOrg(org: NewOrg, drafts: readonly Draft[]): Promise<boolean> {
+    return this.create({ ...configKey(org), ...listingKey(org), ...newClientAttributes(clientIdOf({ orgId: org.orgId })), org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), ...stamps(org), settings_version: 1 }, drafts);
+  }
+
+  createApp(app: NewApp, drafts: readonly Draft[]): Promise<boolean> {
+    return this.create({ ...configKey(app), ...newClientAttributes(clientIdOf(app)), app_name: app.name, ...settingAttributes(app.own), ...stamps(app), settings_version: 1 }, drafts);
+  }
+
+  /** Saves settings if they are still those that were read. False: another change came between. */
+  async saveOrg(org: Org, drafts: readonly Draft[]): Promise<boolean> {
+    return this.save(configKey(org), org.version, { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), updated_at_epoch: epochSeconds(org.updatedAt.getTime()) }, [], drafts);
+  }
+
+  async saveApp(app: AppRecord, drafts: readonly Draft[]): Promise<boolean> {
+    const own = settingAttributes(app.own);
+    const inherited = Object.keys(own).filter((name) => own[name] === undefined);
+    return this.save(configKey(app), app.version, { app_name: app.name, ...own, updated_at_epoch: epochSeconds(app.updatedAt.getTime()) }, inherited, drafts);
+  }
+
+  async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
+    const items = await this.client.getMany(
+      table,
+      orgIds.map((orgId) => configKey({ orgId })),
+    );
+    return items.map((item) => item && toOrg(item));
+  }
+
+  async loadApps(apps: readonly AppRef[]): Promise<(AppRecord | undefined)[]> {
+    const items = await this.client.getMany(table, apps.map(configKey));
+    return items.map((item) => item && toApp(item));
+  }
+
+  /** For a change: what is stored now, not a moment ago. */
+  async readOrg(orgId: string): Promise<Org | undefined> {
+    const item = await this.client.get(table, configKey({ orgId }), { consistent: true });
+    return item && toOrg(item);
+  }
+
+  async readApp(app: AppRef): Promise<AppRecord | undefined> {
+    const item = await this.client.get(table, configKey(app), { consistent: true });
+    return item && toApp(item);
+  }
+
+  /** Apps by id, up to `limit` after the one named. */
+  async listApps(orgId: string, limit: number, afterAppId?: string): Promise<AppRecord[]> {
+    const apps: AppRecord[] = [];
+    let after = afterAppId === undefined ? undefined : configKey({ orgId, appId: afterAppId });
+    do {
+      const page = await this.client.query({
+        table,
+        where: and(equals('PK', key`ORG#${orgId}`), beginsWith('SK', 'APP#')),
+        limit: limit - apps.length,
+        ...(after ? { after } : {}),
+      });
+      apps.push(...page.items.map(toApp));
+      after = page.next as typeof after;
+    } while (after && apps.length < limit);
+    return apps;
+  }
+
+  /** Orgs by the time of their registration. */
+  async listOrgs(limit: number, after?: OrgPosition): Promise<Org[]> {
+    const page = await this.client.query({
+      table,
+      index: 'gsi1',
+      where: equals('gsi1pk', allOrgs),
+      limit,
+      ...(after ? { after: { ...configKey(after), ...listingKey(after) } } : {}),
+    });
+    const orgs = await this.client.getMany(
+      table,
+      page.items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })),
+    );
+    return orgs.filter((item) => item !== undefined).map(toOrg);
+  }
+
+  private async create(item: Item, drafts: readonly Draft[]): Promise<boolean> {
+    const outcome = await this.client.transact([{ table, put: item, condition: absent('PK') }, ...(drafts as readonly Write[])]);
+    return outcome.done;
+  }
+
+  private async save(target: ReturnType<typeof configKey>, seenVersion: number, set: Item, remove: readonly string[], drafts: readonly Draft[]): Promise<boolean> {
+    const outcome = await this.client.transact([
+      { table, update: target, set: { ...set, settings_version: seenVersion + 1 }, remove, condition: equals('settings_version', seenVersion) },
+      ...(drafts as readonly Write[]),
+    ]);
+    return outcome.done;
+  }
+}
+
+const orgAttributes = ({ timezone, zones, quotaScope, stickyFallbackEnabled, shardCount }: Pick<Org, 'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount'>): Item => ({
+  timezone,
+  timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
+  quota_scope: quotaScope,
+  sticky_fallback_enabled: stickyFallbackEnabled,
+  agg_shard_count: shardCount,
+});
+
+const settingAttributes = ({ modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs }: Partial<Settings>): Item => ({
+  model_ordering: modelOrdering,
+  quotas: quotas && Object.fromEntries(quotas.map(({ label, dailyUsdMicros }) => [label, dailyUsdMicros])),
+  tight_mode_threshold_pct: tightModeThresholdPct,
+  refresh_interval_normal_secs: refreshIntervalNormalSecs,
+  refresh_interval_tight_secs: refreshIntervalTightSecs,
+});
+
+const stamps = ({ createdAt, updatedAt }: { readonly createdAt: Date; readonly updatedAt: Date }): Item => ({
+  created_at_ms: createdAt.getTime(),
+  created_at_epoch: epochSeconds(createdAt.getTime()),
+  updated_at_epoch: epochSeconds(updatedAt.getTime()),
+});
+
+const registered = (item: Item) => ({
+  orgId: (item.PK as string).slice('ORG#'.length),
+  credentials: credentialsOf(item),
+  createdAt: new Date(item.created_at_ms as number),
+  updatedAt: new Date(Math.max(item.created_at_ms as number, (item.updated_at_epoch as number) * 1000)),
+  version: item.settings_version as number,
+});
+
+/** Quotas in the order of the chain, then by label: a map has none of its own. */
+function toQuotas(stored: Readonly<Record<string, number>>, ordering: readonly string[]): ModelQuota[] {
+  const rank = (label: string) => (ordering.includes(label) ? ordering.indexOf(label) : ordering.length);
+  return Object.entries(stored)
+    .map(([label, dailyUsdMicros]) => ({ label, dailyUsdMicros }))
+    .sort((a, b) => rank(a.label) - rank(b.label) || (a.label < b.label ? -1 : 1));
+}
+
+function settingsOf(item: Item): Partial<Settings> {
+  const ordering = item.model_ordering as readonly string[] | undefined;
+  const found = {
+    modelOrdering: ordering,
+    quotas: item.quotas && toQuotas(item.quotas as Readonly<Record<string, number>>, ordering ?? []),
+    tightModeThresholdPct: item.tight_mode_threshold_pct as number | undefined,
+    refreshIntervalNormalSecs: item.refresh_interval_normal_secs as number | undefined,
+    refreshIntervalTightSecs: item.refresh_interval_tight_secs as number | undefined,
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as Partial<Settings>;
+}
+
+const toOrg = (item: Item): Org => ({
+  nodeType: 'Org',
+  ...registered(item),
+  ...(settingsOf(item) as Settings),
+  name: item.org_name as string,
+  timezone: item.timezone as string,
+  zones: (item.timezone_history as unknown as { zone: string; from_ms: number }[]).map(({ zone, from_ms }) => ({ zone, fromMs: from_ms })) as unknown as ZoneHistory,
+  quotaScope: item.quota_scope as QuotaScope,
+  stickyFallbackEnabled: item.sticky_fallback_enabled as boolean,
+  shardCount: item.agg_shard_count as number,
+});
+
+const toApp = (item: Item): AppRecord => ({
+  ...registered(item),
+  appId: (item.SK as string).slice('APP#'.length),
+  name: item.app_name as string,
+  own: settingsOf(item),
+});

@@ -1,0 +1,136 @@
+import type { Credentials } from '../identity/secret.js';
+import type { Issue } from '../lib/errors.js';
+import { isWholeWithin } from '../lib/int.js';
+import type { ZoneHistory } from '../spend/calendar.js';
+import { type Catalog, slug } from '../spend/price.js';
+
+export const quotaScopes = ['ORG', 'APP'] as const;
+export type QuotaScope = (typeof quotaScopes)[number];
+
+export interface ModelQuota {
+  readonly label: string;
+  readonly dailyUsdMicros: number;
+}
+
+/** What an app may set for itself; what it does not set is the org's. */
+export interface Settings {
+  readonly modelOrdering: readonly string[];
+  readonly quotas: readonly ModelQuota[];
+  readonly tightModeThresholdPct: number;
+  readonly refreshIntervalNormalSecs: number;
+  readonly refreshIntervalTightSecs: number;
+}
+
+export const inheritable = ['modelOrdering', 'quotas', 'tightModeThresholdPct', 'refreshIntervalNormalSecs', 'refreshIntervalTightSecs'] as const satisfies readonly (keyof Settings)[];
+
+interface Registered {
+  readonly orgId: string;
+  readonly name: string;
+  readonly credentials: Credentials;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Raised by every change of settings: a change is made to what was read, or not at all. */
+  readonly version: number;
+}
+
+export interface Org extends Registered, Settings {
+  readonly nodeType: 'Org';
+  /** The zone asked for; `zones` says from when it counts. */
+  readonly timezone: string;
+  readonly zones: ZoneHistory;
+  readonly quotaScope: QuotaScope;
+  readonly stickyFallbackEnabled: boolean;
+  readonly shardCount: number;
+}
+
+export interface AppRecord extends Registered {
+  readonly appId: string;
+  readonly own: Partial<Settings>;
+}
+
+/** An app as it is in force: its own settings over its org's. */
+export interface App extends AppRecord, Settings {
+  readonly nodeType: 'App';
+  readonly org: Org;
+  readonly inheritedFields: readonly string[];
+}
+
+export function inForce(org: Org, app: AppRecord): App {
+  const { modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs } = org;
+  return {
+    modelOrdering,
+    quotas,
+    tightModeThresholdPct,
+    refreshIntervalNormalSecs,
+    refreshIntervalTightSecs,
+    ...app.own,
+    ...app,
+    nodeType: 'App',
+    org,
+    inheritedFields: inheritable.filter((field) => app.own[field] === undefined),
+  };
+}
+
+export const shardCounts = [8, 16, 32, 64];
+const mostMicros = 1_000_000_000_000_000;
+const longestIntervalSecs = 86_400;
+const longestName = 128;
+
+/** Everything wrong with settings, each with its path below `input`. A missing one is somebody else's business. */
+export function settingsIssues(settings: Partial<Settings>, catalog: Catalog): Issue[] {
+  const { modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs } = settings;
+  const issues: Issue[] = [];
+  const refuse = (path: string, message: string) => issues.push({ path: `input.${path}`, message });
+  const known = [...catalog.keys()].join(', ');
+  if (modelOrdering) {
+    if (modelOrdering.length === 0) refuse('modelOrdering', 'needs at least one label');
+    modelOrdering.forEach((label, i) => {
+      if (!catalog.has(label)) refuse(`modelOrdering.${i}`, `unknown label; known are ${known}`);
+      else if (modelOrdering.indexOf(label) !== i) refuse(`modelOrdering.${i}`, `${label} stands twice`);
+    });
+  }
+  if (quotas) {
+    const labels = quotas.map(({ label }) => label);
+    quotas.forEach(({ label, dailyUsdMicros }, i) => {
+      if (!catalog.has(label)) refuse(`quotas.${i}.label`, `unknown label; known are ${known}`);
+      else if (labels.indexOf(label) !== i) refuse(`quotas.${i}.label`, `${label} stands twice`);
+      if (!isWholeWithin(dailyUsdMicros, 0, mostMicros)) refuse(`quotas.${i}.dailyUsdMicros`, `must be from 0 to ${mostMicros}`);
+    });
+  }
+  const inRange = (name: keyof Settings, value: number | undefined, min: number, max: number) => {
+    if (value !== undefined && !isWholeWithin(value, min, max)) refuse(name, `must be from ${min} to ${max}`);
+  };
+  inRange('tightModeThresholdPct', tightModeThresholdPct, 1, 100);
+  inRange('refreshIntervalNormalSecs', refreshIntervalNormalSecs, 1, longestIntervalSecs);
+  inRange('refreshIntervalTightSecs', refreshIntervalTightSecs, 1, longestIntervalSecs);
+  return issues;
+}
+
+/** Labels of an ordering that no quota is set for: spend on them would know no bound. */
+export function unmetered({ modelOrdering, quotas }: Pick<Settings, 'modelOrdering' | 'quotas'>): string[] {
+  const metered = new Set(quotas.map(({ label }) => label));
+  return modelOrdering.filter((label) => !metered.has(label));
+}
+
+export function unmeteredIssues(settings: Pick<Settings, 'modelOrdering' | 'quotas'>): Issue[] {
+  return unmetered(settings).map((label) => ({ path: 'input.quotas', message: `needs a quota for ${label}, which the ordering names` }));
+}
+
+/** Under quotaScope ORG there is one quota for all apps, so none may have its own chain or amounts. */
+export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] {
+  if (scope === 'APP') return [];
+  return (['modelOrdering', 'quotas'] as const).filter((field) => own[field] !== undefined).map((field) => ({ path: `input.${field}`, message: 'is the org\'s under quotaScope ORG; an app cannot set its own' }));
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
+const controls = /[\u0000-\u001f\u007f]/;
+
+export function nameIssues(name: string): Issue[] {
+  const fits = name.trim().length > 0 && [...name].length <= longestName && !controls.test(name);
+  return fits ? [] : [{ path: 'input.name', message: `must have 1 to ${longestName} characters, no control characters, and not be blank` }];
+}
+
+export const appIdIssues = (appId: string): Issue[] =>
+  slug.test(appId) ? [] : [{ path: 'input.appId', message: 'must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit' }];
+
+export const shardCountIssues = (count: number): Issue[] => (shardCounts.includes(count) ? [] : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }]);

@@ -1,0 +1,84 @@
+/** A stretch of time in which an org's days are those of `zone`; it lasts until the next one begins. */
+export interface ZonePeriod {
+  readonly zone: string;
+  readonly fromMs: number;
+}
+
+/** Oldest first; the last one is the zone the org asked for, perhaps not in force yet. */
+export type ZoneHistory = readonly [ZonePeriod, ...ZonePeriod[]];
+
+// A period that ended longer ago than any cost may be dated back is of no use.
+const keptMs = 3 * 24 * 3_600_000;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function dateFormat(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', year: 'numeric', month: '2-digit', day: '2-digit' });
+    formats.set(zone, format);
+  }
+  return format;
+}
+
+/** Any name that `Intl` takes, aliases and UTC included, but no bare offset: a place has rules, an offset has none. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The calendar date there at that instant, YYYY-MM-DD. */
+export function localDate(zone: string, atMs: number): string {
+  const parts = new Map(
+    dateFormat(zone)
+      .formatToParts(atMs)
+      .map(({ type, value }) => [type, value]),
+  );
+  return `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`;
+}
+
+/** The first instant whose local date differs from that at `atMs`: not always midnight, not always 24 hours on. */
+export function dayEndMs(zone: string, atMs: number): number {
+  const day = localDate(zone, atMs);
+  return firstInstant(atMs, atMs + 50 * 3_600_000, (ms) => localDate(zone, ms) !== day);
+}
+
+/** The zone whose days count at an instant. */
+export function zoneAt(history: ZoneHistory, atMs: number): string {
+  let zone = history[0].zone;
+  for (const period of history) if (period.fromMs <= atMs) zone = period.zone;
+  return zone;
+}
+
+/**
+ * The history with a wish for another zone added. It takes effect when the current local day has ended and the new
+ * zone's date is a later one, so that no day gets a second quota and none lasts two. A wish not yet in force is replaced.
+ */
+export function withZone(history: ZoneHistory, zone: string, nowMs: number): ZoneHistory {
+  const begun = history.filter((period, i) => i === 0 || period.fromMs <= nowMs);
+  const current = begun[begun.length - 1] as ZonePeriod;
+  const kept = begun.filter((_, i) => i === begun.length - 1 || (begun[i + 1] as ZonePeriod).fromMs > nowMs - keptMs);
+  if (current.zone === zone) return kept as unknown as ZoneHistory;
+  const today = localDate(current.zone, nowMs);
+  const endMs = dayEndMs(current.zone, nowMs);
+  const fromMs = firstInstant(endMs, endMs + 50 * 3_600_000, (ms) => localDate(zone, ms) > today);
+  return [...kept, { zone, fromMs }] as unknown as ZoneHistory;
+}
+
+/** The first millisecond in [fromMs, toMs] that passes a test which, once passed, stays so. */
+function firstInstant(fromMs: number, toMs: number, passes: (ms: number) => boolean): number {
+  if (passes(fromMs)) return fromMs;
+  let before = fromMs;
+  let after = toMs;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (passes(middle)) after = middle;
+    else before = middle;
+  }
+  return after;
+}
