@@ -38,7 +38,7 @@ export function classify(error: unknown, decode: (item: unknown) => Item): Fault
   }
   if (throttles.has(name)) return { kind: 'throttled' };
   if (conflicts.has(name)) return { kind: 'conflict' };
-  if (raw.code && neverSent.has(raw.code)) return { kind: 'refused' };
+  if ((raw.code && neverSent.has(raw.code)) || /did not establish a connection/.test(raw.message ?? '')) return { kind: 'refused' };
   if (raw.$fault === 'client' && name !== 'TimeoutError' && name !== 'RequestTimeout') return { kind: 'bug' };
   return { kind: 'unknown' };
 }

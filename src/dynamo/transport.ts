@@ -50,7 +50,12 @@ const connectMs = 300;
 const requestMs = 1000;
 const sockets = { keepAlive: true, maxSockets: 128 };
 
-export function createDynamoClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
+/** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
+export function adminClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
+  return new DynamoDBClient({ region, ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger: {} as never });
+}
+
+function requestClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
     region,
     ...(endpoint ? { endpoint } : {}),
@@ -76,7 +81,7 @@ const exactNumber = (digits: string): number | bigint => {
 };
 
 export function sdkTransport(endpoint: StoreEndpoint): Transport {
-  const raw = createDynamoClient(endpoint);
+  const raw = requestClient(endpoint);
   const client = DynamoDBDocumentClient.from(raw, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: { wrapNumbers: exactNumber as never },

@@ -1,0 +1,60 @@
+import type { GraphQLSchema } from 'graphql';
+import { buildServices, type Services } from './app.js';
+import type { Config } from './config.js';
+import { createEdge, graphqlPath } from './graphql/server.js';
+import { createSchema } from './graphql/schema.js';
+import { type Clock, systemClock } from './lib/clock.js';
+import { createLog, type Log } from './lib/log.js';
+import { Metrics } from './lib/metrics.js';
+import { sleep, within } from './lib/timers.js';
+
+export interface Gateway {
+  readonly url: string;
+  readonly services: Services;
+  /** Finishes what is under way, within 10 s, and lets go of everything. */
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+  readonly schema?: GraphQLSchema;
+  /** How long to go on answering after readiness has gone, so that load balancers notice first. */
+  readonly noticeMs?: number;
+}
+
+const drainMs = 9000;
+
+/** The API process: services, edge, listen. */
+export async function startGateway(config: Config, { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics(), schema, noticeMs = 0 }: GatewayOptions = {}): Promise<Gateway> {
+  const services = await buildServices(config, { clock, log, metrics });
+  await services.revocationFeed.start();
+  const edge = await createEdge(services, schema ?? (await createSchema()));
+  const { server } = edge;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFault(error, config)));
+    server.listen(config.port, config.host, resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : config.port;
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+  return {
+    url: `http://${host}:${port}${graphqlPath}`,
+    services,
+    async stop() {
+      edge.drain();
+      await sleep(noticeMs);
+      await within(drainMs - noticeMs, edge.close(), () => server.closeAllConnections());
+      await services.revocationFeed.stop();
+      services.store.close();
+    },
+  };
+}
+
+function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  if (error.code === 'EADDRINUSE') return new Error(`port ${port} is in use: stop what uses it, or set PORT to another`, { cause: error });
+  if (error.code === 'EACCES') return new Error(`port ${port} may not be opened by this user: set PORT to one above 1023`, { cause: error });
+  if (error.code === 'EADDRNOTAVAIL') return new Error(`${host} is no address of this machine: set HOST to one that is`, { cause: error });
+  return error;
+}

@@ -1,0 +1,83 @@
+import { ApolloServer, type ApolloServerPlugin, type HeaderMap } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { badInput } from '../lib/errors.js';
+import type { Log } from '../lib/log.js';
+import { bounds, refuseCostly } from './bounds.js';
+import type { Context } from './context.js';
+import { documentRules, withoutSuggestion } from './documents.js';
+import { type PublicError, publicError } from './errors.js';
+
+/** What is known of a request once it has been answered, for its line in the log. */
+export interface Served {
+  /** The root fields asked for: a bounded set, unlike the names callers give. */
+  operation: string;
+  codes: string[];
+}
+
+export interface HttpContext extends Context {
+  readonly served: Served;
+}
+
+export async function startApollo(schema: GraphQLSchema, production: boolean, log: Log): Promise<ApolloServer<HttpContext>> {
+  const documents = new LRUCache<string, DocumentNode>({ max: 1000 });
+  const server = new ApolloServer<HttpContext>({
+    schema,
+    introspection: !production,
+    hideSchemaDetailsFromClientErrors: production,
+    includeStacktraceInErrorResponses: false,
+    // We take no cookies, so a foreign page has nothing to ride on; content types are checked before Apollo.
+    csrfPrevention: false,
+    persistedQueries: false,
+    allowBatchedHttpRequests: false,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxTokens: bounds.tokens },
+    validationRules: documentRules(production),
+    documentStore: {
+      get: async (key) => documents.get(key),
+      set: async (key, document) => void documents.set(key, document),
+      delete: async (key) => documents.delete(key),
+    },
+    logger: { debug() {}, info() {}, warn: (message) => log.warn(message), error: (message) => log.error(message) },
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, production, log)],
+  });
+  await server.start();
+  return server;
+}
+
+/** Bounds that need the variables before execution, errors and headers after it. */
+function edgePlugin(schema: GraphQLSchema, production: boolean, log: Log): ApolloServerPlugin<HttpContext> {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ document, operation, request, contextValue }) {
+          if (!operation) return; // no operation of that name: Apollo says so
+          contextValue.served.operation = rootNames(operation);
+          if (operation.operation === 'subscription') throw badInput({ path: 'query', message: 'subscriptions go over WebSocket or SSE (`Accept: text/event-stream`) at this path' });
+          refuseCostly(schema, document, operation, request.variables ?? {});
+        },
+        async willSendResponse({ response, contextValue, errors = [] }) {
+          const { requestId, served } = contextValue;
+          const { http, body } = response;
+          if (body.kind !== 'single' || !body.singleResult.errors) return;
+          const shown = errors.map((error) => {
+            const told = publicError(error, requestId, (cause) => log.error({ requestId, operation: served.operation, err: cause }, 'unexpected error'));
+            return production ? { ...told, message: withoutSuggestion(told.message) } : told;
+          });
+          body.singleResult.errors = shown;
+          served.codes = [...new Set(shown.map(({ extensions }) => extensions.code))];
+          setLimitHeaders(http.headers, shown);
+        },
+      };
+    },
+  };
+}
+
+function setLimitHeaders(headers: HeaderMap, errors: readonly PublicError[]): void {
+  const wait = errors.find(({ extensions }) => extensions.code === 'RATE_LIMITED')?.extensions.retryAfterSecs;
+  if (typeof wait === 'number') headers.set('retry-after', String(wait));
+}
+
+const rootNames = (operation: OperationDefinitionNode): string =>
+  [...new Set(operation.selectionSet.selections.map((selection) => (selection.kind === Kind.FIELD ? selection.name.value : '...')))].sort().join(' ');

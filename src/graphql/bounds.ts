@@ -1,0 +1,177 @@
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isCompositeType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+  visit,
+} from 'graphql';
+import { badInput } from '../lib/errors.js';
+
+/** What one operation may ask for, whatever transport it comes by. */
+export const bounds = {
+  depth: 10,
+  aliases: 15,
+  rootFields: 5,
+  directives: 10,
+  tokens: 1000,
+  complexity: 10_000,
+  listItems: 100,
+  bodyBytes: 256 * 1024,
+  frameBytes: 64 * 1024,
+  operationMs: 5000,
+  socketOperations: 10,
+  bufferedBytes: 1024 * 1024,
+} as const;
+
+/** Guessing these is what an attacker would want to do many times in one request. */
+const credentialFields = new Set(['issueToken', 'refreshToken', 'retrieveSecret']);
+
+/** Refuses documents past the bounds. Introspection is exempt where it is on at all: tools ask for more than users do. */
+export const boundsRule: ValidationRule = (context: ValidationContext): ASTVisitor => ({
+  Document(document) {
+    const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
+    const refuse = (what: string, found: number, most: number) => {
+      if (found > most) context.reportError(new GraphQLError(`the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}, more than the ${most} allowed`));
+    };
+    const counted = countOutsideIntrospection(document);
+    refuse('aliases', counted.aliases, bounds.aliases);
+    refuse('directives', counted.directives, bounds.directives);
+    if (counted.longestList > bounds.listItems) context.reportError(new GraphQLError(`a list of ${counted.longestList} items, more than the ${bounds.listItems} allowed`));
+    const depths = new Map<string, number>();
+    for (const operation of document.definitions) {
+      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+      const roots = rootFields(operation.selectionSet, fragments);
+      refuse('root fields', roots.length, bounds.rootFields);
+      refuse('credential fields', roots.filter(({ name }) => credentialFields.has(name.value)).length, 1);
+      refuse('depth', depthOf(operation.selectionSet, fragments, depths), bounds.depth);
+    }
+  },
+});
+
+const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
+
+function countOutsideIntrospection(document: DocumentNode): { aliases: number; directives: number; longestList: number } {
+  const counted = { aliases: 0, directives: 0, longestList: 0 };
+  visit(document, {
+    Field(field) {
+      if (isIntrospection(field)) return false;
+      if (field.alias) counted.aliases++;
+      return undefined;
+    },
+    Directive() {
+      counted.directives++;
+    },
+    ListValue({ values }) {
+      counted.longestList = Math.max(counted.longestList, values.length);
+    },
+  });
+  return counted;
+}
+
+/** The fields of the root, fragments opened. One more than allowed is enough to know. */
+function rootFields(selections: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, opened: ReadonlySet<string> = new Set()): FieldNode[] {
+  const fields: FieldNode[] = [];
+  for (const selection of selections.selections) {
+    if (fields.length > bounds.rootFields) break;
+    if (selection.kind === Kind.FIELD) fields.push(selection);
+    else if (selection.kind === Kind.INLINE_FRAGMENT) fields.push(...rootFields(selection.selectionSet, fragments, opened));
+    else {
+      const name = selection.name.value;
+      const fragment = fragments.get(name);
+      if (fragment && !opened.has(name)) fields.push(...rootFields(fragment.selectionSet, fragments, new Set([...opened, name])));
+    }
+  }
+  return fields;
+}
+
+/** Each fragment is measured once: opened at every spread, a few of them would make a billion steps. */
+function depthOf(selections: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, known: Map<string, number>): number {
+  let deepest = 0;
+  for (const selection of selections.selections) {
+    if (selection.kind === Kind.FIELD) {
+      const below = selection.selectionSet && !isIntrospection(selection) ? depthOf(selection.selectionSet, fragments, known) : 0;
+      deepest = Math.max(deepest, 1 + below);
+    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      deepest = Math.max(deepest, depthOf(selection.selectionSet, fragments, known));
+    } else {
+      const name = selection.name.value;
+      const fragment = fragments.get(name);
+      if (fragment && !known.has(name)) {
+        known.set(name, 0); // a cycle ends here; another rule refuses it
+        known.set(name, depthOf(fragment.selectionSet, fragments, known));
+      }
+      deepest = Math.max(deepest, known.get(name) ?? 0);
+    }
+  }
+  return deepest;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Throws where a valid operation, with these variables, would cost too much: 1 a field, times `first` below a connection. */
+export function refuseCostly(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): void {
+  const longest = longestArray(variables);
+  if (longest > bounds.listItems) throw badInput({ path: 'variables', message: `a list of ${longest} items, more than the ${bounds.listItems} allowed` });
+  const cost = complexity(schema, document, operation, variables);
+  if (cost > bounds.complexity) throw badInput({ path: 'query', message: `complexity ${cost}, more than the ${bounds.complexity} allowed: ask for fewer fields, or a smaller \`first\`` });
+}
+
+export function complexity(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
+  const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
+  const defaults = new Map(operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]));
+  const known = new Map<string, number>();
+
+  const pageSize = (field: FieldNode, parent: GraphQLObjectType): number => {
+    const argument = parent.getFields?.()[field.name.value]?.args.find(({ name }) => name === 'first');
+    if (!argument) return 1;
+    const given = field.arguments?.find(({ name }) => name.value === 'first')?.value;
+    const literal = given?.kind === Kind.VARIABLE ? defaults.get(given.name.value) : given;
+    const value = given?.kind === Kind.VARIABLE && variables[given.name.value] !== undefined ? variables[given.name.value] : literal?.kind === Kind.INT ? Number(literal.value) : undefined;
+    return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
+  };
+  const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType): number => {
+    let cost = 0;
+    for (const selection of selections.selections) {
+      if (selection.kind === Kind.FIELD) {
+        cost += 1;
+        const type = getNamedType(parent.getFields?.()[selection.name.value]?.type);
+        if (selection.selectionSet && isCompositeType(type)) cost += pageSize(selection, parent) * costOf(selection.selectionSet, type as GraphQLObjectType);
+        continue;
+      }
+      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+      if (!fragment) continue;
+      const condition = fragment.typeCondition && schema.getType(fragment.typeCondition.name.value);
+      const type = (condition ?? parent) as GraphQLObjectType;
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
+        cost += costOf(fragment.selectionSet, type);
+        continue;
+      }
+      const name = selection.name.value;
+      if (!known.has(name)) {
+        known.set(name, 0);
+        known.set(name, costOf(fragment.selectionSet, type));
+      }
+      cost += known.get(name) ?? 0;
+    }
+    return cost;
+  };
+  const root = schema.getRootType(operation.operation);
+  return root ? costOf(operation.selectionSet, root) : 0;
+}
+
+function longestArray(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null || depth > 20) return 0;
+  let longest = Array.isArray(value) ? value.length : 0;
+  for (const entry of Object.values(value)) longest = Math.max(longest, longestArray(entry, depth + 1));
+  return longest;
+}

@@ -1,0 +1,32 @@
+import type { Services } from '../app.js';
+import { anonymous, clientViewer, platformAdmin, type Viewer } from '../identity/viewer.js';
+import { badInput, GatewayError } from '../lib/errors.js';
+import { equalInConstantTime } from '../lib/seal.js';
+
+/** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
+export type Presented = Readonly<Record<string, unknown>>;
+
+const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
+
+/** Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. */
+export async function authenticate({ sessions, config }: Pick<Services, 'sessions' | 'config'>, presented: Presented): Promise<Viewer> {
+  const found = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(presented)) {
+    const lower = name.toLowerCase();
+    if ((names as readonly string[]).includes(lower) && value !== undefined && value !== null) found.set(lower, value);
+  }
+  if (found.size === 0) return anonymous;
+  if (found.size > 1) throw badInput({ path: [...found.keys()].join(', '), message: 'send one credential, not several' });
+  const [[name, value]] = found as unknown as [[string, unknown]];
+  if (typeof value !== 'string') throw unauthenticated(`${name} must be a string`);
+  if (name === 'x-admin-key') {
+    if (!equalInConstantTime(value, config.adminKey)) throw unauthenticated('the admin key is wrong');
+    return platformAdmin;
+  }
+  if (name === 'x-api-key') throw unauthenticated('the API key is not valid');
+  const [, token] = /^Bearer +(\S+)$/i.exec(value) ?? [];
+  if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
+  return clientViewer(await sessions.verify(token));
+}
+
+const unauthenticated = (message: string) => new GatewayError('UNAUTHENTICATED', message);

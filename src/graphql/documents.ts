@@ -1,0 +1,77 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  type ValidationRule,
+  validate,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { badInput, GatewayError } from '../lib/errors.js';
+import { bounds, boundsRule, refuseCostly } from './bounds.js';
+
+/** The rules beyond GraphQL's own that every document has to pass, by whatever transport it comes. */
+export const documentRules = (production: boolean): ValidationRule[] => [boundsRule, ...(production ? [NoSchemaIntrospectionCustomRule] : [])];
+
+/** "Did you mean …" tells names of the schema, which production keeps to itself. */
+export const withoutSuggestion = (message: string): string => message.replace(/ ?Did you mean [^?]*\?/g, '');
+
+export interface SubscribePayload {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** Parses, bounds and validates what comes past Apollo: the subscriptions of WebSocket and SSE. Valid documents are remembered. */
+export class SubscriptionDocuments {
+  private readonly valid = new LRUCache<string, DocumentNode>({ max: 500 });
+  private readonly rules: readonly ValidationRule[];
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly production: boolean,
+  ) {
+    this.rules = [...specifiedRules, ...documentRules(production)];
+  }
+
+  /** What to execute, or every reason why not. */
+  prepare({ query, operationName, variables }: SubscribePayload): ExecutionArgs | GraphQLError[] {
+    try {
+      const document = this.documentOf(query);
+      if (Array.isArray(document)) return document;
+      const operation = getOperationAST(document, operationName);
+      if (!operation) return [asGraphQLError(badInput({ path: 'operationName', message: 'names no operation of the document' }))];
+      if (operation.operation !== 'subscription') return [asGraphQLError(badInput({ path: 'query', message: 'only subscriptions run here; send queries and mutations by HTTP' }))];
+      refuseCostly(this.schema, document, operation, variables ?? {});
+      return { schema: this.schema, document, operationName: operationName ?? null, variableValues: variables ?? {} };
+    } catch (error) {
+      if (error instanceof GatewayError) return [asGraphQLError(error)];
+      throw error;
+    }
+  }
+
+  private documentOf(query: string): DocumentNode | GraphQLError[] {
+    const known = this.valid.get(query);
+    if (known) return known;
+    let document: DocumentNode;
+    try {
+      document = parse(query, { maxTokens: bounds.tokens });
+    } catch (error) {
+      return [coded(error as GraphQLError, 'GRAPHQL_PARSE_FAILED')];
+    }
+    const errors = validate(this.schema, document, this.rules);
+    if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED', this.production));
+    this.valid.set(query, document);
+    return document;
+  }
+}
+
+/** As graphql-js would wrap it, for what is refused before graphql-js is asked. */
+export const asGraphQLError = (error: GatewayError): GraphQLError => new GraphQLError(error.message, { originalError: error });
+
+const coded = ({ message, nodes, source, positions }: GraphQLError, code: string, terse = false): GraphQLError =>
+  new GraphQLError(terse ? withoutSuggestion(message) : message, { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, extensions: { code } });

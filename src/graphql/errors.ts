@@ -1,0 +1,57 @@
+import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
+import { errorCodes, GatewayError } from '../lib/errors.js';
+import { redactText } from '../lib/log.js';
+
+/** Codes of GraphQL itself and of Apollo, and what they are called here. */
+const knownCodes: Readonly<Record<string, string>> = {
+  GRAPHQL_PARSE_FAILED: 'GRAPHQL_PARSE_FAILED',
+  GRAPHQL_VALIDATION_FAILED: 'GRAPHQL_VALIDATION_FAILED',
+  BAD_USER_INPUT: 'BAD_USER_INPUT',
+  BAD_REQUEST: 'BAD_USER_INPUT',
+  OPERATION_RESOLUTION_FAILURE: 'BAD_USER_INPUT',
+  PERSISTED_QUERY_NOT_FOUND: 'BAD_USER_INPUT',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'BAD_USER_INPUT',
+};
+
+export interface PublicError extends GraphQLFormattedError {
+  readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
+}
+
+/**
+ * What the caller is told: a fault of the closed set as it stands, anything else masked. `onUnexpected` gets what was
+ * masked. One function for HTTP, WebSocket and SSE.
+ */
+export function publicError(error: unknown, requestId: string, onUnexpected: (cause: unknown) => void): PublicError {
+  const graphqlError = error instanceof GraphQLError ? error : undefined;
+  const { locations, path } = graphqlError?.toJSON() ?? {};
+  const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
+  const cause = rootCause(error);
+  if (cause instanceof GatewayError) {
+    return { message: redactText(cause.message), ...where, extensions: { ...cause.extensions, code: cause.code, requestId } };
+  }
+  const code = graphqlError && codeOf(graphqlError);
+  if (graphqlError && code) {
+    const message = redactText(graphqlError.message);
+    const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path: inputPath(message), message }] } : {};
+    return { message, ...where, extensions: { code, ...issues, requestId } };
+  }
+  onUnexpected(cause);
+  return { message: 'something went wrong on our side; the log has it under this request id', ...where, extensions: { code: 'INTERNAL_SERVER_ERROR', requestId } };
+}
+
+function rootCause(error: unknown): unknown {
+  let cause = error;
+  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
+  return cause;
+}
+
+function codeOf(error: GraphQLError): string | undefined {
+  const code = error.extensions.code;
+  if (typeof code === 'string' && Object.hasOwn(knownCodes, code)) return knownCodes[code];
+  if (typeof code === 'string' && (errorCodes as readonly string[]).includes(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
+  // Variables that do not fit, where no Apollo has said so: graphql-js points at the definition of the variable.
+  return !error.path && error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION ? 'BAD_USER_INPUT' : undefined;
+}
+
+/** Where in the variables graphql-js found the fault: `… at "input.timezone"; …`. */
+const inputPath = (message: string): string => / at "([^"]+)"/.exec(message)?.[1] ?? /Variable "\$([^"]+)"/.exec(message)?.[1] ?? 'query';

@@ -1,0 +1,208 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type ApolloServer, HeaderMap } from '@apollo/server';
+import type { Services } from '../app.js';
+import { actorName, type Viewer } from '../identity/viewer.js';
+import { badInput, type ErrorCode, GatewayError, unavailable } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
+import { within } from '../lib/timers.js';
+import type { Admission } from './admission.js';
+import type { HttpContext, Served } from './apollo.js';
+import { bounds } from './bounds.js';
+import { createContext } from './context.js';
+import { authenticate } from './credentials.js';
+import { publicError } from './errors.js';
+
+const graphqlJson = 'application/graphql-response+json';
+const plainJson = 'application/json';
+
+const statusOf: Partial<Record<ErrorCode, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, RATE_LIMITED: 429, SERVICE_UNAVAILABLE: 503, INTERNAL_SERVER_ERROR: 500 };
+
+/** A request refused before GraphQL had a say, with the status that says it best. */
+export class HttpRefusal extends GatewayError {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super('BAD_USER_INPUT', message, { issues: [{ path: 'request', message }] });
+  }
+}
+
+/** Taken over from the caller where it is fit for a log and a header, else made. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newUuid();
+}
+
+/** The caller's address; behind a proxy that is to be trusted, the one it vouches for. */
+export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
+  const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
+  // The last entry is the one our own proxy added; those before it are the caller's word.
+  const vouched = typeof forwarded === 'string' ? forwarded.split(',').at(-1)?.trim() : undefined;
+  return vouched || (request.socket.remoteAddress ?? 'unknown');
+}
+
+/** A caller's bucket: its client where it has one, else where it comes from. */
+export const principalOf = (viewer: Viewer, address: string): string => (viewer.kind === 'ANONYMOUS' ? `address ${address}` : actorName(viewer));
+
+/** Reads the body, but no more of it than allowed. */
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const tooLarge = () => new HttpRefusal(413, `the body is larger than ${bounds.bodyBytes} bytes`, { connection: 'close' });
+  if (Number(request.headers['content-length'] ?? 0) > bounds.bodyBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bounds.bodyBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+interface GraphQLParams {
+  readonly query: string;
+  readonly operationName?: string;
+  readonly variables?: Record<string, unknown>;
+}
+
+export interface GraphQLHttp {
+  readonly services: Services;
+  readonly apollo: ApolloServer<HttpContext>;
+  readonly admission: Admission;
+}
+
+/** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification. */
+export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { config, store, metrics, log, clock } = services;
+  const startedMs = clock.monotonicMs();
+  const requestId = requestIdOf(request.headers);
+  const address = addressOf(request, config.trustProxy);
+  const units = { read: 0, write: 0, calls: 0 };
+  const served: Served = { operation: 'none', codes: [] };
+  let viewer: Viewer = { kind: 'ANONYMOUS' };
+  let release: (() => void) | undefined;
+  let answer: Answer;
+  try {
+    const contentType = negotiate(request.headers.accept);
+    try {
+      const body = request.method === 'POST' ? await jsonBody(request) : undefined;
+      const params = body === undefined ? searchParams(request) : bodyParams(body);
+      answer = await store.metered(units, async () => {
+        viewer = await authenticate(services, request.headers);
+        release = admission.admit(principalOf(viewer, address));
+        const contextValue: HttpContext = { ...createContext(services, { viewer, requestId, address }), served };
+        return within(bounds.operationMs, execute(apollo, request, params, contextValue, contentType), () => {
+          throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
+        });
+      });
+    } catch (error) {
+      answer = refusal(error, requestId, services, contentType, served);
+    }
+  } catch (error) {
+    answer = refusal(error, requestId, services, plainJson, served);
+  }
+  release?.();
+  respond(response, answer, requestId);
+  const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;
+  const outcome = served.codes[0] ?? 'ok';
+  metrics.requests.inc({ operation: served.operation, outcome });
+  metrics.requestSeconds.observe({ operation: served.operation }, ms / 1000);
+  log.info({ requestId, operation: served.operation, principal: principalOf(viewer, address), ms, ...units, outcome }, 'request');
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+async function execute(apollo: ApolloServer<HttpContext>, request: IncomingMessage, params: GraphQLParams, contextValue: HttpContext, contentType: string): Promise<Answer> {
+  const http = { method: request.method ?? 'POST', headers: new HeaderMap(), search: '', body: undefined };
+  const { body, http: head } = await apollo.executeOperation({ ...params, http }, { contextValue });
+  if (body.kind !== 'single') throw new Error('incremental delivery was never asked for');
+  const { errors } = body.singleResult;
+  // Clients that know only application/json take any other status for a broken gateway.
+  const beforeExecution = errors !== undefined && !('data' in body.singleResult);
+  const status = contentType === plainJson && beforeExecution && head.status === 400 ? 200 : (head.status ?? 200);
+  return { status, headers: { ...Object.fromEntries(head.headers), 'content-type': `${contentType}; charset=utf-8` }, body: JSON.stringify(body.singleResult) };
+}
+
+function refusal(error: unknown, requestId: string, { log }: Services, contentType: string, served: Served): Answer {
+  const told = publicError(error, requestId, (cause) => log.error({ requestId, err: cause }, 'unexpected error'));
+  served.codes = [told.extensions.code];
+  const status = error instanceof HttpRefusal ? error.status : (statusOf[told.extensions.code as ErrorCode] ?? 400);
+  const wait = told.extensions.retryAfterSecs;
+  return {
+    status,
+    headers: {
+      'content-type': `${contentType}; charset=utf-8`,
+      ...(error instanceof HttpRefusal ? error.headers : {}),
+      ...(typeof wait === 'number' ? { 'retry-after': String(wait) } : {}),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+    body: JSON.stringify({ errors: [told] }),
+  };
+}
+
+function respond(response: ServerResponse, { status, headers, body }: Answer, requestId: string): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', 'x-request-id': requestId });
+  response.end(body);
+}
+
+/** The newer media type where it is asked for by name; an answer in a type that was not asked for helps nobody. */
+function negotiate(accept: string | undefined): string {
+  if (accept === undefined || accept.trim() === '') return plainJson;
+  const ranges = accept.split(',').map((range) => range.split(';')[0]?.trim().toLowerCase());
+  const first = ranges.find((range) => range === graphqlJson || range === plainJson || range === '*/*' || range === 'application/*');
+  if (!first) throw new HttpRefusal(406, `answers are ${graphqlJson} or ${plainJson}; the accept header takes neither`);
+  return first === graphqlJson ? graphqlJson : plainJson;
+}
+
+async function jsonBody(request: IncomingMessage): Promise<unknown> {
+  const [type, ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '');
+  if (type !== plainJson || (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')) {
+    throw new HttpRefusal(415, `send a JSON body with content-type: ${plainJson}`);
+  }
+  const body = await readBody(request);
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    throw new HttpRefusal(400, 'the body is not valid JSON');
+  }
+}
+
+function bodyParams(body: unknown): GraphQLParams {
+  if (Array.isArray(body)) throw new HttpRefusal(400, 'the body must be one operation: batches are not served');
+  if (!isRecord(body)) throw new HttpRefusal(400, 'the body must be a JSON object with `query`, and perhaps `variables` and `operationName`');
+  return checkedParams(body);
+}
+
+function searchParams(request: IncomingMessage): GraphQLParams {
+  if (request.method !== 'GET') throw new HttpRefusal(405, 'use POST, or GET for queries', { allow: 'GET, POST' });
+  const search = new URL(request.url ?? '/', 'http://local').searchParams;
+  const parsed = (name: string): unknown => {
+    const text = search.get(name);
+    if (!text) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new HttpRefusal(400, `the ${name} parameter is not valid JSON`);
+    }
+  };
+  return checkedParams({ query: search.get('query') ?? undefined, operationName: search.get('operationName') || undefined, variables: parsed('variables'), extensions: parsed('extensions') });
+}
+
+function checkedParams({ query, operationName, variables, extensions }: Record<string, unknown>): GraphQLParams {
+  const issues = [
+    ...(typeof query === 'string' && query !== '' ? [] : [{ path: 'query', message: 'must be a GraphQL document' }]),
+    ...(operationName === undefined || operationName === null || typeof operationName === 'string' ? [] : [{ path: 'operationName', message: 'must be a string' }]),
+    ...(variables === undefined || variables === null || isRecord(variables) ? [] : [{ path: 'variables', message: 'must be an object' }]),
+    ...(extensions === undefined || extensions === null || isRecord(extensions) ? [] : [{ path: 'extensions', message: 'must be an object' }]),
+  ];
+  if (issues.length > 0) throw badInput(...issues);
+  return { query: query as string, ...(operationName ? { operationName: operationName as string } : {}), ...(variables ? { variables: variables as Record<string, unknown> } : {}) };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

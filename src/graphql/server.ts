@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { GraphQLSchema } from 'graphql';
+import type { Services } from '../app.js';
+import { within } from '../lib/timers.js';
+import { Admission } from './admission.js';
+import { startApollo } from './apollo.js';
+import { explorerPage } from './explorer.js';
+import { handleGraphQL } from './http.js';
+import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
+import { createSseHandler } from './sse.js';
+import { OpenStreams } from './streams.js';
+import { serveWebSocket } from './ws.js';
+
+export const graphqlPath = '/graphql';
+const readyWithinMs = 2000;
+
+export interface Edge {
+  readonly server: Server;
+  /** From now on /readyz says no, and every answer asks its client to connect elsewhere. */
+  drain(): void;
+  /** Ends the streams and refuses new connections; resolves when every request under way has been answered. */
+  close(): Promise<void>;
+}
+
+type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** Everything this process says over HTTP, WebSocket and SSE. */
+export async function createEdge(services: Services, schema: GraphQLSchema): Promise<Edge> {
+  const { config, metrics, tokenKeys, clock, log } = services;
+  const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
+  const apollo = await startApollo(schema, config.production, log);
+  const streams = new OpenStreams(services);
+  const sse = createSseHandler(schema, services, admission, streams);
+  let draining = false;
+
+  const routes: Readonly<Record<string, Route>> = {
+    [graphqlPath]: (request, response) => (wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission }, request, response)),
+    '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
+    '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
+    '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
+    '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
+    '/readyz': reading(async () => {
+      const fault = draining ? 'draining' : await storeFault(services);
+      return { status: fault ? 503 : 200, body: JSON.stringify(fault ? { status: 'not ready', reason: fault } : { status: 'ready' }) };
+    }),
+    '/metrics': reading(async () => ({ body: await metrics.registry.metrics(), type: metrics.registry.contentType })),
+    ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
+  };
+
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
+    if (draining) response.setHeader('connection', 'close');
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    const notFound: Route = () => send(response, 404, JSON.stringify({ errors: [{ message: `nothing is served at this path; GraphQL is at ${graphqlPath}`, extensions: { code: 'NOT_FOUND' } }] }));
+    Promise.resolve((route ?? notFound)(request, response)).catch((error: unknown) => {
+      // A client that went away in mid-request is no fault of ours.
+      if (!request.destroyed || response.writable) log.error({ err: error }, 'unexpected error');
+      if (!response.headersSent) send(response, 500, JSON.stringify({ errors: [{ message: 'something went wrong on our side', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] }));
+    });
+  });
+  const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, streams);
+
+  return {
+    server,
+    drain() {
+      draining = true;
+    },
+    async close() {
+      draining = true;
+      streams.stop();
+      sse.close();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await sockets.close();
+      server.closeIdleConnections();
+      await closed;
+      await apollo.stop();
+    },
+  };
+}
+
+const wantsEvents = ({ headers }: IncomingMessage): boolean => (headers.accept ?? '').split(',').some((range) => range.trim().toLowerCase().startsWith('text/event-stream'));
+
+interface Page {
+  readonly status?: number;
+  readonly body: string;
+  readonly type?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** A route that only tells. */
+function reading(page: () => Page | Promise<Page>): Route {
+  return async ({ method }, response) => {
+    if (method !== 'GET' && method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      send(response, 405, JSON.stringify({ errors: [{ message: 'use GET', extensions: { code: 'BAD_USER_INPUT' } }] }));
+      return;
+    }
+    const { status = 200, body, type, headers } = await page();
+    send(response, status, method === 'HEAD' ? '' : body, type, headers);
+  };
+}
+
+function send(response: ServerResponse, status: number, body: string, type = 'application/json; charset=utf-8', headers: Record<string, string> = { 'cache-control': 'no-store' }): void {
+  response.writeHead(status, { 'content-type': type, ...headers });
+  response.end(body);
+}
+
+/** Why requests cannot be served; undefined: they can. Asks the store itself, tables and all. */
+async function storeFault({ store }: Services): Promise<string | undefined> {
+  const asked = store.get('config', { PK: 'ORG#ready', SK: '#ORG' }).then(
+    () => undefined,
+    () => 'the store does not answer, or its tables are missing',
+  );
+  return within(readyWithinMs, asked, () => 'the store does not answer in time');
+}

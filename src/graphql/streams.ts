@@ -1,0 +1,43 @@
+import type { Services } from '../app.js';
+import { GatewayError } from '../lib/errors.js';
+import type { Viewer } from '../identity/viewer.js';
+import { authenticate, type Presented } from './credentials.js';
+
+interface OpenStream {
+  readonly viewer: Viewer;
+  readonly presented: Presented;
+  readonly end: (why: string) => void;
+}
+
+/** The open sockets and event streams of this process: ended when the token they were opened with expires or is revoked. */
+export class OpenStreams {
+  private readonly open = new Set<OpenStream>();
+  private readonly unsubscribe: () => void;
+
+  constructor(private readonly services: Services) {
+    this.unsubscribe = services.revocationFeed.onTick(() => void this.review());
+  }
+
+  /** Watches a stream until the returned function is called. */
+  watch(stream: OpenStream): () => void {
+    this.open.add(stream);
+    return () => this.open.delete(stream);
+  }
+
+  stop(): void {
+    this.unsubscribe();
+  }
+
+  private async review(): Promise<void> {
+    await Promise.all([...this.open].filter(({ viewer }) => 'token' in viewer).map((stream) => this.reviewOne(stream)));
+  }
+
+  private async reviewOne(stream: OpenStream): Promise<void> {
+    try {
+      await authenticate(this.services, stream.presented);
+    } catch (error) {
+      // A store that does not answer says nothing about the token: the stream brings nothing new meanwhile either.
+      if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') stream.end('the access token has expired or was revoked');
+    }
+  }
+}

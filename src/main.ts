@@ -1,0 +1,189 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { type Config, ConfigError, type Environment, loadConfig, loadStoreSettings, processEnvironment, type StoreSettings, silenceNodeVersionWarning } from './config.js';
+
+const usage = `tollgate <command>
+
+  dev                       engine, gateway and worker on this machine, data in .tollgate/ (what \`npm start\` runs)
+  gateway                   the API: GraphQL over HTTP, subscriptions over WebSocket and SSE
+  worker                    the background work; several may run
+  tables create             create what is missing (idempotent)
+  tables check              say what keeps the tables from being used
+  tables migrate            bring an older store up to this version
+  tables create --template  print a CloudFormation template of tables and policies instead
+  seed [--url URL]          fill a running Tollgate with a demo org, for looking around
+  keys                      make a set of signing keys for TOLLGATE_SIGNING_KEYS
+
+Each takes --help. Configuration is by environment variables and config.yaml: see the README.`;
+
+const help: Readonly<Record<string, string>> = {
+  dev: 'tollgate dev\n\nStarts the embedded engine (data in TOLLGATE_DATA_DIR, default .tollgate/), creates the tables, and runs gateway and worker.\nKeys that are not set are made at the first start and kept in the data folder. With DYNAMODB_ENDPOINT set, that engine is used.',
+  gateway: 'tollgate gateway\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEY, API_KEY_PEPPER and\nTOLLGATE_SIGNING_KEYS. SIGTERM: finishes what is under way and exits within 10 s.',
+  worker: 'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
+  tables: 'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
+  seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is TOLLGATE_ADMIN_KEY, or the one in the data folder.',
+  keys: 'tollgate keys\n\nPrints a JWK set with one new Ed25519 key. To rotate: put a new key first and keep the old one for an hour.',
+};
+
+type Command = (args: readonly string[], environment: Environment) => Promise<void>;
+
+const commands: Readonly<Record<string, Command>> = { dev, gateway, worker, tables, seed, keys };
+
+async function main([name, ...args]: readonly string[]): Promise<void> {
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command || name === undefined) {
+    const asked = name === undefined || name === '--help' || name === '-h' || name === 'help';
+    (asked ? process.stdout : process.stderr).write(`${asked ? '' : `tollgate: no command ${name}\n\n`}${usage}\n`);
+    process.exitCode = asked ? 0 : 2;
+    return;
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(`${help[name]}\n`);
+    return;
+  }
+  silenceNodeVersionWarning();
+  await command(args, processEnvironment());
+}
+
+async function dev(_args: readonly string[], given: Environment): Promise<void> {
+  const { devSecrets } = await import('./embedded/dev-secrets.js');
+  const { claimDataDir } = await import('./embedded/data-dir.js');
+  const dataDir = given.TOLLGATE_DATA_DIR || '.tollgate';
+  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...(await devSecrets(dataDir)), ...given };
+  const config = loadConfig(environment);
+  if (given.DYNAMODB_ENDPOINT) {
+    await runAll(config, 'the engine at DYNAMODB_ENDPOINT');
+    return;
+  }
+  claimDataDir(dataDir);
+  const { startEngine } = await import('./embedded/engine.js');
+  const engine = await startEngine({ dataDir });
+  const store = { ...config.store, endpoint: engine.endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  try {
+    await runAll({ ...config, store }, `${engine.name}, data in ${dataDir}/`, engine.exited);
+  } finally {
+    await engine.stop();
+  }
+}
+
+async function runAll(config: Config, engine: string, engineExited?: Promise<void>): Promise<void> {
+  const { startGateway } = await import('./gateway.js');
+  const { startWorker } = await import('./worker.js');
+  const { createTables } = await import('./dynamo/table-admin.js');
+  await createTables(await tableAdmin(config.store));
+  const gateway = await startGateway(config);
+  const worker = startWorker(config, { sweeps: true });
+  process.stdout.write(`${welcome(gateway.url, config.adminKey, engine)}\n`);
+  const ended = await Promise.race([signalled(), engineExited?.then(() => 'engine' as const) ?? new Promise<never>(() => {})]);
+  if (ended === 'engine') process.stderr.write('tollgate: the embedded engine has stopped; stopping too\n');
+  await Promise.all([gateway.stop(), worker.stop()]);
+  if (ended === 'engine') process.exitCode = 1;
+}
+
+const welcome = (url: string, adminKey: string, engine: string): string => `
+Tollgate is running at ${url} (explorer: ${new URL('/', url).href})
+Engine: ${engine}
+Admin key: ${adminKey}
+
+A first request to paste:
+
+curl -s ${url} -H 'content-type: application/json' -H 'x-admin-key: ${adminKey}' \\
+  -d '{"query":"{ me { kind } models { label price { inputUsdMicrosPer1M outputUsdMicrosPer1M } } }"}'
+`;
+
+async function gateway(_args: readonly string[], environment: Environment): Promise<void> {
+  const config = loadConfig(environment);
+  await requireTables(config.store);
+  const { startGateway } = await import('./gateway.js');
+  const { Metrics } = await import('./lib/metrics.js');
+  const running = await startGateway(config, { metrics: new Metrics().withProcess(), noticeMs: config.production ? 2000 : 0 });
+  running.services.log.info({ url: running.url }, 'gateway is serving');
+  await signalled();
+  await running.stop();
+}
+
+async function worker(_args: readonly string[], environment: Environment): Promise<void> {
+  const config = loadConfig(environment);
+  await requireTables(config.store);
+  const { startWorker } = await import('./worker.js');
+  const { createLog } = await import('./lib/log.js');
+  const running = startWorker(config, { sweeps: false });
+  createLog(config.logLevel).info('worker is running');
+  await signalled();
+  await running.stop();
+}
+
+async function tables(args: readonly string[], environment: Environment): Promise<void> {
+  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { template: { type: 'boolean', default: false } } });
+  const settings = loadStoreSettings(environment);
+  const { createTables, migrateTables } = await import('./dynamo/table-admin.js');
+  switch (positionals[0]) {
+    case 'create': {
+      if (values.template) {
+        const { cloudFormationTemplate } = await import('./dynamo/template.js');
+        process.stdout.write(`${JSON.stringify(cloudFormationTemplate(settings.tablePrefix), null, 2)}\n`);
+        return;
+      }
+      const made = await createTables(await tableAdmin(settings));
+      process.stdout.write(made.length > 0 ? `created ${made.join(', ')}\n` : 'all tables are there\n');
+      return;
+    }
+    case 'check':
+      await requireTables(settings);
+      process.stdout.write('all tables are there and fit this version\n');
+      return;
+    case 'migrate':
+      process.stdout.write(`${await migrateTables(await tableAdmin(settings))}\n`);
+      return;
+    default:
+      process.stderr.write(`${help.tables}\n`);
+      process.exitCode = 2;
+  }
+}
+
+async function seed(args: readonly string[], environment: Environment): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { url: { type: 'string', default: 'http://127.0.0.1:4000/graphql' } } });
+  const { devSecrets } = await import('./embedded/dev-secrets.js');
+  const { seedDemo } = await import('./embedded/seed.js');
+  const adminKey = environment.TOLLGATE_ADMIN_KEY || (await devSecrets(environment.TOLLGATE_DATA_DIR || '.tollgate')).TOLLGATE_ADMIN_KEY;
+  process.stdout.write(await seedDemo(values.url, adminKey));
+}
+
+async function keys(): Promise<void> {
+  const { newSigningKeys } = await import('./identity/token.js');
+  process.stdout.write(`${JSON.stringify({ keys: await newSigningKeys() })}\n`);
+}
+
+async function tableAdmin(settings: StoreSettings) {
+  const { adminClient } = await import('./dynamo/transport.js');
+  return { client: adminClient(settings), prefix: settings.tablePrefix, protect: settings.endpoint === undefined };
+}
+
+async function requireTables(settings: StoreSettings): Promise<void> {
+  const { checkTables } = await import('./dynamo/table-admin.js');
+  const faults = await checkTables(await tableAdmin(settings));
+  if (faults.length > 0) throw new Error(`the store cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one kills as usual. */
+function signalled(): Promise<'signal'> {
+  return new Promise((resolve) => {
+    // Keeps a process alive that has nothing else to wait for.
+    const alive = setInterval(() => undefined, 60_000);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        clearInterval(alive);
+        resolve('signal');
+      });
+    }
+  });
+}
+
+main(process.argv.slice(2)).then(
+  () => process.exit(),
+  (error: unknown) => {
+    const expected = error instanceof ConfigError || (error instanceof Error && !(error instanceof TypeError) && !(error instanceof ReferenceError));
+    process.stderr.write(`tollgate: ${expected ? (error as Error).message : ((error as Error)?.stack ?? String(error))}\n`);
+    process.exit(1);
+  },
+);
