@@ -45,7 +45,10 @@ export interface Services {
 
 const hashingQueue = 32;
 
-export async function buildServices(config: Config, { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: { clock?: Clock; log?: Log; metrics?: Metrics } = {}): Promise<Services> {
+export async function buildServices(
+  config: Config,
+  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: { clock?: Clock; log?: Log; metrics?: Metrics } = {},
+): Promise<Services> {
   const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
   const orgStore = new OrgStore(store);
   const auditStore = new AuditStore(store);

@@ -42,7 +42,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Everything that is wrong with a configuration, in one message. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
-    super(`cannot start, ${faults.length === 1 ? 'one thing is' : `${faults.length} things are`} wrong with the configuration:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    super(
+      `cannot start, ${faults.length === 1 ? 'one thing is' : `${faults.length} things are`} wrong with the configuration:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
   }
 }
@@ -85,19 +87,20 @@ const onOff = z
   .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
   .transform((value) => value === 'true' || value === '1' || value === 'on')
   .default(false);
-const jwkSet = z
-  .string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one')
-  .transform((value, context) => {
-    const keys = parseJwks(value);
-    if (keys) return keys;
-    context.addIssue('must be a JWK set {"keys":[…]} of private Ed25519 keys (kty OKP, crv Ed25519, kid, x, d), each with its own kid');
-    return z.NEVER;
-  });
+const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one').transform((value, context) => {
+  const keys = parseJwks(value);
+  if (keys) return keys;
+  context.addIssue('must be a JWK set {"keys":[…]} of private Ed25519 keys (kty OKP, crv Ed25519, kid, x, d), each with its own kid');
+  return z.NEVER;
+});
 
 const storeSchema = z.object({
   DYNAMODB_ENDPOINT: z.url('must be a URL such as http://127.0.0.1:8000').optional(),
   AWS_REGION: text.default('us-east-1'),
-  TABLE_PREFIX: z.string().regex(/^[a-zA-Z0-9_.-]{0,64}$/, 'at most 64 of A-Z a-z 0-9 _ . -').default('tollgate_'),
+  TABLE_PREFIX: z
+    .string()
+    .regex(/^[a-zA-Z0-9_.-]{0,64}$/, 'at most 64 of A-Z a-z 0-9 _ . -')
+    .default('tollgate_'),
   AWS_ACCESS_KEY_ID: z.string().optional(),
 });
 const environmentSchema = storeSchema.extend({
@@ -161,7 +164,8 @@ function storeSettings(env: z.infer<typeof storeSchema>): StoreSettings {
 }
 
 /** An empty variable counts as one that is not set. */
-const given = (environment: Environment): Environment => Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+const given = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
 
 function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[], name: (path: string) => string): z.infer<T> | undefined {
   const result = schema.safeParse(value);
@@ -187,7 +191,9 @@ function parseJwks(value: string): JWK[] | undefined {
   try {
     const { keys } = JSON.parse(value) as { keys?: JWK[] };
     if (!Array.isArray(keys) || keys.length === 0) return undefined;
-    const sound = keys.every(({ kty, crv, kid, x, d }) => kty === 'OKP' && crv === 'Ed25519' && [kid, x, d].every((part) => typeof part === 'string' && part !== ''));
+    const sound = keys.every(
+      ({ kty, crv, kid, x, d }) => kty === 'OKP' && crv === 'Ed25519' && [kid, x, d].every((part) => typeof part === 'string' && part !== ''),
+    );
     return sound && new Set(keys.map(({ kid }) => kid)).size === keys.length ? keys : undefined;
   } catch {
     return undefined;

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { buildServices, type Services } from './app.js';
 import type { Config } from './config.js';
-import { createEdge, graphqlPath } from './graphql/server.js';
 import { createSchema } from './graphql/schema.js';
+import { createEdge, graphqlPath } from './graphql/server.js';
 import { type Clock, systemClock } from './lib/clock.js';
 import { createLog, type Log } from './lib/log.js';
 import { Metrics } from './lib/metrics.js';
@@ -27,7 +27,10 @@ export interface GatewayOptions {
 const drainMs = 9000;
 
 /** The API process: services, edge, listen. */
-export async function startGateway(config: Config, { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics(), schema, noticeMs = 0 }: GatewayOptions = {}): Promise<Gateway> {
+export async function startGateway(
+  config: Config,
+  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics(), schema, noticeMs = 0 }: GatewayOptions = {},
+): Promise<Gateway> {
   const services = await buildServices(config, { clock, log, metrics });
   await services.revocationFeed.start();
   const edge = await createEdge(services, schema ?? (await createSchema()));

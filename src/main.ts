@@ -1,6 +1,15 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError, type Environment, loadConfig, loadStoreSettings, processEnvironment, type StoreSettings, silenceNodeVersionWarning } from './config.js';
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  loadConfig,
+  loadStoreSettings,
+  processEnvironment,
+  type StoreSettings,
+  silenceNodeVersionWarning,
+} from './config.js';
 
 const usage = `tollgate <command>
 
@@ -18,9 +27,11 @@ Each takes --help. Configuration is by environment variables and config.yaml: se
 
 const help: Readonly<Record<string, string>> = {
   dev: 'tollgate dev\n\nStarts the embedded engine (data in TOLLGATE_DATA_DIR, default .tollgate/), creates the tables, and runs gateway and worker.\nKeys that are not set are made at the first start and kept in the data folder. With DYNAMODB_ENDPOINT set, that engine is used.',
-  gateway: 'tollgate gateway\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEY, API_KEY_PEPPER and\nTOLLGATE_SIGNING_KEYS. SIGTERM: finishes what is under way and exits within 10 s.',
+  gateway:
+    'tollgate gateway\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEY, API_KEY_PEPPER and\nTOLLGATE_SIGNING_KEYS. SIGTERM: finishes what is under way and exits within 10 s.',
   worker: 'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
-  tables: 'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
+  tables:
+    'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
   seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is TOLLGATE_ADMIN_KEY, or the one in the data folder.',
   keys: 'tollgate keys\n\nPrints a JWK set with one new Ed25519 key. To rotate: put a new key first and keep the old one for an hour.',
 };

@@ -14,7 +14,10 @@ export interface Worker {
 const sweepEveryMs = 10 * 60_000;
 
 /** The background process: ticks until told to stop. */
-export function startWorker(config: Config, { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics(), sweeps }: { clock?: Clock; log?: Log; metrics?: Metrics; sweeps: boolean }): Worker {
+export function startWorker(
+  config: Config,
+  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics(), sweeps }: { clock?: Clock; log?: Log; metrics?: Metrics; sweeps: boolean },
+): Worker {
   const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
   const loops = sweeps
     ? [

@@ -6,8 +6,8 @@ import type { Policy } from '../identity/viewer.js';
 import { badInput } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
-import { type AuditEvent, auditedEntity } from './audit-event.js';
 import { AuditEventConnection, AuditEventType } from './audit.types.js';
+import { type AuditEvent, auditedEntity } from './audit-event.js';
 
 @Resolver(() => OrgType)
 export class OrgAuditResolver {

@@ -1,8 +1,8 @@
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
 import { ulid } from '../lib/id.js';
-import type { AuditAction, AuditEvent } from './audit-event.js';
 import type { AuditStore } from './audit.store.js';
+import type { AuditAction, AuditEvent } from './audit-event.js';
 
 export interface Act {
   readonly orgId: string;

@@ -219,7 +219,8 @@ export class StoreClient {
     let pending = all;
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt > 0) {
-        if (this.clock.monotonicMs() > untilMs) throw new StoreUnavailable('unknown', { cause: new Error(`${pending.length} keys of a batch stayed unprocessed`) });
+        if (this.clock.monotonicMs() > untilMs)
+          throw new StoreUnavailable('unknown', { cause: new Error(`${pending.length} keys of a batch stayed unprocessed`) });
         await sleep(pauseMs(attempt));
       }
       pending = await process(pending);

@@ -67,11 +67,7 @@ export class Expression {
     ];
     const adds = Object.entries(add).map(([name, amount]) => `${this.name(name)} ${this.value(amount)}`);
     const removes = remove.map((name) => this.name(name));
-    return [
-      sets.length > 0 && `SET ${sets.join(', ')}`,
-      adds.length > 0 && `ADD ${adds.join(', ')}`,
-      removes.length > 0 && `REMOVE ${removes.join(', ')}`,
-    ]
+    return [sets.length > 0 && `SET ${sets.join(', ')}`, adds.length > 0 && `ADD ${adds.join(', ')}`, removes.length > 0 && `REMOVE ${removes.join(', ')}`]
       .filter(Boolean)
       .join(' ');
   }

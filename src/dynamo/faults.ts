@@ -15,7 +15,13 @@ export type Fault =
   /** A malformed call: ours to mend, never to repeat. */
   | { readonly kind: 'bug' };
 
-const throttles = new Set(['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+const throttles = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
 const conflicts = new Set(['TransactionConflictException', 'TransactionInProgressException', 'TransactionConflict']);
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
@@ -60,7 +66,9 @@ export class StoreUnavailable extends GatewayError {
   ) {
     super(
       'SERVICE_UNAVAILABLE',
-      applied === 'no' ? 'the store did not answer; nothing was changed: try again' : 'the store did not answer in time; the change may or may not have been made: try again',
+      applied === 'no'
+        ? 'the store did not answer; nothing was changed: try again'
+        : 'the store did not answer in time; the change may or may not have been made: try again',
       { retryable: true },
       options,
     );

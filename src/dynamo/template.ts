@@ -45,7 +45,10 @@ export function cloudFormationTemplate(prefix: string): object {
 /** Reads everywhere, writes to the tables named. */
 function policy(description: string, written: readonly TableName[]): object {
   const arns = (names: readonly TableName[]) =>
-    names.flatMap((table) => [{ 'Fn::GetAtt': [logicalId(table), 'Arn'] }, ...(definitionOf(table).indexes ? [{ 'Fn::Sub': `\${${logicalId(table)}.Arn}/index/*` }] : [])]);
+    names.flatMap((table) => [
+      { 'Fn::GetAtt': [logicalId(table), 'Arn'] },
+      ...(definitionOf(table).indexes ? [{ 'Fn::Sub': `\${${logicalId(table)}.Arn}/index/*` }] : []),
+    ]);
   return {
     Type: 'AWS::IAM::ManagedPolicy',
     Properties: {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomToken } from '../lib/id.js';
 import { newSigningKeys } from '../identity/token.js';
+import { randomToken } from '../lib/id.js';
 
 /** What a deployment must bring itself, made at the first start and kept, so that tokens and keys outlive a restart. */
 export interface DevSecrets {
@@ -30,6 +30,11 @@ function prepareDataDir(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true });
     accessSync(dataDir, constants.W_OK);
   } catch (error) {
-    throw new Error(`cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}): make it writable, or name another with TOLLGATE_DATA_DIR`, { cause: error });
+    throw new Error(
+      `cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}): make it writable, or name another with TOLLGATE_DATA_DIR`,
+      {
+        cause: error,
+      },
+    );
   }
 }

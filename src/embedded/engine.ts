@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer, connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { sleep } from '../lib/timers.js';
 
@@ -107,7 +107,8 @@ async function run({ name, command, args }: Launch, port: number): Promise<Engin
 
 async function answering(name: string, child: ChildProcess, port: number, complaint: () => string): Promise<void> {
   for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 20) {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) throw new Error(`the embedded engine (${name}) did not start: ${complaint().trim() || 'no message'}`);
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
+      throw new Error(`the embedded engine (${name}) did not start: ${complaint().trim() || 'no message'}`);
     if (await accepts(port)) return;
     await sleep(20);
   }

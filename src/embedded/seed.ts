@@ -1,11 +1,13 @@
+type Data = Record<string, Record<string, { readonly [name: string]: string }>>;
+
 interface Answer {
-  readonly data?: Record<string, Record<string, unknown>>;
+  readonly data?: Data;
   readonly errors?: readonly { readonly message: string }[];
 }
 
 /** Fills a running Tollgate with a demo org, through its own API. Returns what to tell the user. */
 export async function seedDemo(url: string, adminKey: string): Promise<string> {
-  const ask = async (query: string, variables: object): Promise<Record<string, Record<string, unknown>>> => {
+  const ask = async (query: string, variables: object): Promise<Data> => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-admin-key': adminKey },
@@ -17,10 +19,9 @@ export async function seedDemo(url: string, adminKey: string): Promise<string> {
     if (errors || !data) throw new Error(`${url} refused: ${errors?.map(({ message }) => message).join('; ')}`);
     return data;
   };
-  const redeem = async (retrieval: unknown): Promise<{ clientId: string; clientSecret: string }> => {
-    const { token } = retrieval as { token: string };
+  const redeem = async (token: string | undefined): Promise<{ clientId: string; clientSecret: string }> => {
     const { retrieveSecret } = await ask('mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }', { token });
-    return retrieveSecret as { clientId: string; clientSecret: string };
+    return retrieveSecret as unknown as { clientId: string; clientSecret: string };
   };
 
   const { registerOrg } = await ask('mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } secretRetrieval { token } } }', {
@@ -36,14 +37,16 @@ export async function seedDemo(url: string, adminKey: string): Promise<string> {
       ],
     },
   });
-  const { orgId } = registerOrg?.org as { orgId: string };
-  const clients = [await redeem(registerOrg?.secretRetrieval)];
+  const orgId = registerOrg?.org?.orgId;
+  const clients = [await redeem(registerOrg?.secretRetrieval?.token)];
   for (const [appId, name] of [
     ['chat', 'Support chat'],
     ['search', 'Search'],
   ]) {
-    const { registerApp } = await ask('mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }', { input: { orgId, appId, name } });
-    clients.push(await redeem(registerApp?.secretRetrieval));
+    const { registerApp } = await ask('mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }', {
+      input: { orgId, appId, name },
+    });
+    clients.push(await redeem(registerApp?.secretRetrieval?.token));
   }
   return `Demo Corp is org ${orgId}.\n\n${clients.map(({ clientId, clientSecret }) => `client id      ${clientId}\nclient secret  ${clientSecret}\n`).join('\n')}`;
 }

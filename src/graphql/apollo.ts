@@ -54,7 +54,8 @@ function edgePlugin(schema: GraphQLSchema, production: boolean, log: Log): Apoll
         async didResolveOperation({ document, operation, request, contextValue }) {
           if (!operation) return; // no operation of that name: Apollo says so
           contextValue.served.operation = rootNames(operation);
-          if (operation.operation === 'subscription') throw badInput({ path: 'query', message: 'subscriptions go over WebSocket or SSE (`Accept: text/event-stream`) at this path' });
+          if (operation.operation === 'subscription')
+            throw badInput({ path: 'query', message: 'subscriptions go over WebSocket or SSE (`Accept: text/event-stream`) at this path' });
           refuseCostly(schema, document, operation, request.variables ?? {});
         },
         async willSendResponse({ response, contextValue, errors = [] }) {

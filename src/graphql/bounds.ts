@@ -3,10 +3,10 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  getNamedType,
   GraphQLError,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
   isCompositeType,
   Kind,
   type OperationDefinitionNode,
@@ -39,14 +39,18 @@ const credentialFields = new Set(['issueToken', 'refreshToken', 'retrieveSecret'
 /** Refuses documents past the bounds. Introspection is exempt where it is on at all: tools ask for more than users do. */
 export const boundsRule: ValidationRule = (context: ValidationContext): ASTVisitor => ({
   Document(document) {
-    const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
+    const fragments = new Map(
+      document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]),
+    );
     const refuse = (what: string, found: number, most: number) => {
-      if (found > most) context.reportError(new GraphQLError(`the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}, more than the ${most} allowed`));
+      if (found > most)
+        context.reportError(new GraphQLError(`the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}, more than the ${most} allowed`));
     };
     const counted = countOutsideIntrospection(document);
     refuse('aliases', counted.aliases, bounds.aliases);
     refuse('directives', counted.directives, bounds.directives);
-    if (counted.longestList > bounds.listItems) context.reportError(new GraphQLError(`a list of ${counted.longestList} items, more than the ${bounds.listItems} allowed`));
+    if (counted.longestList > bounds.listItems)
+      context.reportError(new GraphQLError(`a list of ${counted.longestList} items, more than the ${bounds.listItems} allowed`));
     const depths = new Map<string, number>();
     for (const operation of document.definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -79,7 +83,11 @@ function countOutsideIntrospection(document: DocumentNode): { aliases: number; d
 }
 
 /** The fields of the root, fragments opened. One more than allowed is enough to know. */
-function rootFields(selections: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, opened: ReadonlySet<string> = new Set()): FieldNode[] {
+function rootFields(
+  selections: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  opened: ReadonlySet<string> = new Set(),
+): FieldNode[] {
   const fields: FieldNode[] = [];
   for (const selection of selections.selections) {
     if (fields.length > bounds.rootFields) break;
@@ -123,7 +131,8 @@ export function refuseCostly(schema: GraphQLSchema, document: DocumentNode, oper
   const longest = longestArray(variables);
   if (longest > bounds.listItems) throw badInput({ path: 'variables', message: `a list of ${longest} items, more than the ${bounds.listItems} allowed` });
   const cost = complexity(schema, document, operation, variables);
-  if (cost > bounds.complexity) throw badInput({ path: 'query', message: `complexity ${cost}, more than the ${bounds.complexity} allowed: ask for fewer fields, or a smaller \`first\`` });
+  if (cost > bounds.complexity)
+    throw badInput({ path: 'query', message: `complexity ${cost}, more than the ${bounds.complexity} allowed: ask for fewer fields, or a smaller \`first\`` });
 }
 
 export function complexity(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
@@ -136,7 +145,12 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     if (!argument) return 1;
     const given = field.arguments?.find(({ name }) => name.value === 'first')?.value;
     const literal = given?.kind === Kind.VARIABLE ? defaults.get(given.name.value) : given;
-    const value = given?.kind === Kind.VARIABLE && variables[given.name.value] !== undefined ? variables[given.name.value] : literal?.kind === Kind.INT ? Number(literal.value) : undefined;
+    const value =
+      given?.kind === Kind.VARIABLE && variables[given.name.value] !== undefined
+        ? variables[given.name.value]
+        : literal?.kind === Kind.INT
+          ? Number(literal.value)
+          : undefined;
     return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
   };
   const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType): number => {

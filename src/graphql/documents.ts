@@ -1,9 +1,9 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
-  getOperationAST,
   GraphQLError,
   type GraphQLSchema,
+  getOperationAST,
   NoSchemaIntrospectionCustomRule,
   parse,
   specifiedRules,
@@ -45,7 +45,8 @@ export class SubscriptionDocuments {
       if (Array.isArray(document)) return document;
       const operation = getOperationAST(document, operationName);
       if (!operation) return [asGraphQLError(badInput({ path: 'operationName', message: 'names no operation of the document' }))];
-      if (operation.operation !== 'subscription') return [asGraphQLError(badInput({ path: 'query', message: 'only subscriptions run here; send queries and mutations by HTTP' }))];
+      if (operation.operation !== 'subscription')
+        return [asGraphQLError(badInput({ path: 'query', message: 'only subscriptions run here; send queries and mutations by HTTP' }))];
       refuseCostly(this.schema, document, operation, variables ?? {});
       return { schema: this.schema, document, operationName: operationName ?? null, variableValues: variables ?? {} };
     } catch (error) {
@@ -74,4 +75,9 @@ export class SubscriptionDocuments {
 export const asGraphQLError = (error: GatewayError): GraphQLError => new GraphQLError(error.message, { originalError: error });
 
 const coded = ({ message, nodes, source, positions }: GraphQLError, code: string, terse = false): GraphQLError =>
-  new GraphQLError(terse ? withoutSuggestion(message) : message, { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, extensions: { code } });
+  new GraphQLError(terse ? withoutSuggestion(message) : message, {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { code },
+  });

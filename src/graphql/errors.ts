@@ -36,7 +36,11 @@ export function publicError(error: unknown, requestId: string, onUnexpected: (ca
     return { message, ...where, extensions: { code, ...issues, requestId } };
   }
   onUnexpected(cause);
-  return { message: 'something went wrong on our side; the log has it under this request id', ...where, extensions: { code: 'INTERNAL_SERVER_ERROR', requestId } };
+  return {
+    message: 'something went wrong on our side; the log has it under this request id',
+    ...where,
+    extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
+  };
 }
 
 function rootCause(error: unknown): unknown {

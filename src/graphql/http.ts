@@ -15,7 +15,14 @@ import { publicError } from './errors.js';
 const graphqlJson = 'application/graphql-response+json';
 const plainJson = 'application/json';
 
-const statusOf: Partial<Record<ErrorCode, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, RATE_LIMITED: 429, SERVICE_UNAVAILABLE: 503, INTERNAL_SERVER_ERROR: 500 };
+const statusOf: Partial<Record<ErrorCode, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
+  INTERNAL_SERVER_ERROR: 500,
+};
 
 /** A request refused before GraphQL had a say, with the status that says it best. */
 export class HttpRefusal extends GatewayError {
@@ -116,7 +123,13 @@ interface Answer {
   readonly body: string;
 }
 
-async function execute(apollo: ApolloServer<HttpContext>, request: IncomingMessage, params: GraphQLParams, contextValue: HttpContext, contentType: string): Promise<Answer> {
+async function execute(
+  apollo: ApolloServer<HttpContext>,
+  request: IncomingMessage,
+  params: GraphQLParams,
+  contextValue: HttpContext,
+  contentType: string,
+): Promise<Answer> {
   const http = { method: request.method ?? 'POST', headers: new HeaderMap(), search: '', body: undefined };
   const { body, http: head } = await apollo.executeOperation({ ...params, http }, { contextValue });
   if (body.kind !== 'single') throw new Error('incremental delivery was never asked for');
@@ -161,7 +174,10 @@ function negotiate(accept: string | undefined): string {
 
 async function jsonBody(request: IncomingMessage): Promise<unknown> {
   const [type, ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '');
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
   if (type !== plainJson || (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')) {
     throw new HttpRefusal(415, `send a JSON body with content-type: ${plainJson}`);
   }
@@ -191,18 +207,29 @@ function searchParams(request: IncomingMessage): GraphQLParams {
       throw new HttpRefusal(400, `the ${name} parameter is not valid JSON`);
     }
   };
-  return checkedParams({ query: search.get('query') ?? undefined, operationName: search.get('operationName') || undefined, variables: parsed('variables'), extensions: parsed('extensions') });
+  return checkedParams({
+    query: search.get('query') ?? undefined,
+    operationName: search.get('operationName') || undefined,
+    variables: parsed('variables'),
+    extensions: parsed('extensions'),
+  });
 }
 
 function checkedParams({ query, operationName, variables, extensions }: Record<string, unknown>): GraphQLParams {
   const issues = [
     ...(typeof query === 'string' && query !== '' ? [] : [{ path: 'query', message: 'must be a GraphQL document' }]),
-    ...(operationName === undefined || operationName === null || typeof operationName === 'string' ? [] : [{ path: 'operationName', message: 'must be a string' }]),
+    ...(operationName === undefined || operationName === null || typeof operationName === 'string'
+      ? []
+      : [{ path: 'operationName', message: 'must be a string' }]),
     ...(variables === undefined || variables === null || isRecord(variables) ? [] : [{ path: 'variables', message: 'must be an object' }]),
     ...(extensions === undefined || extensions === null || isRecord(extensions) ? [] : [{ path: 'extensions', message: 'must be an object' }]),
   ];
   if (issues.length > 0) throw badInput(...issues);
-  return { query: query as string, ...(operationName ? { operationName: operationName as string } : {}), ...(variables ? { variables: variables as Record<string, unknown> } : {}) };
+  return {
+    query: query as string,
+    ...(operationName ? { operationName: operationName as string } : {}),
+    ...(variables ? { variables: variables as Record<string, unknown> } : {}),
+  };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -19,7 +19,8 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
     App: { parts: [uuidPattern, slug], load: ([orgId = '', appId = ''], { loaders }) => loaders.app.load({ orgId, appId }) },
     AuditEvent: {
       parts: [uuidPattern, auditedEntity, auditEventId],
-      load: ([orgId = '', entityId = '', eventId = ''], { viewer, auditStore }) => (maySeeAllOf(viewer, orgId) ? auditStore.load(orgId, { entityId, eventId }) : null),
+      load: ([orgId = '', entityId = '', eventId = ''], { viewer, auditStore }) =>
+        maySeeAllOf(viewer, orgId) ? auditStore.load(orgId, { entityId, eventId }) : null,
     },
   } satisfies Record<string, NodeKind>),
 );

@@ -18,7 +18,8 @@ export const nodeId = (type: string, ...parts: readonly string[]): string => Buf
 export function parseNodeId(id: string): readonly [type: string, ...parts: string[]] | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(id, 'base64url').toString());
-    const sound = Array.isArray(parts) && parts.length > 1 && parts.every((part) => typeof part === 'string') && nodeId(...(parts as [string, ...string[]])) === id;
+    const sound =
+      Array.isArray(parts) && parts.length > 1 && parts.every((part) => typeof part === 'string') && nodeId(...(parts as [string, ...string[]])) === id;
     return sound ? (parts as [string, ...string[]]) : undefined;
   } catch {
     return undefined;

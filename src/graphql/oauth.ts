@@ -57,7 +57,13 @@ type Handler = (services: Services, request: OAuthRequest) => Promise<object>;
 /** Reads the form, runs the handler, and answers in OAuth's own words. */
 export async function answerOAuth(services: Services, handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { status, headers, body } = await run(services, handler, request);
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', pragma: 'no-cache', 'x-request-id': requestIdOf(request.headers), ...headers });
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    pragma: 'no-cache',
+    'x-request-id': requestIdOf(request.headers),
+    ...headers,
+  });
   response.end(JSON.stringify(body));
 }
 
@@ -74,17 +80,31 @@ async function run(services: Services, handler: Handler, request: IncomingMessag
       throw new HttpRefusal(415, 'send a form: content-type application/x-www-form-urlencoded');
     }
     const form = new URLSearchParams(await readBody(request));
-    return { status: 200, body: await handler(services, { form, client: presentedClient(request, form), address: addressOf(request, services.config.trustProxy) }) };
+    return {
+      status: 200,
+      body: await handler(services, { form, client: presentedClient(request, form), address: addressOf(request, services.config.trustProxy) }),
+    };
   } catch (error) {
     return told(error, services, requestIdOf(request.headers));
   }
 }
 
 function told(error: unknown, { log }: Services, requestId: string): Answer {
-  const say = (status: number, name: string, description: string, headers: Record<string, string> = {}): Answer => ({ status, headers, body: { error: name, error_description: description, request_id: requestId } });
-  if (error instanceof OAuthError) return say(error.error === 'invalid_client' ? 401 : 400, error.error, error.message, error.error === 'invalid_client' ? { 'www-authenticate': 'Basic realm="tollgate"' } : {});
+  const say = (status: number, name: string, description: string, headers: Record<string, string> = {}): Answer => ({
+    status,
+    headers,
+    body: { error: name, error_description: description, request_id: requestId },
+  });
+  if (error instanceof OAuthError)
+    return say(
+      error.error === 'invalid_client' ? 401 : 400,
+      error.error,
+      error.message,
+      error.error === 'invalid_client' ? { 'www-authenticate': 'Basic realm="tollgate"' } : {},
+    );
   if (error instanceof HttpRefusal) return say(error.status, 'invalid_request', error.message, { ...error.headers });
-  if (error instanceof GatewayError && error.code === 'RATE_LIMITED') return say(429, 'slow_down', error.message, { 'retry-after': String(error.extensions.retryAfterSecs) });
+  if (error instanceof GatewayError && error.code === 'RATE_LIMITED')
+    return say(429, 'slow_down', error.message, { 'retry-after': String(error.extensions.retryAfterSecs) });
   if (error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE') return say(503, 'temporarily_unavailable', error.message);
   log.error({ requestId, err: error }, 'unexpected error');
   return say(500, 'server_error', 'something went wrong on our side; the log has it under this request id');
@@ -119,7 +139,13 @@ function presentedClient(request: IncomingMessage, form: URLSearchParams): OAuth
   return inForm ? { clientId: form.get('client_id') ?? '', clientSecret: inForm } : undefined;
 }
 
-const tokenResponse = ({ accessToken, refreshToken, tokenType, expiresInSecs, refreshExpiresInSecs }: Awaited<ReturnType<Services['sessions']['issue']>>): object => ({
+const tokenResponse = ({
+  accessToken,
+  refreshToken,
+  tokenType,
+  expiresInSecs,
+  refreshExpiresInSecs,
+}: Awaited<ReturnType<Services['sessions']['issue']>>): object => ({
   access_token: accessToken,
   token_type: tokenType,
   expires_in: expiresInSecs,

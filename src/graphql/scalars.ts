@@ -3,7 +3,8 @@ import { GraphQLDateTimeISO, GraphQLSafeInt } from 'graphql-scalars';
 import { uuidPattern } from '../identity/client-id.js';
 import { isTimeZone } from '../spend/calendar.js';
 
-const renamed = (scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType => new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: null });
+const renamed = (scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType =>
+  new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: null });
 
 /** A scalar that is a string on the wire and inside. */
 function textScalar(name: string, description: string, parse: (text: string) => string | undefined): GraphQLScalarType<string, string> {

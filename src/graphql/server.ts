@@ -34,7 +34,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   let draining = false;
 
   const routes: Readonly<Record<string, Route>> = {
-    [graphqlPath]: (request, response) => (wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission }, request, response)),
+    [graphqlPath]: (request, response) =>
+      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission }, request, response),
     '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
     '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
@@ -51,11 +52,17 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     if (draining) response.setHeader('connection', 'close');
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    const notFound: Route = () => send(response, 404, JSON.stringify({ errors: [{ message: `nothing is served at this path; GraphQL is at ${graphqlPath}`, extensions: { code: 'NOT_FOUND' } }] }));
+    const notFound: Route = () =>
+      send(
+        response,
+        404,
+        JSON.stringify({ errors: [{ message: `nothing is served at this path; GraphQL is at ${graphqlPath}`, extensions: { code: 'NOT_FOUND' } }] }),
+      );
     Promise.resolve((route ?? notFound)(request, response)).catch((error: unknown) => {
       // A client that went away in mid-request is no fault of ours.
       if (!request.destroyed || response.writable) log.error({ err: error }, 'unexpected error');
-      if (!response.headersSent) send(response, 500, JSON.stringify({ errors: [{ message: 'something went wrong on our side', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] }));
+      if (!response.headersSent)
+        send(response, 500, JSON.stringify({ errors: [{ message: 'something went wrong on our side', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] }));
     });
   });
   const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, streams);
@@ -78,7 +85,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   };
 }
 
-const wantsEvents = ({ headers }: IncomingMessage): boolean => (headers.accept ?? '').split(',').some((range) => range.trim().toLowerCase().startsWith('text/event-stream'));
+const wantsEvents = ({ headers }: IncomingMessage): boolean =>
+  (headers.accept ?? '').split(',').some((range) => range.trim().toLowerCase().startsWith('text/event-stream'));
 
 interface Page {
   readonly status?: number;
@@ -100,7 +108,13 @@ function reading(page: () => Page | Promise<Page>): Route {
   };
 }
 
-function send(response: ServerResponse, status: number, body: string, type = 'application/json; charset=utf-8', headers: Record<string, string> = { 'cache-control': 'no-store' }): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  type = 'application/json; charset=utf-8',
+  headers: Record<string, string> = { 'cache-control': 'no-store' },
+): void {
   response.writeHead(status, { 'content-type': type, ...headers });
   response.end(body);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { createHandler, type RequestContext } from 'graphql-sse/lib/use/http';
 import type { Request } from 'graphql-sse';
+import { createHandler, type RequestContext } from 'graphql-sse/lib/use/http';
 import type { Services } from '../app.js';
 import { badInput } from '../lib/errors.js';
 import type { Admission } from './admission.js';
@@ -16,7 +16,12 @@ import type { OpenStreams } from './streams.js';
 type SseRequest = Request<IncomingMessage, RequestContext>;
 
 /** Subscriptions over server-sent events, for clients without WebSocket. */
-export function createSseHandler(schema: GraphQLSchema, services: Services, admission: Admission, streams: OpenStreams): { handle(request: IncomingMessage, response: ServerResponse): Promise<void>; close(): void } {
+export function createSseHandler(
+  schema: GraphQLSchema,
+  services: Services,
+  admission: Admission,
+  streams: OpenStreams,
+): { handle(request: IncomingMessage, response: ServerResponse): Promise<void>; close(): void } {
   const { config, log, metrics } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
   const open = new Set<ServerResponse>();
@@ -29,7 +34,8 @@ export function createSseHandler(schema: GraphQLSchema, services: Services, admi
     async onSubscribe(request: SseRequest, params) {
       const requestId = requestIdOf(request.raw.headers);
       try {
-        if (request.raw.headers['x-graphql-event-stream-token'] !== undefined) throw badInput({ path: 'x-graphql-event-stream-token', message: 'single connection mode is not served' });
+        if (request.raw.headers['x-graphql-event-stream-token'] !== undefined)
+          throw badInput({ path: 'x-graphql-event-stream-token', message: 'single connection mode is not served' });
         const viewer = await authenticate(services, request.raw.headers);
         const address = addressOf(request.raw, config.trustProxy);
         admission.admit(principalOf(viewer, address))();
@@ -66,7 +72,13 @@ export function createSseHandler(schema: GraphQLSchema, services: Services, admi
   };
 }
 
-const statuses: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, RATE_LIMITED: 429, SERVICE_UNAVAILABLE: 503, INTERNAL_SERVER_ERROR: 500 };
+const statuses: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
+  INTERNAL_SERVER_ERROR: 500,
+};
 
 function refusal(errors: readonly PublicError[]): [body: string, init: { status: number; statusText: string; headers: Record<string, string> }] {
   const status = statuses[errors[0]?.extensions.code ?? ''] ?? 400;

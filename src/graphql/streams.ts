@@ -1,6 +1,6 @@
 import type { Services } from '../app.js';
-import { GatewayError } from '../lib/errors.js';
 import type { Viewer } from '../identity/viewer.js';
+import { GatewayError } from '../lib/errors.js';
 import { authenticate, type Presented } from './credentials.js';
 
 interface OpenStream {

@@ -27,7 +27,14 @@ interface Session {
 }
 
 /** Subscriptions over `graphql-transport-ws`, under the same rules as HTTP. */
-export function serveWebSocket(server: Server, path: string, schema: GraphQLSchema, services: Services, admission: Admission, streams: OpenStreams): { close(): Promise<void> } {
+export function serveWebSocket(
+  server: Server,
+  path: string,
+  schema: GraphQLSchema,
+  services: Services,
+  admission: Admission,
+  streams: OpenStreams,
+): { close(): Promise<void> } {
   const { config, log, metrics } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes });
@@ -73,7 +80,8 @@ export function serveWebSocket(server: Server, path: string, schema: GraphQLSche
         const session = sessions.get(extra.socket);
         if (!session) throw new Error('subscribed before connecting');
         try {
-          if (Object.keys(subscriptions).length > bounds.socketOperations) throw rateLimited(`more than ${bounds.socketOperations} operations on one socket`, 1000);
+          if (Object.keys(subscriptions).length > bounds.socketOperations)
+            throw rateLimited(`more than ${bounds.socketOperations} operations on one socket`, 1000);
           admission.admit(principalOf(session.viewer, session.address))();
         } catch (error) {
           return [asGraphQLError(error as GatewayError)];

@@ -45,7 +45,11 @@ export class CredentialService {
   }
 
   /** Hands out a token for a new secret. Until it is redeemed, the old secret stays as it is. */
-  async rotate(client: ClientRef, graceHours: number, actor: string): Promise<{ readonly credentials: Credentials; readonly secretRetrieval: SecretRetrieval }> {
+  async rotate(
+    client: ClientRef,
+    graceHours: number,
+    actor: string,
+  ): Promise<{ readonly credentials: Credentials; readonly secretRetrieval: SecretRetrieval }> {
     if (!isWholeWithin(graceHours, 0, longestGraceHours)) throw badInput({ path: 'input.graceHours', message: `must be from 0 to ${longestGraceHours}` });
     const { store, audit } = this.parts;
     const clientId = clientIdOf(client);

@@ -74,7 +74,14 @@ export class CredentialStore {
    * Spends the token and installs the hash, both or neither. `claim` marks this very call, so that a success whose
    * reply was lost is known for its own. False: spent, expired or voided.
    */
-  async install(token: string, seen: Credentials, { client, rotation }: Retrieval, secret: NewSecret, claim: string, drafts: readonly Draft[]): Promise<boolean> {
+  async install(
+    token: string,
+    seen: Credentials,
+    { client, rotation }: Retrieval,
+    secret: NewSecret,
+    claim: string,
+    drafts: readonly Draft[],
+  ): Promise<boolean> {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
     const keepPrevious = secret.graceExpiresAt !== undefined && seen.hash !== undefined;
     const outcome = await this.client.transact([
@@ -91,7 +98,9 @@ export class CredentialStore {
           client_secret_hash: secret.hash,
           client_secret_created_at_epoch: nowSecs,
           client_generation: secret.generation,
-          ...(keepPrevious ? { client_secret_previous_hash: seen.hash, client_secret_rotation_grace_expires_at_epoch: epochSeconds(secret.graceExpiresAt.getTime()) } : {}),
+          ...(keepPrevious
+            ? { client_secret_previous_hash: seen.hash, client_secret_rotation_grace_expires_at_epoch: epochSeconds(secret.graceExpiresAt.getTime()) }
+            : {}),
         },
         ...(keepPrevious ? {} : { remove: ['client_secret_previous_hash', 'client_secret_rotation_grace_expires_at_epoch'] }),
         condition: and(equals('client_rotation', rotation), seen.hash === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.hash)),

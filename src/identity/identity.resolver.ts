@@ -3,14 +3,7 @@ import type { Context } from '../graphql/context.js';
 import { notFound } from '../lib/errors.js';
 import { AppType, OrgType } from '../orgs/org.types.js';
 import { appIdIssues } from '../orgs/settings.js';
-import {
-  IssueTokenInput,
-  RetrievedSecretType,
-  RotateCredentialsInput,
-  RotateCredentialsPayload,
-  TokenPairType,
-  ViewerType,
-} from './identity.types.js';
+import { IssueTokenInput, RetrievedSecretType, RotateCredentialsInput, RotateCredentialsPayload, TokenPairType, ViewerType } from './identity.types.js';
 import { actorName, orgIdFor, type Policy } from './viewer.js';
 
 @Resolver(() => ViewerType)
@@ -38,13 +31,17 @@ export class IdentityResolver {
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => TokenPairType, { description: 'Exchanges a refresh token for a new pair. Sent again within 30 s, it gives the same successor; later, it ends the whole session.' })
+  @Mutation(() => TokenPairType, {
+    description: 'Exchanges a refresh token for a new pair. Sent again within 30 s, it gives the same successor; later, it ends the whole session.',
+  })
   refreshToken(@Arg('refreshToken', () => String) refreshToken: string, @Ctx() { sessions, address }: Context) {
     return sessions.refresh(refreshToken, address);
   }
 
   @Authorized<Policy>('credentials:manage')
-  @Mutation(() => Boolean, { description: 'Ends an access token, or a refresh token with all that came of it, everywhere within 2 s. True also for one that is unknown or has expired.' })
+  @Mutation(() => Boolean, {
+    description: 'Ends an access token, or a refresh token with all that came of it, everywhere within 2 s. True also for one that is unknown or has expired.',
+  })
   async revokeToken(@Arg('token', () => String) token: string, @Ctx() { viewer, sessions }: Context) {
     await sessions.revoke(viewer, token);
     return true;

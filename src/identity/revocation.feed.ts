@@ -55,7 +55,8 @@ export class RevocationFeed {
 
   /** The version to remember things under. Too long unheard of, nothing remembered may be trusted: never fail open. */
   current(): number {
-    if (this.clock.monotonicMs() - this.readAtMs > oldestMemoryMs) throw unavailable('revocations cannot be checked because the store does not answer: try again');
+    if (this.clock.monotonicMs() - this.readAtMs > oldestMemoryMs)
+      throw unavailable('revocations cannot be checked because the store does not answer: try again');
     return this.version;
   }
 

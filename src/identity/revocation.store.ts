@@ -23,7 +23,12 @@ export class RevocationStore {
     return (item?.version as number | undefined) ?? 0;
   }
 
-  async isRevoked({ tokenId, family, clientId, generation }: Pick<AccessClaims, 'family' | 'clientId' | 'generation'> & { readonly tokenId?: string }): Promise<boolean> {
+  async isRevoked({
+    tokenId,
+    family,
+    clientId,
+    generation,
+  }: Pick<AccessClaims, 'family' | 'clientId' | 'generation'> & { readonly tokenId?: string }): Promise<boolean> {
     const keys = [familyKey(family), clientKey(clientId), ...(tokenId === undefined ? [] : [tokenKey(tokenId)])];
     const [ofFamily, ofClient, ofToken] = await this.client.getMany(table, keys, { consistent: true });
     const endedGenerations = (ofClient?.valid_from_generation as number | undefined) ?? 0;
@@ -33,13 +38,33 @@ export class RevocationStore {
   /** Ends one access token. Revoking it again changes nothing. */
   async revokeToken({ tokenId, clientId, expiresAtMs }: AccessClaims, nowMs: number, audit: Draft): Promise<void> {
     const expiresAtSecs = epochSeconds(expiresAtMs);
-    await this.revoke({ ...tokenKey(tokenId), token_type: 'access', client_id: clientId, revoked_at_epoch: epochSeconds(nowMs), original_expiry_epoch: expiresAtSecs, expires_at_epoch: expiresAtSecs + marginSecs }, audit);
+    await this.revoke(
+      {
+        ...tokenKey(tokenId),
+        token_type: 'access',
+        client_id: clientId,
+        revoked_at_epoch: epochSeconds(nowMs),
+        original_expiry_epoch: expiresAtSecs,
+        expires_at_epoch: expiresAtSecs + marginSecs,
+      },
+      audit,
+    );
   }
 
   /** Ends a refresh token, its predecessors and successors, and every access token issued along the way. */
   async revokeFamily(family: string, clientId: string, nowMs: number, audit: Draft): Promise<void> {
     const expiresAtSecs = epochSeconds(nowMs) + refreshTtlSecs + accessTtlSecs;
-    await this.revoke({ ...familyKey(family), token_type: 'refresh', client_id: clientId, revoked_at_epoch: epochSeconds(nowMs), original_expiry_epoch: expiresAtSecs, expires_at_epoch: expiresAtSecs + marginSecs }, audit);
+    await this.revoke(
+      {
+        ...familyKey(family),
+        token_type: 'refresh',
+        client_id: clientId,
+        revoked_at_epoch: epochSeconds(nowMs),
+        original_expiry_epoch: expiresAtSecs,
+        expires_at_epoch: expiresAtSecs + marginSecs,
+      },
+      audit,
+    );
   }
 
   /** For the transaction that ends all tokens of a client up to a generation. */
@@ -47,7 +72,15 @@ export class RevocationStore {
     const expiresAtSecs = epochSeconds(nowMs) + refreshTtlSecs + accessTtlSecs;
     return {
       table,
-      put: { ...clientKey(clientId), token_type: 'client', client_id: clientId, valid_from_generation: validFromGeneration, revoked_at_epoch: epochSeconds(nowMs), original_expiry_epoch: expiresAtSecs, expires_at_epoch: expiresAtSecs + marginSecs },
+      put: {
+        ...clientKey(clientId),
+        token_type: 'client',
+        client_id: clientId,
+        valid_from_generation: validFromGeneration,
+        revoked_at_epoch: epochSeconds(nowMs),
+        original_expiry_epoch: expiresAtSecs,
+        expires_at_epoch: expiresAtSecs + marginSecs,
+      },
     };
   }
 

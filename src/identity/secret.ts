@@ -43,7 +43,8 @@ export function credentialsOf(item: Readonly<Record<string, unknown>>): Credenti
   };
 }
 
-const present = <N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } => (value === undefined ? {} : ({ [name]: value } as { [K in N]: T }));
+const present = <N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } =>
+  value === undefined ? {} : ({ [name]: value } as { [K in N]: T });
 
 /** What a new client's item starts with: no secret until the first retrieval. */
 export const newClientAttributes = (clientId: string) => ({ client_id: clientId, client_rotation: 1, client_generation: 0 });

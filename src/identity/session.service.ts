@@ -76,7 +76,14 @@ export class SessionService {
     const hashes = credentials ? liveHashes(credentials, this.parts.clock.nowMs()) : [];
     if (!credentials || !(await this.matchesAny(secret, hashes))) {
       metrics.logins.inc({ outcome: 'refused' });
-      if (credentials) await this.parts.audit.record({ orgId: client.orgId, actor: clientId, action: 'login_refused', entityId: clientEntity(clientId), details: { address } });
+      if (credentials)
+        await this.parts.audit.record({
+          orgId: client.orgId,
+          actor: clientId,
+          action: 'login_refused',
+          entityId: clientEntity(clientId),
+          details: { address },
+        });
       throw wrongSecret();
     }
     metrics.logins.inc({ outcome: 'accepted' });
@@ -127,7 +134,13 @@ export class SessionService {
     }
     const claims = await verifyAccess(keys, token, nowMs);
     if (!claims || !mayRevoke(viewer, claims.clientId)) return;
-    const act = audit.draft({ orgId: claims.orgId, actor: actorName(viewer), action: 'token_revoked', entityId: clientEntity(claims.clientId), details: { tokenId: claims.tokenId } });
+    const act = audit.draft({
+      orgId: claims.orgId,
+      actor: actorName(viewer),
+      action: 'token_revoked',
+      entityId: clientEntity(claims.clientId),
+      details: { tokenId: claims.tokenId },
+    });
     await revocations.revokeToken(claims, nowMs, act);
     metrics.revocations.inc({ by: 'token' });
     await feed.refresh();
@@ -147,7 +160,10 @@ export class SessionService {
     metrics.revocationChecks.inc({ from: 'store' });
     if (!claims || (await revocations.isRevoked(claims))) {
       this.checkedTokens.delete(token);
-      throw new GatewayError('UNAUTHENTICATED', 'the access token is not valid: it may be malformed, expired or revoked; get a new one with issueToken or refreshToken');
+      throw new GatewayError(
+        'UNAUTHENTICATED',
+        'the access token is not valid: it may be malformed, expired or revoked; get a new one with issueToken or refreshToken',
+      );
     }
     this.checkedTokens.set(token, { claims, version });
     return claims;
@@ -164,12 +180,21 @@ export class SessionService {
   private async endFamily({ family, clientId }: Session, action: 'token_revoked' | 'refresh_reused', actor: string): Promise<void> {
     const { revocations, audit, clock, feed, metrics } = this.parts;
     const orgId = parseClientId(clientId)?.orgId as string;
-    await revocations.revokeFamily(family, clientId, clock.nowMs(), audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } }));
+    await revocations.revokeFamily(
+      family,
+      clientId,
+      clock.nowMs(),
+      audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } }),
+    );
     metrics.revocations.inc({ by: 'family' });
     await feed.refresh();
   }
 
-  private async pairOf({ clientId, family, generation }: Pick<Session, 'clientId' | 'family' | 'generation'>, refreshToken: string, refreshExpiresInSecs: number): Promise<TokenPair> {
+  private async pairOf(
+    { clientId, family, generation }: Pick<Session, 'clientId' | 'family' | 'generation'>,
+    refreshToken: string,
+    refreshExpiresInSecs: number,
+  ): Promise<TokenPair> {
     const client = parseClientId(clientId);
     if (!client) throw new Error(`stored session of an impossible client ${clientId}`);
     const accessToken = await signAccess(this.parts.keys, { clientId, ...client, family, generation }, this.parts.clock.nowMs());

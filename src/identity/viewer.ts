@@ -51,13 +51,16 @@ export function orgIdFor(viewer: Viewer, named: string | null | undefined, path 
   return viewer.orgId;
 }
 
-export const maySeeOrg = (viewer: Viewer, orgId: string): boolean => viewer.kind === 'PLATFORM_ADMIN' || (viewer.kind !== 'ANONYMOUS' && viewer.orgId === orgId);
+export const maySeeOrg = (viewer: Viewer, orgId: string): boolean =>
+  viewer.kind === 'PLATFORM_ADMIN' || (viewer.kind !== 'ANONYMOUS' && viewer.orgId === orgId);
 
 /** Whether the org's loaded fields are open to the viewer, not its plain settings alone. */
-export const maySeeAllOf = (viewer: Viewer, orgId: string): boolean => maySeeOrg(viewer, orgId) && (viewer.kind === 'PLATFORM_ADMIN' || viewer.kind === 'ORG_CLIENT');
+export const maySeeAllOf = (viewer: Viewer, orgId: string): boolean =>
+  maySeeOrg(viewer, orgId) && (viewer.kind === 'PLATFORM_ADMIN' || viewer.kind === 'ORG_CLIENT');
 
 /** An app client sees its own app and no sibling. */
-export const maySeeApp = (viewer: Viewer, orgId: string, appId: string): boolean => maySeeOrg(viewer, orgId) && (viewer.kind !== 'APP_CLIENT' || viewer.appId === appId);
+export const maySeeApp = (viewer: Viewer, orgId: string, appId: string): boolean =>
+  maySeeOrg(viewer, orgId) && (viewer.kind !== 'APP_CLIENT' || viewer.appId === appId);
 
 /** How a viewer is called in the audit trail and in logs. */
 export function actorName(viewer: Viewer): string {

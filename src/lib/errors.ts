@@ -32,8 +32,7 @@ export class GatewayError extends Error {
 
 export const notFound = (what: string): GatewayError => new GatewayError('NOT_FOUND', `${what} not found`);
 
-export const unavailable = (message: string, cause?: unknown): GatewayError =>
-  new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
+export const unavailable = (message: string, cause?: unknown): GatewayError => new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
 
 export const rateLimited = (message: string, retryAfterMs: number): GatewayError =>
   new GatewayError('RATE_LIMITED', message, { retryAfterSecs: Math.max(1, Math.ceil(retryAfterMs / 1000)) });

@@ -1,2 +1,1 @@
-export const isWholeWithin = (value: number, min: number, max: number): boolean =>
-  Number.isSafeInteger(value) && value >= min && value <= max;
+export const isWholeWithin = (value: number, min: number, max: number): boolean => Number.isSafeInteger(value) && value >= min && value <= max;

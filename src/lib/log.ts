@@ -19,9 +19,7 @@ export function redact(value: unknown, depth = 0): unknown {
     return { name, message: redactText(message), stack: stack && redactText(stack), ...(cause ? { cause: redact(cause, depth + 1) } : {}) };
   }
   if (Array.isArray(value)) return value.map((entry) => redact(entry, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [name, secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1)]));
 }
 
 /** JSON lines; whatever is logged passes `redact` first. */

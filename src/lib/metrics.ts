@@ -17,7 +17,12 @@ export class Metrics {
   readonly revocationChecks = this.counter('tollgate_revocation_checks_total', 'Was this token revoked: answered from memory or the store', ['from']);
   readonly retrievals = this.counter('tollgate_secret_retrievals_total', 'One-time tokens redeemed or refused', ['outcome']);
   readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
-  readonly sockets = new Gauge({ name: 'tollgate_subscriptions_open', help: 'Open subscription streams', labelNames: ['transport'], registers: [this.registry] });
+  readonly sockets = new Gauge({
+    name: 'tollgate_subscriptions_open',
+    help: 'Open subscription streams',
+    labelNames: ['transport'],
+    registers: [this.registry],
+  });
 
   /** Event loop, heap, descriptors: once a process, not once a test. */
   withProcess(): this {

@@ -5,14 +5,28 @@ import { nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
 import { actorName, orgIdFor, type Policy } from '../identity/viewer.js';
 import { zoneEffectiveAt } from './org.service.js';
-import { AppConnection, AppType, OrgConnection, OrgType, RegisterAppInput, RegisterAppPayload, RegisterOrgInput, RegisterOrgPayload, UpdateAppInput, UpdateOrgInput } from './org.types.js';
-import { appIdIssues, type App, inForce, type Org } from './settings.js';
+import {
+  AppConnection,
+  AppType,
+  OrgConnection,
+  OrgType,
+  RegisterAppInput,
+  RegisterAppPayload,
+  RegisterOrgInput,
+  RegisterOrgPayload,
+  UpdateAppInput,
+  UpdateOrgInput,
+} from './org.types.js';
+import { type App, appIdIssues, inForce, type Org } from './settings.js';
 
 @Resolver(() => OrgType)
 export class OrgResolver {
   @Authorized<Policy>('signed-in')
   @Query(() => OrgType, { nullable: true })
-  org(@Arg('orgId', () => Uuid, { nullable: true, description: "Absent: the caller's own." }) orgId: string | null | undefined, @Ctx() { viewer, loaders }: Context) {
+  org(
+    @Arg('orgId', () => Uuid, { nullable: true, description: "Absent: the caller's own." }) orgId: string | null | undefined,
+    @Ctx() { viewer, loaders }: Context,
+  ) {
     return loaders.org.load(orgId ?? orgIdFor(viewer, orgId));
   }
 

@@ -7,7 +7,21 @@ import { newUuid } from '../lib/id.js';
 import { isTimeZone, withZone, zoneAt } from '../spend/calendar.js';
 import type { Catalog } from '../spend/price.js';
 import type { AppRef, OrgStore } from './org.store.js';
-import { appIdIssues, type App, type AppRecord, inForce, inheritable, nameIssues, type Org, scopeIssues, type Settings, settingsIssues, shardCountIssues, unmetered, unmeteredIssues } from './settings.js';
+import {
+  type App,
+  type AppRecord,
+  appIdIssues,
+  inForce,
+  inheritable,
+  nameIssues,
+  type Org,
+  type Settings,
+  scopeIssues,
+  settingsIssues,
+  shardCountIssues,
+  unmetered,
+  unmeteredIssues,
+} from './settings.js';
 
 const attempts = 5;
 
@@ -44,7 +58,13 @@ export class OrgService {
 
   /** Registers an org and hands out the token for its first secret: all of it or nothing. */
   async registerOrg(input: OrgRegistration, actor: string): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
-    refuseAny([...nameIssues(input.name), ...zoneIssues(input.timezone), ...settingsIssues(input, this.catalog), ...unmeteredIssues(input), ...shardCountIssues(input.shardCount)]);
+    refuseAny([
+      ...nameIssues(input.name),
+      ...zoneIssues(input.timezone),
+      ...settingsIssues(input, this.catalog),
+      ...unmeteredIssues(input),
+      ...shardCountIssues(input.shardCount),
+    ]);
     const orgId = input.orgId ?? newUuid();
     const now = new Date(this.clock.nowMs());
     const { retrieval, draft } = this.credentials.firstRetrieval({ orgId });
@@ -105,7 +125,10 @@ export class OrgService {
   }
 
   private refuseUnfit(org: Org, own: Partial<Settings>): void {
-    refuseAny([...scopeIssues(org.quotaScope, own), ...unmeteredIssues({ modelOrdering: own.modelOrdering ?? org.modelOrdering, quotas: own.quotas ?? org.quotas })]);
+    refuseAny([
+      ...scopeIssues(org.quotaScope, own),
+      ...unmeteredIssues({ modelOrdering: own.modelOrdering ?? org.modelOrdering, quotas: own.quotas ?? org.quotas }),
+    ]);
   }
 
   /** A change of the org must not leave an app with a chain in which a label has no quota. */

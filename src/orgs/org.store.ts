@@ -32,16 +32,37 @@ export class OrgStore {
 
   /** Registers an org together with what belongs to its registration. False: the id is taken. */
   createOrg(org: NewOrg, drafts: readonly Draft[]): Promise<boolean> {
-    return this.create({ ...configKey(org), ...listingKey(org), ...newClientAttributes(clientIdOf({ orgId: org.orgId })), org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), ...stamps(org), settings_version: 1 }, drafts);
+    return this.create(
+      {
+        ...configKey(org),
+        ...listingKey(org),
+        ...newClientAttributes(clientIdOf({ orgId: org.orgId })),
+        org_name: org.name,
+        ...orgAttributes(org),
+        ...settingAttributes(org),
+        ...stamps(org),
+        settings_version: 1,
+      },
+      drafts,
+    );
   }
 
   createApp(app: NewApp, drafts: readonly Draft[]): Promise<boolean> {
-    return this.create({ ...configKey(app), ...newClientAttributes(clientIdOf(app)), app_name: app.name, ...settingAttributes(app.own), ...stamps(app), settings_version: 1 }, drafts);
+    return this.create(
+      { ...configKey(app), ...newClientAttributes(clientIdOf(app)), app_name: app.name, ...settingAttributes(app.own), ...stamps(app), settings_version: 1 },
+      drafts,
+    );
   }
 
   /** Saves settings if they are still those that were read. False: another change came between. */
   async saveOrg(org: Org, drafts: readonly Draft[]): Promise<boolean> {
-    return this.save(configKey(org), org.version, { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), updated_at_epoch: epochSeconds(org.updatedAt.getTime()) }, [], drafts);
+    return this.save(
+      configKey(org),
+      org.version,
+      { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), updated_at_epoch: epochSeconds(org.updatedAt.getTime()) },
+      [],
+      drafts,
+    );
   }
 
   async saveApp(app: AppRecord, drafts: readonly Draft[]): Promise<boolean> {
@@ -112,7 +133,13 @@ export class OrgStore {
     return outcome.done;
   }
 
-  private async save(target: ReturnType<typeof configKey>, seenVersion: number, set: Item, remove: readonly string[], drafts: readonly Draft[]): Promise<boolean> {
+  private async save(
+    target: ReturnType<typeof configKey>,
+    seenVersion: number,
+    set: Item,
+    remove: readonly string[],
+    drafts: readonly Draft[],
+  ): Promise<boolean> {
     const outcome = await this.client.transact([
       { table, update: target, set: { ...set, settings_version: seenVersion + 1 }, remove, condition: equals('settings_version', seenVersion) },
       ...(drafts as readonly Write[]),
@@ -121,7 +148,13 @@ export class OrgStore {
   }
 }
 
-const orgAttributes = ({ timezone, zones, quotaScope, stickyFallbackEnabled, shardCount }: Pick<Org, 'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount'>): Item => ({
+const orgAttributes = ({
+  timezone,
+  zones,
+  quotaScope,
+  stickyFallbackEnabled,
+  shardCount,
+}: Pick<Org, 'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount'>): Item => ({
   timezone,
   timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
   quota_scope: quotaScope,
@@ -177,7 +210,10 @@ const toOrg = (item: Item): Org => ({
   ...(settingsOf(item) as Settings),
   name: item.org_name as string,
   timezone: item.timezone as string,
-  zones: (item.timezone_history as unknown as { zone: string; from_ms: number }[]).map(({ zone, from_ms }) => ({ zone, fromMs: from_ms })) as unknown as ZoneHistory,
+  zones: (item.timezone_history as unknown as { zone: string; from_ms: number }[]).map(({ zone, from_ms }) => ({
+    zone,
+    fromMs: from_ms,
+  })) as unknown as ZoneHistory,
   quotaScope: item.quota_scope as QuotaScope,
   stickyFallbackEnabled: item.sticky_fallback_enabled as boolean,
   shardCount: item.agg_shard_count as number,

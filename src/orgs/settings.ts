@@ -21,7 +21,13 @@ export interface Settings {
   readonly refreshIntervalTightSecs: number;
 }
 
-export const inheritable = ['modelOrdering', 'quotas', 'tightModeThresholdPct', 'refreshIntervalNormalSecs', 'refreshIntervalTightSecs'] as const satisfies readonly (keyof Settings)[];
+export const inheritable = [
+  'modelOrdering',
+  'quotas',
+  'tightModeThresholdPct',
+  'refreshIntervalNormalSecs',
+  'refreshIntervalTightSecs',
+] as const satisfies readonly (keyof Settings)[];
 
 interface Registered {
   readonly orgId: string;
@@ -119,7 +125,9 @@ export function unmeteredIssues(settings: Pick<Settings, 'modelOrdering' | 'quot
 /** Under quotaScope ORG there is one quota for all apps, so none may have its own chain or amounts. */
 export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] {
   if (scope === 'APP') return [];
-  return (['modelOrdering', 'quotas'] as const).filter((field) => own[field] !== undefined).map((field) => ({ path: `input.${field}`, message: 'is the org\'s under quotaScope ORG; an app cannot set its own' }));
+  return (['modelOrdering', 'quotas'] as const)
+    .filter((field) => own[field] !== undefined)
+    .map((field) => ({ path: `input.${field}`, message: "is the org's under quotaScope ORG; an app cannot set its own" }));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
@@ -133,4 +141,5 @@ export function nameIssues(name: string): Issue[] {
 export const appIdIssues = (appId: string): Issue[] =>
   slug.test(appId) ? [] : [{ path: 'input.appId', message: 'must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit' }];
 
-export const shardCountIssues = (count: number): Issue[] => (shardCounts.includes(count) ? [] : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }]);
+export const shardCountIssues = (count: number): Issue[] =>
+  shardCounts.includes(count) ? [] : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }];

@@ -1,0 +1,25 @@
+/** @type {import('jest').Config} */
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true, dynamicImport: true },
+          transform: { legacyDecorator: true, decoratorMetadata: false, useDefineForClassFields: true },
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  setupFiles: ['<rootDir>/test/support/setup.js'],
+  globalSetup: '<rootDir>/test/support/start-engine.js',
+  globalTeardown: '<rootDir>/test/support/stop-engine.js',
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+describe('registerOrg', () => {
+  it('registers an org whose secret is made at retrieval, and logs in with it', async () => {
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ name: 'Sample Corp' }) });
+    expect(registerOrg.org).toMatchObject({
+      name: 'Sample Corp',
+      timezone: 'America/New_York',
+      shardCount: 8,
+      tightModeThresholdPct: 95,
+      stickyFallbackEnabled: true,
+      timezoneEffectiveAt: null,
+    });
+    expect(registerOrg.org.credentials).toEqual({ clientId: `org-${registerOrg.org.orgId}`, secretCreatedAt: null, graceExpiresAt: null });
+    const { retrieveSecret } = await app.anonymous.ask(op.RetrieveSecretDocument, { token: registerOrg.secretRetrieval.token });
+    const { issueToken } = await app.anonymous.ask(op.IssueTokenDocument, { input: retrieveSecret });
+    const { me } = await app.as(issueToken.accessToken).ask(op.MeDocument);
+    expect(me).toMatchObject({ kind: 'ORG_CLIENT', clientId: `org-${registerOrg.org.orgId}`, org: { name: 'Sample Corp' }, app: null });
+  });
+
+  it('takes an id in either case for the same org, and refuses it a second time', async () => {
+    const orgId = randomUUID();
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ orgId: orgId.toUpperCase() }) });
+    expect(registerOrg.org.orgId).toBe(orgId);
+    expect(await app.admin.codeOf(op.RegisterOrgDocument, { input: orgInput({ orgId, name: 'Other' }) })).toBe('ALREADY_EXISTS');
+    const { org } = await app.admin.ask(op.OrgDocument, { orgId });
+    expect(org?.name).toBe('Acme');
+  });
+
+  it('names every issue of a bad input at once, and registers nothing', async () => {
+    const orgId = randomUUID();
+    const input = orgInput({
+      orgId,
+      name: ' ',
+      shardCount: 9,
+      tightModeThresholdPct: 0,
+      refreshIntervalTightSecs: -1,
+      modelOrdering: ['premium', 'premium', 'nope'],
+      quotas: [{ label: 'premium', dailyUsdMicros: -1 }],
+    });
+    const { errors } = await app.admin.send(op.RegisterOrgDocument, { input });
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect(errors?.[0]?.extensions.issues?.map(({ path }) => path).sort()).toEqual([
+      'input.modelOrdering.1',
+      'input.modelOrdering.2',
+      'input.name',
+      'input.quotas',
+      'input.quotas.0.dailyUsdMicros',
+      'input.refreshIntervalTightSecs',
+      'input.shardCount',
+      'input.tightModeThresholdPct',
+    ]);
+    expect((await app.admin.ask(op.OrgDocument, { orgId })).org).toBeNull();
+  });
+
+  it.each([
+    ['an offset', '+05:30'],
+    ['a place that is none', 'Mars/Olympus'],
+    ['an empty one', ''],
+    ['one with a newline', 'America/New_York\n'],
+    ['one of 10 KB', 'x'.repeat(10_000)],
+  ])('refuses as time zone %s', async (_what, timezone) => {
+    expect(await app.admin.codeOf(op.RegisterOrgDocument, { input: orgInput({ timezone }) })).toBe('BAD_USER_INPUT');
+  });
+});
+
+describe('updateOrg', () => {
+  it('changes what is given and leaves what is absent or null', async () => {
+    const { orgId, caller } = await newOrg(app);
+    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { name: 'Acme Ltd', tightModeThresholdPct: 80, quotas: null } });
+    expect(updateOrg).toMatchObject({ orgId, name: 'Acme Ltd', tightModeThresholdPct: 80, modelOrdering: ['premium', 'standard', 'economy'] });
+    expect(updateOrg.quotas).toHaveLength(3);
+  });
+
+  it('lets a new time zone wait for the end of the day', async () => {
+    const { caller } = await newOrg(app, { timezone: 'America/New_York' });
+    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { timezone: 'Asia/Tokyo' } });
+    expect(updateOrg.timezone).toBe('Asia/Tokyo');
+    expect(Date.parse(updateOrg.timezoneEffectiveAt ?? '')).toBeGreaterThan(app.clock.nowMs());
+    const { updateOrg: back } = await caller.ask(op.UpdateOrgDocument, { input: { timezone: 'America/New_York' } });
+    expect(back.timezoneEffectiveAt).toBeNull();
+  });
+
+  it('keeps concurrent changes of different settings', async () => {
+    const { caller } = await newOrg(app);
+    await Promise.all([
+      caller.ask(op.UpdateOrgDocument, { input: { name: 'First' } }),
+      caller.ask(op.UpdateOrgDocument, { input: { tightModeThresholdPct: 70 } }),
+      caller.ask(op.UpdateOrgDocument, { input: { refreshIntervalNormalSecs: 123 } }),
+    ]);
+    const { org } = await caller.ask(op.OrgDocument);
+    expect(org).toMatchObject({ name: 'First', tightModeThresholdPct: 70, refreshIntervalNormalSecs: 123 });
+  });
+
+  it('refuses to leave an app with a label that has no quota', async () => {
+    const { orgId, caller } = await newOrg(app);
+    await newApp(app, { orgId }, 'own-chain', { modelOrdering: ['economy'] });
+    const { errors } = await caller.send(op.UpdateOrgDocument, { input: { modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1 }] } });
+    expect(errors?.[0]?.extensions.issues?.[0]?.message).toContain('own-chain');
+    expect((await caller.ask(op.OrgDocument)).org?.quotas).toHaveLength(3);
+  });
+});
+
+describe('apps', () => {
+  it('inherit what they do not set, and return to inheriting by an explicit null', async () => {
+    const { orgId, caller } = await newOrg(app);
+    const { registerApp } = await caller.ask(op.RegisterAppDocument, {
+      input: { appId: 'search', name: 'Search', tightModeThresholdPct: 60, modelOrdering: ['economy', 'premium'] },
+    });
+    expect(registerApp.app).toMatchObject({
+      appId: 'search',
+      tightModeThresholdPct: 60,
+      modelOrdering: ['economy', 'premium'],
+      inheritedFields: ['quotas', 'refreshIntervalNormalSecs', 'refreshIntervalTightSecs'],
+    });
+    expect(registerApp.app.credentials.clientId).toBe(`org-${orgId}-app-search`);
+    const { updateApp } = await caller.ask(op.UpdateAppDocument, { input: { appId: 'search', tightModeThresholdPct: null, name: 'Search 2' } });
+    expect(updateApp).toMatchObject({ name: 'Search 2', tightModeThresholdPct: 95, modelOrdering: ['economy', 'premium'] });
+    await caller.ask(op.UpdateOrgDocument, { input: { tightModeThresholdPct: 77 } });
+    const { org } = await caller.ask(op.AppDocument, { appId: 'search' });
+    expect(org?.app).toMatchObject({
+      tightModeThresholdPct: 77,
+      inheritedFields: ['quotas', 'tightModeThresholdPct', 'refreshIntervalNormalSecs', 'refreshIntervalTightSecs'],
+    });
+  });
+
+  it('may not have a chain or quotas of their own under quotaScope ORG', async () => {
+    const { caller } = await newOrg(app, { quotaScope: 'ORG' });
+    const { errors } = await caller.send(op.RegisterAppDocument, {
+      input: { appId: 'a', name: 'A', modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1 }] },
+    });
+    expect(errors?.[0]?.extensions.issues?.map(({ path }) => path)).toEqual(['input.modelOrdering', 'input.quotas']);
+    expect((await caller.ask(op.AppDocument, { appId: 'a' })).org?.app).toBeNull();
+  });
+
+  it.each([
+    ['a forged key', 'x#LABEL#premium'],
+    ['a slash', 'a/b'],
+    ['upper case', 'UPPER'],
+    ['nothing', ''],
+    ['a newline', 'a\n'],
+    ['a leading dash', '-a'],
+    ['65 characters', 'a'.repeat(65)],
+    ['10 KB', 'a'.repeat(10_000)],
+    ['an accent', 'naïve'],
+  ])('refuse an id with %s', async (_what, appId) => {
+    const { caller } = await newOrg(app);
+    expect(await caller.codeOf(op.RegisterAppDocument, { input: { appId, name: 'A' } })).toBe('BAD_USER_INPUT');
+    expect(await caller.codeOf(op.UpdateAppDocument, { input: { appId, name: 'A' } })).toBe('NOT_FOUND');
+    expect(await caller.codeOf(op.RotateCredentialsDocument, { input: { appId } })).toBe('NOT_FOUND');
+    expect((await caller.ask(op.AppDocument, { appId })).org?.app).toBeNull();
+  });
+
+  it('are listed by id in pages that add up to the whole', async () => {
+    const { orgId, caller } = await newOrg(app);
+    const ids = Array.from({ length: 7 }, (_, i) => `app-${i}`);
+    for (const appId of ids) await caller.ask(op.RegisterAppDocument, { input: { appId, name: appId } });
+    const seen: string[] = [];
+    for (let after: string | null | undefined; ; ) {
+      const { org } = await caller.ask(op.AppsDocument, { first: 3, after });
+      seen.push(...(org?.apps.nodes.map(({ appId }) => appId) ?? []));
+      after = org?.apps.pageInfo.endCursor;
+      if (!org?.apps.pageInfo.hasNextPage) break;
+    }
+    expect(seen).toEqual(ids);
+    const { org } = await app.admin.ask(op.AppsDocument, { orgId, first: 100 });
+    expect(org?.apps.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: false });
+  });
+});

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { type GraphQLSchema, print } from 'graphql';
+import { type Config, loadConfig } from '../../src/config.js';
+import { createTables, type TableAdmin } from '../../src/dynamo/table-admin.js';
+import { adminClient } from '../../src/dynamo/transport.js';
+import { type Gateway, startGateway } from '../../src/gateway.js';
+import { newSigningKeys } from '../../src/identity/token.js';
+import { type Log, silentLog } from '../../src/lib/log.js';
+import { TestClock } from './clock.js';
+import * as op from './operations.js';
+
+export const adminKey = 'admin-key-of-the-tests-0123456789abcdef';
+
+export interface PublicError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: {
+    readonly code: string;
+    readonly requestId: string;
+    readonly issues?: readonly { path: string; message: string }[];
+    readonly retryable?: boolean;
+    readonly retryAfterSecs?: number;
+  };
+}
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly data: T | null | undefined;
+  readonly errors: readonly PublicError[] | undefined;
+}
+
+export type RequestHeaders = Record<string, string>;
+
+/** The API as one caller sees it. */
+export class Caller {
+  constructor(
+    readonly url: string,
+    readonly headers: RequestHeaders = {},
+  ) {}
+
+  /** Sends the operation and returns whatever comes back. */
+  async send<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V, headers: RequestHeaders = {}): Promise<Answer<T>> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...this.headers, ...headers },
+      body: JSON.stringify({ query: typeof document === 'string' ? document : print(document), variables }),
+    });
+    const { data, errors } = (await response.json()) as { data?: T; errors?: PublicError[] };
+    return { status: response.status, headers: response.headers, data, errors };
+  }
+
+  /** The data of an operation that must succeed. */
+  async ask<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V): Promise<T> {
+    const { data, errors } = await this.send(document, variables);
+    if (errors || !data) throw new Error(`refused: ${JSON.stringify(errors)}`);
+    return data;
+  }
+
+  /** The code of the only error of an operation that must fail. */
+  async codeOf<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V): Promise<string> {
+    const { errors } = await this.send(document, variables);
+    if (errors?.length !== 1) throw new Error(`expected one error, got ${JSON.stringify(errors)}`);
+    return errors[0]?.extensions.code ?? 'none';
+  }
+}
+
+export interface TestApp {
+  readonly url: string;
+  /** Scheme, host and port, without a path. */
+  readonly origin: string;
+  readonly clock: TestClock;
+  readonly config: Config;
+  readonly gateway: Gateway;
+  readonly tableAdmin: TableAdmin;
+  readonly admin: Caller;
+  readonly anonymous: Caller;
+  as(accessToken: string): Caller;
+  /** Another gateway on the same store, with a memory of its own. */
+  another(overrides?: Partial<Config>): Promise<TestApp>;
+  stop(): Promise<void>;
+}
+
+export interface TestOptions {
+  readonly config?: Partial<Config>;
+  readonly schema?: GraphQLSchema;
+  readonly log?: Log;
+  /** Where the engine is, or a proxy before it. */
+  readonly endpoint?: string;
+  readonly clock?: TestClock;
+}
+
+export function testEndpoint(): string {
+  const endpoint = process.env.TOLLGATE_TEST_ENDPOINT;
+  if (!endpoint) throw new Error('the engine is missing: run the tests with `npm test`');
+  return endpoint;
+}
+
+/** A configuration with tables of its own on the run's engine. */
+export async function testConfig(overrides: Partial<Config> = {}): Promise<Config> {
+  const base = loadConfig({
+    NODE_ENV: 'test',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DYNAMODB_ENDPOINT: testEndpoint(),
+    AWS_REGION: 'eu-central-1',
+    TABLE_PREFIX: `t${randomUUID().slice(0, 8)}_`,
+    TOLLGATE_ADMIN_KEY: adminKey,
+    API_KEY_PEPPER: 'a pepper of the tests, 32 bytes and more',
+    TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }),
+    BCRYPT_COST: '4',
+    LOG_LEVEL: 'silent',
+  });
+  return { ...base, loginPerClientPerMinute: 1000, loginPerAddressPerMinute: 10_000, ...overrides };
+}
+
+/** The real schema on the real engine over HTTP, with a clock to move. */
+export async function startTestApp({ config: overrides, schema, log = silentLog, endpoint, clock = new TestClock() }: TestOptions = {}): Promise<TestApp> {
+  const config = await testConfig(overrides);
+  const tableAdmin = { client: adminClient(config.store), prefix: config.store.tablePrefix, protect: false };
+  await createTables(tableAdmin);
+  const proxied = endpoint ? { ...config, store: { ...config.store, endpoint } } : config;
+  return open(proxied, { tableAdmin, clock, log, ...(schema ? { schema } : {}) });
+}
+
+interface Parts {
+  readonly tableAdmin: TableAdmin;
+  readonly clock: TestClock;
+  readonly log: Log;
+  readonly schema?: GraphQLSchema;
+}
+
+async function open(config: Config, parts: Parts): Promise<TestApp> {
+  const gateway = await startGateway(config, parts);
+  const { url } = gateway;
+  return {
+    url,
+    origin: new URL(url).origin,
+    clock: parts.clock,
+    config,
+    gateway,
+    tableAdmin: parts.tableAdmin,
+    admin: new Caller(url, { 'x-admin-key': adminKey }),
+    anonymous: new Caller(url),
+    as: (accessToken) => new Caller(url, { authorization: `Bearer ${accessToken}` }),
+    another: (overrides = {}) => open({ ...config, ...overrides }, parts),
+    stop: () => gateway.stop(),
+  };
+}
+
+export const orgInput = (overrides: Partial<op.RegisterOrgInput> = {}): op.RegisterOrgInput => ({
+  name: 'Acme',
+  timezone: 'America/New_York',
+  quotaScope: 'APP',
+  modelOrdering: ['premium', 'standard', 'economy'],
+  quotas: [
+    { label: 'premium', dailyUsdMicros: 10_000_000 },
+    { label: 'standard', dailyUsdMicros: 5_000_000 },
+    { label: 'economy', dailyUsdMicros: 2_000_000 },
+  ],
+  ...overrides,
+});
+
+export interface Client {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly caller: Caller;
+}
+
+/** Redeems a retrieval token and logs in with the secret. */
+export async function logInWith(app: TestApp, retrievalToken: string): Promise<Client> {
+  const { retrieveSecret } = await app.anonymous.ask(op.RetrieveSecretDocument, { token: retrievalToken });
+  const { issueToken } = await app.anonymous.ask(op.IssueTokenDocument, { input: retrieveSecret });
+  return { ...retrieveSecret, ...issueToken, caller: app.as(issueToken.accessToken) };
+}
+
+/** A registered org with a logged-in client. */
+export async function newOrg(app: TestApp, overrides: Partial<op.RegisterOrgInput> = {}): Promise<Client & { readonly orgId: string }> {
+  const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput(overrides) });
+  return { orgId: registerOrg.org.orgId, ...(await logInWith(app, registerOrg.secretRetrieval.token)) };
+}
+
+/** A registered app of an org with a logged-in client. */
+export async function newApp(
+  app: TestApp,
+  org: { readonly orgId: string },
+  appId = 'chat',
+  overrides: Partial<op.RegisterAppInput> = {},
+): Promise<Client & { readonly orgId: string; readonly appId: string }> {
+  const { registerApp } = await app.admin.ask(op.RegisterAppDocument, { input: { orgId: org.orgId, appId, name: 'Chat', ...overrides } });
+  return { orgId: org.orgId, appId, ...(await logInWith(app, registerApp.secretRetrieval.token)) };
+}

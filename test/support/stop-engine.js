@@ -1,0 +1,3 @@
+export default async function stopEngineForTests() {
+  await globalThis.tollgateEngine?.stop();
+}
