@@ -3,6 +3,7 @@ import { AuditService } from './audit/audit.service.js';
 import { AuditStore } from './audit/audit.store.js';
 import type { Config } from './config.js';
 import { StoreClient } from './dynamo/client.js';
+import { sweepExpired } from './dynamo/sweep.js';
 import { sdkTransport } from './dynamo/transport.js';
 import { CredentialService } from './identity/credential.service.js';
 import { CredentialStore } from './identity/credential.store.js';
@@ -45,9 +46,32 @@ export interface Services {
 
 const hashingQueue = 32;
 
+/** What a process may be given instead of the real thing. */
+export interface Surroundings {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+}
+
+/** What the worker does, one method a task. */
+export interface Background {
+  readonly log: Log;
+  /** Deletes expired items where the store does not do so itself; returns how many. */
+  sweep(): Promise<number>;
+  close(): void;
+}
+
+export function buildBackground(
+  config: Config,
+  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: Surroundings = {},
+): Background {
+  const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
+  return { log, sweep: () => sweepExpired(store, clock), close: () => store.close() };
+}
+
 export async function buildServices(
   config: Config,
-  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: { clock?: Clock; log?: Log; metrics?: Metrics } = {},
+  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: Surroundings = {},
 ): Promise<Services> {
   const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
   const orgStore = new OrgStore(store);

@@ -1,11 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
-import { buildServices, type Services } from './app.js';
+import { buildServices, type Services, type Surroundings } from './app.js';
 import type { Config } from './config.js';
 import { createSchema } from './graphql/schema.js';
 import { createEdge, graphqlPath } from './graphql/server.js';
-import { type Clock, systemClock } from './lib/clock.js';
-import { createLog, type Log } from './lib/log.js';
-import { Metrics } from './lib/metrics.js';
 import { sleep, within } from './lib/timers.js';
 
 export interface Gateway {
@@ -15,10 +12,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-export interface GatewayOptions {
-  readonly clock?: Clock;
-  readonly log?: Log;
-  readonly metrics?: Metrics;
+export interface GatewayOptions extends Surroundings {
   readonly schema?: GraphQLSchema;
   /** How long to go on answering after readiness has gone, so that load balancers notice first. */
   readonly noticeMs?: number;
@@ -27,11 +21,8 @@ export interface GatewayOptions {
 const drainMs = 9000;
 
 /** The API process: services, edge, listen. */
-export async function startGateway(
-  config: Config,
-  { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics(), schema, noticeMs = 0 }: GatewayOptions = {},
-): Promise<Gateway> {
-  const services = await buildServices(config, { clock, log, metrics });
+export async function startGateway(config: Config, { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {}): Promise<Gateway> {
+  const services = await buildServices(config, surroundings);
   await services.revocationFeed.start();
   const edge = await createEdge(services, schema ?? (await createSchema()));
   const { server } = edge;

@@ -10,6 +10,7 @@ import {
   type StoreSettings,
   silenceNodeVersionWarning,
 } from './config.js';
+import { keepAlive } from './lib/timers.js';
 
 const usage = `tollgate <command>
 
@@ -177,17 +178,11 @@ async function requireTables(settings: StoreSettings): Promise<void> {
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one kills as usual. */
-function signalled(): Promise<'signal'> {
-  return new Promise((resolve) => {
-    // Keeps a process alive that has nothing else to wait for.
-    const alive = setInterval(() => undefined, 60_000);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        clearInterval(alive);
-        resolve('signal');
-      });
-    }
-  });
+async function signalled(): Promise<'signal'> {
+  const alive = keepAlive();
+  await Promise.race((['SIGTERM', 'SIGINT'] as const).map((signal) => new Promise((resolve) => process.once(signal, resolve))));
+  alive.end();
+  return 'signal';
 }
 
 main(process.argv.slice(2)).then(

@@ -48,3 +48,9 @@ export async function within<T>(ms: number, promise: Promise<T>, onTimeout: () =
     clearTimeout(timer);
   }
 }
+
+/** Keeps a process alive that has nothing else to wait for. */
+export function keepAlive(): { end(): void } {
+  const timer = setInterval(() => undefined, 60_000);
+  return { end: () => clearInterval(timer) };
+}

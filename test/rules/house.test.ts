@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = new URL('../../src/', import.meta.url).pathname;
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly { readonly path: string; readonly typeOnly: boolean }[];
+}
+
+const files: SourceFile[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return { path, text, imports: importsOf(path, text) };
+  });
+
+function importsOf(path: string, text: string): SourceFile['imports'] {
+  const found = [...text.matchAll(/(?:import|export)\s+(type\s+)?[^'";]*?from\s+'(\.[^']+)'|import\s*\(\s*'(\.[^']+)'\s*\)|import\s+'(\.[^']+)'/g)];
+  return found.map(([, typeOnly, from, lazy, bare]) => ({
+    path: new URL((from ?? lazy ?? bare ?? '').replace(/\.js$/, '.ts'), `file:///${path}`).pathname.slice(1),
+    typeOnly: typeOnly !== undefined,
+  }));
+}
+
+const features = ['identity', 'orgs', 'spend', 'audit', 'limits', 'devices', 'alerts'];
+const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+
+/** The role a file's name promises: `store`, `service`, … of a feature, `rule` for one without a suffix, else its folder or name. */
+function roleOf(path: string): string {
+  const folder = folderOf(path);
+  if (folder === '') return path.replace(/\.ts$/, '');
+  if (!features.includes(folder)) return folder;
+  return /\.(types|resolver|service|store|rollup|feed)\.ts$/.exec(path)?.[1] ?? 'rule';
+}
+
+const graphqlForFeatures = ['scalars', 'connection', 'context', 'policy', 'node'].map((name) => `graphql/${name}.ts`);
+
+/** The table of the architecture page: may a file of this role import that one? */
+function mayImport(from: string, to: string, typeOnly: boolean): boolean {
+  const role = roleOf(from);
+  const target = roleOf(to);
+  const own = folderOf(from) === folderOf(to);
+  const common = target === 'lib' || target === 'rule';
+  switch (role) {
+    case 'lib':
+      return target === 'lib';
+    case 'dynamo':
+      return target === 'lib' || target === 'dynamo';
+    case 'rule':
+      return common || to === 'dynamo/keys.ts';
+    case 'store':
+      return common || target === 'dynamo' || (own && target === 'store');
+    case 'service':
+    case 'rollup':
+      return common || (own && ['store', 'feed', 'service'].includes(target)) || (typeOnly && target === 'service');
+    case 'feed':
+      return common || (own && target === 'store');
+    case 'resolver':
+    case 'types':
+      return common || own || target === 'types' || graphqlForFeatures.includes(to);
+    case 'config':
+      return common;
+    case 'graphql':
+      return common || target === 'graphql' || target === 'resolver' || (typeOnly && ['service', 'store', 'app'].includes(target));
+    case 'app':
+      return common || ['store', 'service', 'rollup', 'feed', 'dynamo'].includes(target) || (typeOnly && target === 'config');
+    case 'gateway':
+      return target === 'lib' || target === 'app' || target === 'config' || target === 'graphql';
+    case 'worker':
+      return target === 'lib' || target === 'app' || target === 'config';
+    case 'embedded':
+      return common || target === 'embedded';
+    case 'main':
+      return common || ['gateway', 'worker', 'config', 'embedded', 'dynamo'].includes(target);
+    default:
+      return false;
+  }
+}
+
+const where = (pattern: RegExp, allowed: (path: string) => boolean) =>
+  files.flatMap(({ path, text }) =>
+    allowed(path)
+      ? []
+      : text.split('\n').flatMap((line, i) => (pattern.test(line.replace(/^\s*(\/\/|\*|\/\*).*/, '')) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
+  );
+
+describe('the house', () => {
+  it('is read: the rules below look at real files', () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(150);
+  });
+
+  it('lets each file import only what the architecture allows', () => {
+    const broken = files.flatMap(({ path, imports }) => imports.filter((target) => !mayImport(path, target.path, target.typeOnly)).map((target) => `${path} -> ${target.path}`));
+    expect(broken).toEqual([]);
+  });
+
+  it('reads the environment in config.ts alone', () => {
+    expect(where(/process\.env/, (path) => path === 'config.ts')).toEqual([]);
+  });
+
+  it('takes time, timers and chance from lib alone', () => {
+    const pattern = /Date\.now|new Date\(\)|performance\.now|Math\.random|setTimeout\(|setInterval\(|setImmediate\(|randomBytes|randomUUID/;
+    expect(where(pattern, (path) => path.startsWith('lib/'))).toEqual([]);
+  });
+
+  it('writes expressions in one place, so that no ADD escapes its guard', () => {
+    expect(where(/UpdateExpression|['"`]\s*ADD\s/, (path) => path === 'dynamo/expression.ts' || path === 'dynamo/client.ts')).toEqual([]);
+  });
+
+  it('makes keys in one place: no separator is pasted into a string beside the key builder', () => {
+    const pasted = /(PK|SK|gsi1pk|gsi1sk|GSI\dPK|GSI\dSK|hardware_id|batch_id|ts_batch): [^k]*`[^`]*\$\{/;
+    expect(where(pasted, () => false)).toEqual([]);
+  });
+
+  it('has no barrels and no utils', () => {
+    expect(files.map(({ path }) => path).filter((path) => /(^|\/)(index|utils?|helpers?)\.ts$/.test(path))).toEqual([]);
+  });
+});
