@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
+import { createSchema } from '../../src/graphql/schema.js';
+import { type Answer, type Caller, type Client, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+type Role = 'anonymous' | 'admin' | 'org' | 'app';
+const roles: readonly Role[] = ['anonymous', 'admin', 'org', 'app'];
+
+/** What a caller meets: served, or the code it is refused with. */
+type Outcome = 'ok' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'BAD_USER_INPUT';
+
+interface World {
+  readonly app: TestApp;
+  readonly org: Client & { readonly orgId: string };
+  readonly client: Client & { readonly orgId: string; readonly appId: string };
+  readonly callers: Readonly<Record<Role, Caller>>;
+}
+
+interface Row {
+  /** Sends the operation about the world's own org. */
+  readonly send: (world: World, role: Role) => Promise<Answer<unknown>>;
+  readonly may: Readonly<Record<Role, Outcome>>;
+}
+
+const everyone = { anonymous: 'ok', admin: 'ok', org: 'ok', app: 'ok' } as const;
+const signedIn = { ...everyone, anonymous: 'UNAUTHENTICATED' } as const;
+const tenantAdmins = { ...signedIn, app: 'FORBIDDEN' } as const;
+const adminOnly = { ...tenantAdmins, org: 'FORBIDDEN' } as const;
+
+const orgField =
+  (selection: string): Row['send'] =>
+  ({ callers, org: { orgId } }, role) =>
+    callers[role].send(`query ($orgId: UUID) { org(orgId: $orgId) { ${selection} } }`, { orgId });
+const plainOrgField = (selection: string): Row => ({ send: orgField(selection), may: signedIn });
+const appField = (selection: string): Row => ({
+  send: ({ callers, client: { orgId, appId } }, role) =>
+    callers[role].send(`query ($orgId: UUID, $appId: String!) { org(orgId: $orgId) { app(appId: $appId) { ${selection} } } }`, { orgId, appId }),
+  may: signedIn,
+});
+const freshRetrieval = async ({ app }: World): Promise<string> =>
+  (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval.token;
+
+/** Every field a caller can reach, and who may. A field of the schema without a row fails the test below. */
+const table: Readonly<Record<string, Row>> = {
+  'Query.me': { send: ({ callers }, role) => callers[role].send(op.MeDocument), may: signedIn },
+  'Query.models': { send: ({ callers }, role) => callers[role].send(op.ModelsDocument), may: signedIn },
+  'Query.node': { send: ({ callers }, role) => callers[role].send(op.NodeDocument, { id: 'whatever' }), may: signedIn },
+  'Query.org': { send: orgField('orgId'), may: signedIn },
+  'Query.orgs': { send: ({ callers }, role) => callers[role].send(op.OrgsDocument, {}), may: adminOnly },
+
+  'Mutation.issueToken': {
+    send: ({ callers, org: { clientId, clientSecret } }, role) => callers[role].send(op.IssueTokenDocument, { input: { clientId, clientSecret } }),
+    may: everyone,
+  },
+  'Mutation.refreshToken': {
+    send: async ({ app, callers, org: { clientId, clientSecret } }, role) => {
+      const { issueToken } = await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } });
+      return callers[role].send(op.RefreshTokenDocument, issueToken);
+    },
+    may: everyone,
+  },
+  'Mutation.retrieveSecret': {
+    send: async (world, role) => world.callers[role].send(op.RetrieveSecretDocument, { token: await freshRetrieval(world) }),
+    may: everyone,
+  },
+  'Mutation.revokeToken': { send: ({ callers }, role) => callers[role].send(op.RevokeTokenDocument, { token: 'unknown' }), may: signedIn },
+  'Mutation.rotateCredentials': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.RotateCredentialsDocument, { input: { orgId } }),
+    may: signedIn,
+  },
+  'Mutation.registerOrg': { send: ({ callers }, role) => callers[role].send(op.RegisterOrgDocument, { input: orgInput() }), may: adminOnly },
+  'Mutation.updateOrg': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.UpdateOrgDocument, { input: { orgId, name: 'Renamed' } }),
+    may: tenantAdmins,
+  },
+  'Mutation.registerApp': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.RegisterAppDocument, { input: { orgId, appId: `a-${randomUUID()}`, name: 'A' } }),
+    may: tenantAdmins,
+  },
+  'Mutation.updateApp': {
+    send: ({ callers, client: { orgId, appId } }, role) => callers[role].send(op.UpdateAppDocument, { input: { orgId, appId, name: 'Renamed' } }),
+    may: tenantAdmins,
+  },
+
+  'Org.id': plainOrgField('id'),
+  'Org.orgId': plainOrgField('orgId'),
+  'Org.name': plainOrgField('name'),
+  'Org.timezone': plainOrgField('timezone'),
+  'Org.timezoneEffectiveAt': plainOrgField('timezoneEffectiveAt'),
+  'Org.quotaScope': plainOrgField('quotaScope'),
+  'Org.modelOrdering': plainOrgField('modelOrdering'),
+  'Org.quotas': plainOrgField('quotas { label }'),
+  'Org.stickyFallbackEnabled': plainOrgField('stickyFallbackEnabled'),
+  'Org.shardCount': plainOrgField('shardCount'),
+  'Org.tightModeThresholdPct': plainOrgField('tightModeThresholdPct'),
+  'Org.refreshIntervalNormalSecs': plainOrgField('refreshIntervalNormalSecs'),
+  'Org.refreshIntervalTightSecs': plainOrgField('refreshIntervalTightSecs'),
+  'Org.credentials': plainOrgField('credentials { clientId }'),
+  'Org.createdAt': plainOrgField('createdAt'),
+  'Org.updatedAt': plainOrgField('updatedAt'),
+  'Org.app': { send: orgField('app(appId: "chat") { appId }'), may: signedIn },
+  'Org.apps': { send: orgField('apps { nodes { appId } }'), may: tenantAdmins },
+  'Org.auditEvents': { send: orgField('auditEvents { nodes { action } }'), may: tenantAdmins },
+
+  'App.id': appField('id'),
+  'App.appId': appField('appId'),
+  'App.name': appField('name'),
+  'App.org': appField('org { orgId }'),
+  'App.modelOrdering': appField('modelOrdering'),
+  'App.quotas': appField('quotas { label }'),
+  'App.tightModeThresholdPct': appField('tightModeThresholdPct'),
+  'App.refreshIntervalNormalSecs': appField('refreshIntervalNormalSecs'),
+  'App.refreshIntervalTightSecs': appField('refreshIntervalTightSecs'),
+  'App.inheritedFields': appField('inheritedFields'),
+  'App.credentials': appField('credentials { clientId }'),
+  'App.createdAt': appField('createdAt'),
+  'App.updatedAt': appField('updatedAt'),
+};
+
+let schema: GraphQLSchema;
+let world: World;
+let other: World;
+
+beforeAll(async () => {
+  schema = await createSchema();
+  const app = await startTestApp();
+  world = await newWorld(app);
+  other = await newWorld(app);
+});
+afterAll(() => world.app.stop());
+
+async function newWorld(app: TestApp): Promise<World> {
+  const org = await newOrg(app);
+  const client = await newApp(app, org, 'chat');
+  await newApp(app, org, 'sibling');
+  return { app, org, client, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller } };
+}
+
+const outcomeOf = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
+
+/** An answer without what differs from call to call. */
+const bytes = ({ status, data, errors }: Answer<unknown>): string =>
+  JSON.stringify({ status, data, errors: errors?.map(({ extensions: { requestId: _, ...extensions }, ...error }) => ({ ...error, extensions })) });
+
+it('has a row for every field of the roots, of Org and of App', () => {
+  const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType(), schema.getType('Org'), schema.getType('App')] as (
+    | GraphQLObjectType
+    | undefined
+  )[];
+  const fields = types.flatMap((type) => (type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : []));
+  expect(Object.keys(table).sort()).toEqual(fields.sort());
+});
+
+describe.each(Object.entries(table))('%s', (_field, row) => {
+  it.each(roles)('answers %s as the permission table says', async (role) => {
+    expect(outcomeOf(await row.send(world, role))).toBe(row.may[role]);
+  });
+});
+
+describe('tenants apart', () => {
+  /** Operations that name a tenant or something of its, as the attacker would send them. */
+  const attempts: Readonly<Record<string, (caller: Caller, orgId: string, appId: string) => Promise<Answer<unknown>>>> = {
+    'Query.org': (caller, orgId) => caller.send(op.OrgDocument, { orgId }),
+    'Org.app': (caller, orgId, appId) => caller.send(op.AppDocument, { orgId, appId }),
+    'node of an org': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Org', orgId) }),
+    'node of an app': (caller, orgId, appId) => caller.send(op.NodeDocument, { id: idOf('App', orgId, appId) }),
+    updateOrg: (caller, orgId) => caller.send(op.UpdateOrgDocument, { input: { orgId, name: 'Mine now' } }),
+    registerApp: (caller, orgId) => caller.send(op.RegisterAppDocument, { input: { orgId, appId: 'intruder', name: 'X' } }),
+    updateApp: (caller, orgId, appId) => caller.send(op.UpdateAppDocument, { input: { orgId, appId, name: 'Mine now' } }),
+    rotateCredentials: (caller, orgId) => caller.send(op.RotateCredentialsDocument, { input: { orgId } }),
+    'rotateCredentials of an app': (caller, orgId, appId) => caller.send(op.RotateCredentialsDocument, { input: { orgId, appId } }),
+  };
+  const idOf = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+
+  it.each(Object.entries(attempts))('answers %s for a foreign org byte for byte as for a random one', async (_name, attempt) => {
+    for (const caller of [world.org.caller, world.client.caller]) {
+      const foreign = await attempt(caller, other.org.orgId, 'chat');
+      const random = await attempt(caller, randomUUID(), 'chat');
+      expect(bytes(foreign)).toBe(bytes(random));
+      expect(JSON.stringify(foreign)).not.toContain('Acme');
+    }
+    const { org } = await other.org.caller.ask(op.OrgDocument);
+    expect(org?.name).not.toBe('Mine now');
+  });
+
+  it.each([
+    ['org.app', (caller: Caller, appId: string) => caller.send(op.AppDocument, { appId })],
+    ['node', (caller: Caller, appId: string) => caller.send(op.NodeDocument, { id: idOf('App', world.org.orgId, appId) })],
+    ['rotateCredentials', (caller: Caller, appId: string) => caller.send(op.RotateCredentialsDocument, { input: { appId } })],
+  ])('answers an app client about a sibling by %s as about no app at all', async (_name, attempt) => {
+    const sibling = await attempt(world.client.caller, 'sibling');
+    expect(bytes(sibling)).toBe(bytes(await attempt(world.client.caller, 'nobody')));
+    expect(bytes(sibling)).not.toBe(bytes(await attempt(world.client.caller, 'chat')));
+  });
+
+  it('opens no cursor of another tenant, of another list, or with a byte changed', async () => {
+    const page = async (caller: Caller, after?: string) => caller.send(op.AppsDocument, { first: 1, after });
+    const own = (await page(world.org.caller)).data?.org?.apps.pageInfo.endCursor ?? '';
+    expect((await page(world.org.caller, own)).errors).toBeUndefined();
+    expect(outcomeOf(await page(other.org.caller, own))).toBe('BAD_USER_INPUT');
+    expect(outcomeOf(await world.org.caller.send(op.AuditDocument, { after: own }))).toBe('BAD_USER_INPUT');
+    for (const edited of [`${own}A`, own.slice(0, -1), `A${own.slice(1)}`, '', 'x'.repeat(5000)]) {
+      const outcome = outcomeOf(await page(world.org.caller, edited));
+      expect(edited === '' ? outcome === 'ok' : outcome === 'BAD_USER_INPUT').toBe(true);
+    }
+  });
+
+  it.each([
+    '',
+    '!',
+    'Zm9v',
+    idOf('Org'),
+    idOf('Org', '#'),
+    idOf('Org', 'x', 'y'),
+    idOf('__proto__', 'x'),
+    idOf('App', randomUUID(), 'a#b'),
+    idOf('AuditEvent', randomUUID(), 'x', 'y'),
+  ])('answers null for the made-up id %j, to whoever asks', async (id) => {
+    for (const caller of [world.app.admin, world.org.caller, world.client.caller]) expect((await caller.ask(op.NodeDocument, { id })).node).toBeNull();
+  });
+
+  it('finds by id what it shows, for those who may see it', async () => {
+    const { org } = await world.org.caller.ask(op.AuditDocument, { first: 1 });
+    const eventId = org?.auditEvents.nodes[0]?.id ?? '';
+    const appId = (await world.org.caller.ask(op.AppDocument, { appId: 'chat' })).org?.app?.id ?? '';
+    expect((await world.org.caller.ask(op.NodeDocument, { id: eventId })).node?.__typename).toBe('AuditEvent');
+    expect((await world.client.caller.ask(op.NodeDocument, { id: eventId })).node).toBeNull();
+    expect((await other.org.caller.ask(op.NodeDocument, { id: eventId })).node).toBeNull();
+    expect((await world.client.caller.ask(op.NodeDocument, { id: appId })).node).toMatchObject({ __typename: 'App', appId: 'chat', id: appId });
+  });
+});
