@@ -93,7 +93,9 @@ describe('the house', () => {
   });
 
   it('lets each file import only what the architecture allows', () => {
-    const broken = files.flatMap(({ path, imports }) => imports.filter((target) => !mayImport(path, target.path, target.typeOnly)).map((target) => `${path} -> ${target.path}`));
+    const broken = files.flatMap(({ path, imports }) =>
+      imports.filter((target) => !mayImport(path, target.path, target.typeOnly)).map((target) => `${path} -> ${target.path}`),
+    );
     expect(broken).toEqual([]);
   });
 

@@ -44,6 +44,8 @@ it('names a policy for every field of Query, Mutation and Subscription', () => {
 });
 
 it('shows no hash and no counter of the inside in any type', () => {
-  const fields = Object.values(schema.getTypeMap()).flatMap((type) => ('getFields' in type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : []));
+  const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
+    'getFields' in type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : [],
+  );
   expect(fields.filter((field) => !field.startsWith('__') && /hash|rotation$|generation|pepper|password/i.test(field))).toEqual([]);
 });

