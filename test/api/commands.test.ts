@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +93,18 @@ it('prints a first request that works when it is pasted, and keeps its data acro
 
   second.child.kill('SIGTERM');
   expect(await ended(second.child)).toBe(0);
+});
+
+it('makes every line of the first session of the README true', async () => {
+  const folder = newFolder();
+  const { url, child } = await startDev(join(folder, '.tollgate'));
+  const [, session = ''] = /## A first session[\s\S]*?```sh\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const { stdout } = await run('bash', ['-eu', '-c', session], { cwd: folder, env: environment({ URL: url }) });
+  const [me, org] = stdout.split(/(?<=\})(?=\{"data")/).map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
+  expect(me).toMatchObject({ me: { kind: 'ORG_CLIENT', org: { name: 'Acme', timezone: 'America/New_York' } } });
+  expect(org).toMatchObject({ org: { auditEvents: { nodes: [{ action: 'secret_retrieved' }, { action: 'org_registered', actor: 'platform-admin' }] } } });
+  child.kill('SIGTERM');
+  expect(await ended(child)).toBe(0);
 });
 
 describe('says what to do and fails', () => {
