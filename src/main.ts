@@ -83,7 +83,8 @@ async function runAll(config: Config, engine: string, engineExited?: Promise<voi
   const { startWorker } = await import('./worker.js');
   const { createTables } = await import('./dynamo/table-admin.js');
   await createTables(await tableAdmin(config.store));
-  const gateway = await startGateway(config);
+  const { Metrics } = await import('./lib/metrics.js');
+  const gateway = await startGateway(config, { metrics: new Metrics().withProcess() });
   const worker = startWorker(config, { sweeps: true });
   process.stdout.write(`${welcome(gateway.url, config.adminKey, engine)}\n`);
   const ended = await Promise.race([signalled(), engineExited?.then(() => 'engine' as const) ?? new Promise<never>(() => {})]);

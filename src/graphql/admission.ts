@@ -18,9 +18,10 @@ export class Admission {
   /** Throws RATE_LIMITED, or returns what must be called when the request is done. */
   admit(principal: string): () => void {
     const running = this.inFlight.get(principal) ?? 0;
-    if (this.atOnce > 0 && running >= this.atOnce) throw rateLimited(`more than ${this.atOnce} requests at once`, 1000);
+    if (this.atOnce > 0 && running >= this.atOnce)
+      throw rateLimited(`more than ${this.atOnce} requests at once`, 1000, { name: 'concurrency', quota: this.atOnce, windowSecs: 1 });
     const waitMs = this.throttle?.take(principal) ?? 0;
-    if (waitMs > 0) throw rateLimited(`more than ${this.perSecond} requests a second`, waitMs);
+    if (waitMs > 0) throw rateLimited(`more than ${this.perSecond} requests a second`, waitMs, { name: 'requests', quota: this.perSecond, windowSecs: 1 });
     this.inFlight.set(principal, running + 1);
     return () => {
       const left = (this.inFlight.get(principal) ?? 1) - 1;

@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin, type HeaderMap } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.js';
 import { bounds, refuseCostly } from './bounds.js';
 import type { Context } from './context.js';
 import { documentRules, withoutSuggestion } from './documents.js';
-import { type PublicError, publicError } from './errors.js';
+import { limitHeaders, publicError } from './errors.js';
 
 /** What is known of a request once it has been answered, for its line in the log. */
 export interface Served {
@@ -68,16 +68,11 @@ function edgePlugin(schema: GraphQLSchema, production: boolean, log: Log): Apoll
           });
           body.singleResult.errors = shown;
           served.codes = [...new Set(shown.map(({ extensions }) => extensions.code))];
-          setLimitHeaders(http.headers, shown);
+          for (const { extensions } of shown) for (const [name, value] of Object.entries(limitHeaders(extensions))) http.headers.set(name, value);
         },
       };
     },
   };
-}
-
-function setLimitHeaders(headers: HeaderMap, errors: readonly PublicError[]): void {
-  const wait = errors.find(({ extensions }) => extensions.code === 'RATE_LIMITED')?.extensions.retryAfterSecs;
-  if (typeof wait === 'number') headers.set('retry-after', String(wait));
 }
 
 const rootNames = (operation: OperationDefinitionNode): string =>

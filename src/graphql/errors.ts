@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
-import { errorCodes, GatewayError } from '../lib/errors.js';
+import { errorCodes, GatewayError, type RatePolicy } from '../lib/errors.js';
 import { redactText } from '../lib/log.js';
 
 /** Codes of GraphQL itself and of Apollo, and what they are called here. */
@@ -59,3 +59,10 @@ function codeOf(error: GraphQLError): string | undefined {
 
 /** Where in the variables graphql-js found the fault: `… at "input.timezone"; …`. */
 const inputPath = (message: string): string => / at "([^"]+)"/.exec(message)?.[1] ?? /Variable "\$([^"]+)"/.exec(message)?.[1] ?? 'query';
+
+/** What a refusal says in headers: when to come back, and which bound was hit (the IETF draft's RateLimit fields). */
+export function limitHeaders({ code, retryAfterSecs, policy }: Readonly<Record<string, unknown>>): Record<string, string> {
+  if (code !== 'RATE_LIMITED') return {};
+  const { name, quota, windowSecs } = policy as RatePolicy;
+  return { 'retry-after': String(retryAfterSecs), ratelimit: `"${name}";r=0;t=${retryAfterSecs}`, 'ratelimit-policy': `"${name}";q=${quota};w=${windowSecs}` };
+}

@@ -10,7 +10,7 @@ import type { HttpContext, Served } from './apollo.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
 import { authenticate } from './credentials.js';
-import { publicError } from './errors.js';
+import { limitHeaders, publicError } from './errors.js';
 
 const graphqlJson = 'application/graphql-response+json';
 const plainJson = 'application/json';
@@ -144,13 +144,12 @@ function refusal(error: unknown, requestId: string, { log }: Services, contentTy
   const told = publicError(error, requestId, (cause) => log.error({ requestId, err: cause }, 'unexpected error'));
   served.codes = [told.extensions.code];
   const status = error instanceof HttpRefusal ? error.status : (statusOf[told.extensions.code as ErrorCode] ?? 400);
-  const wait = told.extensions.retryAfterSecs;
   return {
     status,
     headers: {
       'content-type': `${contentType}; charset=utf-8`,
       ...(error instanceof HttpRefusal ? error.headers : {}),
-      ...(typeof wait === 'number' ? { 'retry-after': String(wait) } : {}),
+      ...limitHeaders(told.extensions),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },
     body: JSON.stringify({ errors: [told] }),

@@ -4,6 +4,7 @@ import { parseClientId } from '../identity/client-id.js';
 import type { Login } from '../identity/session.service.js';
 import { clientViewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
+import { limitHeaders } from './errors.js';
 import { addressOf, HttpRefusal, readBody, requestIdOf } from './http.js';
 
 /** Errors as RFC 6749 names them. */
@@ -103,8 +104,7 @@ function told(error: unknown, { log }: Services, requestId: string): Answer {
       error.error === 'invalid_client' ? { 'www-authenticate': 'Basic realm="tollgate"' } : {},
     );
   if (error instanceof HttpRefusal) return say(error.status, 'invalid_request', error.message, { ...error.headers });
-  if (error instanceof GatewayError && error.code === 'RATE_LIMITED')
-    return say(429, 'slow_down', error.message, { 'retry-after': String(error.extensions.retryAfterSecs) });
+  if (error instanceof GatewayError && error.code === 'RATE_LIMITED') return say(429, 'slow_down', error.message, limitHeaders(error.extensions));
   if (error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE') return say(503, 'temporarily_unavailable', error.message);
   log.error({ requestId, err: error }, 'unexpected error');
   return say(500, 'server_error', 'something went wrong on our side; the log has it under this request id');

@@ -19,6 +19,9 @@ const initWaitMs = 3000;
 const goingAway = 1001;
 const tryAgainLater = 1013;
 
+const tooMany = () =>
+  rateLimited(`more than ${bounds.socketOperations} operations on one socket`, 1000, { name: 'socket', quota: bounds.socketOperations, windowSecs: 1 });
+
 interface Session {
   readonly viewer: Viewer;
   readonly requestId: string;
@@ -80,8 +83,7 @@ export function serveWebSocket(
         const session = sessions.get(extra.socket);
         if (!session) throw new Error('subscribed before connecting');
         try {
-          if (Object.keys(subscriptions).length > bounds.socketOperations)
-            throw rateLimited(`more than ${bounds.socketOperations} operations on one socket`, 1000);
+          if (Object.keys(subscriptions).length > bounds.socketOperations) throw tooMany();
           admission.admit(principalOf(session.viewer, session.address))();
         } catch (error) {
           return [asGraphQLError(error as GatewayError)];

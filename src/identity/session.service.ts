@@ -64,13 +64,13 @@ export class SessionService {
   async logIn(clientId: string, secret: string, address: string): Promise<Login> {
     const { perAddress, perClient, feed, metrics } = this.parts;
     const client = clientId.length <= 256 ? parseClientId(clientId) : undefined;
-    this.slowDown(perAddress.take(address));
+    this.slowDown('address', perAddress, address);
     if (!client || !looksLikeSecret(secret)) throw wrongSecret();
     const memoryKey = hmac(this.secretKey, `${clientId} ${secret}`).toString('base64');
     const version = feed.current();
     const remembered = this.checkedSecrets.get(memoryKey);
     if (remembered?.version === version) return remembered;
-    this.slowDown(perClient.take(clientId));
+    this.slowDown('client', perClient, clientId);
 
     const credentials = await this.parts.credentials.load(client);
     const hashes = credentials ? liveHashes(credentials, this.parts.clock.nowMs()) : [];
@@ -106,7 +106,7 @@ export class SessionService {
    */
   async refresh(token: string, address: string, onlyClientId?: string): Promise<TokenPair> {
     const { sessions, revocations, clock, perAddress } = this.parts;
-    this.slowDown(perAddress.take(address));
+    this.slowDown('address', perAddress, address);
     const session = looksLikeRefresh(token) ? await sessions.load(token) : undefined;
     const nowMs = clock.nowMs();
     if (!session || session.expiresAtMs <= nowMs || (onlyClientId !== undefined && session.clientId !== onlyClientId)) throw wrongRefresh();
@@ -201,10 +201,11 @@ export class SessionService {
     return { accessToken, refreshToken, tokenType: 'Bearer', expiresInSecs: accessTtlSecs, refreshExpiresInSecs };
   }
 
-  private slowDown(retryAfterMs: number): void {
-    if (retryAfterMs === 0) return;
+  private slowDown(name: string, throttle: Throttle, key: string): void {
+    const waitMs = throttle.take(key);
+    if (waitMs === 0) return;
     this.parts.metrics.logins.inc({ outcome: 'throttled' });
-    throw rateLimited('too many logins: wait and try again', retryAfterMs);
+    throw rateLimited('too many logins: wait and try again', waitMs, { name: `logins-per-${name}`, quota: throttle.burst, windowSecs: 60 });
   }
 }
 

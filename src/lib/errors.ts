@@ -34,8 +34,15 @@ export const notFound = (what: string): GatewayError => new GatewayError('NOT_FO
 
 export const unavailable = (message: string, cause?: unknown): GatewayError => new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
 
-export const rateLimited = (message: string, retryAfterMs: number): GatewayError =>
-  new GatewayError('RATE_LIMITED', message, { retryAfterSecs: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
+/** The bound that was hit, as the `RateLimit-Policy` header names it. */
+export interface RatePolicy {
+  readonly name: string;
+  readonly quota: number;
+  readonly windowSecs: number;
+}
+
+export const rateLimited = (message: string, retryAfterMs: number, policy: RatePolicy): GatewayError =>
+  new GatewayError('RATE_LIMITED', message, { retryAfterSecs: Math.max(1, Math.ceil(retryAfterMs / 1000)), policy });
 
 export interface Issue {
   readonly path: string;

@@ -12,7 +12,7 @@ export class Throttle {
 
   constructor(
     private readonly clock: Clock,
-    private readonly burst: number,
+    readonly burst: number,
     private readonly perSecond: number,
     maxKeys = 10_000,
   ) {
