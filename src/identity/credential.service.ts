@@ -1,6 +1,6 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { clientEntity } from '../audit/audit-event.js';
-import type { Clock } from '../lib/clock.js';
+import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
 import { badInput, notFound, unavailable } from '../lib/errors.js';
 import { newUuid, randomToken } from '../lib/id.js';
@@ -110,7 +110,8 @@ export class CredentialService {
   private newRetrieval(client: ClientRef, rotation: number, graceHours: number): { retrieval: SecretRetrieval; draft: Draft } {
     const nowMs = this.parts.clock.nowMs();
     const token = `tgt_${randomToken(32)}`;
-    const expiresAt = new Date(nowMs + retrievalMinutes * 60_000);
+    // Whole seconds, as it is stored: it works up to the moment it was said to.
+    const expiresAt = new Date(epochSeconds(nowMs + retrievalMinutes * 60_000) * 1000);
     const retrieval: Retrieval = { client, rotation, graceHours, expiresAt, used: false };
     return { retrieval: { token, expiresAt }, draft: this.parts.store.draftRetrieval(token, retrieval, nowMs) };
   }

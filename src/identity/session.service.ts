@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { clientEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
 import { GatewayError, rateLimited } from '../lib/errors.js';
 import { randomToken } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
@@ -74,7 +75,8 @@ export class SessionService {
 
     const credentials = await this.parts.credentials.load(client);
     const hashes = credentials ? liveHashes(credentials, this.parts.clock.nowMs()) : [];
-    if (!credentials || !(await this.matchesAny(secret, hashes))) {
+    const matched = await this.firstMatch(secret, hashes);
+    if (!credentials || !matched) {
       metrics.logins.inc({ outcome: 'refused' });
       if (credentials)
         await this.parts.audit.record({
@@ -88,7 +90,8 @@ export class SessionService {
     }
     metrics.logins.inc({ outcome: 'accepted' });
     const login = { clientId, generation: credentials.generation };
-    this.checkedSecrets.set(memoryKey, { ...login, version });
+    // The end of a grace moves no version, so a secret that only the grace keeps alive is looked at anew each time.
+    if (matched === credentials.hash) this.checkedSecrets.set(memoryKey, { ...login, version });
     return login;
   }
 
@@ -169,12 +172,27 @@ export class SessionService {
     return claims;
   }
 
-  private async matchesAny(secret: string, hashes: readonly string[]): Promise<boolean> {
+  /** The version to remember things under that every gateway forgets when it changes. */
+  version(): number {
+    return this.parts.feed.current();
+  }
+
+  /** For the transaction of a change that all gateways must notice within 2 s. */
+  draftVersionChange(): Draft {
+    return this.parts.revocations.draftVersionChange();
+  }
+
+  /** Brings this gateway up to date at once, after such a change of its own. */
+  noticeVersionChange(): Promise<void> {
+    return this.parts.feed.refresh();
+  }
+
+  private async firstMatch(secret: string, hashes: readonly string[]): Promise<string | undefined> {
     const { hashing, dummyHash } = this.parts;
     for (const hash of hashes.length > 0 ? hashes : [dummyHash]) {
-      if (await hashing.run(() => matchesSecret(secret, hash))) return hash !== dummyHash;
+      if ((await hashing.run(() => matchesSecret(secret, hash))) && hash !== dummyHash) return hash;
     }
-    return false;
+    return undefined;
   }
 
   private async endFamily({ family, clientId }: Session, action: 'token_revoked' | 'refresh_reused', actor: string): Promise<void> {
