@@ -79,7 +79,7 @@ export async function buildServices(
   const credentialStore = new CredentialStore(store);
   const revocations = new RevocationStore(store);
 
-  const audit = new AuditService(auditStore, clock, config.auditDays);
+  const audit = new AuditService(auditStore, clock, config.retention.auditDays);
   const feed = new RevocationFeed(revocations, clock, log);
   const tokenKeys = await importTokenKeys(config.signingKeys);
   const hashing = new Semaphore(Math.max(1, availableParallelism() - 1), hashingQueue, () => unavailable('too many logins at once: try again'));
@@ -100,7 +100,7 @@ export async function buildServices(
     perAddress: new Throttle(clock, perAddress, perAddress / 60),
     dummyHash: await hashSecret(newSecret(), bcryptCost),
   });
-  const orgs = new OrgService(orgStore, credentials, audit, config.catalog, clock);
+  const orgs = new OrgService({ store: orgStore, credentials, sessions, audit, catalog: config.catalog, clock });
   return {
     config,
     clock,

@@ -26,7 +26,20 @@ export interface Config {
   readonly catalog: Catalog;
   readonly loginPerClientPerMinute: number;
   readonly loginPerAddressPerMinute: number;
+  readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
+  /** A file or URL with the day's prices; absent: the configured defaults serve. */
+  readonly priceSource?: string;
+  readonly retention: Retention;
+}
+
+/** Days to keep things. */
+export interface Retention {
   readonly auditDays: number;
+  readonly requestDays: number;
+  readonly shardDays: number;
+  readonly totalDays: number;
+  readonly alertDays: number;
+  readonly priceDays: number;
 }
 
 /** Where the tables are, and nothing that is secret: all that `tables` needs. */
@@ -58,6 +71,7 @@ export function silenceNodeVersionWarning(): void {
 
 const text = z.string().trim().min(1);
 const micros = z.number().int().min(0).max(1e12);
+const days = z.number().int().min(1).max(3650);
 const fileSchema = z.strictObject({
   models: z
     .record(
@@ -73,16 +87,17 @@ const fileSchema = z.strictObject({
     )
     .refine((models) => Object.keys(models).length > 0, 'at least one label is needed'),
   login: z.strictObject({ perClientPerMinute: z.number().int().min(1), perAddressPerMinute: z.number().int().min(1) }),
-  retention: z.strictObject({ auditDays: z.number().int().min(1) }),
+  aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
+  prices: z.strictObject({ source: text }).optional(),
+  retention: z.strictObject({ auditDays: days, requestDays: days, shardDays: days, totalDays: days, alertDays: days, priceDays: days }),
 });
 
-const wholeNumber = (min: number, max: number, fallback: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
-    .default(fallback);
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
 const onOff = z
   .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
   .transform((value) => value === 'true' || value === '1' || value === 'on')
@@ -106,14 +121,15 @@ const storeSchema = z.object({
 const environmentSchema = storeSchema.extend({
   NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
   HOST: text.default('0.0.0.0'),
-  PORT: wholeNumber(0, 65535, 4000),
+  PORT: wholeNumber(0, 65535).default(4000),
   TOLLGATE_DATA_DIR: text.default('.tollgate'),
   TOLLGATE_ADMIN_KEY: z.string('is missing: at least 32 characters').min(32, 'must have at least 32 characters'),
   API_KEY_PEPPER: z.string('is missing: at least 32 bytes').refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes'),
   TOLLGATE_SIGNING_KEYS: jwkSet,
-  BCRYPT_COST: wholeNumber(4, 15, 12),
-  PRINCIPAL_RPS: wholeNumber(0, 1e9, 5000),
-  PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9, 512),
+  BCRYPT_COST: wholeNumber(4, 15).default(12),
+  AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional(),
+  PRINCIPAL_RPS: wholeNumber(0, 1e9).default(5000),
+  PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
   TRUST_PROXY: onOff,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
 });
@@ -141,7 +157,9 @@ export function loadConfig(environment: Environment): Config {
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
     loginPerClientPerMinute: file.login.perClientPerMinute,
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
-    auditDays: file.retention.auditDays,
+    aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
+    ...(file.prices ? { priceSource: file.prices.source } : {}),
+    retention: file.retention,
   };
 }
 

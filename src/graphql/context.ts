@@ -23,19 +23,19 @@ export function createContext(services: Services, request: Pick<Context, 'viewer
   return { ...services, ...request, loaders: createLoaders(services, request.viewer) };
 }
 
-function createLoaders({ orgStore }: Services, viewer: Viewer): Loaders {
+function createLoaders({ orgs }: Services, viewer: Viewer): Loaders {
   const org = new DataLoader<string, Org | undefined>(async (orgIds) => {
     const visible = orgIds.filter((orgId) => maySeeOrg(viewer, orgId));
-    const found = new Map((await orgStore.loadOrgs(visible)).map((loaded) => [loaded?.orgId, loaded]));
+    const found = new Map((await orgs.recallOrgs(visible)).map((loaded) => [loaded?.orgId, loaded]));
     return orgIds.map((orgId) => found.get(orgId));
   });
   const app = new DataLoader<{ readonly orgId: string; readonly appId: string }, App | undefined, string>(
     async (refs) => {
       const visible = refs.filter(({ orgId, appId }) => maySeeApp(viewer, orgId, appId));
-      const [records, orgs] = await Promise.all([orgStore.loadApps(visible), org.loadMany(visible.map(({ orgId }) => orgId))]);
+      const [records, owners] = await Promise.all([orgs.recallApps(visible), org.loadMany(visible.map(({ orgId }) => orgId))]);
       const found = new Map(
         visible.map((ref, i) => {
-          const [record, owner] = [records[i], orgs[i]];
+          const [record, owner] = [records[i], owners[i]];
           if (owner instanceof Error) throw owner;
           return [appKey(ref), record && owner && inForce(owner, record)] as const;
         }),

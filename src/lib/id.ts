@@ -20,3 +20,6 @@ export function ulid(nowMs: number): string {
   for (const byte of randomBytes(16)) tail += crockford.charAt(byte % 32);
   return time + tail;
 }
+
+/** Which of `count` buckets a text falls into: the same for every process and version. */
+export const bucketOf = (text: string, count: number): number => createHash('sha256').update(text).digest().readUInt32BE(0) % count;

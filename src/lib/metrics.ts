@@ -17,6 +17,15 @@ export class Metrics {
   readonly revocationChecks = this.counter('tollgate_revocation_checks_total', 'Was this token revoked: answered from memory or the store', ['from']);
   readonly retrievals = this.counter('tollgate_secret_retrievals_total', 'One-time tokens redeemed or refused', ['outcome']);
   readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
+  readonly alerts = this.counter('tollgate_alerts_total', 'Quota alerts raised', ['kind']);
+  readonly stickyFlips = this.counter('tollgate_sticky_flips_total', 'Times a scope fell back to the next label', []);
+  readonly aggregatorLag = new Gauge({ name: 'tollgate_aggregator_lag_seconds', help: 'Age of the oldest total after a round', registers: [this.registry] });
+  readonly quotaProximity = new Histogram({
+    name: 'tollgate_quota_proximity_pct',
+    help: 'How near scopes are to their quotas, as summed',
+    buckets: [50, 75, 90, 95, 100],
+    registers: [this.registry],
+  });
   readonly sockets = new Gauge({
     name: 'tollgate_subscriptions_open',
     help: 'Open subscription streams',

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { appEntity, orgEntity } from '../audit/audit-event.js';
 import type { CredentialService, SecretRetrieval } from '../identity/credential.service.js';
+import type { SessionService } from '../identity/session.service.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
@@ -47,14 +49,72 @@ export interface AppRegistration extends Nullable<Settings> {
 
 type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
+export interface OrgParts {
+  readonly store: OrgStore;
+  readonly credentials: CredentialService;
+  readonly sessions: Pick<SessionService, 'version' | 'draftVersionChange' | 'noticeVersionChange'>;
+  readonly audit: AuditService;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+}
+
+interface Remembered<T> {
+  readonly value: T;
+  readonly version: number;
+}
+
 export class OrgService {
-  constructor(
-    private readonly store: OrgStore,
-    private readonly credentials: CredentialService,
-    private readonly audit: AuditService,
-    private readonly catalog: Catalog,
-    private readonly clock: Clock,
-  ) {}
+  private readonly store: OrgStore;
+  private readonly credentials: CredentialService;
+  private readonly audit: AuditService;
+  private readonly catalog: Catalog;
+  private readonly clock: Clock;
+  private readonly orgs = new LRUCache<string, Remembered<Org>>({ max: 10_000 });
+  private readonly apps = new LRUCache<string, Remembered<AppRecord>>({ max: 50_000 });
+
+  constructor(private readonly parts: OrgParts) {
+    ({ store: this.store, credentials: this.credentials, audit: this.audit, catalog: this.catalog, clock: this.clock } = parts);
+  }
+
+  /** Orgs as last changed: remembered while nothing has been changed or revoked anywhere, which costs no read. */
+  recallOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
+    return this.recall(
+      this.orgs,
+      orgIds,
+      (orgId) => orgId,
+      (missing) => this.store.loadOrgs(missing),
+    );
+  }
+
+  recallApps(refs: readonly AppRef[]): Promise<(AppRecord | undefined)[]> {
+    return this.recall(
+      this.apps,
+      refs,
+      ({ orgId, appId }) => `${orgId} ${appId}`,
+      (missing) => this.store.loadApps(missing),
+    );
+  }
+
+  private async recall<K, T extends object>(
+    memory: LRUCache<string, Remembered<T>>,
+    keys: readonly K[],
+    name: (key: K) => string,
+    load: (missing: readonly K[]) => Promise<(T | undefined)[]>,
+  ): Promise<(T | undefined)[]> {
+    // The version from before the read: a change that comes while reading makes what was read worthless.
+    const version = this.parts.sessions.version();
+    const found = keys.map((key) => memory.get(name(key))).map((remembered) => (remembered?.version === version ? remembered.value : undefined));
+    const missing = keys.filter((_, i) => found[i] === undefined);
+    if (missing.length === 0) return found;
+    const loaded = await load(missing);
+    missing.forEach((key, i) => {
+      const value = loaded[i];
+      // What is not there is not remembered: it may be registered the next moment.
+      if (value) memory.set(name(key), { value, version });
+    });
+    let next = 0;
+    return found.map((value) => value ?? loaded[next++]);
+  }
 
   /** Registers an org and hands out the token for its first secret: all of it or nothing. */
   async registerOrg(input: OrgRegistration, actor: string): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
@@ -85,7 +145,10 @@ export class OrgService {
       await this.refuseStrandedApps(changed);
       const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
-      if (await this.store.saveOrg({ ...changed, zones }, [act])) return this.requireOrg(orgId);
+      if (await this.store.saveOrg({ ...changed, zones }, [act, this.parts.sessions.draftVersionChange()])) {
+        await this.parts.sessions.noticeVersionChange();
+        return this.requireOrg(orgId);
+      }
     }
     throw unavailable('this org is being changed by many at once: try again');
   }
@@ -119,7 +182,10 @@ export class OrgService {
       const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
       const changed = Object.keys(changes).filter((field) => changes[field as keyof AppChanges] !== undefined);
       const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
-      if (await this.store.saveApp(record, [act])) return this.requireApp(org, ref);
+      if (await this.store.saveApp(record, [act, this.parts.sessions.draftVersionChange()])) {
+        await this.parts.sessions.noticeVersionChange();
+        return this.requireApp(org, ref);
+      }
     }
     throw unavailable('this app is being changed by many at once: try again');
   }

@@ -71,16 +71,18 @@ export class OrgStore {
     return this.save(configKey(app), app.version, { app_name: app.name, ...own, updated_at_epoch: epochSeconds(app.updatedAt.getTime()) }, inherited, drafts);
   }
 
+  /** Consistent, because what is read is remembered. */
   async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
     const items = await this.client.getMany(
       table,
       orgIds.map((orgId) => configKey({ orgId })),
+      { consistent: true },
     );
     return items.map((item) => item && toOrg(item));
   }
 
   async loadApps(apps: readonly AppRef[]): Promise<(AppRecord | undefined)[]> {
-    const items = await this.client.getMany(table, apps.map(configKey));
+    const items = await this.client.getMany(table, apps.map(configKey), { consistent: true });
     return items.map((item) => item && toApp(item));
   }
 

@@ -1,0 +1,143 @@
+import type { Log } from '../lib/log.js';
+import { type Repeating, repeat } from '../lib/timers.js';
+import { type AlertFilter, laneOf, matches, type QuotaAlert } from './alert.js';
+import type { AlertStore } from './alert.store.js';
+
+const pollMs = 1000;
+const pageSize = 100;
+const mostWaiting = 256;
+
+interface Lane {
+  /** The last number handed to the subscribers. */
+  last: number;
+  readonly streams: Set<AlertStream>;
+}
+
+/** Tails the alert log for all subscribers of this process: one reader a lane, however many orgs and subscribers there are. */
+export class AlertFeed {
+  private readonly lanes = new Map<number, Lane>();
+  private loop: Repeating | undefined;
+
+  constructor(
+    private readonly store: AlertStore,
+    private readonly log: Log,
+  ) {}
+
+  start(): void {
+    this.loop = repeat(
+      pollMs,
+      async () => {
+        await Promise.all([...this.lanes].map(([number, lane]) => this.tail(number, lane)));
+      },
+      (error) => this.log.warn({ err: error }, 'the alert log could not be read'),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.loop?.stop();
+    for (const { streams } of this.lanes.values()) for (const stream of streams) await stream.return();
+  }
+
+  /** What matches from now on; with `after`, first all that was missed since that number, without gap or repeat. */
+  async subscribe(filter: AlertFilter, after?: number): Promise<AsyncIterableIterator<QuotaAlert>> {
+    const number = laneOf(filter.orgId);
+    let lane = this.lanes.get(number);
+    if (!lane) {
+      const head = await this.store.head(number);
+      lane = this.lanes.get(number) ?? { last: head, streams: new Set() };
+      this.lanes.set(number, lane);
+    }
+    const { streams } = lane;
+    // Live events are kept from before the replay begins, so that nothing falls between the two.
+    const stream = new AlertStream(
+      filter,
+      after ?? lane.last,
+      after === undefined ? undefined : (beyond) => this.store.listLane(number, beyond, pageSize),
+      () => {
+        streams.delete(stream);
+        if (streams.size === 0) this.lanes.delete(number);
+      },
+    );
+    streams.add(stream);
+    return stream;
+  }
+
+  private async tail(number: number, lane: Lane): Promise<void> {
+    for (;;) {
+      const alerts = await this.store.listLane(number, lane.last, pageSize);
+      for (const alert of alerts) {
+        lane.last = alert.number;
+        for (const stream of lane.streams) stream.push(alert);
+      }
+      if (alerts.length < pageSize) return;
+    }
+  }
+}
+
+/** One subscriber's alerts. A reader that falls too far behind is ended: it can come back with its last cursor. */
+class AlertStream implements AsyncIterableIterator<QuotaAlert> {
+  private readonly live: QuotaAlert[] = [];
+  private readonly ready: QuotaAlert[] = [];
+  private wake: (() => void) | undefined;
+  private ended = false;
+
+  constructor(
+    private readonly filter: AlertFilter,
+    private seen: number,
+    private replay: ((beyond: number) => Promise<QuotaAlert[]>) | undefined,
+    private readonly onEnd: () => void,
+  ) {}
+
+  push(alert: QuotaAlert): void {
+    if (!matches(this.filter, alert)) return;
+    if (this.live.length >= mostWaiting) void this.return();
+    else this.live.push(alert);
+    this.wake?.();
+  }
+
+  async next(): Promise<IteratorResult<QuotaAlert>> {
+    while (!this.ended) {
+      const alert = this.ready.shift();
+      if (alert) return { value: alert, done: false };
+      if (this.replay) {
+        await this.readOn(this.replay);
+        continue;
+      }
+      const live = this.live.shift();
+      if (!live) await this.pushed();
+      else if (live.number > this.seen) {
+        this.seen = live.number;
+        return { value: live, done: false };
+      }
+    }
+    return { value: undefined, done: true };
+  }
+
+  async return(): Promise<IteratorResult<QuotaAlert>> {
+    if (!this.ended) {
+      this.ended = true;
+      this.onEnd();
+      this.wake?.();
+    }
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  private async readOn(replay: (beyond: number) => Promise<QuotaAlert[]>): Promise<void> {
+    const missed = await replay(this.seen);
+    this.ready.push(...missed.filter((alert) => matches(this.filter, alert)));
+    const last = missed.at(-1);
+    if (last) this.seen = last.number;
+    else this.replay = undefined;
+  }
+
+  private async pushed(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+    });
+    this.wake = undefined;
+  }
+}

@@ -1,0 +1,112 @@
+import { unavailable } from '../lib/errors.js';
+
+/** What a commit says of each entry of its group. */
+export type Settled<R> = { readonly done: R } | 'again';
+
+export interface GroupCommitOptions<E, R> {
+  /** How many entries one commit takes. */
+  readonly mostAGroup: number;
+  /** How many may wait in all; one more is turned away at once. */
+  readonly mostWaiting: number;
+  /** Two entries with the same identity never share a group: the store would refuse the whole of it. */
+  identity(entry: E): string;
+  /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
+  commit(key: string, group: readonly E[]): Promise<readonly Settled<R>[]>;
+}
+
+interface Waiting<E, R> {
+  readonly entry: E;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Lane<E, R> {
+  queue: Waiting<E, R>[];
+  busy: boolean;
+}
+
+/**
+ * Writes that wait for the same item share one. While a write for a key is under way, further entries queue in the order
+ * of their arrival; then the next write takes as many as fit. So this process never contends with itself, and every
+ * caller still gets its answer only after its own entry is durable.
+ */
+export class GroupCommit<E, R> {
+  private readonly lanes = new Map<string, Lane<E, R>>();
+  private total = 0;
+  private idle: (() => void)[] = [];
+
+  constructor(private readonly options: GroupCommitOptions<E, R>) {}
+
+  /** How many wait for a key, the group under way not counted. */
+  waitingFor(key: string): number {
+    return this.lanes.get(key)?.queue.length ?? 0;
+  }
+
+  submit(key: string, entry: E): Promise<R> {
+    if (this.total >= this.options.mostWaiting) return Promise.reject(unavailable('too much is waiting to be written; nothing was changed: try again'));
+    let lane = this.lanes.get(key);
+    if (!lane) {
+      lane = { queue: [], busy: false };
+      this.lanes.set(key, lane);
+    }
+    const { queue } = lane;
+    this.total++;
+    const settled = new Promise<R>((resolve, reject) => queue.push({ entry, resolve, reject }));
+    if (!lane.busy) void this.drain(key, lane);
+    return settled;
+  }
+
+  /** Resolves when everything submitted so far has been settled. */
+  async flush(): Promise<void> {
+    if (this.lanes.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  private async drain(key: string, lane: Lane<E, R>): Promise<void> {
+    lane.busy = true;
+    // Those that arrive in the same turn of the event loop go together.
+    await Promise.resolve();
+    while (lane.queue.length > 0) {
+      const group = this.nextGroup(lane);
+      try {
+        const settled = await this.options.commit(
+          key,
+          group.map(({ entry }) => entry),
+        );
+        const again: Waiting<E, R>[] = [];
+        group.forEach((waiting, i) => {
+          const outcome = settled[i];
+          if (outcome === undefined || outcome === 'again') again.push(waiting);
+          else this.settle(() => waiting.resolve(outcome.done));
+        });
+        lane.queue.unshift(...again);
+      } catch (error) {
+        for (const waiting of group) this.settle(() => waiting.reject(error));
+      }
+    }
+    this.lanes.delete(key);
+    if (this.lanes.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+  }
+
+  /** In order of arrival; one whose like is in the group already stays behind, and so keeps its place for the next. */
+  private nextGroup(lane: Lane<E, R>): Waiting<E, R>[] {
+    const group: Waiting<E, R>[] = [];
+    const later: Waiting<E, R>[] = [];
+    const taken = new Set<string>();
+    for (const waiting of lane.queue) {
+      const identity = this.options.identity(waiting.entry);
+      if (group.length < this.options.mostAGroup && !taken.has(identity)) {
+        taken.add(identity);
+        group.push(waiting);
+      } else {
+        later.push(waiting);
+      }
+    }
+    lane.queue = later;
+    return group;
+  }
+
+  private settle(settle: () => void): void {
+    this.total--;
+    settle();
+  }
+}

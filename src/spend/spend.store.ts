@@ -1,0 +1,297 @@
+import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, atMost, between, equals, lessThan, or } from '../dynamo/expression.js';
+import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
+import { key } from '../dynamo/keys.js';
+import { type Clock, epochSeconds } from '../lib/clock.js';
+import { type SpendMode, sum, type Usage } from './money.js';
+import type { PriceSource } from './price.js';
+import { type Scope, type SpendId, sliceOf } from './scope.js';
+
+const compact = (day: string): string => day.replaceAll('-', '');
+const dashed = (day: string): string => `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
+
+export const scopeKey = ({ orgId, appId }: Scope): string => (appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`);
+const dayKey = (day: string): string => key`DAY#${compact(day)}`;
+export const shardKey = (id: SpendId, shard: number) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}#SH#${shard}`, SK: dayKey(id.day) });
+export const totalKey = (id: SpendId) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}`, SK: dayKey(id.day) });
+export const requestKey = (orgId: string, requestId: string) => ({ PK: key`ORG#${orgId}#REQ#${requestId}` });
+const activeKey = (day: string, slice: number): string => key`ACTIVE#${compact(day)}#${slice}`;
+
+/** A cost as it is recorded, once and for all. */
+export interface CostRecord {
+  readonly requestId: string;
+  readonly orgId: string;
+  readonly appId: string;
+  readonly label: string;
+  readonly day: string;
+  /** Of what the caller sent, and of nothing derived from it: by this a repeat is told from another call. */
+  readonly payloadHash: string;
+  readonly usage: Usage;
+  readonly priceSource: PriceSource;
+}
+
+export type Recorded = { readonly kind: 'recorded' | 'replayed'; readonly record: CostRecord } | { readonly kind: 'conflict' };
+
+/** A total as last summed. */
+export interface Total extends Usage {
+  readonly asOf: Date;
+  /** On an org's roll-up only: the worst mode of its apps. */
+  readonly mode?: SpendMode;
+}
+
+export interface SpendRetention {
+  readonly requestDays: number;
+  readonly shardDays: number;
+  readonly totalDays: number;
+}
+
+const mostAGroup = 99;
+const mostWaiting = 10_000;
+
+interface Entry {
+  readonly record: CostRecord;
+  readonly id: SpendId;
+  readonly shard: number;
+}
+
+export class SpendStore {
+  private readonly commits: GroupCommit<Entry, Recorded>;
+
+  constructor(
+    private readonly client: StoreClient,
+    private readonly clock: Clock,
+    private readonly retention: SpendRetention,
+    /** Each process writes to a lane of its own, so that different processes rarely meet on an item. */
+    private readonly homeLane: number,
+  ) {
+    this.commits = new GroupCommit({
+      mostAGroup,
+      mostWaiting,
+      identity: ({ record }) => `${record.orgId} ${record.requestId}`,
+      commit: (_key, group) => this.commit(group),
+    });
+  }
+
+  /** Counts a cost once: its request item and the shard's sum are written together or not at all. */
+  record(id: SpendId, shardCount: number, record: CostRecord): Promise<Recorded> {
+    const shard = this.openLane(id, shardCount);
+    return this.commits.submit(laneName(id, shard), { record, id, shard });
+  }
+
+  /** Resolves when all that was submitted has its answer. */
+  flush(): Promise<void> {
+    return this.commits.flush();
+  }
+
+  async loadRecord(orgId: string, requestId: string): Promise<CostRecord | undefined> {
+    const item = await this.client.get('cost_requests', requestKey(orgId, requestId), { consistent: true });
+    return item && (item.expires_at_epoch as number) > epochSeconds(this.clock.nowMs()) ? toRecord(item) : undefined;
+  }
+
+  async loadTotals(ids: readonly SpendId[]): Promise<(Total | undefined)[]> {
+    const items = await this.client.getMany('daily_total', ids.map(totalKey));
+    return items.map((item) => item && toTotal(item));
+  }
+
+  /** A label's totals from day to day, both included; days without any are left out. */
+  async listTotals(scope: Scope, label: string, from: string, to: string): Promise<{ readonly day: string; readonly total: Total }[]> {
+    const { PK } = totalKey({ ...scope, label, day: from });
+    const found: { day: string; total: Total }[] = [];
+    let after: Key | undefined;
+    do {
+      const page = await this.client.query({
+        table: 'daily_total',
+        where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))),
+        ...(after ? { after } : {}),
+      });
+      found.push(...page.items.map((item) => ({ day: dashed((item.SK as string).slice('DAY#'.length)), total: toTotal(item) })));
+      after = page.next;
+    } while (after);
+    return found;
+  }
+
+  /** The sum of a label's shards now. Throws rather than take a shard that did not answer for an empty one. */
+  async sumShards(ids: readonly SpendId[], shardCount: number): Promise<Usage[]> {
+    const shards = Array.from({ length: shardCount }, (_, shard) => shard);
+    const items = await this.client.getMany(
+      'usage_agg_sharded',
+      ids.flatMap((id) => shards.map((shard) => shardKey(id, shard))),
+      { consistent: true },
+    );
+    return ids.map((_, i) => sum(items.slice(i * shardCount, (i + 1) * shardCount).flatMap((item) => (item ? [toUsage(item)] : []))));
+  }
+
+  /** The scopes and labels of a day that have any cost, of one slice. */
+  async listActive(day: string, slice: number): Promise<SpendId[]> {
+    const found = new Map<string, SpendId>();
+    let after: Key | undefined;
+    do {
+      const page = await this.client.query({
+        table: 'usage_agg_sharded',
+        index: 'gsi1',
+        where: equals('gsi1pk', activeKey(day, slice)),
+        ...(after ? { after } : {}),
+      });
+      for (const { PK } of page.items) {
+        const [base = ''] = (PK as string).split('#SH#');
+        found.set(base, parseShardKey(base, day));
+      }
+      after = page.next;
+    } while (after);
+    return [...found.values()];
+  }
+
+  /** Saves a total only if it has grown in every figure: of two workers, the one that read earlier must not undo the other. */
+  async saveTotal(id: SpendId, usage: Usage, asOfMs: number, mode?: SpendMode): Promise<boolean> {
+    const outcome = await this.client.write(
+      {
+        table: 'daily_total',
+        update: totalKey(id),
+        set: {
+          ...usageAttributes(usage),
+          as_of_ms: asOfMs,
+          updated_at_epoch: epochSeconds(asOfMs),
+          worst_mode: mode,
+          expires_at_epoch: epochSeconds(asOfMs) + this.retention.totalDays * 86_400,
+        },
+        condition: or(
+          absent('requests'),
+          and(
+            lessThan('requests', usage.requests),
+            atMost('cost_usd_micros', usage.costUsdMicros),
+            atMost('input_tokens', usage.inputTokens),
+            atMost('output_tokens', usage.outputTokens),
+          ),
+        ),
+      },
+      { repeat: (old) => old.requests === usage.requests && old.as_of_ms === asOfMs },
+    );
+    return outcome.done;
+  }
+
+  /** The day before which everything is summed; undefined before the first round. */
+  async loadMark(): Promise<string | undefined> {
+    return (await this.client.get('daily_total', markKey, { consistent: true }))?.summed_through as string | undefined;
+  }
+
+  /** The mark only moves on. */
+  async saveMark(day: string): Promise<void> {
+    await this.client.write(
+      { table: 'daily_total', update: markKey, set: { summed_through: day }, condition: or(absent('summed_through'), lessThan('summed_through', day)) },
+      { repeat: 'idempotent' },
+    );
+  }
+
+  /** Takes a slice for a while, so that two workers do not sum the same; a lost lease costs work, never exactness. */
+  async takeSlice(slice: number, worker: string, nowMs: number, untilMs: number): Promise<boolean> {
+    const outcome = await this.client.write(
+      {
+        table: 'daily_total',
+        update: { PK: key`#LEASE#${slice}`, SK: '#LEASE' },
+        set: { worker, until_ms: untilMs },
+        condition: or(absent('until_ms'), lessThan('until_ms', nowMs), equals('worker', worker)),
+      },
+      { repeat: 'idempotent' },
+    );
+    return outcome.done;
+  }
+
+  /** The home lane while it has room for one transaction more; the next only while 99 wait. */
+  private openLane(id: SpendId, shardCount: number): number {
+    for (let i = 0; i < shardCount; i++) {
+      const shard = (this.homeLane + i) % shardCount;
+      if (this.commits.waitingFor(laneName(id, shard)) < mostAGroup) return shard;
+    }
+    return this.homeLane % shardCount;
+  }
+
+  private async commit(group: readonly Entry[]): Promise<Settled<Recorded>[]> {
+    const nowSecs = epochSeconds(this.clock.nowMs());
+    const { id, shard } = group[0] as Entry;
+    const puts = group.map(
+      ({ record }): Write => ({
+        table: 'cost_requests',
+        put: { ...toRequestItem(record), shard, expires_at_epoch: nowSecs + this.retention.requestDays * 86_400 },
+        condition: or(absent('PK'), atMost('expires_at_epoch', nowSecs)),
+      }),
+    );
+    const outcome = await this.client.transact([...puts, this.shardWrite(id, shard, sum(group.map(({ record }) => record.usage)), nowSecs)]);
+    if (outcome.done) return group.map(({ record }) => ({ done: { kind: 'recorded', record } }));
+    return group.map(({ record }, i) => {
+      const reason = outcome.reasons[i];
+      if (reason?.kind !== 'condition' || !reason.old) return 'again';
+      const first = toRecord(reason.old);
+      return { done: first.payloadHash === record.payloadHash ? { kind: 'replayed', record: first } : { kind: 'conflict' } };
+    });
+  }
+
+  private shardWrite(id: SpendId, shard: number, usage: Usage, nowSecs: number): Write {
+    const target = shardKey(id, shard);
+    return {
+      table: 'usage_agg_sharded',
+      update: target,
+      add: usageAttributes(usage),
+      set: { updated_at_epoch: nowSecs },
+      // Written once, when the shard item is made, so that the index costs nothing afterwards.
+      setIfAbsent: { gsi1pk: activeKey(id.day, sliceOf(id.orgId)), gsi1sk: target.PK, expires_at_epoch: nowSecs + this.retention.shardDays * 86_400 },
+    };
+  }
+}
+
+const markKey = { PK: '#MARK', SK: '#MARK' };
+
+const laneName = (id: SpendId, shard: number): string => `${scopeKey(id)} ${id.label} ${id.day} ${shard}`;
+
+const usageAttributes = ({ costUsdMicros, inputTokens, outputTokens, requests }: Usage) => ({
+  cost_usd_micros: costUsdMicros,
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  requests,
+});
+
+/** Within 2^53 as far as any day goes: a figure past it would no longer be exact, so it is refused rather than rounded. */
+function exact(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new Error(`a figure is past 2^53: ${String(value)}`);
+  return value;
+}
+
+const toUsage = (item: Item): Usage => ({
+  costUsdMicros: exact(item.cost_usd_micros),
+  inputTokens: exact(item.input_tokens),
+  outputTokens: exact(item.output_tokens),
+  requests: exact(item.requests),
+});
+
+const toTotal = (item: Item): Total => ({
+  ...toUsage(item),
+  asOf: new Date(item.as_of_ms as number),
+  ...(item.worst_mode ? { mode: item.worst_mode as SpendMode } : {}),
+});
+
+const toRequestItem = ({ requestId, orgId, appId, label, day, payloadHash, usage, priceSource }: CostRecord): Item => ({
+  ...requestKey(orgId, requestId),
+  request_id: requestId,
+  org_id: orgId,
+  app_id: appId,
+  model_label: label,
+  day,
+  payload_hash: payloadHash,
+  ...usageAttributes(usage),
+  price_source: priceSource,
+});
+
+const toRecord = (item: Item): CostRecord => ({
+  requestId: item.request_id as string,
+  orgId: item.org_id as string,
+  appId: item.app_id as string,
+  label: item.model_label as string,
+  day: item.day as string,
+  payloadHash: item.payload_hash as string,
+  usage: toUsage(item),
+  priceSource: item.price_source as PriceSource,
+});
+
+function parseShardKey(base: string, day: string): SpendId {
+  const [, orgId = '', tag, ...rest] = base.split('#');
+  return tag === 'APP' ? { orgId, appId: rest[0] ?? '', label: rest[2] ?? '', day } : { orgId, label: rest[0] ?? '', day };
+}
