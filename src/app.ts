@@ -1,4 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { AlertFeed } from './alerts/alert.feed.js';
+import { AlertService } from './alerts/alert.service.js';
+import { AlertStore } from './alerts/alert.store.js';
 import { AuditService } from './audit/audit.service.js';
 import { AuditStore } from './audit/audit.store.js';
 import type { Config } from './config.js';
@@ -15,6 +18,7 @@ import { SessionStore } from './identity/session.store.js';
 import { importTokenKeys, type TokenKeys } from './identity/token.js';
 import { type Clock, systemClock } from './lib/clock.js';
 import { unavailable } from './lib/errors.js';
+import { newUuid, randomFraction } from './lib/id.js';
 import { createLog, type Log } from './lib/log.js';
 import { Metrics } from './lib/metrics.js';
 import { deriveKey, Sealer } from './lib/seal.js';
@@ -23,7 +27,13 @@ import { Throttle } from './lib/throttle.js';
 import { OrgService } from './orgs/org.service.js';
 import { OrgStore } from './orgs/org.store.js';
 import type { Catalog } from './spend/price.js';
+import { PriceRollup } from './spend/price.rollup.js';
+import { PriceService } from './spend/price.service.js';
 import { PriceStore } from './spend/price.store.js';
+import { SpendRollup } from './spend/spend.rollup.js';
+import { SpendService } from './spend/spend.service.js';
+import { SpendStore } from './spend/spend.store.js';
+import { StickyStore } from './spend/sticky.store.js';
 
 /** What a process is built of; each is made here and nowhere else. */
 export interface Services {
@@ -40,7 +50,12 @@ export interface Services {
   readonly credentials: CredentialService;
   readonly orgs: OrgService;
   readonly orgStore: OrgStore;
-  readonly priceStore: PriceStore;
+  readonly prices: PriceService;
+  readonly spend: SpendService;
+  readonly spendStore: SpendStore;
+  readonly stickyStore: StickyStore;
+  readonly alertStore: AlertStore;
+  readonly alertFeed: AlertFeed;
   readonly auditStore: AuditStore;
 }
 
@@ -56,6 +71,9 @@ export interface Surroundings {
 /** What the worker does, one method a task. */
 export interface Background {
   readonly log: Log;
+  readonly spend: SpendRollup;
+  /** Absent where no source of prices is configured. */
+  readonly prices?: PriceRollup;
   /** Deletes expired items where the store does not do so itself; returns how many. */
   sweep(): Promise<number>;
   close(): void;
@@ -65,8 +83,22 @@ export function buildBackground(
   config: Config,
   { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: Surroundings = {},
 ): Background {
+  const { catalog, retention, aggregation, priceSource } = config;
   const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
-  return { log, sweep: () => sweepExpired(store, clock), close: () => store.close() };
+  const alerts = new AlertService(new AlertStore(store), clock, metrics, retention.alertDays);
+  const spend = new SpendRollup({
+    store: new SpendStore(store, clock, retention, 0),
+    settings: new OrgStore(store),
+    alerts,
+    catalog,
+    clock,
+    log,
+    metrics,
+    worker: newUuid(),
+    leaseMs: aggregation.intervalSecs * 1500,
+  });
+  const prices = priceSource ? { prices: new PriceRollup(new PriceStore(store, retention.priceDays), catalog, priceSource, clock, log) } : {};
+  return { log, spend, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
 }
 
 export async function buildServices(
@@ -101,6 +133,20 @@ export async function buildServices(
     dummyHash: await hashSecret(newSecret(), bcryptCost),
   });
   const orgs = new OrgService({ store: orgStore, credentials, sessions, audit, catalog: config.catalog, clock });
+  const prices = new PriceService(new PriceStore(store, config.retention.priceDays), config.catalog, clock);
+  const alertStore = new AlertStore(store);
+  const stickyStore = new StickyStore(store);
+  const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64));
+  const spend = new SpendService({
+    store: spendStore,
+    stickies: stickyStore,
+    prices,
+    alerts: new AlertService(alertStore, clock, metrics, config.retention.alertDays),
+    apps: orgStore,
+    clock,
+    log,
+    metrics,
+  });
   return {
     config,
     clock,
@@ -115,7 +161,12 @@ export async function buildServices(
     credentials,
     orgs,
     orgStore,
-    priceStore: new PriceStore(store),
+    prices,
+    spend,
+    spendStore,
+    stickyStore,
+    alertStore,
+    alertFeed: new AlertFeed(alertStore, log),
     auditStore,
   };
 }

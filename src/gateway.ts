@@ -18,12 +18,14 @@ export interface GatewayOptions extends Surroundings {
   readonly noticeMs?: number;
 }
 
-const drainMs = 9000;
+const drainMs = 7000;
+const lettingGoMs = 2500;
 
 /** The API process: services, edge, listen. */
 export async function startGateway(config: Config, { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {}): Promise<Gateway> {
   const services = await buildServices(config, surroundings);
   await services.revocationFeed.start();
+  services.alertFeed.start();
   const edge = await createEdge(services, schema ?? (await createSchema()));
   const { server } = edge;
   await new Promise<void>((resolve, reject) => {
@@ -40,10 +42,14 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
       edge.drain();
       await sleep(noticeMs);
       await within(drainMs - noticeMs, edge.close(), () => server.closeAllConnections());
-      await services.revocationFeed.stop();
+      await within(lettingGoMs, letGo(services), () => undefined);
       services.store.close();
     },
   };
+}
+
+async function letGo({ spend, revocationFeed, alertFeed }: Services): Promise<void> {
+  await Promise.all([spend.flush(), revocationFeed.stop(), alertFeed.stop()]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {

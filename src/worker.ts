@@ -12,16 +12,30 @@ export interface WorkerOptions extends Surroundings {
 }
 
 const sweepEveryMs = 10 * 60_000;
+const pricesEveryMs = 5 * 60_000;
 
 /** The background process: ticks until told to stop. */
 export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerOptions): Worker {
   const background = buildBackground(config, surroundings);
-  const { log } = background;
-  const sweep = async (): Promise<void> => log.info({ swept: await background.sweep() }, 'expired items deleted');
-  const loops = sweeps ? [repeat(sweepEveryMs, sweep, (error) => log.error({ err: error }, 'expired items could not be deleted'))] : [];
+  const { log, spend, prices } = background;
+  const { intervalSecs, nearIntervalSecs } = config.aggregation;
+  const every = (ms: number, name: string, task: () => Promise<unknown>) =>
+    repeat(
+      ms,
+      async () => log.debug({ result: await task() }, name),
+      (error) => log.error({ err: error }, `${name} failed`),
+    );
+  const loops = [
+    every(intervalSecs * 1000, 'summing the day', () => spend.sumAll()),
+    ...(nearIntervalSecs < intervalSecs ? [every(nearIntervalSecs * 1000, 'summing what is near its quota', () => spend.sumNear())] : []),
+    ...(prices ? [every(pricesEveryMs, 'refreshing prices', () => prices.refresh())] : []),
+    ...(sweeps ? [every(sweepEveryMs, 'deleting expired items', () => background.sweep())] : []),
+  ];
+  // A worker that was away has something to do at once.
+  const first = Promise.all([spend.sumAll(), prices?.refresh()]).catch((error: unknown) => log.error({ err: error }, 'the first round failed'));
   return {
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([first, ...loops.map((loop) => loop.stop())]);
       background.close();
     },
   };

@@ -11,7 +11,7 @@ const digits = 12;
 const padded = (number: number): string => String(number).padStart(digits, '0');
 const scopePart = ({ orgId, appId }: Pick<AlertDraft, 'orgId' | 'appId'>): string => (appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`);
 
-export const markerKey = (draft: AlertDraft) => ({ PK: `MARK#${scopePart(draft)}`, SK: key`${draft.day}#${draft.label}#${draft.kind}` });
+export const markerKey = (draft: AlertDraft) => ({ PK: 'MARK#'.concat(scopePart(draft)), SK: key`${draft.day}#${draft.label}#${draft.kind}` });
 export const headKey = (lane: number) => ({ PK: key`HEAD#${lane}`, SK: '#HEAD' });
 export const entryKey = (lane: number, number: number) => ({ PK: key`LOG#${lane}`, SK: key`${padded(number)}` });
 const orgIndex = (orgId: string, number: number) => ({ gsi1pk: key`ORG#${orgId}`, gsi1sk: padded(number) });

@@ -4,7 +4,7 @@ import { newUuid } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import { sleep } from '../lib/timers.js';
 import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
-import { type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
+import { type Applied, type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
 import { pauseMs, RetryBudget } from './retry.js';
 import type { TableName } from './tables.js';
 import type { CallName, Transport } from './transport.js';
@@ -95,8 +95,9 @@ export class StoreClient {
     const chunks = chunked([...wanted.values()], mostKeysABatch);
     await Promise.all(
       chunks.map((chunk) =>
-        this.untilProcessed(chunk, async (pending) => {
-          const output = await this.read('batchGet', { RequestItems: { [this.named(table)]: { Keys: pending, ConsistentRead: options.consistent ?? false } } });
+        this.untilProcessed('read', chunk, async (pending, untilMs) => {
+          const request = { Keys: pending, ConsistentRead: options.consistent ?? false };
+          const output = await this.read('batchGet', { RequestItems: { [this.named(table)]: request } }, untilMs);
           for (const item of (output.Responses as Record<string, Item[]> | undefined)?.[this.named(table)] ?? []) {
             found.set(identity(Object.fromEntries(names.map((name) => [name, item[name] as string]))), item);
           }
@@ -111,8 +112,8 @@ export class StoreClient {
   async writeMany(table: TableName, writes: readonly ({ readonly put: Item } | { readonly delete: Key })[]): Promise<void> {
     const requests = writes.map((write) => ('put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } }));
     for (const chunk of chunked(requests, mostWritesABatch)) {
-      await this.untilProcessed(chunk, async (pending) => {
-        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true);
+      await this.untilProcessed('unknown', chunk, async (pending, untilMs) => {
+        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true, untilMs);
         if (isFault(output)) throw new Error(`a batch write cannot fail with ${output.kind}`);
         return ((output.UnprocessedItems as Record<string, typeof requests> | undefined)?.[this.named(table)] ?? []) as typeof requests;
       });
@@ -207,30 +208,38 @@ export class StoreClient {
     return { TableName: this.named(table), ConditionExpression: expression.condition(condition), ...expression.placeholders() };
   }
 
-  private async read(call: CallName, input: object): Promise<Record<string, unknown>> {
-    const output = await this.attempt(call, input, true);
+  private async read(call: CallName, input: object, untilMs?: number): Promise<Record<string, unknown>> {
+    const output = await this.attempt(call, input, true, untilMs);
     if (isFault(output)) throw new Error(`a read cannot fail with ${output.kind}`);
     return output;
   }
 
   /** Loops over what a batch left unprocessed until nothing is left or the deadline has passed. */
-  private async untilProcessed<T>(all: readonly T[], process: (pending: readonly T[]) => Promise<readonly T[]>): Promise<void> {
+  private async untilProcessed<T>(
+    applied: Applied,
+    all: readonly T[],
+    process: (pending: readonly T[], untilMs: number) => Promise<readonly T[]>,
+  ): Promise<void> {
     const untilMs = this.clock.monotonicMs() + deadlineMs;
     let pending = all;
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt > 0) {
         if (this.clock.monotonicMs() > untilMs)
-          throw new StoreUnavailable('unknown', { cause: new Error(`${pending.length} keys of a batch stayed unprocessed`) });
+          throw new StoreUnavailable(applied, { cause: new Error(`${pending.length} keys of a batch stayed unprocessed`) });
         await sleep(pauseMs(attempt));
       }
-      pending = await process(pending);
+      pending = await process(pending, untilMs);
     }
   }
 
   /** Sends until there is an answer, a condition that failed, or no time and no right to go on. */
-  private async attempt(call: CallName, input: object, safeToRepeat: boolean): Promise<Record<string, unknown> | Definite> {
-    const untilMs = this.clock.monotonicMs() + deadlineMs;
-    let applied: 'no' | 'unknown' = 'no';
+  private async attempt(
+    call: CallName,
+    input: object,
+    safeToRepeat: boolean,
+    untilMs = this.clock.monotonicMs() + deadlineMs,
+  ): Promise<Record<string, unknown> | Definite> {
+    let applied: Applied = isRead(call) ? 'read' : 'no';
     this.budget.called();
     for (let attempt = 0; ; attempt++) {
       try {
@@ -246,11 +255,11 @@ export class StoreClient {
         const answer = definite(fault);
         if (answer) return answer;
         if (fault.kind === 'unknown') {
-          applied = 'unknown';
+          if (applied === 'no') applied = 'unknown';
           if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
         }
         // Contention is the callers' own doing and passes; only trouble of the store counts against the budget.
-        const contended = fault.kind === 'conflict' || fault.kind === 'cancelled';
+        const contended = fault.kind === 'conflict' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'conflict'));
         const pause = pauseMs(attempt);
         if (this.clock.monotonicMs() + pause > untilMs || !(contended || this.budget.mayRepeat())) throw new StoreUnavailable(applied, { cause: error });
         await sleep(pause);
@@ -261,8 +270,7 @@ export class StoreClient {
   private charge(call: CallName, output: Record<string, unknown>): void {
     const reported = output.ConsumedCapacity as { CapacityUnits?: number } | { CapacityUnits?: number }[] | undefined;
     const units = [reported ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-    const isRead = call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
-    this.tally(isRead ? units : 0, isRead ? 0 : units);
+    this.tally(isRead(call) ? units : 0, isRead(call) ? 0 : units);
   }
 
   private tally(read: number, write: number): void {
@@ -276,6 +284,8 @@ export class StoreClient {
     this.metrics?.storeUnits.inc({ kind: 'write' }, write);
   }
 }
+
+const isRead = (call: CallName): boolean => call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
 
 type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
 

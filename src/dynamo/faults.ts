@@ -58,19 +58,21 @@ function cancellation(code: string | undefined, item: unknown, decode: (item: un
   throw new Error(`transaction cancelled: ${code}`);
 }
 
-/** The store did not do its part in time. `applied` says whether the write may have happened all the same. */
+/** Whether a call that got no answer has changed anything; a read never has. */
+export type Applied = 'no' | 'unknown' | 'read';
+
+const consequences: Readonly<Record<Applied, string>> = {
+  no: 'the store did not answer; nothing was changed: try again',
+  unknown: 'the store did not answer in time; the change may or may not have been made: try again',
+  read: 'the store did not answer: try again',
+};
+
+/** The store did not do its part in time. */
 export class StoreUnavailable extends GatewayError {
   constructor(
-    readonly applied: 'no' | 'unknown',
+    readonly applied: Applied,
     options: ErrorOptions,
   ) {
-    super(
-      'SERVICE_UNAVAILABLE',
-      applied === 'no'
-        ? 'the store did not answer; nothing was changed: try again'
-        : 'the store did not answer in time; the change may or may not have been made: try again',
-      { retryable: true },
-      options,
-    );
+    super('SERVICE_UNAVAILABLE', consequences[applied], { retryable: true }, options);
   }
 }

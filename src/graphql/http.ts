@@ -87,20 +87,24 @@ export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp
   const units = { read: 0, write: 0, calls: 0 };
   const served: Served = { operation: 'none', codes: [] };
   let viewer: Viewer = { kind: 'ANONYMOUS' };
-  let release: (() => void) | undefined;
   let answer: Answer;
   try {
     const contentType = negotiate(request.headers.accept);
     try {
       const body = request.method === 'POST' ? await jsonBody(request) : undefined;
       const params = body === undefined ? searchParams(request) : bodyParams(body);
-      answer = await store.metered(units, async () => {
+      const work = store.metered(units, async () => {
         viewer = await authenticate(services, request.headers);
-        release = admission.admit(principalOf(viewer, address));
-        const contextValue: HttpContext = { ...createContext(services, { viewer, requestId, address }), served };
-        return within(bounds.operationMs, execute(apollo, request, params, contextValue, contentType), () => {
-          throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
-        });
+        const release = admission.admit(principalOf(viewer, address));
+        try {
+          const contextValue: HttpContext = { ...createContext(services, { viewer, requestId, address }), served };
+          return await execute(apollo, request, params, contextValue, contentType);
+        } finally {
+          release();
+        }
+      });
+      answer = await within(bounds.operationMs, work, () => {
+        throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
       });
     } catch (error) {
       answer = refusal(error, requestId, services, contentType, served);
@@ -108,7 +112,6 @@ export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp
   } catch (error) {
     answer = refusal(error, requestId, services, plainJson, served);
   }
-  release?.();
   respond(response, answer, requestId);
   const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;
   const outcome = served.codes[0] ?? 'ok';

@@ -1,11 +1,12 @@
 import type { Clock } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
-import { type Repeating, repeat } from '../lib/timers.js';
+import { type Repeating, repeat, within } from '../lib/timers.js';
 import type { RevocationStore } from './revocation.store.js';
 
 const pollMs = 1000;
 const oldestMemoryMs = 5000;
+const refreshMs = 200;
 
 /** Follows the revocation version: one small read a second for the whole process. */
 export class RevocationFeed {
@@ -41,9 +42,13 @@ export class RevocationFeed {
     await this.loop?.stop();
   }
 
-  /** Brings this process up to date at once, after a revocation of its own. If that fails, the next tick does it. */
+  /**
+   * Forgets what this process remembers at once, after a change of its own, and brings it up to date. It does not wait
+   * long for that: what was changed is changed, and its caller must hear of it.
+   */
   async refresh(): Promise<void> {
-    await this.poll().catch(this.complain);
+    this.version += 0.5;
+    await within(refreshMs, this.poll().catch(this.complain), () => undefined);
   }
 
   private async poll(): Promise<void> {

@@ -13,6 +13,7 @@ import {
   type App,
   type AppRecord,
   appIdIssues,
+  inChainOrder,
   inForce,
   inheritable,
   nameIssues,
@@ -129,9 +130,11 @@ export class OrgService {
     const now = new Date(this.clock.nowMs());
     const { retrieval, draft } = this.credentials.firstRetrieval({ orgId });
     const act = this.audit.draft({ orgId, actor, action: 'org_registered', entityId: orgEntity, details: { name: input.name } });
-    const org = { ...input, orgId, zones: [{ zone: input.timezone, fromMs: 0 }] as const, createdAt: now, updatedAt: now };
-    if (!(await this.store.createOrg(org, [draft, act]))) throw new GatewayError('ALREADY_EXISTS', 'an org with this id is registered already');
-    return { org: await this.requireOrg(orgId), secretRetrieval: retrieval };
+    const zones = [{ zone: input.timezone, fromMs: 0 }] as const;
+    const org = await this.store.createOrg({ ...input, orgId, zones, createdAt: now, updatedAt: now }, [draft, act]);
+    if (!org) throw new GatewayError('ALREADY_EXISTS', 'an org with this id is registered already');
+    // Answered from what was written: a read that failed now would lose the only copy of the token.
+    return { org, secretRetrieval: retrieval };
   }
 
   /** Changes settings; a new time zone waits for the day's end. */
@@ -145,9 +148,10 @@ export class OrgService {
       await this.refuseStrandedApps(changed);
       const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
-      if (await this.store.saveOrg({ ...changed, zones }, [act, this.parts.sessions.draftVersionChange()])) {
+      const saved = { ...changed, zones, quotas: inChainOrder(changed.quotas, changed.modelOrdering) };
+      if (await this.store.saveOrg(saved, [act, this.parts.sessions.draftVersionChange()])) {
         await this.parts.sessions.noticeVersionChange();
-        return this.requireOrg(orgId);
+        return { ...saved, version: org.version + 1 };
       }
     }
     throw unavailable('this org is being changed by many at once: try again');
@@ -163,10 +167,9 @@ export class OrgService {
     const now = new Date(this.clock.nowMs());
     const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId });
     const act = this.audit.draft({ orgId, actor, action: 'app_registered', entityId: appEntity(appId), details: { name } });
-    if (!(await this.store.createApp({ orgId, appId, name, own, createdAt: now, updatedAt: now }, [draft, act]))) {
-      throw new GatewayError('ALREADY_EXISTS', 'an app with this id is registered already');
-    }
-    return { app: await this.requireApp(org, { orgId, appId }), secretRetrieval: retrieval };
+    const app = await this.store.createApp({ orgId, appId, name, own, createdAt: now, updatedAt: now }, [draft, act]);
+    if (!app) throw new GatewayError('ALREADY_EXISTS', 'an app with this id is registered already');
+    return { app: inForce(org, app), secretRetrieval: retrieval };
   }
 
   async updateApp(ref: AppRef, changes: AppChanges, actor: string): Promise<App> {
@@ -174,7 +177,8 @@ export class OrgService {
     if (appIdIssues(appId).length > 0) throw notFound('app');
     for (let attempt = 0; attempt < attempts; attempt++) {
       const org = await this.requireOrg(orgId);
-      const app = await this.requireApp(org, ref);
+      const app = await this.store.readApp(ref);
+      if (!app) throw notFound('app');
       const own = mergedSettings(app.own, changes);
       const name = changes.name ?? app.name;
       refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(changes), this.catalog)]);
@@ -184,7 +188,7 @@ export class OrgService {
       const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
       if (await this.store.saveApp(record, [act, this.parts.sessions.draftVersionChange()])) {
         await this.parts.sessions.noticeVersionChange();
-        return this.requireApp(org, ref);
+        return inForce(org, { ...record, version: app.version + 1 });
       }
     }
     throw unavailable('this app is being changed by many at once: try again');
@@ -215,12 +219,6 @@ export class OrgService {
     const org = await this.store.readOrg(orgId);
     if (!org) throw notFound('org');
     return org;
-  }
-
-  private async requireApp(org: Org, ref: AppRef): Promise<App> {
-    const app = await this.store.readApp(ref);
-    if (!app) throw notFound('app');
-    return inForce(org, app);
   }
 }
 

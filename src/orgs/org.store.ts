@@ -7,7 +7,7 @@ import { epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
 import type { ZoneHistory } from '../spend/calendar.js';
 import { configKey } from './config-key.js';
-import type { AppRecord, ModelQuota, Org, QuotaScope, Settings } from './settings.js';
+import { type AppRecord, inChainOrder, type Org, type QuotaScope, type Settings } from './settings.js';
 
 const table = 'config';
 const allOrgs = 'ORGS';
@@ -30,9 +30,9 @@ const listingKey = ({ orgId, createdAt }: OrgPosition) => ({ gsi1pk: allOrgs, gs
 export class OrgStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Registers an org together with what belongs to its registration. False: the id is taken. */
-  createOrg(org: NewOrg, drafts: readonly Draft[]): Promise<boolean> {
-    return this.create(
+  /** Registers an org together with what belongs to its registration. Undefined: the id is taken. */
+  async createOrg(org: NewOrg, drafts: readonly Draft[]): Promise<Org | undefined> {
+    const item = await this.create(
       {
         ...configKey(org),
         ...listingKey(org),
@@ -45,30 +45,26 @@ export class OrgStore {
       },
       drafts,
     );
+    return item && toOrg(item);
   }
 
-  createApp(app: NewApp, drafts: readonly Draft[]): Promise<boolean> {
-    return this.create(
+  async createApp(app: NewApp, drafts: readonly Draft[]): Promise<AppRecord | undefined> {
+    const item = await this.create(
       { ...configKey(app), ...newClientAttributes(clientIdOf(app)), app_name: app.name, ...settingAttributes(app.own), ...stamps(app), settings_version: 1 },
       drafts,
     );
+    return item && toApp(item);
   }
 
   /** Saves settings if they are still those that were read. False: another change came between. */
   async saveOrg(org: Org, drafts: readonly Draft[]): Promise<boolean> {
-    return this.save(
-      configKey(org),
-      org.version,
-      { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), updated_at_epoch: epochSeconds(org.updatedAt.getTime()) },
-      [],
-      drafts,
-    );
+    return this.save(configKey(org), org.version, { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), ...updated(org) }, [], drafts);
   }
 
   async saveApp(app: AppRecord, drafts: readonly Draft[]): Promise<boolean> {
     const own = settingAttributes(app.own);
     const inherited = Object.keys(own).filter((name) => own[name] === undefined);
-    return this.save(configKey(app), app.version, { app_name: app.name, ...own, updated_at_epoch: epochSeconds(app.updatedAt.getTime()) }, inherited, drafts);
+    return this.save(configKey(app), app.version, { app_name: app.name, ...own, ...updated(app) }, inherited, drafts);
   }
 
   /** Consistent, because what is read is remembered. */
@@ -130,9 +126,9 @@ export class OrgStore {
     return orgs.filter((item) => item !== undefined).map(toOrg);
   }
 
-  private async create(item: Item, drafts: readonly Draft[]): Promise<boolean> {
+  private async create(item: Item, drafts: readonly Draft[]): Promise<Item | undefined> {
     const outcome = await this.client.transact([{ table, put: item, condition: absent('PK') }, ...(drafts as readonly Write[])]);
-    return outcome.done;
+    return outcome.done ? item : undefined;
   }
 
   private async save(
@@ -175,6 +171,11 @@ const settingAttributes = ({ modelOrdering, quotas, tightModeThresholdPct, refre
 const stamps = ({ createdAt, updatedAt }: { readonly createdAt: Date; readonly updatedAt: Date }): Item => ({
   created_at_ms: createdAt.getTime(),
   created_at_epoch: epochSeconds(createdAt.getTime()),
+  ...updated({ updatedAt }),
+});
+
+const updated = ({ updatedAt }: { readonly updatedAt: Date }): Item => ({
+  updated_at_ms: updatedAt.getTime(),
   updated_at_epoch: epochSeconds(updatedAt.getTime()),
 });
 
@@ -182,23 +183,20 @@ const registered = (item: Item) => ({
   orgId: (item.PK as string).slice('ORG#'.length),
   credentials: credentialsOf(item),
   createdAt: new Date(item.created_at_ms as number),
-  updatedAt: new Date(Math.max(item.created_at_ms as number, (item.updated_at_epoch as number) * 1000)),
+  updatedAt: new Date(item.updated_at_ms as number),
   version: item.settings_version as number,
 });
-
-/** Quotas in the order of the chain, then by label: a map has none of its own. */
-function toQuotas(stored: Readonly<Record<string, number>>, ordering: readonly string[]): ModelQuota[] {
-  const rank = (label: string) => (ordering.includes(label) ? ordering.indexOf(label) : ordering.length);
-  return Object.entries(stored)
-    .map(([label, dailyUsdMicros]) => ({ label, dailyUsdMicros }))
-    .sort((a, b) => rank(a.label) - rank(b.label) || (a.label < b.label ? -1 : 1));
-}
 
 function settingsOf(item: Item): Partial<Settings> {
   const ordering = item.model_ordering as readonly string[] | undefined;
   const found = {
     modelOrdering: ordering,
-    quotas: item.quotas && toQuotas(item.quotas as Readonly<Record<string, number>>, ordering ?? []),
+    quotas:
+      item.quotas &&
+      inChainOrder(
+        Object.entries(item.quotas as Readonly<Record<string, number>>).map(([label, dailyUsdMicros]) => ({ label, dailyUsdMicros })),
+        ordering ?? [],
+      ),
     tightModeThresholdPct: item.tight_mode_threshold_pct as number | undefined,
     refreshIntervalNormalSecs: item.refresh_interval_normal_secs as number | undefined,
     refreshIntervalTightSecs: item.refresh_interval_tight_secs as number | undefined,

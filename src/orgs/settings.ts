@@ -143,3 +143,9 @@ export const appIdIssues = (appId: string): Issue[] =>
 
 export const shardCountIssues = (count: number): Issue[] =>
   shardCounts.includes(count) ? [] : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }];
+
+/** Quotas in the order of the chain, then by label: they are stored in a map, which has no order of its own. */
+export function inChainOrder(quotas: readonly ModelQuota[], ordering: readonly string[]): ModelQuota[] {
+  const rank = (label: string) => (ordering.includes(label) ? ordering.indexOf(label) : ordering.length);
+  return [...quotas].sort((a, b) => rank(a.label) - rank(b.label) || (a.label < b.label ? -1 : 1));
+}

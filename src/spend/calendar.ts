@@ -8,9 +8,14 @@ export interface ZonePeriod {
 export type ZoneHistory = readonly [ZonePeriod, ...ZonePeriod[]];
 
 // A period that ended longer ago than any cost may be dated back is of no use.
-const keptMs = 3 * 24 * 3_600_000;
+const hourMs = 3_600_000;
+const keptMs = 72 * hourMs;
+// Other gateways learn of a change within 2 s; one that would take effect sooner waits for the next day instead.
+const noticeMs = 10_000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
+// Formatting is slow, and the same minute is asked for again and again; no zone changes its date within one.
+const lastDates = new Map<string, { readonly minute: number; readonly date: string }>();
 
 function dateFormat(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
@@ -41,6 +46,15 @@ export function isTimeZone(name: string): boolean {
 
 /** The calendar date there at that instant, YYYY-MM-DD. */
 export function localDate(zone: string, atMs: number): string {
+  const minute = Math.floor(atMs / 60_000);
+  const known = lastDates.get(zone);
+  if (known?.minute === minute) return known.date;
+  const date = formatDate(zone, atMs);
+  lastDates.set(zone, { minute, date });
+  return date;
+}
+
+function formatDate(zone: string, atMs: number): string {
   const parts = new Map(
     dateFormat(zone)
       .formatToParts(atMs)
@@ -52,8 +66,20 @@ export function localDate(zone: string, atMs: number): string {
 /** The first instant whose local date differs from that at `atMs`: not always midnight, not always 24 hours on. */
 export function dayEndMs(zone: string, atMs: number): number {
   const day = localDate(zone, atMs);
-  return firstInstant(atMs, atMs + 50 * 3_600_000, (ms) => localDate(zone, ms) !== day);
+  return firstInstant(atMs, atMs + 50 * hourMs, (ms) => localDate(zone, ms) !== day);
 }
+
+/** The org's day at an instant. */
+export const dayAt = (history: ZoneHistory, atMs: number): string => localDate(zoneAt(history, atMs), atMs);
+
+/** The first instant after an org's day, whatever zones it lies in. */
+export function endOfDayMs(history: ZoneHistory, day: string): number {
+  const midnightMs = Date.parse(`${day}T00:00:00Z`);
+  return firstInstant(midnightMs - 16 * hourMs, midnightMs + 76 * hourMs, (ms) => dayAt(history, ms) > day);
+}
+
+/** The day after, by the calendar. */
+export const nextDate = (day: string): string => new Date(Date.parse(`${day}T00:00:00Z`) + 24 * hourMs).toISOString().slice(0, 10);
 
 /** The zone whose days count at an instant. */
 export function zoneAt(history: ZoneHistory, atMs: number): string {
@@ -71,9 +97,9 @@ export function withZone(history: ZoneHistory, zone: string, nowMs: number): Zon
   const current = begun[begun.length - 1] as ZonePeriod;
   const kept = begun.filter((_, i) => i === begun.length - 1 || (begun[i + 1] as ZonePeriod).fromMs > nowMs - keptMs);
   if (current.zone === zone) return kept as unknown as ZoneHistory;
-  const today = localDate(current.zone, nowMs);
-  const endMs = dayEndMs(current.zone, nowMs);
-  const fromMs = firstInstant(endMs, endMs + 50 * 3_600_000, (ms) => localDate(zone, ms) > today);
+  const today = localDate(current.zone, nowMs + noticeMs);
+  const endMs = dayEndMs(current.zone, nowMs + noticeMs);
+  const fromMs = firstInstant(endMs, endMs + 50 * hourMs, (ms) => localDate(zone, ms) > today);
   return [...kept, { zone, fromMs }] as unknown as ZoneHistory;
 }
 

@@ -169,31 +169,29 @@ export class SpendStore {
     return outcome.done;
   }
 
-  /** The day before which everything is summed; undefined before the first round. */
-  async loadMark(): Promise<string | undefined> {
-    return (await this.client.get('daily_total', markKey, { consistent: true }))?.summed_through as string | undefined;
-  }
-
-  /** The mark only moves on. */
-  async saveMark(day: string): Promise<void> {
-    await this.client.write(
-      { table: 'daily_total', update: markKey, set: { summed_through: day }, condition: or(absent('summed_through'), lessThan('summed_through', day)) },
-      { repeat: 'idempotent' },
-    );
-  }
-
-  /** Takes a slice for a while, so that two workers do not sum the same; a lost lease costs work, never exactness. */
-  async takeSlice(slice: number, worker: string, nowMs: number, untilMs: number): Promise<boolean> {
+  /**
+   * Takes a slice for a while, so that two workers do not sum the same; a lost lease costs work, never exactness. Says
+   * through which day the slice has been summed for good; false: another worker has it.
+   */
+  async takeSlice(slice: number, worker: string, nowMs: number, untilMs: number): Promise<{ readonly summedThrough?: string } | false> {
     const outcome = await this.client.write(
       {
         table: 'daily_total',
-        update: { PK: key`#LEASE#${slice}`, SK: '#LEASE' },
+        update: sliceKey(slice),
         set: { worker, until_ms: untilMs },
         condition: or(absent('until_ms'), lessThan('until_ms', nowMs), equals('worker', worker)),
       },
-      { repeat: 'idempotent' },
+      { repeat: 'idempotent', returnNew: true },
     );
-    return outcome.done;
+    if (!outcome.done) return false;
+    const day = outcome.item?.summed_through as string | undefined;
+    return day === undefined ? {} : { summedThrough: day };
+  }
+
+  /** Notes that all days before this one are summed for good. It only moves on. */
+  async closeDays(slice: number, day: string): Promise<void> {
+    const condition = or(absent('summed_through'), lessThan('summed_through', day));
+    await this.client.write({ table: 'daily_total', update: sliceKey(slice), set: { summed_through: day }, condition }, { repeat: 'idempotent' });
   }
 
   /** The home lane while it has room for one transaction more; the next only while 99 wait. */
@@ -238,7 +236,7 @@ export class SpendStore {
   }
 }
 
-const markKey = { PK: '#MARK', SK: '#MARK' };
+const sliceKey = (slice: number) => ({ PK: key`#SLICE#${slice}`, SK: '#SLICE' });
 
 const laneName = (id: SpendId, shard: number): string => `${scopeKey(id)} ${id.label} ${id.day} ${shard}`;
 

@@ -1,0 +1,28 @@
+import type { AlertDraft, AlertKind } from '../alerts/alert.js';
+import { quotaPct } from './money.js';
+import type { LabelSpend, Subject } from './report.js';
+
+/** What a label's figures call for: a jump over both lines is told as used up, and as nothing else. Nothing spent is nothing to tell. */
+export function alertFor(subject: Subject, spend: LabelSpend, day: string): AlertDraft | undefined {
+  if (subject.isRollup || spend.mode === 'NORMAL' || spend.quotaUsdMicros === undefined || spend.requests === 0) return undefined;
+  return draftOf(subject, spend, day, spend.mode === 'TIGHT' ? 'TIGHT_MODE' : 'QUOTA_EXCEEDED');
+}
+
+/** Told when the sticky state has moved from a label that is used up to the next one. */
+export const fallbackAlert = (subject: Subject, usedUp: LabelSpend, activeLabel: string, day: string): AlertDraft => ({
+  ...draftOf(subject, usedUp, day, 'FALLBACK_ACTIVATED'),
+  activeLabel,
+});
+
+function draftOf({ scope, settings }: Subject, { label, costUsdMicros, quotaUsdMicros = 0 }: LabelSpend, day: string, kind: AlertKind): AlertDraft {
+  return {
+    ...scope,
+    kind,
+    label,
+    day,
+    costUsdMicros,
+    quotaUsdMicros,
+    quotaPct: quotaPct(costUsdMicros, quotaUsdMicros),
+    thresholdPct: settings.tightModeThresholdPct,
+  };
+}

@@ -1,0 +1,197 @@
+import type { AlertService } from '../alerts/alert.service.js';
+import type { Clock } from '../lib/clock.js';
+import type { Log } from '../lib/log.js';
+import type { Metrics } from '../lib/metrics.js';
+import { type AppRecord, inForce, type Org } from '../orgs/settings.js';
+import { localDate, nextDate } from './calendar.js';
+import { sum, type Usage, worstMode } from './money.js';
+import type { Catalog } from './price.js';
+import { alertFor } from './quota-alert.js';
+import { appSubject, type LabelSpend, labelSpend, orgSubject, type Subject } from './report.js';
+import { type SpendId, sliceCount } from './scope.js';
+import { type SpendStore, scopeKey } from './spend.store.js';
+
+/** Costs may be dated back by 24 hours; two more for what was on its way. */
+const openMs = 26 * 3_600_000;
+const aheadMs = 5 * 60_000;
+const firstZone = 'Etc/GMT-14';
+const lastZone = 'Etc/GMT+12';
+/** A scope this near to its threshold, in points of a per cent, is summed more often. */
+const nearPoints = 10;
+const atOnce = 8;
+
+export interface SpendRollupParts {
+  readonly store: SpendStore;
+  readonly settings: {
+    loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]>;
+    listApps(orgId: string, limit: number, afterAppId?: string): Promise<AppRecord[]>;
+  };
+  readonly alerts: AlertService;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Who this worker is to the others, and how long it keeps a slice from them. */
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+export interface Round {
+  readonly scopes: number;
+  readonly failed: number;
+}
+
+/** Sums shards into daily totals and judges them. Any number of workers may do it at once: totals only grow. */
+export class SpendRollup {
+  private readonly near = new Map<string, SpendId>();
+  // What has not changed since it was saved is not saved again: an idle scope costs reads only.
+  private readonly saved = new Map<string, number>();
+
+  constructor(private readonly parts: SpendRollupParts) {}
+
+  /** One round over every open day and every slice that no other worker holds. */
+  async sumAll(): Promise<Round> {
+    const { store, clock, metrics } = this.parts;
+    const beganMs = clock.nowMs();
+    const closedBefore = localDate(lastZone, beganMs - openMs);
+    const newest = localDate(firstZone, beganMs + aheadMs);
+    const round = { scopes: 0, failed: 0 };
+    for (let slice = 0; slice < sliceCount; slice++) {
+      const taken = await store.takeSlice(slice, this.parts.worker, beganMs, beganMs + this.parts.leaseMs);
+      if (!taken) continue;
+      const [from = closedBefore] = [taken.summedThrough ?? closedBefore, closedBefore].sort();
+      let failed = 0;
+      for (const day of daysBetween(from, newest)) {
+        const summed = await this.sumScopes(await store.listActive(day, slice));
+        round.scopes += summed.scopes;
+        failed += summed.failed;
+      }
+      if (failed === 0) await store.closeDays(slice, closedBefore);
+      round.failed += failed;
+    }
+    metrics.aggregatorLag.set((clock.nowMs() - beganMs) / 1000);
+    this.forgetClosed(closedBefore);
+    return round;
+  }
+
+  /** The scopes that were near a quota when last looked at, between two rounds. */
+  async sumNear(): Promise<Round> {
+    return this.sumScopes([...this.near.values()]);
+  }
+
+  private async sumScopes(ids: readonly SpendId[]): Promise<Round> {
+    const byOrg = groupBy(ids, ({ orgId, day }) => `${orgId} ${day}`);
+    const orgIds = [...new Set(ids.map(({ orgId }) => orgId))];
+    const orgs = new Map((await this.parts.settings.loadOrgs(orgIds)).map((org) => [org?.orgId, org]));
+    let failed = 0;
+    await inTurns([...byOrg.values()], atOnce, async (group) => {
+      const org = orgs.get(group[0]?.orgId);
+      if (!org) return;
+      try {
+        await this.sumOrg(org, group);
+      } catch (error) {
+        // What could not be read waits for the next round: a missing shard must never pass for an empty one.
+        failed += group.length;
+        this.parts.log.warn({ err: error, scopes: group.length }, 'some scopes could not be summed');
+      }
+    });
+    return { scopes: ids.length, failed };
+  }
+
+  /** One org's scopes of one day, then its roll-up. */
+  private async sumOrg(org: Org, ids: readonly SpendId[]): Promise<void> {
+    const { store, clock, alerts, metrics } = this.parts;
+    const asOfMs = clock.nowMs();
+    const apps = org.quotaScope === 'APP' ? await this.allApps(org) : [];
+    const subjects = new Map<string | undefined, Subject>([
+      [undefined, orgSubject(org)],
+      ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
+    ]);
+    const usages = await store.sumShards(ids, org.shardCount);
+    for (const [i, id] of ids.entries()) {
+      const usage = usages[i] as Usage;
+      const subject = subjects.get(id.appId);
+      await this.save(id, usage, asOfMs);
+      if (!subject) continue;
+      const spend = labelSpend(subject, this.parts.catalog, id.label, usage);
+      if (spend.quotaPct !== undefined) metrics.quotaProximity.observe(spend.quotaPct);
+      this.noteNear(id, subject, spend);
+      const alert = alertFor(subject, spend, id.day);
+      if (alert) await alerts.raise(alert);
+    }
+    if (org.quotaScope === 'APP') await this.rollUp(org, apps, subjects, ids, usages, asOfMs);
+  }
+
+  /** The org's own totals: over all its apps, those that were not summed now with what is stored of them. */
+  private async rollUp(
+    org: Org,
+    apps: readonly AppRecord[],
+    subjects: ReadonlyMap<string | undefined, Subject>,
+    ids: readonly SpendId[],
+    usages: readonly Usage[],
+    asOfMs: number,
+  ): Promise<void> {
+    const { store, catalog } = this.parts;
+    const day = ids[0]?.day as string;
+    const fresh = new Map(ids.map((id, i) => [nameOf(id), usages[i] as Usage]));
+    for (const label of new Set(ids.map((id) => id.label))) {
+      const all = apps.map(({ appId }): SpendId => ({ orgId: org.orgId, appId, label, day }));
+      const stored = await store.loadTotals(all.filter((id) => !fresh.has(nameOf(id))));
+      let next = 0;
+      const figures = all.map((id) => fresh.get(nameOf(id)) ?? stored[next++]);
+      const modes = figures.map((usage, i) => labelSpend(subjects.get(all[i]?.appId) as Subject, catalog, label, usage).mode);
+      await this.save({ orgId: org.orgId, label, day }, sum(figures.filter((usage) => usage !== undefined)), asOfMs, worstMode(modes));
+    }
+  }
+
+  private async save(id: SpendId, usage: Usage, asOfMs: number, mode?: LabelSpend['mode']): Promise<void> {
+    if (usage.requests === 0 || this.saved.get(nameOf(id)) === usage.requests) return;
+    await this.parts.store.saveTotal(id, usage, asOfMs, mode);
+    this.saved.set(nameOf(id), usage.requests);
+  }
+
+  private noteNear(id: SpendId, { settings }: Subject, { quotaPct }: LabelSpend): void {
+    const isNear = quotaPct !== undefined && quotaPct >= settings.tightModeThresholdPct - nearPoints;
+    if (isNear) this.near.set(nameOf(id), id);
+    else this.near.delete(nameOf(id));
+  }
+
+  private async allApps(org: Org): Promise<AppRecord[]> {
+    const apps: AppRecord[] = [];
+    for (let page: AppRecord[] = [], after: string | undefined; ; after = page.at(-1)?.appId) {
+      page = await this.parts.settings.listApps(org.orgId, 100, after);
+      apps.push(...page);
+      if (page.length < 100) return apps;
+    }
+  }
+
+  private forgetClosed(firstOpenDay: string): void {
+    for (const name of this.saved.keys()) if (dayIn(name) < firstOpenDay) this.saved.delete(name);
+    for (const [name, { day }] of this.near) if (day < firstOpenDay) this.near.delete(name);
+  }
+}
+
+const nameOf = (id: SpendId): string => `${id.day} ${scopeKey(id)} ${id.label}`;
+const dayIn = (name: string): string => name.slice(0, 10);
+
+function daysBetween(from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let day = from; day <= to; day = nextDate(day)) days.push(day);
+  return days;
+}
+
+function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const entry of all) groups.set(name(entry), [...(groups.get(name(entry)) ?? []), entry]);
+  return groups;
+}
+
+/** Runs a task for each, a few at once. */
+async function inTurns<T>(all: readonly T[], atOnceCount: number, task: (entry: T) => Promise<void>): Promise<void> {
+  const rest = [...all];
+  await Promise.all(
+    Array.from({ length: atOnceCount }, async () => {
+      for (let next = rest.shift(); next !== undefined; next = rest.shift()) await task(next);
+    }),
+  );
+}

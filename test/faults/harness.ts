@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../src/config.js';
+import { StoreClient } from '../../src/dynamo/client.js';
+import { StoreUnavailable } from '../../src/dynamo/faults.js';
+import { createTables, type TableAdmin } from '../../src/dynamo/table-admin.js';
+import { adminClient, sdkTransport } from '../../src/dynamo/transport.js';
+import { sleep } from '../../src/lib/timers.js';
+import { testConfig } from '../support/app.js';
+import { type Call, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+
+/** The store client alone, with the proxy between it and tables of its own. */
+export interface StoreBench {
+  readonly config: Config;
+  readonly proxy: FaultProxy;
+  /** Past the proxy: what is really there. */
+  readonly truth: StoreClient;
+  /** A client through the proxy, with a retry budget of its own. */
+  client(endpoint?: string): StoreClient;
+  sent(operation: string): readonly Call[];
+  stop(): Promise<void>;
+}
+
+export async function startStoreBench(): Promise<StoreBench> {
+  const config = await testConfig();
+  const { endpoint: engine, tablePrefix } = config.store as Config['store'] & { endpoint: string };
+  const tableAdmin = adminOf(config, tablePrefix);
+  await createTables(tableAdmin);
+  const proxy = await startFaultProxy(engine);
+  const client = (endpoint = proxy.endpoint) => new StoreClient(sdkTransport({ ...config.store, endpoint }), tablePrefix);
+  const truth = client(engine);
+  return {
+    config,
+    proxy,
+    truth,
+    client,
+    sent: (operation) => proxy.calls.filter((call) => call.operation === operation),
+    async stop() {
+      truth.close();
+      tableAdmin.client.destroy();
+      await proxy.stop();
+    },
+  };
+}
+
+export const adminOf = (config: Config, prefix: string): TableAdmin => ({ client: adminClient(config.store), prefix, protect: false });
+
+export const newKey = () => ({ PK: `TEST#${randomUUID()}`, SK: '1' });
+
+/** What a call threw that must find the store unavailable, and how long that took. */
+export async function failureOf(call: Promise<unknown>): Promise<{ readonly error: StoreUnavailable; readonly ms: number }> {
+  const startedMs = performance.now();
+  const error = await call.then(
+    (value) => new Error(`it must fail, but gave ${JSON.stringify(value)}`),
+    (thrown: Error) => thrown,
+  );
+  if (!(error instanceof StoreUnavailable)) throw error;
+  return { error, ms: performance.now() - startedMs };
+}
+
+/** Tries until `attempt` no longer throws, but not for longer than `mostMs`. */
+export async function untilWell(mostMs: number, attempt: () => Promise<unknown>): Promise<void> {
+  const untilMs = performance.now() + mostMs;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (performance.now() > untilMs) throw error;
+      await sleep(100);
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+import { untilWell } from './harness.js';
+
+/** Answered from the token alone, without a read of its own. */
+const whoAmI = '{ me { kind clientId } }';
+
+let proxy: FaultProxy;
+let app: TestApp;
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp({ endpoint: proxy.endpoint });
+});
+beforeEach(() => proxy.clear());
+afterAll(async () => {
+  proxy.clear();
+  await app.stop();
+  app.tableAdmin.client.destroy();
+  await proxy.stop();
+});
+
+const lose = (table: string, times: number, fault: Fault = 'drop-reply') =>
+  proxy.inject({ operation: 'TransactWriteItems', table, fault, nth: { first: times } });
+
+const logIn = (on: TestApp, { clientId, clientSecret }: Pick<Client, 'clientId' | 'clientSecret'>) =>
+  on.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } });
+
+const actionsOf = async (orgId: string): Promise<string[]> => {
+  const { org } = await app.admin.ask(op.AuditDocument, { orgId, first: 100 });
+  return org?.auditEvents.nodes.map(({ action }) => action) ?? [];
+};
+
+describe('retrieveSecret', () => {
+  it.each([1, 2, 3])('returns the secret, and one that logs in, though the reply was lost %i times', async (times) => {
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
+    const { token } = registerOrg.secretRetrieval;
+    const lost = lose('secret_retrieval_tokens', times);
+    const { retrieveSecret } = await app.anonymous.ask(op.RetrieveSecretDocument, { token });
+    expect(lost.hits).toBe(times);
+    const { issueToken } = await logIn(app, retrieveSecret);
+    expect(await app.as(issueToken.accessToken).ask(whoAmI)).toEqual({ me: { kind: 'ORG_CLIENT', clientId: retrieveSecret.clientId } });
+    expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token })).toBe('NOT_FOUND');
+    expect((await actionsOf(registerOrg.org.orgId)).filter((action) => action === 'secret_retrieved')).toHaveLength(1);
+  });
+
+  it('leaves the token unspent where the store took nothing', async () => {
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
+    const { token } = registerOrg.secretRetrieval;
+    proxy.inject({ operation: 'TransactWriteItems', fault: 'throttle' });
+    expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token })).toBe('SERVICE_UNAVAILABLE');
+    proxy.clear();
+    await logInWith(app, token);
+  });
+
+  it('returns the secret even if the store falls silent once it is installed: it can be shown only now', async () => {
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
+    lose('secret_retrieval_tokens', 1, 'no-reply-after');
+    proxy.inject({ operation: 'GetItem', table: 'revoked_tokens', fault: 'no-reply' });
+    const { data, errors } = await app.anonymous.send(op.RetrieveSecretDocument, { token: registerOrg.secretRetrieval.token });
+    proxy.clear();
+    expect(errors).toBeUndefined();
+    await untilWell(5000, () => logIn(app, data!.retrieveSecret));
+  });
+});
+
+describe('registerOrg', () => {
+  it.each<[Fault, number]>([
+    ['drop-reply', 1],
+    ['drop-reply', 3],
+    ['error-after', 2],
+    ['no-reply-after', 1],
+    ['conflict', 3],
+  ])('after %s × %i has registered one org, whose token works', async (fault, times) => {
+    const name = `Org ${randomUUID()}`;
+    const lost = lose('config', times, fault);
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ name }) });
+    expect(lost.hits).toBe(times);
+    const { caller, clientId } = await logInWith(app, registerOrg.secretRetrieval.token);
+    expect(clientId).toBe(`org-${registerOrg.org.orgId}`);
+    expect((await caller.ask(op.MeDocument)).me?.org).toEqual({ orgId: registerOrg.org.orgId, name });
+    const { orgs } = await app.admin.ask(op.OrgsDocument, { first: 100 });
+    expect(orgs.nodes.filter((org) => org.name === name)).toHaveLength(1);
+    expect((await actionsOf(registerOrg.org.orgId)).filter((action) => action === 'org_registered')).toHaveLength(1);
+  });
+
+  it('never says that nothing was changed when the org is there', async () => {
+    const orgId = randomUUID();
+    // Registered, and then the store has no capacity to read it back.
+    proxy.inject({ operation: 'GetItem', table: 'config', fault: 'throttle' });
+    const { data, errors } = await app.admin.send(op.RegisterOrgDocument, { input: orgInput({ orgId }) });
+    proxy.clear();
+    expect((await app.admin.ask(op.OrgDocument, { orgId })).org).not.toBeNull();
+    expect(errors?.map(({ message }) => message) ?? []).not.toContainEqual(expect.stringContaining('nothing was changed'));
+    // The token for its first secret is told only here.
+    expect(data?.registerOrg?.secretRetrieval.token).toMatch(/^tgt_/);
+  });
+});
+
+describe('changes', () => {
+  it('of an org are made once though the reply was lost twice', async () => {
+    const { orgId, caller } = await newOrg(app);
+    const lost = lose('config', 2);
+    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { name: 'Renamed' } });
+    expect(lost.hits).toBe(2);
+    expect(updateOrg.name).toBe('Renamed');
+    expect((await actionsOf(orgId)).filter((action) => action === 'org_updated')).toHaveLength(1);
+  });
+
+  it('of credentials whose reply was lost give a token that works, and void only what came before', async () => {
+    const { orgId, caller } = await newOrg(app);
+    const lost = lose('config', 2);
+    const { rotateCredentials } = await caller.ask(op.RotateCredentialsDocument, { input: {} });
+    expect(lost.hits).toBe(2);
+    const { clientId } = await logInWith(app, rotateCredentials.secretRetrieval.token);
+    expect(clientId).toBe(`org-${orgId}`);
+    expect((await actionsOf(orgId)).filter((action) => action === 'credentials_rotated')).toHaveLength(1);
+  });
+});
+
+describe('tokens', () => {
+  it('are issued though the reply was lost twice, and can be refreshed', async () => {
+    const client = await newOrg(app);
+    const lost = proxy.inject({ operation: 'PutItem', table: 'refresh_tokens', fault: 'drop-reply', nth: { first: 2 } });
+    const { issueToken } = await logIn(app, client);
+    expect(lost.hits).toBe(2);
+    const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: issueToken.refreshToken });
+    await app.as(refreshToken.accessToken).ask(whoAmI);
+  });
+
+  it.each([1, 2, 3])('are exchanged for their successor though the reply was lost %i times', async (times) => {
+    const { refreshToken: token } = await newOrg(app);
+    const lost = lose('refresh_tokens', times);
+    const { refreshToken: pair } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: token });
+    expect(lost.hits).toBe(times);
+    await app.as(pair.accessToken).ask(whoAmI);
+    const { refreshToken: again } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: token });
+    expect(again.refreshToken).toBe(pair.refreshToken);
+    const { refreshToken: next } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: pair.refreshToken });
+    expect(next.refreshToken).not.toBe(pair.refreshToken);
+    await app.as(next.accessToken).ask(whoAmI);
+  });
+
+  it('are refused for a wrong secret also when the record of the refusal is slow to be taken', async () => {
+    const { clientId, clientSecret } = await newOrg(app);
+    const wrong = `${clientSecret.slice(0, -4)}${clientSecret.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;
+    proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'drop-reply', nth: { first: 2 } });
+    expect(await app.anonymous.codeOf(op.IssueTokenDocument, { input: { clientId, clientSecret: wrong } })).toBe('UNAUTHENTICATED');
+  });
+});
+
+describe('a revocation', () => {
+  it.each<[Fault, number]>([
+    ['drop-reply', 1],
+    ['drop-reply', 3],
+    ['error-after', 2],
+    ['conflict', 3],
+  ])('is effective here at once and elsewhere within 2 s after %s × %i', async (fault, times) => {
+    const { orgId, caller, accessToken } = await newOrg(app);
+    const elsewhere = await app.another();
+    try {
+      await elsewhere.as(accessToken).ask(whoAmI);
+      const lost = lose('revoked_tokens', times, fault);
+      expect(await caller.ask(op.RevokeTokenDocument, { token: accessToken })).toEqual({ revokeToken: true });
+      const revokedMs = performance.now();
+      expect(lost.hits).toBe(times);
+      expect(await caller.codeOf(whoAmI)).toBe('UNAUTHENTICATED');
+      await untilWell(2000 - (performance.now() - revokedMs), async () => expect(await elsewhere.as(accessToken).codeOf(whoAmI)).toBe('UNAUTHENTICATED'));
+      expect((await actionsOf(orgId)).filter((action) => action === 'token_revoked')).toHaveLength(1);
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+
+  it('of a whole session is effective though the reply was lost', async () => {
+    const { caller, refreshToken } = await newOrg(app);
+    lose('revoked_tokens', 2);
+    await caller.ask(op.RevokeTokenDocument, { token: refreshToken });
+    expect(await caller.codeOf(whoAmI)).toBe('UNAUTHENTICATED');
+    expect(await app.anonymous.codeOf(op.RefreshTokenDocument, { refreshToken })).toBe('UNAUTHENTICATED');
+  });
+
+  it('whose reply never comes is not called done, yet holds if it was made', async () => {
+    const { caller, accessToken } = await newOrg(app);
+    await caller.ask(whoAmI);
+    proxy.inject({ operation: 'TransactWriteItems', table: 'revoked_tokens', fault: 'no-reply-after' });
+    const { errors } = await caller.send(op.RevokeTokenDocument, { token: accessToken });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
+    expect(await caller.codeOf(whoAmI)).toBe('UNAUTHENTICATED');
+  });
+});

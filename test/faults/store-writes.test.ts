@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { StoreClient, TransactOutcome } from '../../src/dynamo/client.js';
+import { absent, equals, present } from '../../src/dynamo/expression.js';
+import { StoreUnavailable } from '../../src/dynamo/faults.js';
+import { sleep } from '../../src/lib/timers.js';
+import type { Fault, FaultProxy } from '../support/fault-proxy.js';
+import { failureOf, newKey, type StoreBench, startStoreBench } from './harness.js';
+
+const table = 'daily_total';
+const marks = 'cost_requests';
+
+let bench: StoreBench;
+let proxy: FaultProxy;
+let truth: StoreClient;
+let store: StoreClient;
+const sent = (operation: string) => bench.sent(operation);
+
+beforeAll(async () => {
+  bench = await startStoreBench();
+  ({ proxy, truth } = bench);
+});
+// A client of its own for each test: none inherits a used-up retry budget.
+beforeEach(() => {
+  proxy.clear();
+  store = bench.client();
+});
+afterEach(() => store.close());
+afterAll(() => bench.stop());
+
+/** Counts once on `counter`, guarded by a mark that can be made only once. */
+const countOnce = (counter: ReturnType<typeof newKey>, markId = randomUUID()): Promise<TransactOutcome> =>
+  store.transact([
+    { table, update: counter, add: { count: 1 } },
+    { table: marks, put: { PK: markId }, condition: absent('PK') },
+  ]);
+
+describe('a transaction', () => {
+  it.each([1, 2, 3])('whose reply was lost %i times in a row is applied once and reported as done', async (times) => {
+    for (const fault of ['drop-reply', 'error-after'] as const) {
+      proxy.clear();
+      const counter = newKey();
+      const lost = proxy.inject({ operation: 'TransactWriteItems', fault, nth: { first: times } });
+      expect(await countOnce(counter)).toEqual({ done: true });
+      expect(lost.hits).toBe(times);
+      expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, count: 1 });
+      expect(new Set(sent('TransactWriteItems').map(({ body }) => body.ClientRequestToken)).size).toBe(1);
+    }
+  });
+
+  it('whose reply never comes is asked for again and applied once', async () => {
+    const counter = newKey();
+    proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply-after', nth: 1 });
+    expect(await countOnce(counter)).toEqual({ done: true });
+    expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
+  });
+
+  it('that arrives late, after it was sent again, is applied once', async () => {
+    const counter = newKey();
+    proxy.inject({ operation: 'TransactWriteItems', fault: 'slow', ms: 1500, nth: 1 });
+    expect(await countOnce(counter)).toEqual({ done: true });
+    await sleep(1000);
+    expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
+  });
+
+  it('sent again by its caller under the same token is applied once', async () => {
+    const counter = newKey();
+    const token = randomUUID();
+    const writes = [{ table, update: counter, add: { count: 1 }, condition: absent('done') }] as const;
+    expect(await store.transact(writes, token)).toEqual({ done: true });
+    expect(await store.transact(writes, token)).toEqual({ done: true });
+    expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
+  });
+
+  it('goes through conflicts, however many meet at once, without using up the retry budget', async () => {
+    const counters = Array.from({ length: 12 }, newKey);
+    const conflicts = proxy.inject({ operation: 'TransactWriteItems', fault: 'conflict', nth: { first: 48 } });
+    expect(await Promise.all(counters.map((counter) => countOnce(counter)))).toEqual(counters.map(() => ({ done: true })));
+    expect(conflicts.hits).toBe(48);
+    expect((await truth.getMany(table, counters, { consistent: true })).map((item) => item?.count)).toEqual(counters.map(() => 1));
+    // The budget is whole: it still pays for ten repeats at once.
+    proxy.inject({ operation: 'GetItem', fault: 'throttle', nth: { first: 10 } });
+    await Promise.all(counters.map((counter) => store.get(table, counter)));
+  });
+
+  it('says which conditions failed, with the items that failed them as plain values', async () => {
+    const [first, second, nobody] = [newKey(), newKey(), newKey()];
+    const old = {
+      ...second,
+      text: 'ü',
+      exact: 9_007_199_254_740_993n,
+      yes: true,
+      nothing: null,
+      list: [1, 'two', { three: 3n ** 40n }],
+      map: { a: { b: -1 } },
+    };
+    await truth.write({ table, put: first });
+    await truth.write({ table, put: old });
+    const outcome = await store.transact([
+      { table, check: first, condition: present('PK') },
+      { table, put: { ...second, text: 'new' }, condition: absent('PK') },
+      { table, update: nobody, set: { a: 1 }, condition: present('PK') },
+      { table, put: newKey() },
+    ]);
+    expect(outcome).toEqual({ done: false, reasons: [{ kind: 'none' }, { kind: 'condition', old }, { kind: 'condition' }, { kind: 'none' }] });
+    expect(sent('TransactWriteItems')).toHaveLength(1);
+  });
+
+  it('that failed its condition and lost that reply still says so', async () => {
+    const [counter, markId] = [newKey(), randomUUID()];
+    await truth.write({ table: marks, put: { PK: markId, by: 'another' } });
+    proxy.inject({ operation: 'TransactWriteItems', fault: 'drop-reply', nth: 1 });
+    expect(await countOnce(counter, markId)).toEqual({ done: false, reasons: [{ kind: 'none' }, { kind: 'condition', old: { PK: markId, by: 'another' } }] });
+    expect(await truth.get(table, counter, { consistent: true })).toBeUndefined();
+  });
+
+  it('without any condition is refused before it is sent', async () => {
+    await expect(store.transact([{ table, update: newKey(), add: { count: 1 } }])).rejects.toThrow(/condition/);
+    await expect(
+      store.transact([
+        { table, put: newKey() },
+        { table, delete: newKey() },
+      ]),
+    ).rejects.toThrow(/condition/);
+    expect(proxy.calls).toEqual([]);
+  });
+});
+
+describe('a single write', () => {
+  it.each<Fault>(['drop-reply', 'error-after', 'no-reply-after'])(
+    'that may not be repeated is sent once, and after %s its outcome is unknown',
+    async (fault) => {
+      const key = newKey();
+      proxy.inject({ operation: 'PutItem', fault });
+      const { error } = await failureOf(store.write({ table, put: { ...key, a: 1 }, condition: absent('PK') }));
+      expect(error).toMatchObject({ applied: 'unknown', code: 'SERVICE_UNAVAILABLE', extensions: { retryable: true } });
+      expect(error.cause).toBeInstanceOf(Error);
+      expect(sent('PutItem')).toHaveLength(1);
+      expect(await truth.get(table, key, { consistent: true })).toMatchObject({ a: 1 });
+    },
+  );
+
+  it.each<Fault>(['throttle', 'conflict'])('is repeated after %s, whatever it is: it was certainly not applied', async (fault) => {
+    const key = newKey();
+    for (const operation of ['PutItem', 'UpdateItem', 'DeleteItem']) proxy.inject({ operation, fault, nth: { first: 3 } });
+    expect(await store.write({ table, put: { ...key, count: 1 }, condition: absent('PK') })).toEqual({ done: true });
+    const update = { table, update: key, add: { count: 1 }, condition: equals('count', 1) } as const;
+    expect(await store.write(update, { returnNew: true })).toEqual({ done: true, item: { ...key, count: 2 } });
+    expect(await store.write({ table, delete: key, condition: equals('count', 2) })).toEqual({ done: true });
+    expect(['PutItem', 'UpdateItem', 'DeleteItem'].map((operation) => sent(operation).length)).toEqual([4, 4, 4]);
+  });
+
+  it.each<Fault>(['drop-reply', 'error-after'])('recognises its own success after %s, and nobody else’s', async (fault) => {
+    const key = newKey();
+    const claim = (by: string) =>
+      store.write({ table, update: key, set: { by }, add: { count: 1 }, condition: absent('by') }, { repeat: (old) => old.by === by });
+    proxy.inject({ operation: 'UpdateItem', fault, nth: { first: 2 } });
+    expect(await claim('me')).toEqual({ done: true, item: { ...key, by: 'me', count: 1 } });
+    expect(sent('UpdateItem')).toHaveLength(3);
+    proxy.inject({ operation: 'UpdateItem', fault, nth: 1 });
+    expect(await claim('another')).toEqual({ done: false, old: { ...key, by: 'me', count: 1 } });
+    expect(await truth.get(table, key, { consistent: true })).toMatchObject({ by: 'me', count: 1 });
+  });
+
+  it('that was lost on its way is sent again by one that recognises itself', async () => {
+    const key = newKey();
+    proxy.inject({ operation: 'PutItem', fault: 'error-before', nth: { first: 2 } });
+    const outcome = await store.write({ table, put: { ...key, by: 'me' }, condition: absent('PK') }, { repeat: (old) => old.by === 'me' });
+    expect(outcome).toEqual({ done: true });
+  });
+
+  it('that is as good twice as once survives lost replies', async () => {
+    const key = newKey();
+    proxy.inject({ operation: 'PutItem', fault: 'drop-reply', nth: { first: 3 } });
+    expect(await store.write({ table, put: { ...key, a: 1 } }, { repeat: 'idempotent' })).toEqual({ done: true });
+    expect(await truth.get(table, key, { consistent: true })).toEqual({ ...key, a: 1 });
+  });
+
+  it('that fails its condition gives the item that failed it, or none where there is none', async () => {
+    const key = newKey();
+    await truth.write({ table, put: { ...key, nested: { list: [1, 2n ** 64n] } } });
+    const put = { table, put: key, condition: absent('PK') } as const;
+    expect(await store.write(put)).toEqual({ done: false, old: { ...key, nested: { list: [1, 2n ** 64n] } } });
+    expect(await store.write({ table, delete: newKey(), condition: present('PK') })).toEqual({ done: false });
+  });
+
+  it('that adds without a condition is refused before it is sent', async () => {
+    await expect(store.write({ table, update: newKey(), add: { count: 1 } })).rejects.toThrow(/ADD without a condition/);
+    await expect(store.write({ table, update: newKey(), add: { count: 1 } }, { repeat: 'idempotent' })).rejects.toThrow(/ADD without a condition/);
+    expect(proxy.calls).toEqual([]);
+  });
+
+  it('that is malformed is neither repeated nor called the store’s fault', async () => {
+    await expect(store.write({ table, put: { PK: 'no sort key' } })).rejects.not.toBeInstanceOf(StoreUnavailable);
+    expect(sent('PutItem')).toHaveLength(1);
+  });
+});
