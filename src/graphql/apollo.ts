@@ -6,8 +6,8 @@ import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { bounds, refuseCostly } from './bounds.js';
 import type { Context } from './context.js';
-import { documentRules, withoutSuggestion } from './documents.js';
-import { limitHeaders, publicError } from './errors.js';
+import { documentRules } from './documents.js';
+import { limitHeaders, type Mask } from './errors.js';
 
 /** What is known of a request once it has been answered, for its line in the log. */
 export interface Served {
@@ -20,7 +20,7 @@ export interface HttpContext extends Context {
   readonly served: Served;
 }
 
-export async function startApollo(schema: GraphQLSchema, production: boolean, log: Log): Promise<ApolloServer<HttpContext>> {
+export async function startApollo(schema: GraphQLSchema, production: boolean, mask: Mask, log: Log): Promise<ApolloServer<HttpContext>> {
   const documents = new LRUCache<string, DocumentNode>({ max: 1000 });
   const server = new ApolloServer<HttpContext>({
     schema,
@@ -40,14 +40,14 @@ export async function startApollo(schema: GraphQLSchema, production: boolean, lo
       delete: async (key) => documents.delete(key),
     },
     logger: { debug() {}, info() {}, warn: (message) => log.warn(message), error: (message) => log.error(message) },
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, production, log)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, mask)],
   });
   await server.start();
   return server;
 }
 
 /** Bounds that need the variables before execution, errors and headers after it. */
-function edgePlugin(schema: GraphQLSchema, production: boolean, log: Log): ApolloServerPlugin<HttpContext> {
+function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpContext> {
   return {
     async requestDidStart() {
       return {
@@ -62,10 +62,7 @@ function edgePlugin(schema: GraphQLSchema, production: boolean, log: Log): Apoll
           const { requestId, served } = contextValue;
           const { http, body } = response;
           if (body.kind !== 'single' || !body.singleResult.errors) return;
-          const shown = errors.map((error) => {
-            const told = publicError(error, requestId, (cause) => log.error({ requestId, operation: served.operation, err: cause }, 'unexpected error'));
-            return production ? { ...told, message: withoutSuggestion(told.message) } : told;
-          });
+          const shown = errors.map((error) => mask(error, requestId));
           body.singleResult.errors = shown;
           served.codes = [...new Set(shown.map(({ extensions }) => extensions.code))];
           for (const { extensions } of shown) for (const [name, value] of Object.entries(limitHeaders(extensions))) http.headers.set(name, value);

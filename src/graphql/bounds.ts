@@ -54,7 +54,7 @@ export const boundsRule: ValidationRule = (context: ValidationContext): ASTVisit
     const depths = new Map<string, number>();
     for (const operation of document.definitions) {
       if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-      const roots = rootFields(operation.selectionSet, fragments);
+      const roots = rootFields(operation.selectionSet, fragments, new Map());
       refuse('root fields', roots.length, bounds.rootFields);
       refuse('credential fields', roots.filter(({ name }) => credentialFields.has(name.value)).length, 1);
       refuse('depth', depthOf(operation.selectionSet, fragments, depths), bounds.depth);
@@ -82,24 +82,24 @@ function countOutsideIntrospection(document: DocumentNode): { aliases: number; d
   return counted;
 }
 
-/** The fields of the root, fragments opened. One more than allowed is enough to know. */
-function rootFields(
-  selections: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  opened: ReadonlySet<string> = new Set(),
-): FieldNode[] {
+/** The fields of the root, fragments opened: each once, and one field more than allowed is enough to know. */
+function rootFields(selections: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, known: Map<string, FieldNode[]>): FieldNode[] {
   const fields: FieldNode[] = [];
   for (const selection of selections.selections) {
     if (fields.length > bounds.rootFields) break;
     if (selection.kind === Kind.FIELD) fields.push(selection);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) fields.push(...rootFields(selection.selectionSet, fragments, opened));
+    else if (selection.kind === Kind.INLINE_FRAGMENT) fields.push(...rootFields(selection.selectionSet, fragments, known));
     else {
       const name = selection.name.value;
       const fragment = fragments.get(name);
-      if (fragment && !opened.has(name)) fields.push(...rootFields(fragment.selectionSet, fragments, new Set([...opened, name])));
+      if (fragment && !known.has(name)) {
+        known.set(name, []); // a cycle ends here; another rule refuses it
+        known.set(name, rootFields(fragment.selectionSet, fragments, known));
+      }
+      fields.push(...(known.get(name) ?? []));
     }
   }
-  return fields;
+  return fields.slice(0, bounds.rootFields + 1);
 }
 
 /** Each fragment is measured once: opened at every spread, a few of them would make a billion steps. */

@@ -10,14 +10,13 @@ const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 
 /** Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. */
 export async function authenticate({ sessions, config }: Pick<Services, 'sessions' | 'config'>, presented: Presented): Promise<Viewer> {
-  const found = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(presented)) {
-    const lower = name.toLowerCase();
-    if ((names as readonly string[]).includes(lower) && value !== undefined && value !== null) found.set(lower, value);
-  }
-  if (found.size === 0) return anonymous;
-  if (found.size > 1) throw badInput({ path: [...found.keys()].join(', '), message: 'send one credential, not several' });
-  const [[name, value]] = found as unknown as [[string, unknown]];
+  const found = Object.entries(presented)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name, value]) => (names as readonly string[]).includes(name) && value !== undefined && value !== null);
+  const [first, ...others] = found;
+  if (!first) return anonymous;
+  if (others.length > 0) throw badInput({ path: found.map(([name]) => name).join(', '), message: 'send one credential, not several' });
+  const [name, value] = first;
   if (typeof value !== 'string') throw unauthenticated(`${name} must be a string`);
   if (name === 'x-admin-key') {
     if (!equalInConstantTime(value, config.adminKey)) throw unauthenticated('the admin key is wrong');

@@ -17,9 +17,6 @@ import { bounds, boundsRule, refuseCostly } from './bounds.js';
 /** The rules beyond GraphQL's own that every document has to pass, by whatever transport it comes. */
 export const documentRules = (production: boolean): ValidationRule[] => [boundsRule, ...(production ? [NoSchemaIntrospectionCustomRule] : [])];
 
-/** "Did you mean …" tells names of the schema, which production keeps to itself. */
-export const withoutSuggestion = (message: string): string => message.replace(/ ?Did you mean [^?]*\?/g, '');
-
 export interface SubscribePayload {
   readonly query: string;
   readonly operationName?: string | null | undefined;
@@ -33,7 +30,7 @@ export class SubscriptionDocuments {
 
   constructor(
     private readonly schema: GraphQLSchema,
-    private readonly production: boolean,
+    production: boolean,
   ) {
     this.rules = [...specifiedRules, ...documentRules(production)];
   }
@@ -65,7 +62,7 @@ export class SubscriptionDocuments {
       return [coded(error as GraphQLError, 'GRAPHQL_PARSE_FAILED')];
     }
     const errors = validate(this.schema, document, this.rules);
-    if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED', this.production));
+    if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
     this.valid.set(query, document);
     return document;
   }
@@ -74,10 +71,5 @@ export class SubscriptionDocuments {
 /** As graphql-js would wrap it, for what is refused before graphql-js is asked. */
 export const asGraphQLError = (error: GatewayError): GraphQLError => new GraphQLError(error.message, { originalError: error });
 
-const coded = ({ message, nodes, source, positions }: GraphQLError, code: string, terse = false): GraphQLError =>
-  new GraphQLError(terse ? withoutSuggestion(message) : message, {
-    nodes: nodes ?? null,
-    source: source ?? null,
-    positions: positions ?? null,
-    extensions: { code },
-  });
+const coded = ({ message, nodes, source, positions }: GraphQLError, code: string): GraphQLError =>
+  new GraphQLError(message, { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, extensions: { code } });

@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
 import { errorCodes, GatewayError, type RatePolicy } from '../lib/errors.js';
-import { redactText } from '../lib/log.js';
+import { type Log, redactText } from '../lib/log.js';
 
 /** Codes of GraphQL itself and of Apollo, and what they are called here. */
 const knownCodes: Readonly<Record<string, string>> = {
@@ -17,29 +17,35 @@ export interface PublicError extends GraphQLFormattedError {
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
 }
 
+/** Makes an error fit for its caller. */
+export type Mask = (error: unknown, requestId: string) => PublicError;
+
 /**
- * What the caller is told: a fault of the closed set as it stands, anything else masked. `onUnexpected` gets what was
- * masked. One function for HTTP, WebSocket and SSE.
+ * What a caller is told: a fault of the closed set as it stands, anything else masked and logged. One function for HTTP,
+ * WebSocket and SSE. Production keeps the names of its schema to itself.
  */
-export function publicError(error: unknown, requestId: string, onUnexpected: (cause: unknown) => void): PublicError {
-  const graphqlError = error instanceof GraphQLError ? error : undefined;
-  const { locations, path } = graphqlError?.toJSON() ?? {};
-  const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
-  const cause = rootCause(error);
-  if (cause instanceof GatewayError) {
-    return { message: redactText(cause.message), ...where, extensions: { ...cause.extensions, code: cause.code, requestId } };
-  }
-  const code = graphqlError && codeOf(graphqlError);
-  if (graphqlError && code) {
-    const message = redactText(graphqlError.message);
-    const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path: inputPath(message), message }] } : {};
-    return { message, ...where, extensions: { code, ...issues, requestId } };
-  }
-  onUnexpected(cause);
-  return {
-    message: 'something went wrong on our side; the log has it under this request id',
-    ...where,
-    extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
+export function createMask(production: boolean, log: Log): Mask {
+  const tell = (text: string) => redactText(production ? text.replace(/ ?Did you mean [^?]*\?/g, '') : text);
+  return (error, requestId) => {
+    const graphqlError = error instanceof GraphQLError ? error : undefined;
+    const { locations, path } = graphqlError?.toJSON() ?? {};
+    const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
+    const cause = rootCause(error);
+    if (cause instanceof GatewayError) {
+      return { message: tell(cause.message), ...where, extensions: { ...cause.extensions, code: cause.code, requestId } };
+    }
+    const code = graphqlError && codeOf(graphqlError);
+    if (graphqlError && code) {
+      const message = tell(graphqlError.message);
+      const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path: inputPath(message), message }] } : {};
+      return { message, ...where, extensions: { code, ...issues, requestId } };
+    }
+    log.error({ requestId, err: cause }, 'unexpected error');
+    return {
+      message: 'something went wrong on our side; the log has it under this request id',
+      ...where,
+      extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
+    };
   };
 }
 

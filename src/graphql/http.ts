@@ -10,10 +10,10 @@ import type { HttpContext, Served } from './apollo.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
 import { authenticate } from './credentials.js';
-import { limitHeaders, publicError } from './errors.js';
+import { limitHeaders, type Mask, type PublicError } from './errors.js';
 
 const graphqlJson = 'application/graphql-response+json';
-const plainJson = 'application/json';
+export const plainJson = 'application/json';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
   UNAUTHENTICATED: 401,
@@ -52,6 +52,9 @@ export function addressOf(request: IncomingMessage, trustProxy: boolean): string
 /** A caller's bucket: its client where it has one, else where it comes from. */
 export const principalOf = (viewer: Viewer, address: string): string => (viewer.kind === 'ANONYMOUS' ? `address ${address}` : actorName(viewer));
 
+/** Whether it was the caller that went away; what we refuse ourselves also ends the reading of its body. */
+export const hungUp = (request: IncomingMessage, error: unknown): boolean => request.destroyed && !request.complete && !(error instanceof GatewayError);
+
 /** Reads the body, but no more of it than allowed. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const tooLarge = () => new HttpRefusal(413, `the body is larger than ${bounds.bodyBytes} bytes`, { connection: 'close' });
@@ -76,10 +79,11 @@ export interface GraphQLHttp {
   readonly services: Services;
   readonly apollo: ApolloServer<HttpContext>;
   readonly admission: Admission;
+  readonly mask: Mask;
 }
 
 /** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification. */
-export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function handleGraphQL({ services, apollo, admission, mask }: GraphQLHttp, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { config, store, metrics, log, clock } = services;
   const startedMs = clock.monotonicMs();
   const requestId = requestIdOf(request.headers);
@@ -91,8 +95,7 @@ export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp
   try {
     const contentType = negotiate(request.headers.accept);
     try {
-      const body = request.method === 'POST' ? await jsonBody(request) : undefined;
-      const params = body === undefined ? searchParams(request) : bodyParams(body);
+      const params = await paramsOf(request);
       const work = store.metered(units, async () => {
         viewer = await authenticate(services, request.headers);
         const release = admission.admit(principalOf(viewer, address));
@@ -107,10 +110,16 @@ export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp
         throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
       });
     } catch (error) {
-      answer = refusal(error, requestId, services, contentType, served);
+      // A caller that hung up in mid-request is no fault of anybody here.
+      if (hungUp(request, error)) return;
+      const told = mask(error, requestId);
+      served.codes = [told.extensions.code];
+      answer = refusal(error, contentType, told);
     }
   } catch (error) {
-    answer = refusal(error, requestId, services, plainJson, served);
+    const told = mask(error, requestId);
+    served.codes = [told.extensions.code];
+    answer = refusal(error, plainJson, told);
   }
   respond(response, answer, requestId);
   const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;
@@ -120,7 +129,7 @@ export async function handleGraphQL({ services, apollo, admission }: GraphQLHttp
   log.info({ requestId, operation: served.operation, principal: principalOf(viewer, address), ms, ...units, outcome }, 'request');
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -143,9 +152,8 @@ async function execute(
   return { status, headers: { ...Object.fromEntries(head.headers), 'content-type': `${contentType}; charset=utf-8` }, body: JSON.stringify(body.singleResult) };
 }
 
-function refusal(error: unknown, requestId: string, { log }: Services, contentType: string, served: Served): Answer {
-  const told = publicError(error, requestId, (cause) => log.error({ requestId, err: cause }, 'unexpected error'));
-  served.codes = [told.extensions.code];
+/** The answer to what was refused before it was executed. */
+export function refusal(error: unknown, contentType: string, told: PublicError): Answer {
   const status = error instanceof HttpRefusal ? error.status : (statusOf[told.extensions.code as ErrorCode] ?? 400);
   return {
     status,
@@ -159,7 +167,7 @@ function refusal(error: unknown, requestId: string, { log }: Services, contentTy
   };
 }
 
-function respond(response: ServerResponse, { status, headers, body }: Answer, requestId: string): void {
+export function respond(response: ServerResponse, { status, headers, body }: Answer, requestId: string): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', 'x-request-id': requestId });
   response.end(body);
@@ -172,6 +180,11 @@ function negotiate(accept: string | undefined): string {
   const first = ranges.find((range) => range === graphqlJson || range === plainJson || range === '*/*' || range === 'application/*');
   if (!first) throw new HttpRefusal(406, `answers are ${graphqlJson} or ${plainJson}; the accept header takes neither`);
   return first === graphqlJson ? graphqlJson : plainJson;
+}
+
+/** The operation of a request, by POST or GET. */
+export async function paramsOf(request: IncomingMessage): Promise<GraphQLParams> {
+  return request.method === 'POST' ? bodyParams(await jsonBody(request)) : searchParams(request);
 }
 
 async function jsonBody(request: IncomingMessage): Promise<unknown> {

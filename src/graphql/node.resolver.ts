@@ -1,8 +1,9 @@
 import { Arg, Authorized, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { auditEventId, auditedEntity } from '../audit/audit-event.js';
 import { uuidPattern } from '../identity/client-id.js';
-import { maySeeAllOf, type Policy } from '../identity/viewer.js';
+import { maySeeAllOf, maySeeOrg, type Policy } from '../identity/viewer.js';
 import { slug } from '../spend/price.js';
+import { scopeOf } from '../spend/scope.js';
 import type { Context } from './context.js';
 import { Node, parseNodeId } from './node.js';
 
@@ -17,6 +18,15 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
   Object.entries({
     Org: { parts: [uuidPattern], load: ([orgId = ''], { loaders }) => loaders.org.load(orgId) },
     App: { parts: [uuidPattern, slug], load: ([orgId = '', appId = ''], { loaders }) => loaders.app.load({ orgId, appId }) },
+    QuotaAlert: {
+      parts: [uuidPattern, /^\d{1,12}$/],
+      load: async ([orgId = '', number = ''], { viewer, alertStore, loaders }) => {
+        if (!maySeeOrg(viewer, orgId)) return null;
+        const alert = await alertStore.load(orgId, Number(number));
+        const app = alert && viewer.kind === 'APP_CLIENT' ? await loaders.app.load(viewer) : undefined;
+        return app && scopeOf(app).appId !== alert?.appId ? null : alert;
+      },
+    },
     AuditEvent: {
       parts: [uuidPattern, auditedEntity, auditEventId],
       load: ([orgId = '', entityId = '', eventId = ''], { viewer, auditStore }) =>

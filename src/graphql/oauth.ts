@@ -57,12 +57,13 @@ type Handler = (services: Services, request: OAuthRequest) => Promise<object>;
 
 /** Reads the form, runs the handler, and answers in OAuth's own words. */
 export async function answerOAuth(services: Services, handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, headers, body } = await run(services, handler, request);
+  const requestId = requestIdOf(request.headers);
+  const { status, headers, body } = await run(services, handler, request, requestId);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
     pragma: 'no-cache',
-    'x-request-id': requestIdOf(request.headers),
+    'x-request-id': requestId,
     ...headers,
   });
   response.end(JSON.stringify(body));
@@ -74,7 +75,7 @@ interface Answer {
   readonly body: object;
 }
 
-async function run(services: Services, handler: Handler, request: IncomingMessage): Promise<Answer> {
+async function run(services: Services, handler: Handler, request: IncomingMessage, requestId: string): Promise<Answer> {
   try {
     if (request.method !== 'POST') throw new HttpRefusal(405, 'use POST', { allow: 'POST' });
     if ((request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
@@ -86,7 +87,7 @@ async function run(services: Services, handler: Handler, request: IncomingMessag
       body: await handler(services, { form, client: presentedClient(request, form), address: addressOf(request, services.config.trustProxy) }),
     };
   } catch (error) {
-    return told(error, services, requestIdOf(request.headers));
+    return told(error, services, requestId);
   }
 }
 

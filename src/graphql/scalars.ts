@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
-import { GraphQLDateTimeISO, GraphQLSafeInt } from 'graphql-scalars';
+import { GraphQLDateTimeISO, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
 import { uuidPattern } from '../identity/client-id.js';
 import { isTimeZone } from '../spend/calendar.js';
 
@@ -23,6 +23,7 @@ function textScalar(name: string, description: string, parse: (text: string) => 
 }
 
 export const DateTime = renamed(GraphQLDateTimeISO, 'DateTime', 'RFC 3339 instant, UTC.');
+export const LocalDate = renamed(GraphQLLocalDate, 'LocalDate', "Calendar day in the org's time zone, YYYY-MM-DD.");
 export const SafeInt = renamed(GraphQLSafeInt, 'SafeInt', 'Whole number up to 2^53-1, sent as a JSON number.');
 export const TimeZone = textScalar('TimeZone', 'IANA time zone name.', (text) => (isTimeZone(text) ? text : undefined));
 export const Uuid = textScalar('UUID', 'Accepted in either case, answered in lower case: the same id either way.', (text) => {

@@ -1,17 +1,34 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema, type NonEmptyArray } from 'type-graphql';
+import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
 import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';
+import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } from '../spend/spend.resolver.js';
 import { NodeResolver } from './node.resolver.js';
 import { authChecker } from './policy.js';
 
 // biome-ignore lint/complexity/noBannedTypes: type-graphql's own word for a resolver class
 type ResolverClass = Function;
 
-const resolvers: NonEmptyArray<ResolverClass> = [IdentityResolver, NodeResolver, OrgResolver, AppResolver, PriceResolver, OrgAuditResolver, AuditEventResolver];
+const resolvers: NonEmptyArray<ResolverClass> = [
+  IdentityResolver,
+  NodeResolver,
+  OrgResolver,
+  AppResolver,
+  PriceResolver,
+  CostResolver,
+  OrgSpendResolver,
+  AppSpendResolver,
+  DaySpendResolver,
+  AlertResolver,
+  OrgAlertResolver,
+  AppAlertResolver,
+  OrgAuditResolver,
+  AuditEventResolver,
+];
 
 /** The one schema. `more` lets a test of the transports bring a field of its own. */
 export function createSchema(more: readonly ResolverClass[] = []): Promise<GraphQLSchema> {

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
+import { GatewayError } from '../lib/errors.js';
 import { within } from '../lib/timers.js';
 import { Admission } from './admission.js';
 import { startApollo } from './apollo.js';
+import { createMask } from './errors.js';
 import { explorerPage } from './explorer.js';
-import { handleGraphQL } from './http.js';
+import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } from './http.js';
 import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
 import { createSseHandler } from './sse.js';
 import { OpenStreams } from './streams.js';
@@ -28,14 +30,15 @@ type Route = (request: IncomingMessage, response: ServerResponse) => void | Prom
 export async function createEdge(services: Services, schema: GraphQLSchema): Promise<Edge> {
   const { config, metrics, tokenKeys, clock, log } = services;
   const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
-  const apollo = await startApollo(schema, config.production, log);
+  const mask = createMask(config.production, log);
+  const apollo = await startApollo(schema, config.production, mask, log);
   const streams = new OpenStreams(services);
-  const sse = createSseHandler(schema, services, admission, streams);
+  const sse = createSseHandler(schema, services, admission, streams, mask);
   let draining = false;
 
   const routes: Readonly<Record<string, Route>> = {
     [graphqlPath]: (request, response) =>
-      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission }, request, response),
+      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission, mask }, request, response),
     '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
     '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
@@ -48,29 +51,28 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
   };
 
+  const underWay = new Set<ServerResponse>();
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
     if (draining) response.setHeader('connection', 'close');
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
     const path = (request.url ?? '/').split('?')[0] ?? '/';
-    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    const notFound: Route = () =>
-      send(
-        response,
-        404,
-        JSON.stringify({ errors: [{ message: `nothing is served at this path; GraphQL is at ${graphqlPath}`, extensions: { code: 'NOT_FOUND' } }] }),
-      );
-    Promise.resolve((route ?? notFound)(request, response)).catch((error: unknown) => {
-      // A client that went away in mid-request is no fault of ours.
-      if (!request.destroyed || response.writable) log.error({ err: error }, 'unexpected error');
-      if (!response.headersSent)
-        send(response, 500, JSON.stringify({ errors: [{ message: 'something went wrong on our side', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] }));
-    });
+    const route = Object.hasOwn(routes, path) ? (routes[path] as Route) : nowhere;
+    Promise.resolve()
+      .then(() => route(request, response))
+      .catch((error: unknown) => {
+        const requestId = requestIdOf(request.headers);
+        const told = mask(error, requestId);
+        if (!response.headersSent) respond(response, refusal(error, plainJson, told), requestId);
+      });
   });
-  const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, streams);
+  const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, streams, mask);
 
   return {
     server,
     drain() {
       draining = true;
+      for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
     },
     async close() {
       draining = true;
@@ -88,6 +90,10 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
 const wantsEvents = ({ headers }: IncomingMessage): boolean =>
   (headers.accept ?? '').split(',').some((range) => range.trim().toLowerCase().startsWith('text/event-stream'));
 
+const nowhere: Route = () => {
+  throw new GatewayError('NOT_FOUND', `nothing is served at this path; GraphQL is at ${graphqlPath}`);
+};
+
 interface Page {
   readonly status?: number;
   readonly body: string;
@@ -98,11 +104,7 @@ interface Page {
 /** A route that only tells. */
 function reading(page: () => Page | Promise<Page>): Route {
   return async ({ method }, response) => {
-    if (method !== 'GET' && method !== 'HEAD') {
-      response.setHeader('allow', 'GET, HEAD');
-      send(response, 405, JSON.stringify({ errors: [{ message: 'use GET', extensions: { code: 'BAD_USER_INPUT' } }] }));
-      return;
-    }
+    if (method !== 'GET' && method !== 'HEAD') throw new HttpRefusal(405, 'use GET', { allow: 'GET, HEAD' });
     const { status = 200, body, type, headers } = await page();
     send(response, status, method === 'HEAD' ? '' : body, type, headers);
   };

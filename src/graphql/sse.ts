@@ -1,86 +1,124 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLSchema } from 'graphql';
-import type { Request } from 'graphql-sse';
-import { createHandler, type RequestContext } from 'graphql-sse/lib/use/http';
+import { type ExecutionResult, type GraphQLSchema, subscribe } from 'graphql';
 import type { Services } from '../app.js';
-import { badInput } from '../lib/errors.js';
+import { type Repeating, repeat } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
-import { type Context, createContext } from './context.js';
+import { createContext } from './context.js';
 import { authenticate } from './credentials.js';
 import { SubscriptionDocuments } from './documents.js';
-import { type PublicError, publicError } from './errors.js';
-import { addressOf, principalOf, requestIdOf } from './http.js';
+import type { Mask } from './errors.js';
+import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
 import type { OpenStreams } from './streams.js';
 
-type SseRequest = Request<IncomingMessage, RequestContext>;
+const heartbeatMs = 10_000;
 
-/** Subscriptions over server-sent events, for clients without WebSocket. */
-export function createSseHandler(
-  schema: GraphQLSchema,
-  services: Services,
-  admission: Admission,
-  streams: OpenStreams,
-): { handle(request: IncomingMessage, response: ServerResponse): Promise<void>; close(): void } {
+export interface SseHandler {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): void;
+}
+
+/** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol), for clients without WebSocket. */
+export function createSseHandler(schema: GraphQLSchema, services: Services, admission: Admission, streams: OpenStreams, mask: Mask): SseHandler {
   const { config, log, metrics } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
-  const open = new Set<ServerResponse>();
-  const mask = (requestId: string) => (error: unknown) => publicError(error, requestId, (cause) => log.error({ requestId, err: cause }, 'unexpected error'));
+  const open = new Set<EventStream>();
 
-  const handle = createHandler<Context & Record<PropertyKey, unknown>>({
-    schema,
-    // No stream is shared by several requests, so there is nothing to find again by a token.
-    authenticate: () => '',
-    async onSubscribe(request: SseRequest, params) {
-      const requestId = requestIdOf(request.raw.headers);
-      try {
-        if (request.raw.headers['x-graphql-event-stream-token'] !== undefined)
-          throw badInput({ path: 'x-graphql-event-stream-token', message: 'single connection mode is not served' });
-        const viewer = await authenticate(services, request.raw.headers);
-        const address = addressOf(request.raw, config.trustProxy);
-        admission.admit(principalOf(viewer, address))();
-        const prepared = documents.prepare({ query: String(params.query), operationName: params.operationName, variables: params.variables });
-        if (Array.isArray(prepared)) return refusal(prepared.map(mask(requestId)));
-        watch(request.context.res, viewer, request.raw);
-        return { ...prepared, contextValue: createContext(services, { viewer, requestId, address }) as Context & Record<PropertyKey, unknown> };
-      } catch (error) {
-        return refusal([mask(requestId)(error)]);
-      }
-    },
-    onNext(context, request: SseRequest, result) {
-      if (request.context.res.writableLength > bounds.bufferedBytes) request.context.res.destroy();
-      return 'errors' in result && result.errors ? { ...result, errors: result.errors.map(mask(context.requestId)) as never } : undefined;
-    },
-  });
-
-  function watch(response: ServerResponse, viewer: Context['viewer'], request: IncomingMessage): void {
-    const unwatch = streams.watch({ viewer, presented: request.headers, end: () => response.end() });
+  /** What to send, or an error before anything was: with the status that says it best. */
+  async function begin(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+    const params = await paramsOf(request);
+    const viewer = await authenticate(services, request.headers);
+    const address = addressOf(request, config.trustProxy);
+    admission.admit(principalOf(viewer, address))();
+    const prepared = documents.prepare(params);
+    if (Array.isArray(prepared)) {
+      respond(
+        response,
+        { ...refusal(prepared[0], plainJson, mask(prepared[0], requestId)), body: JSON.stringify({ errors: prepared.map((error) => mask(error, requestId)) }) },
+        requestId,
+      );
+      return;
+    }
+    const results = await subscribe({ ...prepared, contextValue: createContext(services, { viewer, requestId, address }) });
+    const stream = new EventStream(response, requestId);
+    const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
+    open.add(stream);
     metrics.sockets.inc({ transport: 'sse' });
-    open.add(response);
-    response.once('close', () => {
-      open.delete(response);
+    log.info({ requestId, principal: principalOf(viewer, address), transport: 'sse' }, 'subscription');
+    try {
+      await stream.send(results, (error) => mask(error, requestId));
+    } finally {
+      open.delete(stream);
       unwatch();
       metrics.sockets.dec({ transport: 'sse' });
-    });
+    }
   }
 
   return {
-    handle,
+    async handle(request, response) {
+      const requestId = requestIdOf(request.headers);
+      try {
+        await begin(request, response, requestId);
+      } catch (error) {
+        if (hungUp(request, error)) return;
+        respond(response, refusal(error, plainJson, mask(error, requestId)), requestId);
+      }
+    },
     close() {
-      for (const response of open) response.end();
+      for (const stream of open) stream.end();
     },
   };
 }
 
-const statuses: Readonly<Record<string, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  RATE_LIMITED: 429,
-  SERVICE_UNAVAILABLE: 503,
-  INTERNAL_SERVER_ERROR: 500,
-};
+/** One client's events. A reader that lets more than 1 MB wait is cut off. */
+class EventStream {
+  private source: AsyncIterator<ExecutionResult> | undefined;
+  private heartbeat: Repeating | undefined;
 
-function refusal(errors: readonly PublicError[]): [body: string, init: { status: number; statusText: string; headers: Record<string, string> }] {
-  const status = statuses[errors[0]?.extensions.code ?? ''] ?? 400;
-  return [JSON.stringify({ errors }), { status, statusText: '', headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' } }];
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly requestId: string,
+  ) {}
+
+  async send(results: AsyncIterable<ExecutionResult> | ExecutionResult, mask: (error: unknown) => unknown): Promise<void> {
+    const { response } = this;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      connection: 'keep-alive',
+      'x-accel-buffering': 'no',
+      'x-request-id': this.requestId,
+    });
+    response.write(':\n\n');
+    // Keeps proxies from taking a quiet stream for a dead one.
+    this.heartbeat = repeat(
+      heartbeatMs,
+      async () => void response.write(':\n\n'),
+      () => undefined,
+    );
+    response.once('close', () => this.end());
+    const shown = (result: ExecutionResult) => (result.errors ? { ...result, errors: result.errors.map(mask) } : result);
+    if (!(Symbol.asyncIterator in results)) this.event('next', JSON.stringify(shown(results)));
+    else {
+      this.source = results[Symbol.asyncIterator]();
+      // Gone while it was being prepared: nothing would ever tell the source to stop.
+      if (response.destroyed) return this.end();
+      for (let next = await this.source.next(); !next.done && !response.destroyed; next = await this.source.next()) {
+        this.event('next', JSON.stringify(shown(next.value)));
+        if (response.writableLength > bounds.bufferedBytes) response.destroy();
+      }
+    }
+    if (!response.writableEnded && !response.destroyed) this.event('complete', '');
+    this.end();
+  }
+
+  end(): void {
+    void this.heartbeat?.stop();
+    void this.source?.return?.();
+    this.response.end();
+  }
+
+  private event(name: string, data: string): void {
+    this.response.write(`event: ${name}\ndata: ${data}\n\n`);
+  }
 }

@@ -6,16 +6,20 @@ import { WebSocketServer } from 'ws';
 import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError, rateLimited } from '../lib/errors.js';
+import { within } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
 import { authenticate } from './credentials.js';
 import { asGraphQLError, SubscriptionDocuments } from './documents.js';
-import { publicError } from './errors.js';
+import type { Mask } from './errors.js';
 import { addressOf, principalOf, requestIdOf } from './http.js';
 import type { OpenStreams } from './streams.js';
 
 const initWaitMs = 3000;
+// A peer that does not answer a ping before the next is gone, or reads too slowly to be worth keeping.
+const pingMs = 5000;
+const farewellMs = 1000;
 const goingAway = 1001;
 const tryAgainLater = 1013;
 
@@ -26,7 +30,6 @@ interface Session {
   readonly viewer: Viewer;
   readonly requestId: string;
   readonly address: string;
-  readonly unwatch: () => void;
 }
 
 /** Subscriptions over `graphql-transport-ws`, under the same rules as HTTP. */
@@ -37,12 +40,14 @@ export function serveWebSocket(
   services: Services,
   admission: Admission,
   streams: OpenStreams,
+  mask: Mask,
 ): { close(): Promise<void> } {
-  const { config, log, metrics } = services;
+  const { config, metrics } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes });
   server.on('upgrade', (request, socket, head) => {
-    if (new URL(request.url ?? '/', 'http://local').pathname !== path) {
+    socket.on('error', () => socket.destroy());
+    if ((request.url ?? '').split('?')[0] !== path) {
       socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
       return;
     }
@@ -51,33 +56,32 @@ export function serveWebSocket(
 
   // Kept outside the library's own context, which hooks of a socket that never got through would find empty.
   const sessions = new WeakMap<object, Session>();
-  const mask = (session: Session | undefined) => (error: unknown) =>
-    publicError(error, session?.requestId ?? 'none', (cause) => log.error({ requestId: session?.requestId, err: cause }, 'unexpected error'));
+  const masked = (session: Session | undefined) => (error: unknown) => mask(error, session?.requestId ?? 'none');
 
   const library = useServer(
     {
       connectionInitWaitTimeout: initWaitMs,
       async onConnect({ extra, connectionParams = {} }) {
         const presented = connectionParams ?? {};
+        const requestId = requestIdOf(extra.request.headers);
         try {
           const viewer = await authenticate(services, presented);
+          if (extra.socket.readyState !== extra.socket.OPEN) return false;
           const unwatch = streams.watch({ viewer, presented, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
-          sessions.set(extra.socket, { viewer, requestId: requestIdOf(extra.request.headers), address: addressOf(extra.request, config.trustProxy), unwatch });
+          sessions.set(extra.socket, { viewer, requestId, address: addressOf(extra.request, config.trustProxy) });
           metrics.sockets.inc({ transport: 'ws' });
+          // The library tells only of sockets that got through; this one may be gone before that.
+          extra.socket.once('close', () => {
+            unwatch();
+            metrics.sockets.dec({ transport: 'ws' });
+          });
           return true;
         } catch (error) {
-          const told = publicError(error, 'none', (cause) => log.error({ err: cause }, 'unexpected error'));
+          const told = mask(error, requestId);
           const code = error instanceof GatewayError && error.code !== 'SERVICE_UNAVAILABLE' ? CloseCode.Forbidden : tryAgainLater;
           extra.socket.close(code, `${told.extensions.code}: ${told.message}`.slice(0, 120));
           return false;
         }
-      },
-      onDisconnect({ extra }) {
-        const session = sessions.get(extra.socket);
-        if (!session) return;
-        sessions.delete(extra.socket);
-        session.unwatch();
-        metrics.sockets.dec({ transport: 'ws' });
       },
       async onSubscribe({ extra, subscriptions }, _id, payload) {
         const session = sessions.get(extra.socket);
@@ -91,21 +95,23 @@ export function serveWebSocket(
         const prepared = documents.prepare(payload);
         return Array.isArray(prepared) ? prepared : { ...prepared, contextValue: createContext(services, session) };
       },
-      onError: ({ extra }, _id, _payload, errors) => errors.map(mask(sessions.get(extra.socket))),
+      onError: ({ extra }, _id, _payload, errors) => errors.map(masked(sessions.get(extra.socket))),
       onNext({ extra }, _id, _payload, _args, result) {
         if (extra.socket.bufferedAmount > bounds.bufferedBytes) {
           extra.socket.close(tryAgainLater, 'read faster: too much is waiting to be sent');
           return undefined;
         }
-        return result.errors ? ({ ...result, errors: result.errors.map(mask(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
+        return result.errors ? ({ ...result, errors: result.errors.map(masked(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
       },
     },
     sockets,
+    pingMs,
   );
   return {
     async close() {
       for (const socket of sockets.clients) socket.close(goingAway, 'the gateway is going away: connect again');
-      await library.dispose();
+      await within(farewellMs, Promise.resolve(library.dispose()), () => undefined);
+      for (const socket of sockets.clients) socket.terminate();
     },
   };
 }

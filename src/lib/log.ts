@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 // Secrets carry these prefixes so that they can be told from other text wherever they turn up; the last is a JWT.
-const secretText = /\b(?:tg[skrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
+const secretText = /\b(?:tg[askrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
 const secretFields = /secret|token|password|authorization|api-?key|admin-?key|pepper|hash|cookie/i;
 
 export const redactText = (text: string): string => text.replace(secretText, '[redacted]');

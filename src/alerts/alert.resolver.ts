@@ -1,0 +1,91 @@
+import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Resolver, Root, Subscription } from 'type-graphql';
+import { PageArgs, paginate } from '../graphql/connection.js';
+import type { Context } from '../graphql/context.js';
+import { nodeId } from '../graphql/node.js';
+import { Uuid } from '../graphql/scalars.js';
+import { orgIdFor, type Policy, requirePolicy } from '../identity/viewer.js';
+import { badInput, notFound } from '../lib/errors.js';
+import { AppType, OrgType } from '../orgs/org.types.js';
+import { type App, appIdIssues, type Org } from '../orgs/settings.js';
+import { scopeOf } from '../spend/scope.js';
+import type { AlertFilter, AlertKind, QuotaAlert } from './alert.js';
+import { QuotaAlertConnection, QuotaAlertKindType, QuotaAlertType } from './alert.types.js';
+
+const cursorContext = (orgId: string): string => `${orgId} quotaAlerts`;
+
+@Resolver(() => QuotaAlertType)
+export class AlertResolver {
+  @FieldResolver(() => ID)
+  id(@Root() { orgId, number }: QuotaAlert) {
+    return nodeId('QuotaAlert', orgId, String(number));
+  }
+
+  @FieldResolver(() => String, { description: "Pass to the subscription as 'after' to go on from here." })
+  cursor(@Root() { orgId, number }: QuotaAlert, @Ctx() { cursors }: Context) {
+    return cursors.seal(cursorContext(orgId), String(number));
+  }
+
+  @Authorized<Policy>('alerts:follow')
+  @Subscription(() => QuotaAlertType, {
+    subscribe: ({ args, context }) => follow(args as FollowArgs, context as Context),
+    description: "With 'after': first what was missed since, then live.",
+  })
+  quotaAlerts(
+    @Root() alert: QuotaAlert,
+    @Arg('orgId', () => Uuid, { nullable: true }) _orgId: string | null | undefined,
+    @Arg('appId', () => String, { nullable: true, description: 'Only what concerns this app.' }) _appId: string | null | undefined,
+    @Arg('kinds', () => [QuotaAlertKindType], { nullable: true }) _kinds: AlertKind[] | null | undefined,
+    @Arg('after', () => String, { nullable: true, description: 'The `cursor` of the last alert seen.' }) _after: string | null | undefined,
+  ) {
+    return alert;
+  }
+}
+
+interface FollowArgs {
+  readonly orgId?: string | null;
+  readonly appId?: string | null;
+  readonly kinds?: readonly AlertKind[] | null;
+  readonly after?: string | null;
+}
+
+async function follow({ orgId: named, appId, kinds, after }: FollowArgs, context: Context): Promise<AsyncIterable<QuotaAlert>> {
+  const { viewer, loaders, cursors, alertFeed } = context;
+  requirePolicy(viewer, 'alerts:follow');
+  const orgId = orgIdFor(viewer, named);
+  if (!(await loaders.org.load(orgId))) throw notFound('org');
+  const about = viewer.kind === 'APP_CLIENT' ? (appId ?? viewer.appId) : appId;
+  const app = about && appIdIssues(about).length === 0 ? await loaders.app.load({ orgId, appId: about }) : undefined;
+  if (about && !app) throw notFound('app');
+  const from = after ? cursors.open(cursorContext(orgId), after) : undefined;
+  if (after && from === undefined) throw badInput({ path: 'after', message: "is no cursor of this org's alerts" });
+  const filter: AlertFilter = { orgId, ...(app ? { scope: scopeOf(app) } : {}), ...(kinds ? { kinds } : {}) };
+  return alertFeed.subscribe(filter, from === undefined ? undefined : Number(from));
+}
+
+/** Alerts of an org or of one scope, newest first. */
+function listing({ alertStore, cursors }: Context, page: PageArgs, orgId: string, field: string, scope?: { readonly appId?: string }) {
+  return paginate(
+    page,
+    { cursors, tenant: orgId, field },
+    ({ number }: QuotaAlert) => String(number),
+    (limit, after) => alertStore.list(orgId, limit, { ...(scope ? { scope } : {}), ...(after === undefined ? {} : { before: Number(after) }) }),
+  );
+}
+
+@Resolver(() => OrgType)
+export class OrgAlertResolver {
+  @Authorized<Policy>('org:read')
+  @FieldResolver(() => QuotaAlertConnection, { description: 'Newest first.' })
+  alerts(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
+    return listing(context, page, orgId, 'Org.alerts');
+  }
+}
+
+@Resolver(() => AppType)
+export class AppAlertResolver {
+  @Authorized<Policy>('app:read')
+  @FieldResolver(() => QuotaAlertConnection, { description: "Newest first. Under quotaScope ORG: the org's." })
+  alerts(@Root() app: App, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
+    return listing(context, page, app.orgId, `App.alerts ${app.appId}`, scopeOf(app));
+  }
+}
