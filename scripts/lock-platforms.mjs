@@ -12,7 +12,14 @@ function entryFor(name, version, dev) {
   const os = systems.find((system) => words.includes(system));
   const cpu = processors.find((processor) => words.includes(processor) || name.includes(`-${processor}`));
   const libc = /musl/.test(name) ? 'musl' : os === 'linux' && /gnu/.test(name) ? 'glibc' : undefined;
-  return { version, ...(cpu ? { cpu: [cpu] } : {}), ...(dev ? { dev: true } : {}), ...(libc ? { libc: [libc] } : {}), optional: true, ...(os ? { os: [os] } : {}) };
+  return {
+    version,
+    ...(cpu ? { cpu: [cpu] } : {}),
+    ...(dev ? { dev: true } : {}),
+    ...(libc ? { libc: [libc] } : {}),
+    optional: true,
+    ...(os ? { os: [os] } : {}),
+  };
 }
 
 let added = 0;

@@ -45,7 +45,7 @@ export interface Retention {
 /** Where the tables are, and nothing that is secret: all that `tables` needs. */
 export interface StoreSettings {
   readonly endpoint?: string;
-  readonly region: string;
+  readonly region?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly tablePrefix: string;
 }
@@ -77,7 +77,7 @@ const fileSchema = z.strictObject({
     .record(
       z.string().regex(slug, 'a label is 1 to 64 of a-z 0-9 . _ - and begins with a letter or digit'),
       z.strictObject({
-        bedrockModelId: text.max(256).regex(/^[^#/\s]+$/, 'no spaces, # or /'),
+        bedrockModelId: text.max(256).regex(/^[^#/\s\p{Cc}]+$/u, 'no spaces, control characters, # or /'),
         tier: text.optional(),
         family: text.optional(),
         description: text.optional(),
@@ -110,8 +110,8 @@ const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519
 });
 
 const storeSchema = z.object({
-  DYNAMODB_ENDPOINT: z.url('must be a URL such as http://127.0.0.1:8000').optional(),
-  AWS_REGION: text.default('us-east-1'),
+  DYNAMODB_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8000' }).optional(),
+  AWS_REGION: text.optional(),
   TABLE_PREFIX: z
     .string()
     .regex(/^[a-zA-Z0-9_.-]{0,64}$/, 'at most 64 of A-Z a-z 0-9 _ . -')
@@ -173,8 +173,9 @@ export function loadStoreSettings(environment: Environment): StoreSettings {
 
 function storeSettings(env: z.infer<typeof storeSchema>): StoreSettings {
   return {
-    region: env.AWS_REGION,
     tablePrefix: env.TABLE_PREFIX,
+    // A local engine does not care, but the SDK wants one; on AWS its own chain finds it.
+    ...(env.AWS_REGION || env.DYNAMODB_ENDPOINT ? { region: env.AWS_REGION ?? 'us-east-1' } : {}),
     ...(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {}),
     // A local engine takes any credentials but wants some.
     ...(env.DYNAMODB_ENDPOINT && !env.AWS_ACCESS_KEY_ID ? { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } : {}),

@@ -13,7 +13,7 @@ export function key(literals: TemplateStringsArray, ...values: readonly (string 
     const text = String(value);
     const after = literals[i + 1] ?? '';
     const isLast = i === values.length - 1;
-    if (text === '' || unfitForKeys.test(text)) throw new Error(`unfit for a key: ${JSON.stringify(text.slice(0, 80))}`);
+    if (text === '' || unfitForKeys.test(text) || !text.isWellFormed()) throw new Error(`unfit for a key: ${JSON.stringify(text.slice(0, 80))}`);
     if (!isLast && !/^[#/]/.test(after)) throw new Error('two values of a key need a separator between them');
     built += text + after;
   });

@@ -39,9 +39,10 @@ export interface Transport {
 }
 
 export interface StoreEndpoint {
-  /** Absent: Amazon DynamoDB in `region`. */
+  /** Absent: Amazon DynamoDB. */
   readonly endpoint?: string;
-  readonly region: string;
+  /** Absent: as the SDK's own chain says. */
+  readonly region?: string;
   /** For local engines, which take any; absent: the SDK's own chain. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
@@ -52,12 +53,12 @@ const sockets = { keepAlive: true, maxSockets: 128 };
 
 /** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
 export function adminClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
-  return new DynamoDBClient({ region, ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger: {} as never });
+  return new DynamoDBClient({ ...(region ? { region } : {}), ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger: {} as never });
 }
 
 function requestClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
-    region,
+    ...(region ? { region } : {}),
     ...(endpoint ? { endpoint } : {}),
     ...(credentials ? { credentials } : {}),
     // Whether a call may be repeated is known above, not here.

@@ -80,8 +80,8 @@ export async function paginate<T>(
   const wanted = first ?? defaultFirst;
   if (!Number.isInteger(wanted) || wanted < 1 || wanted > mostFirst) throw badInput({ path: 'first', message: `must be from 1 to ${mostFirst}` });
   const context = `${tenant} ${field}`;
-  const start = after ? cursors.open(context, after) : undefined;
-  if (after && start === undefined) throw badInput({ path: 'after', message: 'is no cursor of this list' });
+  const start = typeof after === 'string' ? cursors.open(context, after) : undefined;
+  if (typeof after === 'string' && start === undefined) throw badInput({ path: 'after', message: 'is no cursor of this list' });
   const rows = await fetch(wanted + 1, start);
   const edges = rows.slice(0, wanted).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
   return {

@@ -3,8 +3,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 // Secrets carry these prefixes so that they can be told from other text wherever they turn up; the last is a JWT.
-const secretText = /\b(?:tg[askrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
-const secretFields = /secret|token|password|authorization|api-?key|admin-?key|pepper|hash|cookie/i;
+const secretText = /(?:tg[askrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
+const secretFields = /secret|token|password|authorization|api[-_]?key|admin[-_]?key|pepper|hash|cookie/i;
 
 export const redactText = (text: string): string => text.replace(secretText, '[redacted]');
 
@@ -19,7 +19,9 @@ export function redact(value: unknown, depth = 0): unknown {
     return { name, message: redactText(message), stack: stack && redactText(stack), ...(cause ? { cause: redact(cause, depth + 1) } : {}) };
   }
   if (Array.isArray(value)) return value.map((entry) => redact(entry, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [redactText(name), secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1)]),
+  );
 }
 
 /** JSON lines; whatever is logged passes `redact` first. */
@@ -33,15 +35,21 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     },
     hooks: {
       logMethod(this: Logger, args: unknown[], method: (...args: unknown[]) => void) {
-        method.apply(
-          this,
-          args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)),
-        );
+        method.apply(this, redactedArguments(args));
       },
     },
     timestamp: pino.stdTimeFunctions.isoTime,
   } as const;
   return destination ? pino(options as never, destination) : pino(options as never);
+}
+
+/** What pino would print of these: the message it takes from an error that came without one included. */
+function redactedArguments([first, ...rest]: readonly unknown[]): unknown[] {
+  const error = first instanceof Error ? first : (first as { err?: unknown } | undefined)?.err;
+  const others = rest.map((arg) => redact(arg));
+  if (typeof first === 'string') return [redactText(first), ...others];
+  const line = first instanceof Error ? { err: redact(first) } : first;
+  return others.length === 0 && error instanceof Error ? [line, redactText(error.message)] : [line, ...others];
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

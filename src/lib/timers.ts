@@ -16,7 +16,8 @@ export function repeat(everyMs: number, task: () => Promise<void>, onError: (err
   let running: Promise<void> = Promise.resolve();
   const run = (): void => {
     const startedMs = performance.now();
-    running = task()
+    running = Promise.resolve()
+      .then(task)
       .catch(onError)
       .then(() => {
         if (stopped) return;

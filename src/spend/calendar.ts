@@ -17,6 +17,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 // Formatting is slow, and the same minute is asked for again and again; no zone changes its date within one.
 const lastDates = new Map<string, { readonly minute: number; readonly date: string }>();
 
+const mostZones = 2000; // names are taken in any case, so there are more spellings than zones
+
 function dateFormat(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
   if (!format) {
@@ -28,6 +30,10 @@ function dateFormat(zone: string): Intl.DateTimeFormat {
       month: '2-digit',
       day: '2-digit',
     });
+    if (formats.size >= mostZones) {
+      formats.clear();
+      lastDates.clear();
+    }
     formats.set(zone, format);
   }
   return format;
@@ -93,14 +99,34 @@ export function zoneAt(history: ZoneHistory, atMs: number): string {
  * zone's date is a later one, so that no day gets a second quota and none lasts two. A wish not yet in force is replaced.
  */
 export function withZone(history: ZoneHistory, zone: string, nowMs: number): ZoneHistory {
+  if (history[history.length - 1]?.zone === zone) return history;
   const begun = history.filter((period, i) => i === 0 || period.fromMs <= nowMs);
   const current = begun[begun.length - 1] as ZonePeriod;
   const kept = begun.filter((_, i) => i === begun.length - 1 || (begun[i + 1] as ZonePeriod).fromMs > nowMs - keptMs);
-  if (current.zone === zone) return kept as unknown as ZoneHistory;
-  const today = localDate(current.zone, nowMs + noticeMs);
-  const endMs = dayEndMs(current.zone, nowMs + noticeMs);
-  const fromMs = firstInstant(endMs, endMs + 50 * hourMs, (ms) => localDate(zone, ms) > today);
-  return [...kept, { zone, fromMs }] as unknown as ZoneHistory;
+  return [...kept, ...(current.zone === zone ? [] : periodsTo(current.zone, zone, nowMs + noticeMs))] as unknown as ZoneHistory;
+}
+
+/** The way from one zone to another: at once at a fit instant, or by way of UTC where the two never show the same date. */
+function periodsTo(from: string, to: string, afterMs: number): ZonePeriod[] {
+  const directMs = switchMs(from, to, afterMs);
+  if (directMs !== undefined) return [{ zone: to, fromMs: directMs }];
+  const middleMs = switchMs(from, 'UTC', afterMs) as number;
+  return [
+    { zone: 'UTC', fromMs: middleMs },
+    { zone: to, fromMs: switchMs('UTC', to, middleMs) as number },
+  ];
+}
+
+/** The first instant after the current day at which the new zone's date is a later one, and not behind the old zone's. */
+function switchMs(from: string, to: string, afterMs: number): number | undefined {
+  const today = localDate(from, afterMs);
+  let atMs = dayEndMs(from, afterMs);
+  for (let midnights = 0; midnights < 4; midnights++) {
+    const date = localDate(to, atMs);
+    if (date > today && date >= localDate(from, atMs)) return atMs;
+    atMs = dayEndMs(to, atMs);
+  }
+  return undefined;
 }
 
 /** The first millisecond in [fromMs, toMs] that passes a test which, once passed, stays so. */

@@ -51,6 +51,29 @@ export class Caller {
     return { status: response.status, headers: response.headers, data, errors };
   }
 
+  /** Whether a subscription is taken on, as an answer: its error, or nothing once it is open. */
+  async subscribeOnce(query: string, variables: object): Promise<Answer<unknown>> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...this.headers },
+      body: JSON.stringify({ query, variables }),
+    });
+    const { status, headers } = response;
+    if (!headers.get('content-type')?.startsWith('text/event-stream'))
+      return { status, headers, data: null, ...((await response.json()) as { errors: PublicError[] }) };
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    // The first lines are either the error or the opening heartbeat with nothing after it.
+    for (let i = 0; i < 3 && !text.includes('event:'); i++) {
+      const next = await Promise.race([reader?.read(), new Promise<undefined>((resolve) => setTimeout(resolve, 150))]);
+      text += next?.value ?? '';
+    }
+    await reader?.cancel();
+    const [, event = '{}'] = /event: next\ndata: (.*)/.exec(text) ?? [];
+    const { data, errors } = JSON.parse(event) as { data?: unknown; errors?: PublicError[] };
+    return { status, headers, data, errors };
+  }
+
   /** The data of an operation that must succeed. */
   async ask<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V): Promise<T> {
     const { data, errors } = await this.send(document, variables);

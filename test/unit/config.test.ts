@@ -1,0 +1,316 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JWK } from 'jose';
+import { parse, stringify } from 'yaml';
+import { ConfigError, type Environment, loadConfig, loadStoreSettings } from '../../src/config.js';
+import { newSigningKeys } from '../../src/identity/token.js';
+
+let folder: string;
+let jwks: JWK[];
+let sound: Environment;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
+  jwks = [...(await newSigningKeys()), ...(await newSigningKeys())];
+  sound = { TOLLGATE_ADMIN_KEY: 'a'.repeat(32), API_KEY_PEPPER: 'p'.repeat(32), TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: jwks }) };
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+function fileOf(text: string): string {
+  const path = join(folder, `${files++}.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+function faultsOf(environment: Environment, load: (environment: Environment) => unknown = loadConfig): readonly string[] {
+  try {
+    load(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+// The file that comes with the project, changed in one place: what else it must hold is its own business.
+const shipped = readFileSync(new URL('../../config.yaml', import.meta.url), 'utf8');
+interface File {
+  models: Record<string, Record<string, unknown>>;
+  login: Record<string, unknown>;
+  retention: Record<string, unknown>;
+  [section: string]: Record<string, unknown>;
+}
+function changed(change: (file: File) => void): string {
+  const file = parse(shipped) as File;
+  change(file);
+  return stringify(file);
+}
+
+describe('loadConfig', () => {
+  it('has the defaults of the documented table, for a gateway or a worker', () => {
+    expect(loadConfig(sound)).toMatchObject({
+      production: true,
+      host: '0.0.0.0',
+      port: 4000,
+      dataDir: '.tollgate',
+      bcryptCost: 12,
+      principalRps: 5000,
+      principalConcurrency: 512,
+      trustProxy: false,
+      logLevel: 'info',
+      store: { tablePrefix: 'tollgate_' },
+    });
+  });
+
+  it('goes to AWS with its own chain of credentials where no endpoint is set', () => {
+    const { store } = loadConfig(sound);
+    expect(store).not.toHaveProperty('endpoint');
+    expect(store).not.toHaveProperty('credentials');
+  });
+
+  it('gives a local engine some credentials, unless there are any', () => {
+    const local = { ...sound, DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' };
+    expect(loadConfig(local).store).toMatchObject({ endpoint: 'http://127.0.0.1:8000', credentials: { accessKeyId: 'local' } });
+    expect(loadConfig({ ...local, AWS_ACCESS_KEY_ID: 'mine' }).store).not.toHaveProperty('credentials');
+  });
+
+  it('reads what is set', () => {
+    const config = loadConfig({
+      ...sound,
+      NODE_ENV: 'development',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      AWS_REGION: 'eu-central-1',
+      TABLE_PREFIX: 'test-1.',
+      TOLLGATE_DATA_DIR: '/tmp/data',
+      BCRYPT_COST: '4',
+      PRINCIPAL_RPS: '0',
+      PRINCIPAL_CONCURRENCY: '0',
+      TRUST_PROXY: 'on',
+      LOG_LEVEL: 'silent',
+    });
+    expect(config).toMatchObject({
+      production: false,
+      host: '127.0.0.1',
+      port: 0,
+      store: { region: 'eu-central-1', tablePrefix: 'test-1.' },
+      dataDir: '/tmp/data',
+      adminKey: 'a'.repeat(32),
+      rootSecret: 'p'.repeat(32),
+      signingKeys: jwks,
+      bcryptCost: 4,
+      principalRps: 0,
+      principalConcurrency: 0,
+      trustProxy: true,
+      logLevel: 'silent',
+    });
+  });
+
+  it('has the labels and prices of the design in the file that comes with it', () => {
+    const { catalog, loginPerClientPerMinute, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
+    const prices = [...catalog.values()].map((entry) => [entry.label, entry.bedrockModelId, entry.inputUsdMicrosPer1M, entry.outputUsdMicrosPer1M]);
+    expect(prices).toEqual([
+      ['premium', 'anthropic.claude-3-5-sonnet-20241022-v2:0', 3_000_000, 15_000_000],
+      ['standard', 'anthropic.claude-3-5-haiku-20241022-v1:0', 800_000, 4_000_000],
+      ['economy', 'anthropic.claude-3-haiku-20240307-v1:0', 250_000, 1_250_000],
+    ]);
+    expect({ loginPerClientPerMinute, loginPerAddressPerMinute }).toEqual({ loginPerClientPerMinute: 20, loginPerAddressPerMinute: 200 });
+    expect(aggregation).toEqual({ intervalSecs: 60, nearIntervalSecs: 5 });
+    expect(retention).toMatchObject({ auditDays: 90, requestDays: 35, shardDays: 35, totalDays: 400, alertDays: 30, priceDays: 3 });
+  });
+
+  it('lets AGGREGATION_INTERVAL_SECS outrank the file', () => {
+    expect(loadConfig({ ...sound, AGGREGATION_INTERVAL_SECS: '7' }).aggregation.intervalSecs).toBe(7);
+    expect(faultsOf({ ...sound, AGGREGATION_INTERVAL_SECS: '0' })).toEqual([expect.stringMatching(/^AGGREGATION_INTERVAL_SECS: must be a whole number/)]);
+  });
+
+  it('reads another file where one is named', () => {
+    const model = { bedrockModelId: 'm', inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 };
+    const text = changed((file) => {
+      file.models = { gold: model };
+    });
+    expect([...loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(text) }).catalog]).toEqual([['gold', { label: 'gold', ...model }]]);
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    const names = ['HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL', 'TRUST_PROXY', 'BCRYPT_COST', 'DYNAMODB_ENDPOINT', 'AWS_REGION', 'TOLLGATE_DATA_DIR'];
+    const empty = Object.fromEntries([...names, 'PRINCIPAL_RPS', 'PRINCIPAL_CONCURRENCY', 'AWS_ACCESS_KEY_ID', 'TOLLGATE_CONFIG'].map((name) => [name, '']));
+    expect(loadConfig({ ...sound, ...empty })).toEqual(loadConfig(sound));
+    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([expect.stringMatching(/^TOLLGATE_ADMIN_KEY: is missing/)]);
+  });
+
+  it('names all that is missing', () => {
+    expect(faultsOf({})).toEqual([
+      expect.stringMatching(/^TOLLGATE_ADMIN_KEY: is missing/),
+      expect.stringMatching(/^API_KEY_PEPPER: is missing/),
+      expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: is missing/),
+    ]);
+  });
+
+  it('names every fault of the environment and of the file at once', () => {
+    const path = fileOf(
+      changed((file) => {
+        file.models = { premium: { bedrockModelId: 'a b', inputUsdMicrosPer1M: -1 }, 'Bad Label': file.models.premium ?? {} };
+        file.extra = {};
+        delete (file as Partial<File>).retention;
+      }),
+    );
+    const faults = faultsOf({
+      NODE_ENV: 'prod',
+      PORT: '99999',
+      TOLLGATE_ADMIN_KEY: 'short',
+      API_KEY_PEPPER: 'short',
+      TOLLGATE_SIGNING_KEYS: 'junk',
+      BCRYPT_COST: '3',
+      PRINCIPAL_RPS: '-1',
+      PRINCIPAL_CONCURRENCY: 'many',
+      TRUST_PROXY: 'maybe',
+      LOG_LEVEL: 'loud',
+      TABLE_PREFIX: 'a/b',
+      DYNAMODB_ENDPOINT: 'nowhere',
+      TOLLGATE_CONFIG: path,
+    });
+    for (const name of [
+      'NODE_ENV',
+      'PORT',
+      'TOLLGATE_ADMIN_KEY',
+      'API_KEY_PEPPER',
+      'TOLLGATE_SIGNING_KEYS',
+      'BCRYPT_COST',
+      'PRINCIPAL_RPS',
+      'PRINCIPAL_CONCURRENCY',
+      'TRUST_PROXY',
+      'LOG_LEVEL',
+      'TABLE_PREFIX',
+      'DYNAMODB_ENDPOINT',
+    ]) {
+      expect(faults.filter((fault) => fault.startsWith(`${name}: `))).toHaveLength(1);
+    }
+    for (const at of [
+      'models.premium.bedrockModelId: no spaces',
+      'models.premium.inputUsdMicrosPer1M: ',
+      'models.premium.outputUsdMicrosPer1M: ',
+      'models.Bad Label: a label is',
+      'retention: ',
+    ]) {
+      expect(faults.filter((fault) => fault.startsWith(`${path}, ${at}`))).toHaveLength(1);
+    }
+    expect(faults.filter((fault) => fault.includes('"extra"'))).toHaveLength(1);
+    expect(faults).toHaveLength(18);
+    expect(new ConfigError(faults).message.split('\n')).toHaveLength(19);
+  });
+
+  it('shows no secret in what it says is wrong', () => {
+    const environment = { TOLLGATE_ADMIN_KEY: 'short-admin-key', API_KEY_PEPPER: 'short-pepper', TOLLGATE_SIGNING_KEYS: '{"keys":[{"d":"private-part"}]}' };
+    expect(faultsOf(environment).join('\n')).not.toMatch(/short-|private-part/);
+  });
+
+  it.each<[string, string, string]>([
+    ['PORT', '4000.5', 'must be a whole number from 0 to 65535'],
+    ['PORT', '65536', 'must be a whole number from 0 to 65535'],
+    ['PORT', '0x10', 'must be a whole number from 0 to 65535'],
+    ['PORT', ' 80', 'must be a whole number from 0 to 65535'],
+    ['BCRYPT_COST', '16', 'must be a whole number from 4 to 15'],
+    ['PRINCIPAL_RPS', '1e3', 'must be a whole number'],
+    ['TRUST_PROXY', 'yes', 'must be true or false'],
+    ['LOG_LEVEL', 'INFO', 'must be trace'],
+    ['NODE_ENV', 'staging', 'must be development, production or test'],
+    ['TABLE_PREFIX', 'a'.repeat(65), 'at most 64'],
+    ['TABLE_PREFIX', 'tollgate#', 'at most 64'],
+    ['TABLE_PREFIX', 'tollgate_\n', 'at most 64'],
+    ['DYNAMODB_ENDPOINT', '127.0.0.1:8000', 'must be a URL'],
+    ['DYNAMODB_ENDPOINT', 'localhost:8000', 'must be a URL'],
+    ['DYNAMODB_ENDPOINT', 'ftp://127.0.0.1', 'must be a URL'],
+    ['HOST', '  ', ''],
+    ['API_KEY_PEPPER', 'p'.repeat(31), 'must have at least 32 bytes'],
+    ['TOLLGATE_ADMIN_KEY', 'a'.repeat(31), 'must have at least 32 characters'],
+  ])('refuses %s=%j', (name, value, message) => {
+    const faults = faultsOf({ ...sound, [name]: value });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]?.startsWith(`${name}: ${message}`)).toBe(true);
+  });
+
+  it.each([
+    ['true', true],
+    ['1', true],
+    ['on', true],
+    ['false', false],
+    ['0', false],
+    ['off', false],
+  ])('reads TRUST_PROXY=%s as %p', (value, trusted) => {
+    expect(loadConfig({ ...sound, TRUST_PROXY: value }).trustProxy).toBe(trusted);
+  });
+
+  it('counts the pepper in bytes', () => {
+    expect(faultsOf({ ...sound, API_KEY_PEPPER: 'é'.repeat(16) })).toEqual([]);
+  });
+
+  it('refuses signing keys that are none, lack their private part or share a kid', () => {
+    const [first, second] = jwks as [JWK, JWK];
+    const { d: _, ...publicOnly } = first;
+    const faulty: unknown[] = [
+      [],
+      {},
+      null,
+      1,
+      { keys: [] },
+      { keys: 'x' },
+      { keys: [null] },
+      { keys: [publicOnly] },
+      { keys: [{ ...first, kid: '' }] },
+      { keys: [{ ...first, kid: undefined }] },
+      { keys: [{ ...first, kty: 'RSA' }] },
+      { keys: [{ ...first, crv: 'X25519' }] },
+      { keys: [first, { ...second, kid: first.kid }] },
+      { keys: [first, first] },
+    ];
+    for (const set of faulty) {
+      expect(faultsOf({ ...sound, TOLLGATE_SIGNING_KEYS: JSON.stringify(set) })).toEqual([expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: must be a JWK set/)]);
+    }
+  });
+
+  it('names a file that is not there, with the faults of the environment', () => {
+    const path = join(folder, 'missing.yaml');
+    expect(faultsOf({ ...sound, TOLLGATE_CONFIG: path })).toEqual([expect.stringMatching(/missing\.yaml: ENOENT/)]);
+    expect(faultsOf({ TOLLGATE_CONFIG: path })).toHaveLength(4);
+  });
+
+  const edited = (change: (file: File) => unknown) =>
+    changed((file) => {
+      change(file);
+    });
+  const premium = (edit: Record<string, unknown>) => edited((file) => Object.assign(file.models.premium ?? {}, edit));
+  it.each<[string, string, string]>([
+    ['broken YAML', 'models: { premium: [', ': '],
+    ['a key that stands twice', `${shipped}\nretention: {}\n`, ': Map keys must be unique'],
+    ['nothing in it', '', ': '],
+    ['a list', '- a', ': '],
+    ['an unknown key', edited((file) => Object.assign(file, { limit: {} })), ': Unrecognized key: "limit"'],
+    ['an unknown key of a model', premium({ price: 1 }), ', models.premium: Unrecognized key: "price"'],
+    ['no model', edited((file) => Object.assign(file, { models: {} })), ', models: at least one label is needed'],
+    ['half a micro-dollar', premium({ inputUsdMicrosPer1M: 0.5 }), ', models.premium.inputUsdMicrosPer1M: '],
+    ['a price in quotes', premium({ outputUsdMicrosPer1M: '1' }), ', models.premium.outputUsdMicrosPer1M: '],
+    ['a label unfit for a key', edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })), ', models.a#b: a label is 1 to 64'],
+    ['a model id unfit for a key', premium({ bedrockModelId: 'a#b' }), ', models.premium.bedrockModelId: no spaces'],
+    ['a model id with a control character', premium({ bedrockModelId: 'a\u0000b' }), ', models.premium.bedrockModelId: '],
+    ['no audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
+    ['no logins', edited((file) => Object.assign(file.login, { perClientPerMinute: 0 })), ', login.perClientPerMinute: '],
+  ])('names the fault of a file with %s', (_, text, fault) => {
+    const path = fileOf(text);
+    const faults = faultsOf({ ...sound, TOLLGATE_CONFIG: path });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]?.startsWith(path + fault)).toBe(true);
+    expect(faults[0]).not.toContain('\n');
+  });
+});
+
+describe('loadStoreSettings', () => {
+  it('needs no secret, and names its own faults alone', () => {
+    expect(loadStoreSettings({})).toMatchObject({ tablePrefix: 'tollgate_' });
+    expect(faultsOf({ TABLE_PREFIX: '#', DYNAMODB_ENDPOINT: 'x', PORT: 'x' }, loadStoreSettings)).toEqual([
+      expect.stringMatching(/^DYNAMODB_ENDPOINT: /),
+      expect.stringMatching(/^TABLE_PREFIX: /),
+    ]);
+  });
+});
