@@ -70,7 +70,7 @@ async function dev(_args: readonly string[], given: Environment): Promise<void> 
   claimDataDir(dataDir);
   const { startEngine } = await import('./embedded/engine.js');
   const engine = await startEngine({ dataDir });
-  const store = { ...config.store, endpoint: engine.endpoint, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  const { store } = loadConfig({ ...environment, DYNAMODB_ENDPOINT: engine.endpoint, AWS_ACCESS_KEY_ID: undefined });
   try {
     await runAll({ ...config, store }, `${engine.name}, data in ${dataDir}/`, engine.exited);
   } finally {

@@ -95,14 +95,22 @@ it('prints a first request that works when it is pasted, and keeps its data acro
   expect(await ended(second.child)).toBe(0);
 });
 
-it('makes every line of the first session of the README true', async () => {
+it('makes every line of the sessions of the README true', async () => {
   const folder = newFolder();
   const { url, child } = await startDev(join(folder, '.tollgate'));
-  const [, session = ''] = /## A first session[\s\S]*?```sh\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
-  const { stdout } = await run('bash', ['-eu', '-c', session], { cwd: folder, env: environment({ URL: url }) });
-  const [me, org] = stdout.split(/(?<=\})(?=\{"data")/).map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
+  const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, session]) => session);
+  expect(sessions).toHaveLength(2);
+  const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], { cwd: folder, env: environment({ URL: url }) });
+  const [me, org, first, again, selection, spend] = stdout
+    .trim()
+    .split('\n')
+    .map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
   expect(me).toMatchObject({ me: { kind: 'ORG_CLIENT', org: { name: 'Acme', timezone: 'America/New_York' } } });
   expect(org).toMatchObject({ org: { auditEvents: { nodes: [{ action: 'secret_retrieved' }, { action: 'org_registered', actor: 'platform-admin' }] } } });
+  expect(first).toMatchObject({ submitCost: { costUsdMicros: 16_500, priceSource: 'CONFIG_DEFAULT', replayed: false } });
+  expect(again).toMatchObject({ submitCost: { costUsdMicros: 16_500, replayed: true } });
+  expect(selection).toMatchObject({ me: { app: { modelSelection: { allowed: true, label: 'premium', reason: 'WITHIN_QUOTA' } } } });
+  expect(spend).toMatchObject({ me: { app: { spend: { costUsdMicros: 16_500, requests: 1 } } } });
   child.kill('SIGTERM');
   expect(await ended(child)).toBe(0);
 });
