@@ -30,6 +30,7 @@ import type { Catalog } from './spend/price.js';
 import { PriceRollup } from './spend/price.rollup.js';
 import { PriceService } from './spend/price.service.js';
 import { PriceStore } from './spend/price.store.js';
+import { SelectionService } from './spend/selection.service.js';
 import { SpendRollup } from './spend/spend.rollup.js';
 import { SpendService } from './spend/spend.service.js';
 import { SpendStore } from './spend/spend.store.js';
@@ -52,6 +53,7 @@ export interface Services {
   readonly orgStore: OrgStore;
   readonly prices: PriceService;
   readonly spend: SpendService;
+  readonly selection: SelectionService;
   readonly spendStore: SpendStore;
   readonly stickyStore: StickyStore;
   readonly alertStore: AlertStore;
@@ -137,16 +139,9 @@ export async function buildServices(
   const alertStore = new AlertStore(store);
   const stickyStore = new StickyStore(store);
   const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64));
-  const spend = new SpendService({
-    store: spendStore,
-    stickies: stickyStore,
-    prices,
-    alerts: new AlertService(alertStore, clock, metrics, config.retention.alertDays),
-    apps: orgStore,
-    clock,
-    log,
-    metrics,
-  });
+  const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
+  const alerts = new AlertService(alertStore, clock, metrics, config.retention.alertDays);
+  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, clock, log, metrics });
   return {
     config,
     clock,
@@ -163,6 +158,7 @@ export async function buildServices(
     orgStore,
     prices,
     spend,
+    selection,
     spendStore,
     stickyStore,
     alertStore,

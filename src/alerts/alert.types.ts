@@ -2,9 +2,10 @@ import { Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
+import { enumOf } from '../lib/enum.js';
 import { type AlertKind, alertKinds } from './alert.js';
 
-export const QuotaAlertKindType = Object.fromEntries(alertKinds.map((kind) => [kind, kind])) as { [K in AlertKind]: K };
+export const QuotaAlertKindType = enumOf<AlertKind>(alertKinds);
 registerEnumType(QuotaAlertKindType, { name: 'QuotaAlertKind' });
 
 @ObjectType('QuotaAlert', { implements: Node, description: 'Raised once per scope, label, day and kind.' })

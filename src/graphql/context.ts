@@ -3,9 +3,9 @@ import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { maySeeApp, maySeeOrg } from '../identity/viewer.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
+import type { SpendReader } from '../spend/report.js';
 import type { SpendId } from '../spend/scope.js';
 import type { Sticky } from '../spend/selection.js';
-import type { SpendReader } from '../spend/spend.service.js';
 import type { Total } from '../spend/spend.store.js';
 import type { StickyId } from '../spend/sticky.store.js';
 

@@ -5,6 +5,7 @@ export async function explorerPage(endpoint: string): Promise<string> {
     title: 'Tollgate',
     endpoint,
     subscriptionsProtocol: 'WS',
-    defaultQuery: '# Put a credential under "Headers": { "X-Admin-Key": "…" } or { "Authorization": "Bearer …" }\n{ me { kind clientId org { name } } }\n',
+    defaultQuery:
+      '# A credential goes under "Headers":\n#   { "X-Admin-Key": "…" } or { "Authorization": "Bearer …" }\n{ me { kind clientId org { name } } }\n',
   } as Parameters<typeof renderGraphiQL>[0]);
 }

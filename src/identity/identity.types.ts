@@ -1,8 +1,9 @@
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime, Uuid } from '../graphql/scalars.js';
+import { enumOf } from '../lib/enum.js';
 import { type PrincipalKind, principalKinds } from './viewer.js';
 
-export const PrincipalKindType = Object.fromEntries(principalKinds.map((kind) => [kind, kind])) as { [K in PrincipalKind]: K };
+export const PrincipalKindType = enumOf<PrincipalKind>(principalKinds);
 registerEnumType(PrincipalKindType, { name: 'PrincipalKind' });
 
 @ObjectType('Viewer', { description: 'Who is calling.' })

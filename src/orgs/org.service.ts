@@ -203,15 +203,9 @@ export class OrgService {
 
   /** A change of the org must not leave an app with a chain in which a label has no quota. */
   private async refuseStrandedApps(org: Org): Promise<void> {
-    const pageSize = 100;
-    for (let after: string | undefined; ; ) {
-      const apps = await this.store.listApps(org.orgId, pageSize, after);
-      for (const app of apps) {
-        const missing = unmetered(inForce(org, app));
-        if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
-      }
-      after = apps.at(-1)?.appId;
-      if (apps.length < pageSize) return;
+    for (const app of await this.store.listAllApps(org.orgId)) {
+      const missing = unmetered(inForce(org, app));
+      if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
     }
   }
 

@@ -101,13 +101,17 @@ export class OrgStore {
       const page = await this.client.query({
         table,
         where: and(equals('PK', key`ORG#${orgId}`), beginsWith('SK', 'APP#')),
-        limit: limit - apps.length,
+        ...(Number.isFinite(limit) ? { limit: limit - apps.length } : {}),
         ...(after ? { after } : {}),
       });
       apps.push(...page.items.map(toApp));
       after = page.next as typeof after;
     } while (after && apps.length < limit);
     return apps;
+  }
+
+  async listAllApps(orgId: string): Promise<AppRecord[]> {
+    return this.listApps(orgId, Number.POSITIVE_INFINITY);
   }
 
   /** Orgs by the time of their registration. */

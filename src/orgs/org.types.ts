@@ -3,9 +3,10 @@ import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, SafeInt, TimeZone, Uuid } from '../graphql/scalars.js';
 import { CredentialsType, SecretRetrievalType } from '../identity/identity.types.js';
+import { enumOf } from '../lib/enum.js';
 import { type QuotaScope, quotaScopes } from './settings.js';
 
-export const QuotaScopeType = Object.fromEntries(quotaScopes.map((scope) => [scope, scope])) as { [K in QuotaScope]: K };
+export const QuotaScopeType = enumOf<QuotaScope>(quotaScopes);
 registerEnumType(QuotaScopeType, { name: 'QuotaScope', description: 'Whose the daily quotas are: one for the whole org, or one for each app.' });
 
 @ObjectType('ModelQuota')

@@ -1,3 +1,5 @@
+import { GatewayError } from '../lib/errors.js';
+
 /** A model that orgs may name in their fallback chains, as configured. */
 export interface CatalogModel {
   readonly label: string;
@@ -30,3 +32,6 @@ export function priceInForce(model: CatalogModel, cached: Omit<Price, 'source'> 
   const { inputUsdMicrosPer1M, outputUsdMicrosPer1M } = model;
   return { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source: 'CONFIG_DEFAULT' };
 }
+
+export const invalidLabel = (validLabels: readonly string[]): GatewayError =>
+  new GatewayError('INVALID_MODEL_LABEL', `no such model label; valid are ${validLabels.join(', ')}`, { validLabels });

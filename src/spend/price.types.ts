@@ -1,8 +1,9 @@
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime, SafeInt } from '../graphql/scalars.js';
+import { enumOf } from '../lib/enum.js';
 import { type PriceSource, priceSources } from './price.js';
 
-export const PriceSourceType = Object.fromEntries(priceSources.map((source) => [source, source])) as { [K in PriceSource]: K };
+export const PriceSourceType = enumOf<PriceSource>(priceSources);
 registerEnumType(PriceSourceType, { name: 'PriceSource' });
 
 @ObjectType('ModelPrice')

@@ -1,7 +1,8 @@
 import type { App, Org, Settings } from '../orgs/settings.js';
 import { modeOf, noUsage, quotaPct, type SpendMode, sum, type Usage, worstMode } from './money.js';
 import type { Catalog } from './price.js';
-import { orgScope, type Scope, scopeOf } from './scope.js';
+import { orgScope, type Scope, type SpendId, scopeOf } from './scope.js';
+import type { Sticky } from './selection.js';
 
 /** Whose spend is asked about: the settings in force, and the scope it counts in. */
 export interface Subject {
@@ -77,4 +78,10 @@ export function daySpend(subject: Subject, catalog: Catalog, day: string, figure
     ...sum(labels.map(({ costUsdMicros, inputTokens, outputTokens, requests }) => ({ costUsdMicros, inputTokens, outputTokens, requests }))),
     mode: worstMode(labels.map(({ mode }) => mode)),
   };
+}
+
+/** How a request reads what is stored: batched with the request's other reads. */
+export interface SpendReader {
+  total(id: SpendId): Promise<Figures | undefined>;
+  sticky(id: Scope & { readonly day: string }): Promise<Sticky | undefined>;
 }

@@ -5,6 +5,7 @@ import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { badInput, GatewayError, notFound } from '../lib/errors.js';
 import { AppType, OrgType } from '../orgs/org.types.js';
 import { type App, appIdIssues, type Org } from '../orgs/settings.js';
+import { endOfDayMs } from './calendar.js';
 import { appSubject, type DaySpend, labelSpend, orgSubject } from './report.js';
 import type { Consistency, CostReceipt } from './spend.service.js';
 import {
@@ -71,8 +72,8 @@ export class CostResolver {
     if (!org) throw notFound('org');
     if (!appId && org.quotaScope === 'APP') throw badInput({ path: 'input.appId', message: 'is needed under quotaScope APP' });
     const subject = appId ? appSubject(await appFor(context, orgId, appId)) : orgSubject(org);
-    await context.spend.override(subject, label);
-    return context.spend.select(subject, context.freshReader());
+    await context.selection.override(subject, label);
+    return context.selection.select(subject, context.freshReader());
   }
 }
 
@@ -119,8 +120,8 @@ export class AppSpendResolver {
 
   @Authorized<Policy>('app:read')
   @FieldResolver(() => ModelSelectionType, { description: 'Which model to call now; ask again after `recheckAfterSecs`.' })
-  modelSelection(@Root() app: App, @Ctx() { spend, reader }: Context) {
-    return spend.select(appSubject(app), reader);
+  modelSelection(@Root() app: App, @Ctx() { selection, reader }: Context) {
+    return selection.select(appSubject(app), reader);
   }
 }
 
@@ -132,7 +133,7 @@ export class DaySpendResolver {
   }
 
   @FieldResolver(() => DateTime)
-  resetsAt(@Root() { subject, day }: DaySpend, @Ctx() { spend }: Context) {
-    return spend.resetsAt(subject, day);
+  resetsAt(@Root() { subject, day }: DaySpend) {
+    return new Date(endOfDayMs(subject.org.zones, day));
   }
 }

@@ -24,7 +24,7 @@ export interface SpendRollupParts {
   readonly store: SpendStore;
   readonly settings: {
     loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]>;
-    listApps(orgId: string, limit: number, afterAppId?: string): Promise<AppRecord[]>;
+    listAllApps(orgId: string): Promise<AppRecord[]>;
   };
   readonly alerts: AlertService;
   readonly catalog: Catalog;
@@ -102,7 +102,7 @@ export class SpendRollup {
   private async sumOrg(org: Org, ids: readonly SpendId[]): Promise<void> {
     const { store, clock, alerts, metrics } = this.parts;
     const asOfMs = clock.nowMs();
-    const apps = org.quotaScope === 'APP' ? await this.allApps(org) : [];
+    const apps = org.quotaScope === 'APP' ? await this.parts.settings.listAllApps(org.orgId) : [];
     const subjects = new Map<string | undefined, Subject>([
       [undefined, orgSubject(org)],
       ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
@@ -154,15 +154,6 @@ export class SpendRollup {
     const isNear = quotaPct !== undefined && quotaPct >= settings.tightModeThresholdPct - nearPoints;
     if (isNear) this.near.set(nameOf(id), id);
     else this.near.delete(nameOf(id));
-  }
-
-  private async allApps(org: Org): Promise<AppRecord[]> {
-    const apps: AppRecord[] = [];
-    for (let page: AppRecord[] = [], after: string | undefined; ; after = page.at(-1)?.appId) {
-      page = await this.parts.settings.listApps(org.orgId, 100, after);
-      apps.push(...page);
-      if (page.length < 100) return apps;
-    }
   }
 
   private forgetClosed(firstOpenDay: string): void {

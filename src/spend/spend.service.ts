@@ -1,22 +1,15 @@
-import type { AlertDraft } from '../alerts/alert.js';
-import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, refuseAny } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
-import type { Log } from '../lib/log.js';
-import type { Metrics } from '../lib/metrics.js';
 import type { App, AppRecord, Org } from '../orgs/settings.js';
 import { inForce } from '../orgs/settings.js';
-import { dayAt, endOfDayMs, nextDate } from './calendar.js';
-import { amountIssues, costOf, mostACall, type SpendMode, sum, type Usage, worstMode } from './money.js';
-import type { CatalogModel, Price } from './price.js';
+import { dayAt, nextDate } from './calendar.js';
+import { amountIssues, costOf, mostACall, sum, type Usage, worstMode } from './money.js';
+import { type CatalogModel, invalidLabel, type Price } from './price.js';
 import type { PriceService } from './price.service.js';
-import { alertFor, fallbackAlert } from './quota-alert.js';
-import { appSubject, type DaySpend, daySpend, type Figures, type LabelSpend, labelSpend, type Subject } from './report.js';
+import { appSubject, type DaySpend, daySpend, type Figures, labelSpend, type SpendReader, type Subject } from './report.js';
 import { type SpendId, scopeOf } from './scope.js';
-import { choose, type SelectionReason, type Sticky } from './selection.js';
-import type { CostRecord, SpendStore, Total } from './spend.store.js';
-import type { StickyId, StickyStore } from './sticky.store.js';
+import type { CostRecord, SpendStore } from './spend.store.js';
 
 const backMs = 24 * 3_600_000;
 const aheadMs = 5 * 60_000;
@@ -42,36 +35,13 @@ export interface CostReceipt {
   readonly app: App;
 }
 
-export interface ModelSelection {
-  readonly allowed: boolean;
-  readonly label?: string;
-  readonly bedrockModelId?: string;
-  readonly reason: SelectionReason;
-  readonly mode: SpendMode;
-  readonly chain: readonly LabelSpend[];
-  readonly price?: Price;
-  readonly recheckAfterSecs: number;
-  readonly day: string;
-  readonly resetsAt: Date;
-}
-
 export type Consistency = 'AGGREGATED' | 'EXACT';
-
-/** How a request reads what is stored: batched with the request's other reads. */
-export interface SpendReader {
-  total(id: SpendId): Promise<Total | undefined>;
-  sticky(id: StickyId): Promise<Sticky | undefined>;
-}
 
 export interface SpendParts {
   readonly store: SpendStore;
-  readonly stickies: StickyStore;
   readonly prices: PriceService;
-  readonly alerts: AlertService;
-  readonly apps: { listApps(orgId: string, limit: number, afterAppId?: string): Promise<AppRecord[]> };
+  readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
   readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 export class SpendService {
@@ -142,50 +112,6 @@ export class SpendService {
     return history;
   }
 
-  resetsAt({ org }: Subject, day: string): Date {
-    return new Date(endOfDayMs(org.zones, day));
-  }
-
-  /** Which model to call now. A move along the chain is written down, and told, once. */
-  async select(subject: Subject, reader: SpendReader): Promise<ModelSelection> {
-    const { org, scope, settings } = subject;
-    const day = this.today(org);
-    const id = { ...scope, day };
-    const labels = settings.modelOrdering;
-    const [totals, found] = await Promise.all([Promise.all(labels.map((label) => reader.total({ ...id, label }))), reader.sticky(id)]);
-    const chain = labels.map((label, i) => labelSpend(subject, this.parts.prices.catalog, label, totals[i]));
-    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({ label, costUsdMicros, quotaUsdMicros }));
-    const decide = (sticky: Sticky | undefined) => choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
-
-    let choice = decide(found);
-    if (choice.move && !(await this.move(subject, chain, choice.move, day))) choice = decide(await this.parts.stickies.read(id));
-    await this.tell(chain.map((link) => alertFor(subject, link, day)));
-    const { label, reason, mode } = choice;
-    const model = label === undefined ? undefined : this.parts.prices.catalog.get(label);
-    return {
-      allowed: label !== undefined,
-      ...(label === undefined ? {} : { label }),
-      ...(model ? { bedrockModelId: model.bedrockModelId, price: await this.parts.prices.at(model, this.parts.clock.nowMs()) } : {}),
-      reason,
-      mode,
-      chain,
-      recheckAfterSecs: mode === 'TIGHT' ? settings.refreshIntervalTightSecs : settings.refreshIntervalNormalSecs,
-      day,
-      resetsAt: this.resetsAt(subject, day),
-    };
-  }
-
-  /** Puts a scope on a label of its chain for the rest of the day; null lets the quotas decide again. */
-  async override(subject: Subject, label: string | null | undefined): Promise<void> {
-    const { org, scope, settings, orderingVersion } = subject;
-    const day = this.today(org);
-    const id = { ...scope, day };
-    if (label === null || label === undefined) return this.parts.stickies.clear(id);
-    const index = settings.modelOrdering.indexOf(label);
-    if (index < 0) throw invalidLabel(settings.modelOrdering);
-    await this.parts.stickies.override(id, { label, index, orderingVersion }, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
-  }
-
   private today({ zones }: Org): string {
     return dayAt(zones, this.parts.clock.nowMs());
   }
@@ -222,7 +148,7 @@ export class SpendService {
       );
       return usages.map((usage) => ({ ...usage, asOf }));
     }
-    const subjects = (await this.allApps(org)).map(appSubject);
+    const subjects = (await this.parts.apps.listAllApps(org.orgId)).map((app) => appSubject(inForce(org, app)));
     const sums = await Promise.all(
       subjects.map((app) =>
         this.parts.store.sumShards(
@@ -236,44 +162,9 @@ export class SpendService {
       return { ...sum(sums.map((usages) => usages[l] as Usage)), mode: worstMode(modes), asOf };
     });
   }
-
-  private async allApps(org: Org): Promise<App[]> {
-    const apps: App[] = [];
-    for (let page: AppRecord[] = [], after: string | undefined; ; after = page.at(-1)?.appId) {
-      page = await this.parts.apps.listApps(org.orgId, 100, after);
-      apps.push(...page.map((app) => inForce(org, app)));
-      if (page.length < 100) return apps;
-    }
-  }
-
-  private async move(
-    subject: Subject,
-    chain: readonly LabelSpend[],
-    { from, to }: { readonly from: string; readonly to: string },
-    day: string,
-  ): Promise<boolean> {
-    const { org, scope, settings, orderingVersion } = subject;
-    const position = { label: to, index: settings.modelOrdering.indexOf(to), orderingVersion };
-    const moved = await this.parts.stickies.advance({ ...scope, day }, position, from, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
-    if (!moved) return false;
-    this.parts.metrics.stickyFlips.inc();
-    const usedUp = chain.find(({ label }) => label === from);
-    if (usedUp) await this.tell([fallbackAlert(subject, usedUp, to, day)]);
-    return true;
-  }
-
-  /** A selection is not worth less because its alert could not be written: the worker raises what is missing. */
-  private async tell(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
-    for (const draft of drafts) {
-      if (draft) await this.parts.alerts.raise(draft).catch((error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet'));
-    }
-  }
 }
 
 const conflict = () => new GatewayError('IDEMPOTENCY_CONFLICT', 'this request id was recorded with other figures; nothing was changed');
-
-const invalidLabel = (validLabels: readonly string[]) =>
-  new GatewayError('INVALID_MODEL_LABEL', `no such model label; valid are ${validLabels.join(', ')}`, { validLabels });
 
 /** Of what the caller sent: what is computed from it may differ from one attempt to the next. */
 const hashOf = (appId: string, { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt }: CostSubmission): string =>

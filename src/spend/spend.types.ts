@@ -1,13 +1,12 @@
 import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
+import { enumOf } from '../lib/enum.js';
 import { QuotaScopeType } from '../orgs/org.types.js';
 import { type SpendMode, spendModes } from './money.js';
 import type { PriceSource } from './price.js';
 import { ModelPriceType, PriceSourceType } from './price.types.js';
 import { type SelectionReason, type StickyReason, selectionReasons, stickyReasons } from './selection.js';
 import type { Consistency } from './spend.service.js';
-
-const enumOf = <T extends string>(values: readonly T[]) => Object.fromEntries(values.map((value) => [value, value])) as { [K in T]: K };
 
 export const SpendModeType = enumOf<SpendMode>(spendModes);
 registerEnumType(SpendModeType, { name: 'SpendMode' });

@@ -1,0 +1,103 @@
+import type { AlertDraft } from '../alerts/alert.js';
+import type { AlertService } from '../alerts/alert.service.js';
+import type { Clock } from '../lib/clock.js';
+import type { Log } from '../lib/log.js';
+import type { Metrics } from '../lib/metrics.js';
+import { dayAt, endOfDayMs } from './calendar.js';
+import type { SpendMode } from './money.js';
+import { invalidLabel, type Price } from './price.js';
+import type { PriceService } from './price.service.js';
+import { alertFor, fallbackAlert } from './quota-alert.js';
+import { type LabelSpend, labelSpend, type SpendReader, type Subject } from './report.js';
+import { choose, type SelectionReason, type Sticky } from './selection.js';
+import type { StickyStore } from './sticky.store.js';
+
+export interface ModelSelection {
+  readonly allowed: boolean;
+  readonly label?: string;
+  readonly bedrockModelId?: string;
+  readonly reason: SelectionReason;
+  readonly mode: SpendMode;
+  readonly chain: readonly LabelSpend[];
+  readonly price?: Price;
+  readonly recheckAfterSecs: number;
+  readonly day: string;
+  readonly resetsAt: Date;
+}
+
+export interface SelectionParts {
+  readonly stickies: StickyStore;
+  readonly prices: PriceService;
+  readonly alerts: AlertService;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Which model a scope may call, and the fallback it has come to. */
+export class SelectionService {
+  constructor(private readonly parts: SelectionParts) {}
+
+  /** Which model to call now. A move along the chain is written down, and told, once. */
+  async select(subject: Subject, reader: SpendReader): Promise<ModelSelection> {
+    const { org, scope, settings } = subject;
+    const day = dayAt(org.zones, this.parts.clock.nowMs());
+    const id = { ...scope, day };
+    const labels = settings.modelOrdering;
+    const [totals, found] = await Promise.all([Promise.all(labels.map((label) => reader.total({ ...id, label }))), reader.sticky(id)]);
+    const chain = labels.map((label, i) => labelSpend(subject, this.parts.prices.catalog, label, totals[i]));
+    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({ label, costUsdMicros, quotaUsdMicros }));
+    const decide = (sticky: Sticky | undefined) => choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
+
+    let choice = decide(found);
+    if (choice.move && !(await this.move(subject, chain, choice.move, day))) choice = decide(await this.parts.stickies.read(id));
+    await this.tell(chain.map((link) => alertFor(subject, link, day)));
+    const { label, reason, mode } = choice;
+    const model = label === undefined ? undefined : this.parts.prices.catalog.get(label);
+    return {
+      allowed: label !== undefined,
+      ...(label === undefined ? {} : { label }),
+      ...(model ? { bedrockModelId: model.bedrockModelId, price: await this.parts.prices.at(model, this.parts.clock.nowMs()) } : {}),
+      reason,
+      mode,
+      chain,
+      recheckAfterSecs: mode === 'TIGHT' ? settings.refreshIntervalTightSecs : settings.refreshIntervalNormalSecs,
+      day,
+      resetsAt: new Date(endOfDayMs(org.zones, day)),
+    };
+  }
+
+  /** Puts a scope on a label of its chain for the rest of the day; null lets the quotas decide again. */
+  async override(subject: Subject, label: string | null | undefined): Promise<void> {
+    const { org, scope, settings, orderingVersion } = subject;
+    const day = dayAt(org.zones, this.parts.clock.nowMs());
+    const id = { ...scope, day };
+    if (label === null || label === undefined) return this.parts.stickies.clear(id);
+    const index = settings.modelOrdering.indexOf(label);
+    if (index < 0) throw invalidLabel(settings.modelOrdering);
+    await this.parts.stickies.override(id, { label, index, orderingVersion }, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
+  }
+
+  private async move(
+    subject: Subject,
+    chain: readonly LabelSpend[],
+    { from, to }: { readonly from: string; readonly to: string },
+    day: string,
+  ): Promise<boolean> {
+    const { org, scope, settings, orderingVersion } = subject;
+    const position = { label: to, index: settings.modelOrdering.indexOf(to), orderingVersion };
+    const moved = await this.parts.stickies.advance({ ...scope, day }, position, from, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
+    if (!moved) return false;
+    this.parts.metrics.stickyFlips.inc();
+    const usedUp = chain.find(({ label }) => label === from);
+    if (usedUp) await this.tell([fallbackAlert(subject, usedUp, to, day)]);
+    return true;
+  }
+
+  /** A selection is not worth less because its alert could not be written: the worker raises what is missing. */
+  private async tell(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
+    for (const draft of drafts) {
+      if (draft) await this.parts.alerts.raise(draft).catch((error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet'));
+    }
+  }
+}
