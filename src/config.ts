@@ -10,6 +10,8 @@ export interface Config {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
+  /** Where the worker tells its health and metrics; absent: nowhere. */
+  readonly workerPort?: number;
   readonly store: StoreSettings;
   readonly dataDir: string;
   readonly adminKey: string;
@@ -122,6 +124,7 @@ const environmentSchema = storeSchema.extend({
   NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
   HOST: text.default('0.0.0.0'),
   PORT: wholeNumber(0, 65535).default(4000),
+  WORKER_PORT: wholeNumber(1, 65535).optional(),
   TOLLGATE_DATA_DIR: text.default('.tollgate'),
   TOLLGATE_ADMIN_KEY: z.string('is missing: at least 32 characters').min(32, 'must have at least 32 characters'),
   API_KEY_PEPPER: z.string('is missing: at least 32 bytes').refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes'),
@@ -144,6 +147,7 @@ export function loadConfig(environment: Environment): Config {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
+    ...(env.WORKER_PORT ? { workerPort: env.WORKER_PORT } : {}),
     store: storeSettings(env),
     dataDir: env.TOLLGATE_DATA_DIR,
     adminKey: env.TOLLGATE_ADMIN_KEY,

@@ -84,8 +84,9 @@ async function runAll(config: Config, engine: string, engineExited?: Promise<voi
   const { createTables } = await import('./dynamo/table-admin.js');
   await createTables(await tableAdmin(config.store));
   const { Metrics } = await import('./lib/metrics.js');
-  const gateway = await startGateway(config, { metrics: new Metrics().withProcess() });
-  const worker = startWorker(config, { sweeps: true });
+  const metrics = new Metrics().withProcess();
+  const gateway = await startGateway(config, { metrics });
+  const worker = startWorker(config, { sweeps: true, metrics });
   process.stdout.write(`${welcome(gateway.url, config.adminKey, engine)}\n`);
   const ended = await Promise.race([signalled(), engineExited?.then(() => 'engine' as const) ?? new Promise<never>(() => {})]);
   if (ended === 'engine') process.stderr.write('tollgate: the embedded engine has stopped; stopping too\n');
@@ -120,9 +121,14 @@ async function worker(_args: readonly string[], environment: Environment): Promi
   await requireTables(config.store);
   const { startWorker } = await import('./worker.js');
   const { createLog } = await import('./lib/log.js');
-  const running = startWorker(config, { sweeps: false });
+  const { Metrics } = await import('./lib/metrics.js');
+  const { serveStatus } = await import('./lib/status-server.js');
+  const metrics = new Metrics().withProcess();
+  const running = startWorker(config, { sweeps: false, metrics });
+  const status = config.workerPort ? serveStatus(config.workerPort, config.host, metrics) : undefined;
   createLog(config.logLevel).info('worker is running');
   await signalled();
+  status?.close();
   await running.stop();
 }
 

@@ -29,7 +29,9 @@ it('gives its services commands that the program has, and an environment that it
     const { command, build, environment = {} } = services[name] as Service;
     expect(build).toBe('.');
     expect(main).toContain(`async function ${command[0]}(`);
-    const filled = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, value.startsWith('${') ? 'x'.repeat(32) : value]));
+    const filled = Object.fromEntries(
+      Object.entries(environment).map(([key, value]) => [key, String(value).startsWith('${') ? 'x'.repeat(32) : String(value)]),
+    );
     const keys = JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'k', x: 'x', d: 'd' }] });
     expect(loadConfig({ ...filled, TOLLGATE_SIGNING_KEYS: keys })).toMatchObject({ production: true, store: { endpoint: 'http://dynamodb:8000' } });
   }
