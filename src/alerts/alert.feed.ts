@@ -17,23 +17,27 @@ interface Lane {
 export class AlertFeed {
   private readonly lanes = new Map<number, Lane>();
   private loop: Repeating | undefined;
+  private stopped = false;
 
   constructor(
     private readonly store: AlertStore,
     private readonly log: Log,
   ) {}
 
+  private readonly complain = (error: unknown): void => this.log.warn({ err: error }, 'the alert log could not be read');
+
   start(): void {
     this.loop = repeat(
       pollMs,
       async () => {
-        await Promise.all([...this.lanes].map(([number, lane]) => this.tail(number, lane)));
+        await Promise.all([...this.lanes].map(([number, lane]) => this.tail(number, lane).catch(this.complain)));
       },
-      (error) => this.log.warn({ err: error }, 'the alert log could not be read'),
+      this.complain,
     );
   }
 
   async stop(): Promise<void> {
+    this.stopped = true;
     await this.loop?.stop();
     for (const { streams } of this.lanes.values()) for (const stream of streams) await stream.return();
   }
@@ -59,6 +63,7 @@ export class AlertFeed {
       },
     );
     streams.add(stream);
+    if (this.stopped) await stream.return();
     return stream;
   }
 
@@ -100,7 +105,10 @@ class AlertStream implements AsyncIterableIterator<QuotaAlert> {
       const alert = this.ready.shift();
       if (alert) return { value: alert, done: false };
       if (this.replay) {
-        await this.readOn(this.replay);
+        await this.readOn(this.replay).catch(async (error: unknown) => {
+          await this.return();
+          throw error;
+        });
         continue;
       }
       const live = this.live.shift();

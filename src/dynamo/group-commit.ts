@@ -32,8 +32,7 @@ interface Lane<E, R> {
  */
 export class GroupCommit<E, R> {
   private readonly lanes = new Map<string, Lane<E, R>>();
-  private total = 0;
-  private idle: (() => void)[] = [];
+  private readonly pending = new Set<Promise<R>>();
 
   constructor(private readonly options: GroupCommitOptions<E, R>) {}
 
@@ -43,22 +42,24 @@ export class GroupCommit<E, R> {
   }
 
   submit(key: string, entry: E): Promise<R> {
-    if (this.total >= this.options.mostWaiting) return Promise.reject(unavailable('too much is waiting to be written; nothing was changed: try again'));
+    if (this.pending.size >= this.options.mostWaiting) return Promise.reject(unavailable('too much is waiting to be written; nothing was changed: try again'));
     let lane = this.lanes.get(key);
     if (!lane) {
       lane = { queue: [], busy: false };
       this.lanes.set(key, lane);
     }
     const { queue } = lane;
-    this.total++;
     const settled = new Promise<R>((resolve, reject) => queue.push({ entry, resolve, reject }));
+    this.pending.add(settled);
+    const forget = () => this.pending.delete(settled);
+    settled.then(forget, forget);
     if (!lane.busy) void this.drain(key, lane);
     return settled;
   }
 
   /** Resolves when everything submitted so far has been settled. */
   async flush(): Promise<void> {
-    if (this.lanes.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+    await Promise.allSettled(this.pending);
   }
 
   private async drain(key: string, lane: Lane<E, R>): Promise<void> {
@@ -76,15 +77,14 @@ export class GroupCommit<E, R> {
         group.forEach((waiting, i) => {
           const outcome = settled[i];
           if (outcome === undefined || outcome === 'again') again.push(waiting);
-          else this.settle(() => waiting.resolve(outcome.done));
+          else waiting.resolve(outcome.done);
         });
         lane.queue.unshift(...again);
       } catch (error) {
-        for (const waiting of group) this.settle(() => waiting.reject(error));
+        for (const waiting of group) waiting.reject(error);
       }
     }
     this.lanes.delete(key);
-    if (this.lanes.size === 0) for (const resolve of this.idle.splice(0)) resolve();
   }
 
   /** In order of arrival; one whose like is in the group already stays behind, and so keeps its place for the next. */
@@ -103,10 +103,5 @@ export class GroupCommit<E, R> {
     }
     lane.queue = later;
     return group;
-  }
-
-  private settle(settle: () => void): void {
-    this.total--;
-    settle();
   }
 }

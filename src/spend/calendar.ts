@@ -17,18 +17,24 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 // Formatting is slow, and the same minute is asked for again and again; no zone changes its date within one.
 const lastDates = new Map<string, { readonly minute: number; readonly date: string }>();
 
+// No clock has ever been set back by more than this at once, but where the date line moved, which repeats no midnight.
+const longestStepBackMs = 4 * hourMs;
 const mostZones = 2000; // names are taken in any case, so there are more spellings than zones
 
-function dateFormat(zone: string): Intl.DateTimeFormat {
+function localFormat(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       calendar: 'gregory',
       numberingSystem: 'latn',
+      hourCycle: 'h23',
       year: 'numeric',
       month: '2-digit',
       day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
     });
     if (formats.size >= mostZones) {
       formats.clear();
@@ -50,23 +56,35 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The calendar date there at that instant, YYYY-MM-DD. */
+/** The calendar date there at that instant, YYYY-MM-DD. Where the clock was set back over midnight, the new day stays: no day comes twice. */
 export function localDate(zone: string, atMs: number): string {
   const minute = Math.floor(atMs / 60_000);
   const known = lastDates.get(zone);
   if (known?.minute === minute) return known.date;
-  const date = formatDate(zone, atMs);
+  const date = unreturningDate(zone, atMs);
   lastDates.set(zone, { minute, date });
   return date;
 }
 
-function formatDate(zone: string, atMs: number): string {
-  const parts = new Map(
-    dateFormat(zone)
-      .formatToParts(atMs)
-      .map(({ type, value }) => [type, value]),
-  );
-  return `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`;
+function unreturningDate(zone: string, atMs: number): string {
+  const nowLocalMs = localMs(zone, atMs);
+  const earlierMs = atMs - longestStepBackMs;
+  const date = dateOf(nowLocalMs);
+  if (nowLocalMs - localMs(zone, earlierMs) >= longestStepBackMs) return date;
+  const offsetBefore = localMs(zone, earlierMs) - earlierMs;
+  const steppedMs = firstInstant(earlierMs, atMs, (ms) => localMs(zone, ms) - ms < offsetBefore);
+  const before = dateOf(localMs(zone, steppedMs - 1));
+  return before > date ? before : date;
+}
+
+const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** What a clock on the wall there shows, as if it were UTC. */
+function localMs(zone: string, atMs: number): number {
+  const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+  for (const { type, value } of localFormat(zone).formatToParts(atMs)) part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second) + (((atMs % 1000) + 1000) % 1000);
 }
 
 /** The first instant whose local date differs from that at `atMs`: not always midnight, not always 24 hours on. */

@@ -63,5 +63,6 @@ export function modeOf(costUsdMicros: number, quotaUsdMicros: number, thresholdP
 
 export const worstMode = (modes: readonly SpendMode[]): SpendMode => spendModes[Math.max(0, ...modes.map((mode) => spendModes.indexOf(mode)))] as SpendMode;
 
-/** In per cent of the quota; 100 or more where it is used up. */
-export const quotaPct = (costUsdMicros: number, quotaUsdMicros: number): number => (quotaUsdMicros === 0 ? 100 : (costUsdMicros * 100) / quotaUsdMicros);
+/** In per cent of the quota, to four places, rounded down: 100 or more exactly where it is used up. */
+export const quotaPct = (costUsdMicros: number, quotaUsdMicros: number): number =>
+  quotaUsdMicros === 0 ? 100 : Number((BigInt(costUsdMicros) * 1_000_000n) / BigInt(quotaUsdMicros)) / 10_000;

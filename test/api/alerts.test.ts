@@ -1,0 +1,564 @@
+import { randomUUID } from 'node:crypto';
+import { print } from 'graphql';
+import WebSocket from 'ws';
+import { type Background, buildBackground } from '../../src/app.js';
+import { silentLog } from '../../src/lib/log.js';
+import { sleep } from '../../src/lib/timers.js';
+import { adminKey, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+const dayMs = 24 * 3_600_000;
+const leaseMs = 91_000;
+
+let app: TestApp;
+let other: TestApp;
+let worker: Background;
+beforeAll(async () => {
+  app = await startTestApp();
+  other = await app.another();
+  worker = newWorker();
+  app.clock.advance(Date.parse('2030-03-05T03:00:00Z') - app.clock.nowMs());
+});
+afterAll(async () => {
+  worker.close();
+  await Promise.all([app.stop(), other.stop()]);
+});
+
+// Whatever a test has opened, and left open by failing, ends with it.
+const opened = new Set<() => void>();
+afterEach(() => {
+  for (const end of opened) end();
+  opened.clear();
+  // The days of one test are closed in the next, so that a round does not sum them again.
+  app.clock.advance(3 * dayMs);
+});
+
+const newWorker = () => buildBackground(app.config, { clock: app.clock, log: silentLog });
+const asAdmin = { 'x-admin-key': adminKey };
+const bearer = ({ accessToken }: Pick<Client, 'accessToken'>) => ({ authorization: `Bearer ${accessToken}` });
+
+async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await check())) {
+    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await sleep(20);
+  }
+}
+
+interface Place {
+  readonly orgId: string;
+  readonly appId: string;
+}
+
+const small = {
+  timezone: 'UTC',
+  quotas: ['premium', 'standard', 'economy'].map((label) => ({ label, dailyUsdMicros: 1000 })),
+} satisfies Partial<op.RegisterOrgInput>;
+
+async function addApp(orgId: string, appId: string): Promise<Place> {
+  await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId, name: appId } });
+  return { orgId, appId };
+}
+
+async function newPlace(overrides: Partial<op.RegisterOrgInput> = {}): Promise<Place> {
+  const { orgId } = await newOrg(app, { ...small, ...overrides });
+  return addApp(orgId, 'chat');
+}
+
+const cost = (place: Place, costUsdMicros: number, modelLabel = 'premium'): op.SubmitCostInput => ({
+  ...place,
+  requestId: randomUUID(),
+  modelLabel,
+  inputTokens: 0,
+  outputTokens: 0,
+  costUsdMicros,
+});
+
+/** Spends and lets the worker see it. */
+async function spend(place: Place, costUsdMicros: number, modelLabel = 'premium'): Promise<void> {
+  await app.admin.ask(op.SubmitCostDocument, { input: cost(place, costUsdMicros, modelLabel) });
+  await worker.spend.sumAll();
+}
+
+const select = async (place: Place, on = app) => (await on.admin.ask(op.SelectionDocument, place)).org?.app?.modelSelection;
+const alertsOf = async (orgId: string): Promise<op.AlertFragment[]> =>
+  (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 100 })).org?.alerts.nodes ?? [];
+const kindsOf = async (orgId: string) => (await alertsOf(orgId)).map(({ kind, label }) => `${kind} ${label}`).reverse();
+
+/** Uses up the quotas of as many new apps, one alert each. */
+async function raise(orgId: string, count: number, prefix: string): Promise<void> {
+  const inputs: op.SubmitCostInput[] = [];
+  for (let i = 0; i < count; i++) inputs.push(cost(await addApp(orgId, `${prefix}-${i}`), 1000));
+  await app.admin.ask(op.SubmitCostsDocument, { inputs });
+  await worker.spend.sumAll();
+}
+
+describe('an alert', () => {
+  it('of tight mode is raised at 95 % of a quota, and not before', async () => {
+    const place = await newPlace();
+    await spend(place, 949);
+    expect(await alertsOf(place.orgId)).toEqual([]);
+    const beganMs = app.clock.nowMs();
+    await spend(place, 1);
+    const [alert, ...more] = await alertsOf(place.orgId);
+    expect(more).toEqual([]);
+    expect(alert).toMatchObject({
+      kind: 'TIGHT_MODE',
+      ...place,
+      label: 'premium',
+      activeLabel: null,
+      day: '2030-03-05',
+      costUsdMicros: 950,
+      quotaUsdMicros: 1000,
+      quotaPct: 95,
+      thresholdPct: 95,
+    });
+    expect(Date.parse(alert?.raisedAt ?? '')).toBeGreaterThanOrEqual(beganMs);
+    expect(Date.parse(alert?.raisedAt ?? '')).toBeLessThanOrEqual(app.clock.nowMs());
+  });
+
+  it('of a quota used up follows that of tight mode, and stands alone where both lines were jumped', async () => {
+    const [slow, sudden] = [await newPlace(), await newPlace()];
+    await spend(slow, 999);
+    await spend(slow, 1);
+    expect(await kindsOf(slow.orgId)).toEqual(['TIGHT_MODE premium', 'QUOTA_EXCEEDED premium']);
+    await spend(sudden, 1500);
+    await spend(sudden, 1);
+    expect(await kindsOf(sudden.orgId)).toEqual(['QUOTA_EXCEEDED premium']);
+    expect(await alertsOf(sudden.orgId)).toMatchObject([{ costUsdMicros: 1500, quotaPct: 150 }]);
+  });
+
+  it('goes by the threshold of the app', async () => {
+    const { orgId } = await newOrg(app, small);
+    await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId: 'wary', name: 'Wary', tightModeThresholdPct: 50 } });
+    await spend({ orgId, appId: 'wary' }, 500);
+    expect(await alertsOf(orgId)).toMatchObject([{ kind: 'TIGHT_MODE', thresholdPct: 50, quotaPct: 50 }]);
+  });
+
+  it('of a fallback names the label used up and the one now in use, once it has moved', async () => {
+    const place = await newPlace();
+    await spend(place, 1000);
+    expect(await kindsOf(place.orgId)).toEqual(['QUOTA_EXCEEDED premium']);
+    await select(place);
+    await select(place);
+    expect(await kindsOf(place.orgId)).toEqual(['QUOTA_EXCEEDED premium', 'FALLBACK_ACTIVATED premium']);
+    expect((await alertsOf(place.orgId))[0]).toMatchObject({ ...place, label: 'premium', activeLabel: 'standard', costUsdMicros: 1000, quotaUsdMicros: 1000 });
+    await spend(place, 1000, 'standard');
+    await select(place);
+    expect((await kindsOf(place.orgId)).slice(2)).toEqual(['QUOTA_EXCEEDED standard', 'FALLBACK_ACTIVATED standard']);
+    expect((await alertsOf(place.orgId))[0]).toMatchObject({ label: 'standard', activeLabel: 'economy' });
+  });
+
+  it('is raised by a selection that is first to see a changed quota', async () => {
+    const place = await newPlace();
+    await spend(place, 500);
+    await app.admin.ask(op.UpdateAppDocument, { input: { ...place, tightModeThresholdPct: 40 } });
+    await select(place);
+    expect(await kindsOf(place.orgId)).toEqual(['TIGHT_MODE premium']);
+  });
+
+  it('is raised once a day, however often and by however many it is seen, and again the next day', async () => {
+    const place = await newPlace();
+    const [second, third] = [newWorker(), newWorker()];
+    try {
+      const seeOften = async () => {
+        await spend(place, 1000);
+        for (let round = 0; round < 3; round++) {
+          // A lease that has run out lets another worker judge the same.
+          app.clock.advance(leaseMs);
+          await Promise.all([worker, second, third].map((each) => each.spend.sumAll()));
+          await Promise.all([worker, second, third].map((each) => each.spend.sumNear()));
+          await Promise.all([select(place), select(place, other)]);
+        }
+      };
+      await seeOften();
+      const once = ['QUOTA_EXCEEDED premium', 'FALLBACK_ACTIVATED premium'];
+      expect(await kindsOf(place.orgId)).toEqual(once);
+      app.clock.advance(dayMs);
+      await seeOften();
+      expect(await kindsOf(place.orgId)).toEqual([...once, ...once]);
+      expect(new Set((await alertsOf(place.orgId)).map(({ day }) => day)).size).toBe(2);
+    } finally {
+      app.clock.advance(leaseMs);
+      second.close();
+      third.close();
+    }
+  });
+
+  it('is raised once when two that know nothing of each other see it at the same time', async () => {
+    const place = await newPlace();
+    await app.admin.ask(op.SubmitCostDocument, { input: cost(place, 960) });
+    app.clock.advance(leaseMs);
+    const [first, second] = [newWorker(), newWorker()];
+    try {
+      // The near ones are summed without a lease: each learns of them in a round of its own.
+      await first.spend.sumAll();
+      app.clock.advance(leaseMs);
+      await second.spend.sumAll();
+      await app.admin.ask(op.SubmitCostDocument, { input: cost(place, 40) });
+      await Promise.all([first.spend.sumNear(), second.spend.sumNear()]);
+      expect(await kindsOf(place.orgId)).toEqual(['TIGHT_MODE premium', 'QUOTA_EXCEEDED premium']);
+    } finally {
+      app.clock.advance(leaseMs);
+      first.close();
+      second.close();
+    }
+  });
+
+  it('is the org’s under quotaScope ORG, and each of its apps shows it', async () => {
+    const one = await newPlace({ quotaScope: 'ORG' });
+    const two = await addApp(one.orgId, 'two');
+    await spend(one, 500);
+    await spend(two, 500);
+    expect(await alertsOf(one.orgId)).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: null, costUsdMicros: 1000 }]);
+    for (const place of [one, two]) expect((await app.admin.ask(op.AppAlertsDocument, place)).org?.app?.alerts.nodes).toEqual(await alertsOf(one.orgId));
+  });
+
+  it('is not raised for the roll-up of an org whose apps have quotas', async () => {
+    const place = await newPlace();
+    await spend(place, 600);
+    await spend(await addApp(place.orgId, 'two'), 600);
+    expect(await alertsOf(place.orgId)).toEqual([]);
+  });
+});
+
+describe('lists', () => {
+  it('have the newest first, in pages that add up to the whole', async () => {
+    const place = await newPlace();
+    for (const label of ['premium', 'standard', 'economy']) {
+      await spend(place, 960, label);
+      await spend(place, 40, label);
+    }
+    const all = ['TIGHT_MODE', 'QUOTA_EXCEEDED'];
+    const inOrder = ['premium', 'standard', 'economy'].flatMap((label) => all.map((kind) => `${kind} ${label}`));
+    expect(await kindsOf(place.orgId)).toEqual(inOrder);
+    const pages: string[][] = [];
+    for (let after: string | null | undefined; ; ) {
+      const { org } = await app.admin.ask(op.OrgAlertsDocument, { orgId: place.orgId, first: 4, after });
+      pages.push(org?.alerts.nodes.map(({ kind, label }) => `${kind} ${label}`) ?? []);
+      after = org?.alerts.pageInfo.endCursor;
+      if (!org?.alerts.pageInfo.hasNextPage) break;
+    }
+    expect(pages.map((page) => page.length)).toEqual([4, 2]);
+    expect(pages.flat().reverse()).toEqual(inOrder);
+  });
+
+  it('of an app have those of its scope alone, and a foreign cursor opens no list', async () => {
+    const place = await newPlace();
+    const second = await addApp(place.orgId, 'second');
+    await spend(place, 1000);
+    await spend(second, 960);
+    const ofApp = async (of: Place, after?: string | null) => (await app.admin.ask(op.AppAlertsDocument, { ...of, first: 1, after })).org?.app?.alerts;
+    expect((await ofApp(place))?.nodes).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: 'chat' }]);
+    expect((await ofApp(second))?.nodes).toMatchObject([{ kind: 'TIGHT_MODE', appId: 'second' }]);
+    expect((await ofApp(place))?.pageInfo.hasNextPage).toBe(false);
+    const after = (await ofApp(second))?.pageInfo.endCursor;
+    expect(await app.admin.codeOf(op.AppAlertsDocument, { ...place, after })).toBe('BAD_USER_INPUT');
+    expect(await app.admin.codeOf(op.OrgAlertsDocument, { orgId: place.orgId, after })).toBe('BAD_USER_INPUT');
+  });
+
+  it('and node show an app client what concerns its own scope, and an org client nothing foreign', async () => {
+    const org = await newOrg(app, small);
+    const own = await newApp(app, org, 'own');
+    const foreign = await newOrg(app, small);
+    await spend({ orgId: org.orgId, appId: 'own' }, 1000);
+    await spend(await addApp(org.orgId, 'sibling'), 1000);
+    const [sibling, mine] = await alertsOf(org.orgId);
+    expect([sibling?.appId, mine?.appId]).toEqual(['sibling', 'own']);
+    const node = async (caller: typeof own.caller, alert: op.AlertFragment | undefined) => (await caller.ask(op.NodeDocument, { id: alert?.id ?? '' })).node;
+    expect(await node(org.caller, sibling)).toMatchObject({ __typename: 'QuotaAlert', id: sibling?.id });
+    expect(await node(own.caller, mine)).toMatchObject({ __typename: 'QuotaAlert', id: mine?.id });
+    expect(await node(own.caller, sibling)).toBeNull();
+    expect(await node(foreign.caller, mine)).toBeNull();
+    expect((await own.caller.ask(op.AppAlertsDocument, { appId: 'own' })).org?.app?.alerts.nodes).toEqual([mine]);
+    expect((await own.caller.ask(op.AppAlertsDocument, { appId: 'sibling' })).org?.app).toBeNull();
+    expect(await own.caller.codeOf(op.OrgAlertsDocument)).toBe('FORBIDDEN');
+    expect((await foreign.caller.ask(op.OrgAlertsDocument)).org?.alerts.nodes).toEqual([]);
+  });
+});
+
+/** A subscription of quotaAlerts, and what has come of it so far. */
+interface Following {
+  readonly alerts: op.AlertFragment[];
+  readonly codes: string[];
+  readonly ended: () => boolean;
+  /** The code the socket was closed with. */
+  readonly closeCode: () => number | undefined;
+}
+
+interface Payload {
+  readonly data?: op.QuotaAlertsSubscription | null;
+  readonly errors?: readonly PublicError[];
+}
+
+type Follow = (url: string, credentials: Record<string, string>, variables?: op.QuotaAlertsSubscriptionVariables) => Promise<Following>;
+
+function taking(): { readonly alerts: op.AlertFragment[]; readonly codes: string[]; take(payload: Payload): void } {
+  const alerts: op.AlertFragment[] = [];
+  const codes: string[] = [];
+  return {
+    alerts,
+    codes,
+    take({ data, errors }) {
+      if (data) alerts.push(data.quotaAlerts);
+      for (const { extensions } of errors ?? []) codes.push(extensions.code);
+    },
+  };
+}
+
+const query = print(op.QuotaAlertsDocument);
+
+const overWebSocket: Follow = async (url, credentials, variables = {}) => {
+  const { alerts, codes, take } = taking();
+  let ended = false;
+  let closeCode: number | undefined;
+  let acknowledged = false;
+  const socket = new WebSocket(url, 'graphql-transport-ws');
+  opened.add(() => socket.terminate());
+  socket.on('error', () => {});
+  socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: credentials })));
+  socket.on('message', (text) => {
+    const { type, payload } = JSON.parse(String(text)) as { type: string; payload?: unknown };
+    if (type === 'connection_ack') acknowledged = true;
+    if (type === 'next') take(payload as Payload);
+    if (type === 'error') take({ errors: payload as PublicError[] });
+    if (type === 'error' || type === 'complete') ended = true;
+  });
+  socket.on('close', (code) => {
+    ended = true;
+    closeCode = code;
+  });
+  await until('the socket is let in', () => acknowledged);
+  socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query, variables } }));
+  return { alerts, codes, ended: () => ended, closeCode: () => closeCode };
+};
+
+const overEvents: Follow = async (url, credentials, variables = {}) => {
+  const { alerts, codes, take } = taking();
+  let ended = false;
+  const controller = new AbortController();
+  opened.add(() => controller.abort());
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...credentials },
+    body: JSON.stringify({ query, variables }),
+    signal: controller.signal,
+  });
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    take((await response.json()) as Payload);
+    return { alerts, codes, ended: () => true, closeCode: () => undefined };
+  }
+  const read = async () => {
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const blocks = (text + chunk).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const [, data] = /^event: next\ndata: (.*)$/m.exec(block) ?? [];
+        if (data) take(JSON.parse(data) as Payload);
+        if (block.startsWith('event: complete')) ended = true;
+      }
+    }
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => {
+      ended = true;
+    });
+  return { alerts, codes, ended: () => ended, closeCode: () => undefined };
+};
+
+const ids = (alerts: readonly op.AlertFragment[]) => alerts.map(({ id }) => id);
+const oldestFirst = async (orgId: string) => (await alertsOf(orgId)).reverse();
+
+describe.each([
+  ['WebSocket', overWebSocket],
+  ['SSE', overEvents],
+] as const)('quotaAlerts over %s', (_name, follow) => {
+  /** Open for certain: what was raised before it began is replayed to it first. */
+  async function followSurely(url: string, credentials: Record<string, string>, place: Place, variables: op.QuotaAlertsSubscriptionVariables = {}) {
+    const [last] = (await app.admin.ask(op.AppAlertsDocument, place)).org?.app?.alerts.nodes.slice(-1) ?? [];
+    await spend(place, 1000, 'economy');
+    const following = await follow(url, credentials, { ...variables, after: last?.cursor });
+    await until('what was missed arrives', () => following.alerts.length > 0);
+    following.alerts.length = 0;
+    return following;
+  }
+
+  it('bring an alert within a few seconds, as the list has it, on this and on another gateway', async () => {
+    const org = await newOrg(app, small);
+    const place = await addApp(org.orgId, 'chat');
+    await spend(place, 960, 'economy');
+    const [economyTight] = await alertsOf(org.orgId);
+    expect(economyTight?.kind).toBe('TIGHT_MODE');
+    const here = await followSurely(app.url, bearer(org), place);
+    const there = await follow(other.url, asAdmin, { orgId: org.orgId, after: economyTight?.cursor });
+    await until('what was missed arrives there', () => there.alerts.length > 0);
+    await spend(place, 1000);
+    await until('it arrives on both', () => here.alerts.length > 0 && there.alerts.length > 1);
+    const [newest] = await alertsOf(org.orgId);
+    expect(newest).toMatchObject({ kind: 'QUOTA_EXCEEDED', label: 'premium' });
+    expect(here.alerts).toEqual([newest]);
+    expect(there.alerts.slice(1)).toEqual([newest]);
+  });
+
+  it('bring, without `after`, nothing of the past and each one from the first on', async () => {
+    const org = await newOrg(app, small);
+    await raise(org.orgId, 2, 'past');
+    const following = await follow(app.url, bearer(org));
+    let raised = 0;
+    await until('a live one arrives', async () => {
+      await raise(org.orgId, 1, `live${raised++}`);
+      return following.alerts.length > 0;
+    });
+    await raise(org.orgId, 2, 'more');
+    const all = await oldestFirst(org.orgId);
+    await until('the last arrives', () => following.alerts.at(-1)?.id === all.at(-1)?.id);
+    expect(following.alerts.length).toBeGreaterThanOrEqual(3);
+    expect(following.alerts).toEqual(all.slice(-following.alerts.length));
+    expect(all.length - following.alerts.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('bring with `after` what was missed and then what comes, without gap or repeat', async () => {
+    const org = await newOrg(app, small);
+    await raise(org.orgId, 5, 'missed');
+    const [, second] = await oldestFirst(org.orgId);
+    const followings = [
+      await follow(app.url, bearer(org), { after: second?.cursor }),
+      await follow(other.url, asAdmin, { orgId: org.orgId, after: second?.cursor }),
+    ];
+    await raise(org.orgId, 3, 'live');
+    const all = await oldestFirst(org.orgId);
+    expect(all).toHaveLength(8);
+    for (const { alerts } of followings) {
+      await until('the eighth arrives', () => alerts.some(({ id }) => id === all[7]?.id));
+      expect(ids(alerts)).toEqual(ids(all.slice(2)));
+    }
+    // One more, so that a repeat of what came before would have been seen.
+    await raise(org.orgId, 1, 'last');
+    const [last] = await alertsOf(org.orgId);
+    for (const { alerts } of followings) {
+      await until('the ninth arrives', () => alerts.at(-1)?.id === last?.id);
+      expect(ids(alerts)).toEqual(ids([...all.slice(2), last as op.AlertFragment]));
+    }
+  });
+
+  it('bring an app client its own scope alone, live and missed', async () => {
+    const org = await newOrg(app, small);
+    const own = await newApp(app, org, 'own');
+    const [place, sibling] = [{ orgId: org.orgId, appId: 'own' }, await addApp(org.orgId, 'sibling')];
+    await spend(place, 960);
+    const [first] = await alertsOf(org.orgId);
+    await spend(sibling, 960);
+    const following = await follow(app.url, bearer(own), { after: first?.cursor });
+    const named = await follow(other.url, bearer(own), { orgId: org.orgId, appId: 'own', after: first?.cursor });
+    await spend(sibling, 40);
+    await spend(place, 40);
+    for (const { alerts } of [following, named]) {
+      await until('its own arrives', () => alerts.length > 0);
+      expect(alerts.map(({ appId, kind }) => `${appId} ${kind}`)).toEqual(['own QUOTA_EXCEEDED']);
+    }
+  });
+
+  it('are refused to whom they do not concern', async () => {
+    const org = await newOrg(app, small);
+    const own = await newApp(app, org, 'own');
+    await addApp(org.orgId, 'sibling');
+    const foreign = await newOrg(app, small);
+    await spend(await addApp(foreign.orgId, 'chat'), 1000);
+    const [theirs] = await alertsOf(foreign.orgId);
+    await spend({ orgId: org.orgId, appId: 'own' }, 1000);
+    const listCursor = (await app.admin.ask(op.OrgAlertsDocument, { orgId: org.orgId })).org?.alerts.pageInfo.endCursor;
+    const refused = async (credentials: Record<string, string>, variables: op.QuotaAlertsSubscriptionVariables) => {
+      const { codes, alerts, ended } = await follow(app.url, credentials, variables);
+      await until('it is refused', () => codes.length > 0 || ended());
+      expect(alerts).toEqual([]);
+      return codes;
+    };
+    expect(await refused(bearer(org), { after: theirs?.cursor })).toEqual(['BAD_USER_INPUT']);
+    expect(await refused(bearer(org), { after: listCursor })).toEqual(['BAD_USER_INPUT']);
+    expect(await refused(bearer(org), { after: 'nonsense' })).toEqual(['BAD_USER_INPUT']);
+    expect(await refused(bearer(org), { orgId: foreign.orgId })).toEqual(['NOT_FOUND']);
+    expect(await refused(asAdmin, { orgId: randomUUID() })).toEqual(['NOT_FOUND']);
+    expect(await refused(asAdmin, {})).toEqual(['BAD_USER_INPUT']);
+    expect(await refused(bearer(org), { appId: 'nobody' })).toEqual(['NOT_FOUND']);
+    expect(await refused(bearer(org), { appId: 'x#y' })).toEqual(['NOT_FOUND']);
+    expect(await refused(bearer(own), { appId: 'sibling' })).toEqual(['NOT_FOUND']);
+    expect(await refused(bearer(own), { orgId: foreign.orgId })).toEqual(['NOT_FOUND']);
+    expect(await refused({}, {})).toEqual(['UNAUTHENTICATED']);
+  });
+
+  it('end when the token is revoked, and nothing arrives after', async () => {
+    const org = await newOrg(app, small);
+    const place = await addApp(org.orgId, 'chat');
+    await spend(place, 960, 'economy');
+    const ending = await followSurely(app.url, bearer(org), place);
+    const lasting = await follow(app.url, asAdmin, { orgId: org.orgId, after: (await alertsOf(org.orgId))[0]?.cursor });
+    await app.admin.ask(op.RevokeTokenDocument, { token: org.accessToken });
+    await until('it ends', ending.ended);
+    if (follow === overWebSocket) expect(ending.closeCode()).toBe(4403);
+    await spend(place, 1000);
+    await until('the others still hear', () => lasting.alerts.length > 0);
+    expect(ending.alerts).toEqual([]);
+    expect(lasting.ended()).toBe(false);
+  });
+});
+
+// What is decided before any transport is, tried over one of them.
+describe('quotaAlerts', () => {
+  const follow = overWebSocket;
+
+  it('bring no gap or repeat to those who begin while alerts are being raised', async () => {
+    const org = await newOrg(app, small);
+    await raise(org.orgId, 1, 'first');
+    const [first] = await alertsOf(org.orgId);
+    const raising = raise(org.orgId, 12, 'many');
+    const followings: Following[] = [];
+    for (let i = 0; i < 5; i++) followings.push(await follow(i % 2 === 0 ? app.url : other.url, asAdmin, { orgId: org.orgId, after: first?.cursor }));
+    await raising;
+    const all = await oldestFirst(org.orgId);
+    expect(all).toHaveLength(13);
+    for (const { alerts } of followings) {
+      await until('the last arrives', () => alerts.at(-1)?.id === all.at(-1)?.id);
+      expect(ids(alerts)).toEqual(ids(all.slice(1)));
+    }
+  });
+
+  it('bring only the kinds, and only the app, that were asked for', async () => {
+    const org = await newOrg(app, small);
+    const [one, two] = [await addApp(org.orgId, 'one'), await addApp(org.orgId, 'two')];
+    await spend(one, 960);
+    const [first] = await alertsOf(org.orgId);
+    const after = first?.cursor;
+    const fallbacks = await follow(app.url, bearer(org), { kinds: ['FALLBACK_ACTIVATED'], after });
+    const spent = await follow(app.url, bearer(org), { kinds: ['QUOTA_EXCEEDED', 'TIGHT_MODE'], after });
+    const ofTwo = await follow(app.url, bearer(org), { appId: 'two', after });
+    const usedUpOfTwo = await follow(app.url, bearer(org), { appId: 'two', kinds: ['QUOTA_EXCEEDED'], after });
+    for (const place of [one, two]) {
+      await spend(place, 960);
+      await spend(place, 40);
+      await select(place);
+    }
+    await until(
+      'the last of each arrives',
+      () => fallbacks.alerts.length >= 2 && spent.alerts.length >= 3 && ofTwo.alerts.length >= 3 && usedUpOfTwo.alerts.length >= 1,
+    );
+    const told = ({ alerts }: Following) => alerts.map(({ appId, kind }) => `${appId} ${kind}`);
+    expect(told(fallbacks)).toEqual(['one FALLBACK_ACTIVATED', 'two FALLBACK_ACTIVATED']);
+    expect(told(spent)).toEqual(['one QUOTA_EXCEEDED', 'two TIGHT_MODE', 'two QUOTA_EXCEEDED']);
+    expect(told(ofTwo)).toEqual(['two TIGHT_MODE', 'two QUOTA_EXCEEDED', 'two FALLBACK_ACTIVATED']);
+    expect(told(usedUpOfTwo)).toEqual(['two QUOTA_EXCEEDED']);
+  });
+
+  it('bring every app of an org under quotaScope ORG what concerns the org', async () => {
+    const org = await newOrg(app, { ...small, quotaScope: 'ORG' });
+    const own = await newApp(app, org, 'own');
+    const sibling = await addApp(org.orgId, 'sibling');
+    await spend(sibling, 960);
+    const [first] = await alertsOf(org.orgId);
+    const following = await follow(app.url, bearer(own), { after: first?.cursor });
+    await spend(sibling, 40);
+    await until('it arrives', () => following.alerts.length > 0);
+    expect(following.alerts).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: null }]);
+  });
+});

@@ -1,0 +1,225 @@
+import { StoreClient } from '../../src/dynamo/client.js';
+import { sdkTransport } from '../../src/dynamo/transport.js';
+import { sleep } from '../../src/lib/timers.js';
+import { sum, type Usage } from '../../src/spend/money.js';
+import type { SpendId } from '../../src/spend/scope.js';
+import { requestKey } from '../../src/spend/spend.store.js';
+import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type Fault, type FaultProxy, type RuleHandle, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+import { cost, costs, dateAt, newTenant, shardsOf, submit, type Tenant, totalOf, usageOf } from '../worker/costs.js';
+import { untilWell } from './harness.js';
+import { ended, type GatewayProcess, killAll, startGatewayProcess, startWorkerProcess } from './processes.js';
+
+const labels = ['premium', 'standard'];
+// These processes have the real time, so the org is put where its day does not end within the hour.
+const timezone = new Date().getUTCHours() === 23 ? 'Etc/GMT+6' : 'UTC';
+const today = () => dateAt(Date.now() - (timezone === 'UTC' ? 0 : 6 * 3_600_000));
+
+let proxy: FaultProxy;
+/** For setting up, past the proxy. */
+let app: TestApp;
+let truth: StoreClient;
+
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp();
+  truth = app.gateway.services.store;
+});
+beforeEach(() => proxy.clear());
+afterEach(killAll);
+afterAll(async () => {
+  killAll();
+  await app.stop();
+  app.tableAdmin.client.destroy();
+  await proxy.stop();
+});
+
+const newTenantHere = (overrides: Partial<op.RegisterOrgInput> = {}) => newTenant(app, { timezone, ...overrides });
+const idOf = ({ orgId }: Tenant, label = 'premium'): SpendId => ({ orgId, appId: 'chat', label, day: today() });
+const counted = async (tenant: Tenant): Promise<Usage> =>
+  sum((await Promise.all(labels.map((label) => shardsOf(truth, idOf(tenant, label), tenant.shardCount)))).flat());
+const newCosts = (tenant: Tenant, count: number) => costs(tenant, count).map((input, i) => ({ ...input, modelLabel: labels[i % labels.length] as string }));
+
+async function hit(rule: RuleHandle): Promise<void> {
+  for (const untilMs = performance.now() + 10_000; rule.hits === 0; await sleep(2)) if (performance.now() > untilMs) throw new Error('nothing met the fault');
+}
+
+/** Submits each on its own, all at once; says which got a receipt and which no answer at all. */
+async function submitEach({ admin }: GatewayProcess, inputs: readonly op.SubmitCostInput[]) {
+  const outcomes = await Promise.all(
+    inputs.map(async (input) => {
+      try {
+        const { data, errors } = await admin.send(op.SubmitCostDocument, { input });
+        return { input, receipt: data?.submitCost, code: errors?.[0]?.extensions.code };
+      } catch {
+        return { input, code: 'no answer' };
+      }
+    }),
+  );
+  return { outcomes, acknowledged: outcomes.filter(({ receipt }) => receipt).map(({ input }) => input) };
+}
+
+/** Whether the request items say the same as the counters. */
+async function expectConsistent(tenant: Tenant, inputs: readonly op.SubmitCostInput[]): Promise<void> {
+  const items = await truth.getMany(
+    'cost_requests',
+    inputs.map(({ requestId }) => requestKey(tenant.orgId, requestId)),
+    { consistent: true },
+  );
+  expect(await counted(tenant)).toEqual(usageOf(inputs.filter((_, i) => items[i])));
+}
+
+describe('a gateway that is killed', () => {
+  const moments: [string, Fault, number][] = [
+    ['before its first transaction reaches the store', 'no-reply', 1],
+    ['after its first transaction was done and before it knew', 'no-reply-after', 1],
+    ['while its second transaction is on the way', 'slow', 2],
+    ['after its third transaction was done and before it knew', 'no-reply-after', 3],
+  ];
+
+  it('at any moment of a submission has lost nothing that it acknowledged, and counts nothing twice when all is sent again', async () => {
+    const tenant = await newTenantHere();
+    const all: op.SubmitCostInput[] = [];
+    let gateway = await startGatewayProcess(app.config, proxy.endpoint);
+    for (const [moment, fault, nth] of moments) {
+      const inputs = newCosts(tenant, 30);
+      const known = usageOf(all);
+      const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault, ms: 200, nth });
+      const submitting = submitEach(gateway, inputs);
+      await hit(rule);
+      // What was to be done by the store is done; the reply would be read now.
+      if (fault === 'no-reply-after') await sleep(150);
+      gateway.child.kill('SIGKILL');
+      const { acknowledged } = await submitting;
+      expect(await ended(gateway.child)).toBe('SIGKILL');
+      if (fault === 'slow') await sleep(300);
+      proxy.clear();
+
+      expect(acknowledged.length).toBeLessThan(inputs.length);
+      const { requests, costUsdMicros } = await counted(tenant);
+      expect(requests - known.requests).toBeGreaterThanOrEqual(acknowledged.length);
+      expect(costUsdMicros - known.costUsdMicros).toBeGreaterThanOrEqual(usageOf(acknowledged).costUsdMicros);
+      if (nth === 1) expect([moment, requests > known.requests]).toEqual([moment, fault === 'no-reply-after']);
+      all.push(...inputs);
+      await expectConsistent(tenant, all);
+
+      gateway = await startGatewayProcess(app.config, proxy.endpoint);
+      const again = await submitEach(gateway, inputs);
+      expect(again.acknowledged).toHaveLength(inputs.length);
+      for (const { input, receipt } of again.outcomes) if (acknowledged.includes(input)) expect(receipt?.replayed).toBe(true);
+      expect(await counted(tenant)).toEqual(usageOf(all));
+    }
+    gateway.child.kill('SIGKILL');
+  }, 60_000);
+});
+
+describe('a gateway that is told to stop', () => {
+  it('under load answers what it took on, and has written what it acknowledged', async () => {
+    const tenant = await newTenantHere();
+    const gateway = await startGatewayProcess(app.config, proxy.endpoint);
+    const sent: op.SubmitCostInput[] = [];
+    const acknowledged: op.SubmitCostInput[] = [];
+    let stopping = false;
+    let refused = 0;
+    /** One after the other, each on a connection that the gateway has taken on, until it takes on no more. */
+    async function keepSubmitting(): Promise<void> {
+      for (;;) {
+        const input = cost(tenant);
+        sent.push(input);
+        try {
+          const { data, errors } = await gateway.admin.send(op.SubmitCostDocument, { input });
+          if (data) acknowledged.push(input);
+          else expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+        } catch (error) {
+          // A connection that is refused was never taken on; one that breaks would leave its caller in the dark.
+          expect([stopping, (error as { cause?: { code?: string } }).cause?.code]).toEqual([true, 'ECONNREFUSED']);
+          refused++;
+          return;
+        }
+      }
+    }
+    const callers = Promise.all(Array.from({ length: 8 }, keepSubmitting));
+    await sleep(400);
+    // What is under way at the end waits for the store.
+    proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'slow', ms: 150 });
+    stopping = true;
+    gateway.child.kill('SIGTERM');
+    await callers;
+    expect(await ended(gateway.child)).toBe(0);
+    expect(refused).toBe(8);
+    expect(acknowledged.length).toBeGreaterThan(20);
+    await sleep(300);
+    const items = await truth.getMany(
+      'cost_requests',
+      acknowledged.map(({ requestId }) => requestKey(tenant.orgId, requestId)),
+      { consistent: true },
+    );
+    expect(items).not.toContain(undefined);
+    await expectConsistent(tenant, sent);
+  });
+});
+
+describe('a worker that is paused in mid-round', () => {
+  it('does not undo, when it goes on, what another has summed meanwhile', async () => {
+    // Tables of its own: there is nothing else to write for either worker.
+    const other = await startTestApp();
+    const { store } = other.gateway.services;
+    const tenant = await newTenant(other, { timezone });
+    const first = costs(tenant, 5);
+    await submit(other.admin, first);
+
+    // Its total is on its way when it is paused, and arrives only after the other's.
+    const reading = proxy.inject({ operation: 'BatchGetItem', table: 'usage_agg_sharded', fault: 'slow', ms: 200, nth: 1 });
+    const paused = await startWorkerProcess(other.config, proxy.endpoint);
+    await hit(reading);
+    const writing = proxy.inject({ operation: 'UpdateItem', table: 'daily_total', fault: 'slow', ms: 4000, nth: 1 });
+    await hit(writing);
+    paused.kill('SIGSTOP');
+
+    const truthful = new StoreClient(sdkTransport({ ...other.config.store, endpoint: testEndpoint() }), other.config.store.tablePrefix);
+    const seen: number[] = [];
+    let watching = true;
+    const watcher = (async () => {
+      for (; watching; await sleep(20)) seen.push((await totalOf(truthful, idOf(tenant)))?.requests ?? 0);
+    })();
+    const running = await startWorkerProcess(other.config, testEndpoint());
+    const later = costs(tenant, 5);
+    await submit(other.admin, later);
+    await untilWell(10_000, async () => expect(await totalOf(store, idOf(tenant))).toEqual(usageOf([...first, ...later])));
+    paused.kill('SIGCONT');
+    const last = costs(tenant, 5);
+    await submit(other.admin, last);
+    await sleep(3000);
+    const whole = usageOf([...first, ...later, ...last]);
+    await untilWell(5000, async () => expect(await totalOf(store, idOf(tenant))).toEqual(whole));
+    watching = false;
+    await watcher;
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(15);
+
+    for (const worker of [paused, running]) worker.kill('SIGTERM');
+    expect(await Promise.all([ended(paused), ended(running)])).toEqual([0, 0]);
+    expect(await totalOf(store, idOf(tenant))).toEqual(whole);
+    truthful.close();
+    await other.stop();
+    other.tableAdmin.client.destroy();
+  });
+
+  it('leaves its work to another when it is killed', async () => {
+    const other = await startTestApp();
+    const tenant = await newTenant(other, { timezone });
+    const first = costs(tenant, 3);
+    await submit(other.admin, first);
+    const rule = proxy.inject({ operation: 'UpdateItem', table: 'daily_total', fault: 'no-reply', nth: 5 });
+    const killed = await startWorkerProcess(other.config, proxy.endpoint);
+    await hit(rule);
+    killed.kill('SIGKILL');
+    const heir = await startWorkerProcess(other.config, testEndpoint());
+    await untilWell(10_000, async () => expect(await totalOf(other.gateway.services.store, idOf(tenant))).toEqual(usageOf(first)));
+    heir.kill('SIGTERM');
+    expect(await ended(heir)).toBe(0);
+    await other.stop();
+    other.tableAdmin.client.destroy();
+  });
+});

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../src/config.js';
+import { adminKey, Caller } from '../support/app.js';
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const running = new Set<ChildProcess>();
+
+/** Ends what a test that failed has left behind. */
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** A process of the real program on the tables of `config`, with whatever stands at `endpoint` before them. */
+async function start(command: string, config: Config, endpoint: string, ready: string): Promise<{ readonly child: ChildProcess; readonly line: string }> {
+  const child = spawn('node', [main, command], {
+    cwd: tmpdir(),
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      BCRYPT_COST: '4',
+      AGGREGATION_INTERVAL_SECS: '1',
+      AWS_REGION: config.store.region ?? '',
+      DYNAMODB_ENDPOINT: endpoint,
+      TABLE_PREFIX: config.store.tablePrefix,
+      TOLLGATE_ADMIN_KEY: adminKey,
+      API_KEY_PEPPER: config.rootSecret,
+      TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: config.signingKeys }),
+    },
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`${command} ended with ${code}: ${output}`)));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        if (output.includes(ready)) resolve();
+      });
+    }
+  });
+  return { child, line: output.split('\n').find((text) => text.includes(ready)) ?? '' };
+}
+
+export interface GatewayProcess {
+  readonly child: ChildProcess;
+  readonly admin: Caller;
+  readonly origin: string;
+}
+
+export async function startGatewayProcess(config: Config, endpoint: string): Promise<GatewayProcess> {
+  const { child, line } = await start('gateway', config, endpoint, 'gateway is serving');
+  const { url } = JSON.parse(line) as { url: string };
+  return { child, admin: new Caller(url, { 'x-admin-key': adminKey }), origin: new URL(url).origin };
+}
+
+export const startWorkerProcess = async (config: Config, endpoint: string): Promise<ChildProcess> =>
+  (await start('worker', config, endpoint, 'worker is running')).child;
+
+/** The exit code, or the signal that ended it. */
+export const ended = (child: ChildProcess): Promise<number | string | null> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve(child.exitCode ?? child.signalCode);
+    else child.once('exit', (code, signal) => resolve(code ?? signal));
+  });
