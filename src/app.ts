@@ -98,6 +98,7 @@ export function buildBackground(
     metrics,
     worker: newUuid(),
     leaseMs: aggregation.intervalSecs * 1500,
+    shardDays: retention.shardDays,
   });
   const prices = priceSource ? { prices: new PriceRollup(new PriceStore(store, retention.priceDays), catalog, priceSource, clock, log) } : {};
   return { log, spend, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };

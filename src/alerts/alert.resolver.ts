@@ -56,8 +56,8 @@ async function follow({ orgId: named, appId, kinds, after }: FollowArgs, context
   const about = viewer.kind === 'APP_CLIENT' ? (appId ?? viewer.appId) : appId;
   const app = about && appIdIssues(about).length === 0 ? await loaders.app.load({ orgId, appId: about }) : undefined;
   if (about && !app) throw notFound('app');
-  const from = after ? cursors.open(cursorContext(orgId), after) : undefined;
-  if (after && from === undefined) throw badInput({ path: 'after', message: "is no cursor of this org's alerts" });
+  const from = typeof after === 'string' ? cursors.open(cursorContext(orgId), after) : undefined;
+  if (typeof after === 'string' && from === undefined) throw badInput({ path: 'after', message: "is no cursor of this org's alerts" });
   const filter: AlertFilter = { orgId, ...(app ? { scope: scopeOf(app) } : {}), ...(kinds ? { kinds } : {}) };
   return alertFeed.subscribe(filter, from === undefined ? undefined : Number(from));
 }

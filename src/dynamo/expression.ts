@@ -16,6 +16,7 @@ const compare =
   (attribute: string, value: Value): Condition => ({ kind: 'compare', attribute, comparator, value });
 
 export const equals = compare('=');
+export const differs = compare('<>');
 export const lessThan = compare('<');
 export const atMost = compare('<=');
 export const greaterThan = compare('>');

@@ -1,4 +1,5 @@
 import { unavailable } from '../lib/errors.js';
+import { endOfTurn } from '../lib/timers.js';
 
 /** What a commit says of each entry of its group. */
 export type Settled<R> = { readonly done: R } | 'again';
@@ -65,7 +66,7 @@ export class GroupCommit<E, R> {
   private async drain(key: string, lane: Lane<E, R>): Promise<void> {
     lane.busy = true;
     // Those that arrive in the same turn of the event loop go together.
-    await Promise.resolve();
+    await endOfTurn();
     while (lane.queue.length > 0) {
       const group = this.nextGroup(lane);
       try {

@@ -5,11 +5,12 @@ import {
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
   GetItemCommand,
-  PutItemCommand,
   type TableDescription,
   UpdateContinuousBackupsCommand,
+  UpdateItemCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
+import { systemClock } from '../lib/clock.js';
 import { sleep } from '../lib/timers.js';
 import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
 
@@ -129,12 +130,13 @@ export async function migrateTables(admin: TableAdmin): Promise<string> {
 async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {
   try {
     await client.send(
-      new PutItemCommand({
+      new UpdateItemCommand({
         TableName: `${prefix}limiter`,
-        Item: { ...versionKey, schema_version: { N: String(schemaVersion) } },
+        Key: versionKey,
+        UpdateExpression: 'SET #v = :v, #c = if_not_exists(#c, :c)',
         ConditionExpression: 'attribute_not_exists(#v) OR #v < :v',
-        ExpressionAttributeNames: { '#v': 'schema_version' },
-        ExpressionAttributeValues: { ':v': { N: String(schemaVersion) } },
+        ExpressionAttributeNames: { '#v': 'schema_version', '#c': 'created_at_ms' },
+        ExpressionAttributeValues: { ':v': { N: String(schemaVersion) }, ':c': { N: String(systemClock.nowMs()) } },
       }),
     );
   } catch (error) {

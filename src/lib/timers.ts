@@ -55,3 +55,10 @@ export function keepAlive(): { end(): void } {
   const timer = setInterval(() => undefined, 60_000);
   return { end: () => clearInterval(timer) };
 }
+
+/** When everything that came with this turn of the event loop has had its say. */
+export function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

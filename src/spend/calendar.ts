@@ -74,7 +74,7 @@ function unreturningDate(zone: string, atMs: number): string {
   const offsetBefore = localMs(zone, earlierMs) - earlierMs;
   const steppedMs = firstInstant(earlierMs, atMs, (ms) => localMs(zone, ms) - ms < offsetBefore);
   const before = dateOf(localMs(zone, steppedMs - 1));
-  return before > date ? before : date;
+  return [before, date].sort()[1] as string;
 }
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

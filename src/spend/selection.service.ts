@@ -3,6 +3,7 @@ import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
+import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from './calendar.js';
 import type { SpendMode } from './money.js';
 import { invalidLabel, type Price } from './price.js';
@@ -24,6 +25,8 @@ export interface ModelSelection {
   readonly day: string;
   readonly resetsAt: Date;
 }
+
+const tellingMs = 500;
 
 export interface SelectionParts {
   readonly stickies: StickyStore;
@@ -49,9 +52,15 @@ export class SelectionService {
     const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({ label, costUsdMicros, quotaUsdMicros }));
     const decide = (sticky: Sticky | undefined) => choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
 
-    let choice = decide(found);
-    if (choice.move && !(await this.move(subject, chain, choice.move, day))) choice = decide(await this.parts.stickies.read(id));
-    await this.tell(chain.map((link) => alertFor(subject, link, day)));
+    let sticky = found;
+    let choice = decide(sticky);
+    if (choice.move) {
+      await this.move(subject, choice.move, day);
+      // Whoever moved it, this call or another's: what is stored now is what counts.
+      sticky = await this.parts.stickies.read(id);
+      choice = { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) };
+    }
+    await this.tell([...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)]);
     const { label, reason, mode } = choice;
     const model = label === undefined ? undefined : this.parts.prices.catalog.get(label);
     return {
@@ -78,26 +87,23 @@ export class SelectionService {
     await this.parts.stickies.override(id, { label, index, orderingVersion }, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
   }
 
-  private async move(
-    subject: Subject,
-    chain: readonly LabelSpend[],
-    { from, to }: { readonly from: string; readonly to: string },
-    day: string,
-  ): Promise<boolean> {
+  private async move(subject: Subject, { from, to }: { readonly from: string; readonly to: string }, day: string): Promise<void> {
     const { org, scope, settings, orderingVersion } = subject;
     const position = { label: to, index: settings.modelOrdering.indexOf(to), orderingVersion };
     const moved = await this.parts.stickies.advance({ ...scope, day }, position, from, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
-    if (!moved) return false;
-    this.parts.metrics.stickyFlips.inc();
-    const usedUp = chain.find(({ label }) => label === from);
-    if (usedUp) await this.tell([fallbackAlert(subject, usedUp, to, day)]);
-    return true;
+    if (moved) this.parts.metrics.stickyFlips.inc();
   }
 
-  /** A selection is not worth less because its alert could not be written: the worker raises what is missing. */
+  /** Told from what is stored, not from the move itself: who moved may have died before it could tell. */
+  private fallbackOf(subject: Subject, chain: readonly LabelSpend[], sticky: Sticky | undefined, day: string): AlertDraft | undefined {
+    const usedUp = sticky?.reason === 'QUOTA_EXCEEDED' ? chain.find(({ label }) => label === sticky.previousLabel) : undefined;
+    return sticky && usedUp && fallbackAlert(subject, usedUp, sticky.activeLabel, day);
+  }
+
+  /** A selection is not worth less, nor later, because its alert could not be written: the next one or the worker tells. */
   private async tell(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
-    for (const draft of drafts) {
-      if (draft) await this.parts.alerts.raise(draft).catch((error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet'));
-    }
+    const complain = (error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet');
+    const told = Promise.all(drafts.filter((draft) => draft !== undefined).map((draft) => this.parts.alerts.raise(draft).catch(complain)));
+    await within(tellingMs, told, () => []);
   }
 }

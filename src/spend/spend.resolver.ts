@@ -45,18 +45,26 @@ export class CostResolver {
   @Mutation(() => [CostOutcomeType], { description: '1 to 100; each gets its own outcome.' })
   submitCosts(@Arg('inputs', () => [SubmitCostInput]) inputs: SubmitCostInput[], @Ctx() context: Context) {
     if (inputs.length < 1 || inputs.length > mostInputs) throw badInput({ path: 'inputs', message: `must have 1 to ${mostInputs} items` });
+    // Of two items with one id the first is judged first, whatever scopes and labels they name.
+    const turns = new Map<string, Promise<unknown>>();
     return Promise.all(
-      inputs.map(async (input) => {
-        const { requestId } = input;
-        try {
-          return { requestId, receipt: await this.submitCost(input, context) };
-        } catch (error) {
-          if (error instanceof GatewayError) return { requestId, error: { code: error.code, message: error.message } };
-          context.log.error({ requestId: context.requestId, err: error }, 'unexpected error');
-          return { requestId, error: { code: 'INTERNAL_SERVER_ERROR', message: 'something went wrong on our side' } };
-        }
+      inputs.map((input) => {
+        const turn = (turns.get(input.requestId) ?? Promise.resolve()).then(() => this.outcomeOf(input, context));
+        turns.set(input.requestId, turn);
+        return turn;
       }),
     );
+  }
+
+  private async outcomeOf(input: SubmitCostInput, context: Context) {
+    const { requestId } = input;
+    try {
+      return { requestId, receipt: await this.submitCost(input, context) };
+    } catch (error) {
+      if (error instanceof GatewayError) return { requestId, error: { code: error.code, message: error.message } };
+      context.log.error({ requestId: context.requestId, err: error }, 'unexpected error');
+      return { requestId, error: { code: 'INTERNAL_SERVER_ERROR', message: 'something went wrong on our side' } };
+    }
   }
 
   @FieldResolver(() => LabelSpendType, { description: "The label's running total for the day, as last aggregated." })

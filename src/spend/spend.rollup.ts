@@ -1,3 +1,4 @@
+import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
@@ -19,6 +20,8 @@ const lastZone = 'Etc/GMT+12';
 /** A scope this near to its threshold, in points of a per cent, is summed more often. */
 const nearPoints = 10;
 const atOnce = 8;
+/** Then it is the store that is in trouble, and the next round will find it better. */
+const mostFailuresInARow = 2;
 
 export interface SpendRollupParts {
   readonly store: SpendStore;
@@ -34,6 +37,7 @@ export interface SpendRollupParts {
   /** Who this worker is to the others, and how long it keeps a slice from them. */
   readonly worker: string;
   readonly leaseMs: number;
+  readonly shardDays: number;
 }
 
 export interface Round {
@@ -43,35 +47,60 @@ export interface Round {
 
 /** Sums shards into daily totals and judges them. Any number of workers may do it at once: totals only grow. */
 export class SpendRollup {
+  private rounds = 0;
   private readonly near = new Map<string, SpendId>();
   // What has not changed since it was saved is not saved again: an idle scope costs reads only.
-  private readonly saved = new Map<string, number>();
+  private readonly saved = new Map<string, string>();
 
   constructor(private readonly parts: SpendRollupParts) {}
 
   /** One round over every open day and every slice that no other worker holds. */
   async sumAll(): Promise<Round> {
-    const { store, clock, metrics } = this.parts;
+    const { clock, metrics } = this.parts;
     const beganMs = clock.nowMs();
     const closedBefore = localDate(lastZone, beganMs - openMs);
-    const newest = localDate(firstZone, beganMs + aheadMs);
     const round = { scopes: 0, failed: 0 };
-    for (let slice = 0; slice < sliceCount; slice++) {
-      const taken = await store.takeSlice(slice, this.parts.worker, beganMs, beganMs + this.parts.leaseMs);
-      if (!taken) continue;
-      const [from = closedBefore] = [taken.summedThrough ?? closedBefore, closedBefore].sort();
-      let failed = 0;
-      for (const day of daysBetween(from, newest)) {
-        const summed = await this.sumScopes(await store.listActive(day, slice));
+    // Begins elsewhere each time, so that a slice in trouble does not always keep the same ones waiting.
+    const first = this.rounds++ % sliceCount;
+    for (let i = 0, inARow = 0; i < sliceCount && inARow < mostFailuresInARow; i++) {
+      const slice = (first + i) % sliceCount;
+      try {
+        const summed = await this.sumSlice(slice, beganMs, closedBefore);
         round.scopes += summed.scopes;
-        failed += summed.failed;
+        round.failed += summed.failed;
+        inARow = 0;
+      } catch (error) {
+        round.failed++;
+        inARow++;
+        this.parts.log.warn({ err: error, slice }, 'a slice could not be summed');
       }
-      if (failed === 0) await store.closeDays(slice, closedBefore);
-      round.failed += failed;
     }
     metrics.aggregatorLag.set((clock.nowMs() - beganMs) / 1000);
     this.forgetClosed(closedBefore);
     return round;
+  }
+
+  /** Every open day of a slice, from the last one that was closed, unless another worker has the slice. */
+  private async sumSlice(slice: number, beganMs: number, closedBefore: string): Promise<Round> {
+    const { store, worker, leaseMs } = this.parts;
+    const round = { scopes: 0, failed: 0 };
+    const taken = await store.takeSlice(slice, worker, beganMs, beganMs + leaseMs);
+    if (!taken) return round;
+    const closed = taken.summedThrough ?? (await this.oldestDay(beganMs));
+    const [from = closedBefore] = [closed, closedBefore].sort();
+    for (const day of daysBetween(from, localDate(firstZone, beganMs + aheadMs))) {
+      const summed = await this.sumScopes(await store.listActive(day, slice));
+      round.scopes += summed.scopes;
+      round.failed += summed.failed;
+    }
+    if (round.failed === 0) await store.closeDays(slice, closedBefore);
+    return round;
+  }
+
+  /** Before the first round of all nothing is closed: costs may be as old as the store, but no older than shards are kept. */
+  private async oldestDay(nowMs: number): Promise<string> {
+    const { store, shardDays } = this.parts;
+    return localDate(lastZone, Math.max(await store.birthMs(), nowMs - shardDays * 86_400_000));
   }
 
   /** The scopes that were near a quota when last looked at, between two rounds. */
@@ -100,7 +129,7 @@ export class SpendRollup {
 
   /** One org's scopes of one day, then its roll-up. */
   private async sumOrg(org: Org, ids: readonly SpendId[]): Promise<void> {
-    const { store, clock, alerts, metrics } = this.parts;
+    const { store, clock, metrics } = this.parts;
     const asOfMs = clock.nowMs();
     const apps = org.quotaScope === 'APP' ? await this.parts.settings.listAllApps(org.orgId) : [];
     const subjects = new Map<string | undefined, Subject>([
@@ -108,6 +137,7 @@ export class SpendRollup {
       ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
     ]);
     const usages = await store.sumShards(ids, org.shardCount);
+    const drafts: (AlertDraft | undefined)[] = [];
     for (const [i, id] of ids.entries()) {
       const usage = usages[i] as Usage;
       const subject = subjects.get(id.appId);
@@ -116,10 +146,16 @@ export class SpendRollup {
       const spend = labelSpend(subject, this.parts.catalog, id.label, usage);
       if (spend.quotaPct !== undefined) metrics.quotaProximity.observe(spend.quotaPct);
       this.noteNear(id, subject, spend);
-      const alert = alertFor(subject, spend, id.day);
-      if (alert) await alerts.raise(alert);
+      drafts.push(alertFor(subject, spend, id.day));
     }
     if (org.quotaScope === 'APP') await this.rollUp(org, apps, subjects, ids, usages, asOfMs);
+    await this.tell(drafts);
+  }
+
+  /** An alert that cannot be written now is judged again in the next round; totals do not wait for it. */
+  private async tell(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
+    const complain = (error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet');
+    await Promise.all(drafts.filter((draft) => draft !== undefined).map((draft) => this.parts.alerts.raise(draft).catch(complain)));
   }
 
   /** The org's own totals: over all its apps, those that were not summed now with what is stored of them. */
@@ -145,9 +181,10 @@ export class SpendRollup {
   }
 
   private async save(id: SpendId, usage: Usage, asOfMs: number, mode?: LabelSpend['mode']): Promise<void> {
-    if (usage.requests === 0 || this.saved.get(nameOf(id)) === usage.requests) return;
+    const state = `${usage.requests} ${mode ?? ''}`;
+    if (usage.requests === 0 || this.saved.get(nameOf(id)) === state) return;
     await this.parts.store.saveTotal(id, usage, asOfMs, mode);
-    this.saved.set(nameOf(id), usage.requests);
+    this.saved.set(nameOf(id), state);
   }
 
   private noteNear(id: SpendId, { settings }: Subject, { quotaPct }: LabelSpend): void {

@@ -1,5 +1,5 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, atMost, between, equals, lessThan, or } from '../dynamo/expression.js';
+import { absent, and, atMost, between, differs, equals, lessThan, or } from '../dynamo/expression.js';
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { key } from '../dynamo/keys.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
@@ -141,28 +141,31 @@ export class SpendStore {
     return [...found.values()];
   }
 
-  /** Saves a total only if it has grown in every figure: of two workers, the one that read earlier must not undo the other. */
+  /**
+   * Saves a total only if it has grown in every figure: of two workers, the one that read earlier must not undo the other.
+   * The same figures are saved again only where a roll-up's mode has changed with a quota.
+   */
   async saveTotal(id: SpendId, usage: Usage, asOfMs: number, mode?: SpendMode): Promise<boolean> {
+    const figures = usageAttributes(usage);
+    const grown = and(
+      lessThan('requests', usage.requests),
+      atMost('cost_usd_micros', usage.costUsdMicros),
+      atMost('input_tokens', usage.inputTokens),
+      atMost('output_tokens', usage.outputTokens),
+    );
+    const rejudged = mode === undefined ? [] : [and(...Object.entries(figures).map(([name, value]) => equals(name, value)), differs('worst_mode', mode))];
     const outcome = await this.client.write(
       {
         table: 'daily_total',
         update: totalKey(id),
         set: {
-          ...usageAttributes(usage),
+          ...figures,
           as_of_ms: asOfMs,
           updated_at_epoch: epochSeconds(asOfMs),
           worst_mode: mode,
           expires_at_epoch: epochSeconds(asOfMs) + this.retention.totalDays * 86_400,
         },
-        condition: or(
-          absent('requests'),
-          and(
-            lessThan('requests', usage.requests),
-            atMost('cost_usd_micros', usage.costUsdMicros),
-            atMost('input_tokens', usage.inputTokens),
-            atMost('output_tokens', usage.outputTokens),
-          ),
-        ),
+        condition: or(absent('requests'), grown, ...rejudged),
       },
       { repeat: (old) => old.requests === usage.requests && old.as_of_ms === asOfMs },
     );
@@ -188,19 +191,27 @@ export class SpendStore {
     return day === undefined ? {} : { summedThrough: day };
   }
 
+  /** When the tables were made: no cost is older. */
+  async birthMs(): Promise<number> {
+    return ((await this.client.get('limiter', { PK: '_/SYSTEM#', SK: '#VERSION' }))?.created_at_ms as number | undefined) ?? 0;
+  }
+
   /** Notes that all days before this one are summed for good. It only moves on. */
   async closeDays(slice: number, day: string): Promise<void> {
     const condition = or(absent('summed_through'), lessThan('summed_through', day));
     await this.client.write({ table: 'daily_total', update: sliceKey(slice), set: { summed_through: day }, condition }, { repeat: 'idempotent' });
   }
 
-  /** The home lane while it has room for one transaction more; the next only while 99 wait. */
+  /** The home lane while it has room for one transaction more; the next only while 99 wait; past all of them, the shortest queue. */
   private openLane(id: SpendId, shardCount: number): number {
+    let shortest = { shard: this.homeLane % shardCount, waiting: Number.POSITIVE_INFINITY };
     for (let i = 0; i < shardCount; i++) {
       const shard = (this.homeLane + i) % shardCount;
-      if (this.commits.waitingFor(laneName(id, shard)) < mostAGroup) return shard;
+      const waiting = this.commits.waitingFor(laneName(id, shard));
+      if (waiting < mostAGroup) return shard;
+      if (waiting < shortest.waiting) shortest = { shard, waiting };
     }
-    return this.homeLane % shardCount;
+    return shortest.shard;
   }
 
   private async commit(group: readonly Entry[]): Promise<Settled<Recorded>[]> {

@@ -118,7 +118,7 @@ describe('a round', () => {
     );
     const worker = newWorker();
     const broken = proxy.inject({ operation: 'Query', table: 'usage_agg_sharded', fault: 'error-before' });
-    await expect(worker.spend.sumAll()).rejects.toThrow(/did not answer/);
+    expect((await worker.spend.sumAll()).failed).toBeGreaterThan(0);
     expect(broken.hits).toBeGreaterThan(0);
     proxy.clear();
     expect(await worker.spend.sumAll()).toEqual({ scopes: 4, failed: 0 });
