@@ -6,6 +6,7 @@ import { AuditService } from './audit/audit.service.js';
 import { AuditStore } from './audit/audit.store.js';
 import type { Config } from './config.js';
 import { StoreClient } from './dynamo/client.js';
+import { leanTransport } from './dynamo/lean-transport.js';
 import { sweepExpired } from './dynamo/sweep.js';
 import { sdkTransport } from './dynamo/transport.js';
 import { CredentialService } from './identity/credential.service.js';
@@ -81,12 +82,18 @@ export interface Background {
   close(): void;
 }
 
+function openStore({ store }: Config, metrics: Metrics, clock: Clock): StoreClient {
+  // Calls are signed with the machine's own time, which the store compares with its own.
+  const transport = store.client === 'sdk' ? sdkTransport(store) : leanTransport(store, systemClock);
+  return new StoreClient(transport, store.tablePrefix, metrics, clock);
+}
+
 export function buildBackground(
   config: Config,
   { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: Surroundings = {},
 ): Background {
   const { catalog, retention, aggregation, priceSource } = config;
-  const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
+  const store = openStore(config, metrics, clock);
   const alerts = new AlertService(new AlertStore(store), clock, metrics, retention.alertDays);
   const spend = new SpendRollup({
     store: new SpendStore(store, clock, retention, 0),
@@ -108,7 +115,7 @@ export async function buildServices(
   config: Config,
   { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: Surroundings = {},
 ): Promise<Services> {
-  const store = new StoreClient(sdkTransport(config.store), config.store.tablePrefix, metrics, clock);
+  const store = openStore(config, metrics, clock);
   const orgStore = new OrgStore(store);
   const auditStore = new AuditStore(store);
   const credentialStore = new CredentialStore(store);

@@ -50,6 +50,8 @@ export interface StoreSettings {
   readonly region?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly tablePrefix: string;
+  /** How calls reach the store: our own lean transport, or the SDK's. */
+  readonly client: 'lean' | 'sdk';
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -119,6 +121,7 @@ const storeSchema = z.object({
     .regex(/^[a-zA-Z0-9_.-]{0,64}$/, 'at most 64 of A-Z a-z 0-9 _ . -')
     .default('tollgate_'),
   AWS_ACCESS_KEY_ID: z.string().optional(),
+  STORE_CLIENT: z.enum(['lean', 'sdk'], 'must be lean or sdk').default('lean'),
 });
 const environmentSchema = storeSchema.extend({
   NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
@@ -178,6 +181,7 @@ export function loadStoreSettings(environment: Environment): StoreSettings {
 function storeSettings(env: z.infer<typeof storeSchema>): StoreSettings {
   return {
     tablePrefix: env.TABLE_PREFIX,
+    client: env.STORE_CLIENT,
     // A local engine does not care, but the SDK wants one; on AWS its own chain finds it.
     ...(env.AWS_REGION || env.DYNAMODB_ENDPOINT ? { region: env.AWS_REGION ?? 'us-east-1' } : {}),
     ...(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {}),

@@ -23,7 +23,7 @@ const throttles = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 const conflicts = new Set(['TransactionConflictException', 'TransactionConflict']);
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
 interface RawFault {
   readonly name?: string;

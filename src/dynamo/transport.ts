@@ -47,8 +47,8 @@ export interface StoreEndpoint {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-const connectMs = 300;
-const requestMs = 1000;
+export const connectMs = 300;
+export const requestMs = 1000;
 const sockets = { keepAlive: true, maxSockets: 128 };
 
 /** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
@@ -56,7 +56,7 @@ export function adminClient({ endpoint, region, credentials }: StoreEndpoint): D
   return new DynamoDBClient({ ...(region ? { region } : {}), ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger: {} as never });
 }
 
-function requestClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
+export function requestClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
     ...(region ? { region } : {}),
     ...(endpoint ? { endpoint } : {}),
@@ -76,7 +76,7 @@ function requestClient({ endpoint, region, credentials }: StoreEndpoint): Dynamo
 }
 
 /** Numbers past 2^53 become BigInt, all others plain numbers. */
-const exactNumber = (digits: string): number | bigint => {
+export const exactNumber = (digits: string): number | bigint => {
   const number = Number(digits);
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
 };

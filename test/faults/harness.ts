@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../src/config.js';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { StoreUnavailable } from '../../src/dynamo/faults.js';
+import { leanTransport } from '../../src/dynamo/lean-transport.js';
 import { createTables, type TableAdmin } from '../../src/dynamo/table-admin.js';
 import { adminClient, sdkTransport } from '../../src/dynamo/transport.js';
+import { systemClock } from '../../src/lib/clock.js';
 import { sleep } from '../../src/lib/timers.js';
 import { testConfig } from '../support/app.js';
 import { type Call, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -26,7 +28,10 @@ export async function startStoreBench(): Promise<StoreBench> {
   const tableAdmin = adminOf(config, tablePrefix);
   await createTables(tableAdmin);
   const proxy = await startFaultProxy(engine);
-  const client = (endpoint = proxy.endpoint) => new StoreClient(sdkTransport({ ...config.store, endpoint }), tablePrefix);
+  const client = (endpoint = proxy.endpoint) => {
+    const store = { ...config.store, endpoint };
+    return new StoreClient(config.store.client === 'sdk' ? sdkTransport(store) : leanTransport(store, systemClock), tablePrefix);
+  };
   const truth = client(engine);
   return {
     config,

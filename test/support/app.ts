@@ -133,6 +133,7 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
     API_KEY_PEPPER: 'a pepper of the tests, 32 bytes and more',
     TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }),
     BCRYPT_COST: '4',
+    STORE_CLIENT: process.env.TOLLGATE_TEST_STORE_CLIENT,
     LOG_LEVEL: 'silent',
   });
   return { ...base, loginPerClientPerMinute: 1000, loginPerAddressPerMinute: 10_000, ...overrides };
