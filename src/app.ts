@@ -96,7 +96,7 @@ export function buildBackground(
   const store = openStore(config, metrics, clock);
   const alerts = new AlertService(new AlertStore(store), clock, metrics, retention.alertDays);
   const spend = new SpendRollup({
-    store: new SpendStore(store, clock, retention, 0),
+    store: new SpendStore(store, clock, retention, 0, 0),
     settings: new OrgStore(store),
     alerts,
     catalog,
@@ -146,7 +146,7 @@ export async function buildServices(
   const prices = new PriceService(new PriceStore(store, config.retention.priceDays), config.catalog, clock);
   const alertStore = new AlertStore(store);
   const stickyStore = new StickyStore(store);
-  const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64));
+  const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64), config.submissionsWaiting);
   const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
   const alerts = new AlertService(alertStore, clock, metrics, config.retention.alertDays);
   const selection = new SelectionService({ stickies: stickyStore, prices, alerts, clock, log, metrics });

@@ -28,6 +28,8 @@ export interface Config {
   readonly catalog: Catalog;
   readonly loginPerClientPerMinute: number;
   readonly loginPerAddressPerMinute: number;
+  /** How many costs may wait for the store. */
+  readonly submissionsWaiting: number;
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
   /** A file or URL with the day's prices; absent: the configured defaults serve. */
   readonly priceSource?: string;
@@ -92,6 +94,7 @@ const fileSchema = z.strictObject({
     .refine((models) => Object.keys(models).length > 0, 'at least one label is needed'),
   login: z.strictObject({ perClientPerMinute: z.number().int().min(1), perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
+  submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
   prices: z.strictObject({ source: text }).optional(),
   retention: z.strictObject({ auditDays: days, requestDays: days, shardDays: days, totalDays: days, alertDays: days, priceDays: days }),
 });
@@ -166,6 +169,7 @@ export function loadConfig(environment: Environment): Config {
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
     ...(file.prices ? { priceSource: file.prices.source } : {}),
+    submissionsWaiting: file.submissions.mostWaiting,
     retention: file.retention,
   };
 }

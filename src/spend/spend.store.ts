@@ -46,7 +46,6 @@ export interface SpendRetention {
 }
 
 const mostAGroup = 99;
-const mostWaiting = 10_000;
 
 interface Entry {
   readonly record: CostRecord;
@@ -63,6 +62,7 @@ export class SpendStore {
     private readonly retention: SpendRetention,
     /** Each process writes to a lane of its own, so that different processes rarely meet on an item. */
     private readonly homeLane: number,
+    mostWaiting: number,
   ) {
     this.commits = new GroupCommit({
       mostAGroup,

@@ -140,7 +140,7 @@ describe('submissions', () => {
   it('fail with their own group and no other', async () => {
     const tenant = await newTenant(app);
     const client = new StoreClient(sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }), app.config.store.tablePrefix);
-    const spend = new SpendStore(client, clock, app.config.retention, 0);
+    const spend = new SpendStore(client, clock, app.config.retention, 0, 10_000);
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
       return { requestId: randomUUID(), ...idOf(tenant), appId: 'chat', payloadHash: 'x', usage, priceSource: 'SUBMITTED' };
@@ -222,7 +222,7 @@ describe('with the alerts out of reach', () => {
     const tenant = await newTenant(app, { modelOrdering: ['premium', 'standard'], quotas });
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
-    const spend = new SpendStore(truth, clock, app.config.retention, 0);
+    const spend = new SpendStore(truth, clock, app.config.retention, 0, 10_000);
     expect(await spend.saveTotal(idOf(tenant), usageOf(inputs), clock.nowMs())).toBe(true);
     return tenant;
   }
@@ -271,11 +271,12 @@ describe('with the alerts out of reach', () => {
 describe('with the store stalled', () => {
   it('a flood is turned away at once past what may wait; what was taken on is written when it is over, and nothing twice', async () => {
     const tenant = await newTenant(app);
-    const inputs = costs(tenant, 11_000);
-    const send = (batch: op.SubmitCostInput[]) => app.admin.send(op.SubmitCostsDocument, { inputs: batch });
+    const inputs = costs(tenant, 2000);
+    const small = await app.another({ submissionsWaiting: 1000 });
+    const send = (batch: op.SubmitCostInput[]) => small.admin.send(op.SubmitCostsDocument, { inputs: batch });
     const isTurnedAway = ({ data }: Awaited<ReturnType<typeof send>>) =>
       data?.submitCosts.every(({ error }) => error?.code === 'SERVICE_UNAVAILABLE' && /too much is waiting/.test(error.message)) ?? false;
-    const batches = Array.from({ length: 110 }, (_, i) => inputs.slice(i * 100, i * 100 + 100));
+    const batches = Array.from({ length: 20 }, (_, i) => inputs.slice(i * 100, i * 100 + 100));
 
     proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
     let turnedAway = 0;
@@ -291,13 +292,14 @@ describe('with the store stalled', () => {
 
     proxy.clear();
     await Promise.all([flood, ...probes]);
-    await app.gateway.services.spend.flush();
+    await small.gateway.services.spend.flush();
     const written = await countedOf(tenant);
     expect(written.requests).toBeGreaterThan(0);
     expect(await shardsSum(tenant)).toEqual(written);
     const some = [...inputs.slice(0, 100), ...inputs.slice(-100)];
     await Promise.all(some.map((input) => insist(app.admin, input)));
     expect(await shardsSum(tenant)).toEqual(await countedOf(tenant));
+    await small.stop();
   }, 60_000);
 });
 
