@@ -52,9 +52,9 @@ async function follow({ orgId: named, appId, kinds, after }: FollowArgs, context
   const { viewer, loaders, cursors, alertFeed } = context;
   requirePolicy(viewer, 'alerts:follow');
   const orgId = orgIdFor(viewer, named);
-  if (!(await loaders.org.load(orgId))) throw notFound('org');
+  if (!(await loaders.org(orgId))) throw notFound('org');
   const about = viewer.kind === 'APP_CLIENT' ? (appId ?? viewer.appId) : appId;
-  const app = about && appIdIssues(about).length === 0 ? await loaders.app.load({ orgId, appId: about }) : undefined;
+  const app = about && appIdIssues(about).length === 0 ? await loaders.app({ orgId, appId: about }) : undefined;
   if (about && !app) throw notFound('app');
   const from = typeof after === 'string' ? cursors.open(cursorContext(orgId), after) : undefined;
   if (typeof after === 'string' && from === undefined) throw badInput({ path: 'after', message: "is no cursor of this org's alerts" });

@@ -130,20 +130,25 @@ type Variables = Readonly<Record<string, unknown>>;
 export function refuseCostly(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): void {
   const longest = longestArray(variables);
   if (longest > bounds.listItems) throw badInput({ path: 'variables', message: `a list of ${longest} items, more than the ${bounds.listItems} allowed` });
-  const cost = complexity(schema, document, operation, variables);
+  const cost = fixedCosts.get(operation) ?? complexity(schema, document, operation, variables);
   if (cost > bounds.complexity)
     throw badInput({ path: 'query', message: `complexity ${cost}, more than the ${bounds.complexity} allowed: ask for fewer fields, or a smaller \`first\`` });
 }
+
+// Costs of operations that no variable can change, for as long as their documents are remembered.
+const fixedCosts = new WeakMap<OperationDefinitionNode, number>();
 
 export function complexity(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
   const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
   const defaults = new Map(operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]));
   const known = new Map<string, number>();
+  let isFixed = true;
 
   const pageSize = (field: FieldNode, parent: GraphQLObjectType): number => {
     const argument = parent.getFields?.()[field.name.value]?.args.find(({ name }) => name === 'first');
     if (!argument) return 1;
     const given = field.arguments?.find(({ name }) => name.value === 'first')?.value;
+    if (given?.kind === Kind.VARIABLE) isFixed = false;
     const literal = given?.kind === Kind.VARIABLE ? defaults.get(given.name.value) : given;
     const value =
       given?.kind === Kind.VARIABLE && variables[given.name.value] !== undefined
@@ -180,7 +185,9 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     return cost;
   };
   const root = schema.getRootType(operation.operation);
-  return root ? costOf(operation.selectionSet, root) : 0;
+  const cost = root ? costOf(operation.selectionSet, root) : 0;
+  if (isFixed) fixedCosts.set(operation, cost);
+  return cost;
 }
 
 function longestArray(value: unknown, depth = 0): number {

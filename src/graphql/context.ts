@@ -22,49 +22,62 @@ export interface Context extends Services {
   freshReader(): SpendReader;
 }
 
-export interface Loaders {
-  readonly total: DataLoader<SpendId, Total | undefined, string>;
-  readonly sticky: DataLoader<StickyId, Sticky | undefined, string>;
-  /** Only what the viewer may see: anything else is not there. */
-  readonly org: DataLoader<string, Org | undefined>;
-  readonly app: DataLoader<{ readonly orgId: string; readonly appId: string }, App | undefined, string>;
+interface AppRef {
+  readonly orgId: string;
+  readonly appId: string;
 }
 
 export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'>): Context {
-  const loaders = createLoaders(services, request.viewer);
-  return { ...services, ...request, loaders, reader: readerOf(loaders), freshReader: () => readerOf(createLoaders(services, request.viewer)) };
+  const loaders = new Loaders(services, request.viewer);
+  return { ...services, ...request, loaders, reader: loaders, freshReader: () => new Loaders(services, request.viewer) };
 }
 
-const readerOf = ({ total, sticky }: Loaders): SpendReader => ({ total: (id) => total.load(id), sticky: (id) => sticky.load(id) });
+/** This request's reads: batched, and only what the viewer may see; anything else is not there. Each is made when first asked for. */
+export class Loaders implements SpendReader {
+  private orgs: DataLoader<string, Org | undefined> | undefined;
+  private apps: DataLoader<AppRef, App | undefined, string> | undefined;
+  private totals: DataLoader<SpendId, Total | undefined, string> | undefined;
+  private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
 
-function createLoaders({ orgs, spendStore, stickyStore }: Services, viewer: Viewer): Loaders {
-  const org = new DataLoader<string, Org | undefined>(async (orgIds) => {
-    const visible = orgIds.filter((orgId) => maySeeOrg(viewer, orgId));
-    const found = new Map((await orgs.recallOrgs(visible)).map((loaded) => [loaded?.orgId, loaded]));
+  constructor(
+    private readonly services: Services,
+    private readonly viewer: Viewer,
+  ) {}
+
+  org(orgId: string): Promise<Org | undefined> {
+    this.orgs ??= new DataLoader((orgIds) => this.loadOrgs(orgIds));
+    return this.orgs.load(orgId);
+  }
+
+  app(ref: AppRef): Promise<App | undefined> {
+    this.apps ??= new DataLoader((refs) => this.loadApps(refs), { cacheKeyFn: ({ orgId, appId }) => `${orgId} ${appId}` });
+    return this.apps.load(ref);
+  }
+
+  total(id: SpendId): Promise<Total | undefined> {
+    this.totals ??= new DataLoader((ids) => this.services.spendStore.loadTotals(ids), {
+      cacheKeyFn: ({ orgId, appId, label, day }) => [orgId, appId, label, day].join(' '),
+    });
+    return this.totals.load(id);
+  }
+
+  sticky(id: StickyId): Promise<Sticky | undefined> {
+    this.stickies ??= new DataLoader((ids) => this.services.stickyStore.loadMany(ids), {
+      cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
+    });
+    return this.stickies.load(id);
+  }
+
+  private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
+    const visible = orgIds.filter((orgId) => maySeeOrg(this.viewer, orgId));
+    const found = new Map((await this.services.orgs.recallOrgs(visible)).map((org) => [org?.orgId, org]));
     return orgIds.map((orgId) => found.get(orgId));
-  });
-  const app = new DataLoader<{ readonly orgId: string; readonly appId: string }, App | undefined, string>(
-    async (refs) => {
-      const visible = refs.filter(({ orgId, appId }) => maySeeApp(viewer, orgId, appId));
-      const [records, owners] = await Promise.all([orgs.recallApps(visible), org.loadMany(visible.map(({ orgId }) => orgId))]);
-      const found = new Map(
-        visible.map((ref, i) => {
-          const [record, owner] = [records[i], owners[i]];
-          if (owner instanceof Error) throw owner;
-          return [appKey(ref), record && owner && inForce(owner, record)] as const;
-        }),
-      );
-      return refs.map((ref) => found.get(appKey(ref)));
-    },
-    { cacheKeyFn: appKey },
-  );
-  const total = new DataLoader<SpendId, Total | undefined, string>((ids) => spendStore.loadTotals(ids), {
-    cacheKeyFn: ({ orgId, appId, label, day }) => [orgId, appId, label, day].join(' '),
-  });
-  const sticky = new DataLoader<StickyId, Sticky | undefined, string>((ids) => stickyStore.loadMany(ids), {
-    cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
-  });
-  return { org, app, total, sticky };
-}
+  }
 
-const appKey = ({ orgId, appId }: { readonly orgId: string; readonly appId: string }): string => `${orgId} ${appId}`;
+  private async loadApps(refs: readonly AppRef[]): Promise<(App | undefined)[]> {
+    const visible = refs.filter(({ orgId, appId }) => maySeeApp(this.viewer, orgId, appId));
+    const [records, orgs] = await Promise.all([this.services.orgs.recallApps(visible), Promise.all(visible.map(({ orgId }) => this.org(orgId)))]);
+    const found = new Map(visible.map((ref, i) => [ref, records[i] && orgs[i] && inForce(orgs[i], records[i])]));
+    return refs.map((ref) => found.get(ref));
+  }
+}

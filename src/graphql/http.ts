@@ -56,17 +56,25 @@ export const principalOf = (viewer: Viewer, address: string): string => (viewer.
 export const hungUp = (request: IncomingMessage, error: unknown): boolean => request.destroyed && !request.complete && !(error instanceof GatewayError);
 
 /** Reads the body, but no more of it than allowed. */
-export async function readBody(request: IncomingMessage): Promise<string> {
-  const tooLarge = () => new HttpRefusal(413, `the body is larger than ${bounds.bodyBytes} bytes`, { connection: 'close' });
-  if (Number(request.headers['content-length'] ?? 0) > bounds.bodyBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bounds.bodyBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+export function readBody(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = () => {
+      request.off('data', take).resume();
+      reject(new HttpRefusal(413, `the body is larger than ${bounds.bodyBytes} bytes`, { connection: 'close' }));
+    };
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bounds.bodyBytes) refuse();
+      else chunks.push(chunk);
+    };
+    if (Number(request.headers['content-length'] ?? 0) > bounds.bodyBytes) return refuse();
+    request.on('data', take);
+    request.once('end', () => resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8')));
+    request.once('close', () => reject(new Error('the caller hung up')));
+    return undefined;
+  });
 }
 
 interface GraphQLParams {

@@ -16,14 +16,14 @@ interface NodeKind {
 
 const kinds: ReadonlyMap<string, NodeKind> = new Map(
   Object.entries({
-    Org: { parts: [uuidPattern], load: ([orgId = ''], { loaders }) => loaders.org.load(orgId) },
-    App: { parts: [uuidPattern, slug], load: ([orgId = '', appId = ''], { loaders }) => loaders.app.load({ orgId, appId }) },
+    Org: { parts: [uuidPattern], load: ([orgId = ''], { loaders }) => loaders.org(orgId) },
+    App: { parts: [uuidPattern, slug], load: ([orgId = '', appId = ''], { loaders }) => loaders.app({ orgId, appId }) },
     QuotaAlert: {
       parts: [uuidPattern, /^\d{1,12}$/],
       load: async ([orgId = '', number = ''], { viewer, alertStore, loaders }) => {
         if (!maySeeOrg(viewer, orgId)) return null;
         const alert = await alertStore.load(orgId, Number(number));
-        const app = alert && viewer.kind === 'APP_CLIENT' ? await loaders.app.load(viewer) : undefined;
+        const app = alert && viewer.kind === 'APP_CLIENT' ? await loaders.app(viewer) : undefined;
         return app && scopeOf(app).appId !== alert?.appId ? null : alert;
       },
     },

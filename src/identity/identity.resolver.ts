@@ -16,12 +16,12 @@ export class IdentityResolver {
 
   @FieldResolver(() => OrgType, { nullable: true })
   org(@Ctx() { viewer, loaders }: Context) {
-    return 'orgId' in viewer ? loaders.org.load(viewer.orgId) : null;
+    return 'orgId' in viewer ? loaders.org(viewer.orgId) : null;
   }
 
   @FieldResolver(() => AppType, { nullable: true })
   app(@Ctx() { viewer, loaders }: Context) {
-    return viewer.kind === 'APP_CLIENT' ? loaders.app.load(viewer) : null;
+    return viewer.kind === 'APP_CLIENT' ? loaders.app(viewer) : null;
   }
 
   @Authorized<Policy>('public')

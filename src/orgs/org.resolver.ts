@@ -27,7 +27,7 @@ export class OrgResolver {
     @Arg('orgId', () => Uuid, { nullable: true, description: "Absent: the caller's own." }) orgId: string | null | undefined,
     @Ctx() { viewer, loaders }: Context,
   ) {
-    return loaders.org.load(orgId ?? orgIdFor(viewer, orgId));
+    return loaders.org(orgId ?? orgIdFor(viewer, orgId));
   }
 
   @Authorized<Policy>('platform:manage')
@@ -50,7 +50,7 @@ export class OrgResolver {
   @Authorized<Policy>('app:read')
   @FieldResolver(() => AppType, { nullable: true })
   app(@Root() { orgId }: Org, @Arg('appId', () => String) appId: string, @Ctx() { loaders }: Context) {
-    return appIdIssues(appId).length > 0 ? null : loaders.app.load({ orgId, appId });
+    return appIdIssues(appId).length > 0 ? null : loaders.app({ orgId, appId });
   }
 
   @Authorized<Policy>('org:read')

@@ -28,7 +28,7 @@ async function appFor({ viewer, loaders }: Context, orgId: string | null | undef
   if (viewer.kind === 'APP_CLIENT' && appId && appId !== viewer.appId) throw notFound('app');
   const named = viewer.kind === 'APP_CLIENT' ? viewer.appId : appId;
   if (!named) throw badInput({ path: 'input.appId', message: 'is needed unless the caller is the app itself' });
-  const app = appIdIssues(named).length > 0 ? undefined : await loaders.app.load({ orgId: org, appId: named });
+  const app = appIdIssues(named).length > 0 ? undefined : await loaders.app({ orgId: org, appId: named });
   if (!app) throw notFound('app');
   return app;
 }
@@ -70,13 +70,13 @@ export class CostResolver {
   @FieldResolver(() => LabelSpendType, { description: "The label's running total for the day, as last aggregated." })
   async spend(@Root() { app, label, day }: CostReceipt, @Ctx() { catalog, loaders }: Context) {
     const subject = appSubject(app);
-    return labelSpend(subject, catalog, label, await loaders.total.load({ ...subject.scope, label, day }));
+    return labelSpend(subject, catalog, label, await loaders.total({ ...subject.scope, label, day }));
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => ModelSelectionType, { description: 'Puts a scope on a label for the rest of its day, used up or not; null lets the quotas decide again.' })
   async overrideModel(@Arg('input', () => OverrideModelInput) { orgId, appId, label }: OverrideModelInput, @Ctx() context: Context) {
-    const org = await context.loaders.org.load(orgIdFor(context.viewer, orgId, 'input.orgId'));
+    const org = await context.loaders.org(orgIdFor(context.viewer, orgId, 'input.orgId'));
     if (!org) throw notFound('org');
     if (!appId && org.quotaScope === 'APP') throw badInput({ path: 'input.appId', message: 'is needed under quotaScope APP' });
     const subject = appId ? appSubject(await appFor(context, orgId, appId)) : orgSubject(org);
@@ -137,7 +137,7 @@ export class AppSpendResolver {
 export class DaySpendResolver {
   @FieldResolver(() => StickyFallbackType, { nullable: true })
   stickyFallback(@Root() { subject, day }: DaySpend, @Ctx() { loaders }: Context) {
-    return subject.isRollup ? null : loaders.sticky.load({ ...subject.scope, day });
+    return subject.isRollup ? null : loaders.sticky({ ...subject.scope, day });
   }
 
   @FieldResolver(() => DateTime)
