@@ -88,12 +88,13 @@ export class SpendRollup {
     if (!taken) return round;
     const closed = taken.summedThrough ?? (await this.oldestDay(beganMs));
     const [from = closedBefore] = [closed, closedBefore].sort();
-    for (const day of daysBetween(from, localDate(firstZone, beganMs + aheadMs))) {
-      const summed = await this.sumScopes(await store.listActive(day, slice));
+    const days = daysBetween(from, localDate(firstZone, beganMs + aheadMs));
+    for (const ids of await Promise.all(days.map((day) => store.listActive(day, slice)))) {
+      const summed = await this.sumScopes(ids);
       round.scopes += summed.scopes;
       round.failed += summed.failed;
     }
-    if (round.failed === 0) await store.closeDays(slice, closedBefore);
+    if (round.failed === 0 && taken.summedThrough !== closedBefore) await store.closeDays(slice, closedBefore);
     return round;
   }
 
@@ -109,6 +110,7 @@ export class SpendRollup {
   }
 
   private async sumScopes(ids: readonly SpendId[]): Promise<Round> {
+    if (ids.length === 0) return { scopes: 0, failed: 0 };
     const byOrg = groupBy(ids, ({ orgId, day }) => `${orgId} ${day}`);
     const orgIds = [...new Set(ids.map(({ orgId }) => orgId))];
     const orgs = new Map((await this.parts.settings.loadOrgs(orgIds)).map((org) => [org?.orgId, org]));
