@@ -212,7 +212,11 @@ function daysBetween(from: string, to: string): string[] {
 
 function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const entry of all) groups.set(name(entry), [...(groups.get(name(entry)) ?? []), entry]);
+  for (const entry of all) {
+    const group = groups.get(name(entry));
+    if (group) group.push(entry);
+    else groups.set(name(entry), [entry]);
+  }
   return groups;
 }
 
