@@ -61,7 +61,8 @@ async function dev(_args: readonly string[], given: Environment): Promise<void> 
   const { devSecrets } = await import('./embedded/dev-secrets.js');
   const { claimDataDir } = await import('./embedded/data-dir.js');
   const dataDir = given.TOLLGATE_DATA_DIR || '.tollgate';
-  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...(await devSecrets(dataDir)), ...given };
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
+  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...(await devSecrets(dataDir)), ...set };
   const config = loadConfig(environment);
   if (given.DYNAMODB_ENDPOINT) {
     await runAll(config, 'the engine at DYNAMODB_ENDPOINT');

@@ -1,6 +1,6 @@
 import { buildBackground, type Surroundings } from './app.js';
 import type { Config } from './config.js';
-import { repeat } from './lib/timers.js';
+import { repeat, within } from './lib/timers.js';
 
 export interface Worker {
   stop(): Promise<void>;
@@ -12,6 +12,8 @@ export interface WorkerOptions extends Surroundings {
 }
 
 const sweepEveryMs = 10 * 60_000;
+// A round cut off is made good by the next, whoever runs it.
+const stopMs = 9000;
 const pricesEveryMs = 5 * 60_000;
 
 /** The background process: ticks until told to stop. */
@@ -35,7 +37,8 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
   const first = Promise.all([spend.sumAll(), prices?.refresh()]).catch((error: unknown) => log.error({ err: error }, 'the first round failed'));
   return {
     async stop() {
-      await Promise.all([first, ...loops.map((loop) => loop.stop())]);
+      const rounds = Promise.all([first, ...loops.map((loop) => loop.stop())]).then(() => undefined);
+      await within(stopMs, rounds, () => undefined);
       background.close();
     },
   };

@@ -3,19 +3,19 @@ import { absent, and, between, equals, greaterThan } from '../dynamo/expression.
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
+import { scopeKey } from '../spend/scope.js';
 import { type AlertDraft, type AlertKind, laneOf, type QuotaAlert } from './alert.js';
 
 const table = 'alerts';
 const digits = 12;
 
 const padded = (number: number): string => String(number).padStart(digits, '0');
-const scopePart = ({ orgId, appId }: Pick<AlertDraft, 'orgId' | 'appId'>): string => (appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`);
 
-export const markerKey = (draft: AlertDraft) => ({ PK: 'MARK#'.concat(scopePart(draft)), SK: key`${draft.day}#${draft.label}#${draft.kind}` });
+export const markerKey = (draft: AlertDraft) => ({ PK: 'MARK#'.concat(scopeKey(draft)), SK: key`${draft.day}#${draft.label}#${draft.kind}` });
 export const headKey = (lane: number) => ({ PK: key`HEAD#${lane}`, SK: '#HEAD' });
 export const entryKey = (lane: number, number: number) => ({ PK: key`LOG#${lane}`, SK: key`${padded(number)}` });
 const orgIndex = (orgId: string, number: number) => ({ gsi1pk: key`ORG#${orgId}`, gsi1sk: padded(number) });
-const scopeIndex = (scope: Pick<AlertDraft, 'orgId' | 'appId'>, number: number) => ({ gsi2pk: scopePart(scope), gsi2sk: padded(number) });
+const scopeIndex = (scope: Pick<AlertDraft, 'orgId' | 'appId'>, number: number) => ({ gsi2pk: scopeKey(scope), gsi2sk: padded(number) });
 
 export class AlertStore {
   constructor(private readonly client: StoreClient) {}
@@ -63,7 +63,7 @@ export class AlertStore {
     { scope, before }: { readonly scope?: { readonly appId?: string }; readonly before?: number },
   ): Promise<QuotaAlert[]> {
     const [index, partition, sort] = scope ? (['gsi2', 'gsi2pk', 'gsi2sk'] as const) : (['gsi1', 'gsi1pk', 'gsi1sk'] as const);
-    const value = scope ? scopePart({ orgId, ...scope }) : key`ORG#${orgId}`;
+    const value = scope ? scopeKey({ orgId, ...scope }) : key`ORG#${orgId}`;
     const older = before === undefined ? [] : [between(sort, padded(0), padded(before - 1))];
     const { items } = await this.client.query({ table, index, where: and(equals(partition, value), ...older), newestFirst: true, limit });
     const found = await this.client.getMany(

@@ -93,15 +93,16 @@ export class GroupCommit<E, R> {
     const group: Waiting<E, R>[] = [];
     const later: Waiting<E, R>[] = [];
     const taken = new Set<string>();
-    for (const waiting of lane.queue) {
+    const { queue } = lane;
+    let next = 0;
+    for (; next < queue.length && group.length < this.options.mostAGroup; next++) {
+      const waiting = queue[next] as Waiting<E, R>;
       const identity = this.options.identity(waiting.entry);
-      if (group.length < this.options.mostAGroup && !taken.has(identity)) {
-        taken.add(identity);
-        group.push(waiting);
-      } else {
-        later.push(waiting);
-      }
+      if (taken.has(identity)) later.push(waiting);
+      else group.push(waiting);
+      taken.add(identity);
     }
+    later.push(...queue.slice(next));
     lane.queue = later;
     return group;
   }

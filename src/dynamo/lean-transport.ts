@@ -33,7 +33,7 @@ export function leanTransport(endpoint: StoreEndpoint, clock: Clock): Transport 
       pool ??= connect();
       const { pool: open, host, region } = await pool;
       const { operation, encode, decode } = calls[call];
-      const body = JSON.stringify(encode(input as Fields));
+      const body = encoded(() => JSON.stringify(encode(input as Fields)));
       const credentials = await sdk.config.credentials();
       const headers = signer.sign({ host, region, target: `DynamoDB_20120810.${operation}`, body, ...credentials });
       const response = await open.request({ method: 'POST', path: '/', headers, body });
@@ -47,6 +47,15 @@ export function leanTransport(endpoint: StoreEndpoint, clock: Clock): Transport 
       sdk.destroy();
     },
   };
+}
+
+/** What cannot be encoded was never sent, and is ours to mend. */
+function encoded(encode: () => string): string {
+  try {
+    return encode();
+  } catch (error) {
+    throw Object.assign(error as Error, { $fault: 'client' });
+  }
 }
 
 type Fields = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { bounds, refuseCostly } from './bounds.js';
 import type { Context } from './context.js';
-import { documentRules } from './documents.js';
+import { documentRules, rememberedDocuments } from './documents.js';
 import { limitHeaders, type Mask } from './errors.js';
 
 /** What is known of a request once it has been answered, for its line in the log. */
@@ -21,7 +21,7 @@ export interface HttpContext extends Context {
 }
 
 export async function startApollo(schema: GraphQLSchema, production: boolean, mask: Mask, log: Log): Promise<ApolloServer<HttpContext>> {
-  const documents = new LRUCache<string, DocumentNode>({ max: 1000 });
+  const documents = new LRUCache<string, DocumentNode>(rememberedDocuments);
   const server = new ApolloServer<HttpContext>({
     schema,
     introspection: !production,
@@ -72,5 +72,8 @@ function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpC
   };
 }
 
-const rootNames = (operation: OperationDefinitionNode): string =>
-  [...new Set(operation.selectionSet.selections.map((selection) => (selection.kind === Kind.FIELD ? selection.name.value : '...')))].sort().join(' ');
+/** A bounded set of labels: the one field asked for, or that there were several. */
+function rootNames({ selectionSet: { selections } }: OperationDefinitionNode): string {
+  const [first, ...others] = selections;
+  return first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several';
+}

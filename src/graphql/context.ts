@@ -29,7 +29,13 @@ interface AppRef {
 
 export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'>): Context {
   const loaders = new Loaders(services, request.viewer);
-  return { ...services, ...request, loaders, reader: loaders, freshReader: () => new Loaders(services, request.viewer) };
+  return { ...services, ...request, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+}
+
+/** An override must show what it has just written, which only a consistent read is sure to. */
+function readAnew(services: Services, viewer: Viewer): SpendReader {
+  const loaders = new Loaders(services, viewer);
+  return { total: (id) => loaders.total(id), sticky: (id) => services.stickyStore.read(id) };
 }
 
 /** This request's reads: batched, and only what the viewer may see; anything else is not there. Each is made when first asked for. */

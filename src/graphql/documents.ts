@@ -17,6 +17,9 @@ import { bounds, boundsRule, refuseCostly } from './bounds.js';
 /** The rules beyond GraphQL's own that every document has to pass, by whatever transport it comes. */
 export const documentRules = (production: boolean): ValidationRule[] => [boundsRule, ...(production ? [NoSchemaIntrospectionCustomRule] : [])];
 
+/** By count and by length: a document keeps its source, blanks and all. */
+export const rememberedDocuments = { max: 1000, maxSize: 4_000_000, sizeCalculation: (document: DocumentNode) => 1 + (document.loc?.source.body.length ?? 0) };
+
 export interface SubscribePayload {
   readonly query: string;
   readonly operationName?: string | null | undefined;
@@ -25,7 +28,7 @@ export interface SubscribePayload {
 
 /** Parses, bounds and validates what comes past Apollo: the subscriptions of WebSocket and SSE. Valid documents are remembered. */
 export class SubscriptionDocuments {
-  private readonly valid = new LRUCache<string, DocumentNode>({ max: 500 });
+  private readonly valid = new LRUCache<string, DocumentNode>(rememberedDocuments);
   private readonly rules: readonly ValidationRule[];
 
   constructor(

@@ -29,7 +29,8 @@ export function createSseHandler(schema: GraphQLSchema, services: Services, admi
     const params = await paramsOf(request);
     const viewer = await authenticate(services, request.headers);
     const address = addressOf(request, config.trustProxy);
-    admission.admit(principalOf(viewer, address))();
+    const release = admission.admit(principalOf(viewer, address));
+    response.once('close', release);
     const prepared = documents.prepare(params);
     if (Array.isArray(prepared)) {
       respond(
@@ -98,18 +99,26 @@ class EventStream {
     );
     response.once('close', () => this.end());
     const shown = (result: ExecutionResult) => (result.errors ? { ...result, errors: result.errors.map(mask) } : result);
-    if (!(Symbol.asyncIterator in results)) this.event('next', JSON.stringify(shown(results)));
-    else {
-      this.source = results[Symbol.asyncIterator]();
-      // Gone while it was being prepared: nothing would ever tell the source to stop.
-      if (response.destroyed) return this.end();
-      for (let next = await this.source.next(); !next.done && !response.destroyed; next = await this.source.next()) {
-        this.event('next', JSON.stringify(shown(next.value)));
-        if (response.writableLength > bounds.bufferedBytes) response.destroy();
-      }
+    try {
+      await this.forward(results, (result) => this.event('next', JSON.stringify(shown(result))));
+    } catch (error) {
+      // The source broke off: its client must hear of it, or it would wait for ever on a stream that looks alive.
+      this.event('next', JSON.stringify({ errors: [mask(error)] }));
     }
     if (!response.writableEnded && !response.destroyed) this.event('complete', '');
     this.end();
+  }
+
+  private async forward(results: AsyncIterable<ExecutionResult> | ExecutionResult, emit: (result: ExecutionResult) => void): Promise<void> {
+    const { response } = this;
+    if (!(Symbol.asyncIterator in results)) return emit(results);
+    this.source = results[Symbol.asyncIterator]();
+    // Gone while it was being prepared: nothing would ever tell the source to stop.
+    if (response.destroyed) return;
+    for (let next = await this.source.next(); !next.done && !response.destroyed && !response.writableEnded; next = await this.source.next()) {
+      emit(next.value);
+      if (response.writableLength > bounds.bufferedBytes) response.destroy();
+    }
   }
 
   end(): void {
@@ -119,6 +128,6 @@ class EventStream {
   }
 
   private event(name: string, data: string): void {
-    this.response.write(`event: ${name}\ndata: ${data}\n\n`);
+    if (!this.response.writableEnded) this.response.write(`event: ${name}\ndata: ${data}\n\n`);
   }
 }

@@ -67,12 +67,15 @@ export function serveWebSocket(
         try {
           const viewer = await authenticate(services, presented);
           if (extra.socket.readyState !== extra.socket.OPEN) return false;
+          const address = addressOf(extra.request, config.trustProxy);
+          const release = admission.admit(principalOf(viewer, address));
           const unwatch = streams.watch({ viewer, presented, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
-          sessions.set(extra.socket, { viewer, requestId, address: addressOf(extra.request, config.trustProxy) });
+          sessions.set(extra.socket, { viewer, requestId, address });
           metrics.sockets.inc({ transport: 'ws' });
           // The library tells only of sockets that got through; this one may be gone before that.
           extra.socket.once('close', () => {
             unwatch();
+            release();
             metrics.sockets.dec({ transport: 'ws' });
           });
           return true;

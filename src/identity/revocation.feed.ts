@@ -11,6 +11,8 @@ const refreshMs = 200;
 /** Follows the revocation version: one small read a second for the whole process. */
 export class RevocationFeed {
   private version = -1;
+  /** Changes of this process's own. Kept apart from the store's count: mixed, they could hide one of its. */
+  private changes = 0;
   private readAtMs = Number.NEGATIVE_INFINITY;
   private loop: Repeating | undefined;
   private readonly listeners = new Set<() => void>();
@@ -47,7 +49,7 @@ export class RevocationFeed {
    * long for that: what was changed is changed, and its caller must hear of it.
    */
   async refresh(): Promise<void> {
-    this.version += 0.5;
+    this.changes++;
     await within(refreshMs, this.poll().catch(this.complain), () => undefined);
   }
 
@@ -59,10 +61,10 @@ export class RevocationFeed {
   }
 
   /** The version to remember things under. Too long unheard of, nothing remembered may be trusted: never fail open. */
-  current(): number {
+  current(): string {
     if (this.clock.monotonicMs() - this.readAtMs > oldestMemoryMs)
       throw unavailable('revocations cannot be checked because the store does not answer: try again');
-    return this.version;
+    return `${this.version}/${this.changes}`;
   }
 
   /** Called once a second: for what must end when a token expires or is revoked. */

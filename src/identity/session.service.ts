@@ -56,8 +56,8 @@ export interface SessionParts {
 export class SessionService {
   // Keyed by a digest under a key that never leaves this process: no secret stays in memory.
   private readonly secretKey = Buffer.from(randomToken(32));
-  private readonly checkedSecrets = new LRUCache<string, Login & { readonly version: number }>({ max: 5000, ttl: rememberedSecretMs });
-  private readonly checkedTokens = new LRUCache<string, { readonly claims: AccessClaims; readonly version: number }>({ max: 10_000 });
+  private readonly checkedSecrets = new LRUCache<string, Login & { readonly version: string }>({ max: 5000, ttl: rememberedSecretMs });
+  private readonly checkedTokens = new LRUCache<string, { readonly claims: AccessClaims; readonly version: string }>({ max: 10_000 });
 
   constructor(private readonly parts: SessionParts) {}
 
@@ -173,7 +173,7 @@ export class SessionService {
   }
 
   /** The version to remember things under that every gateway forgets when it changes. */
-  version(): number {
+  version(): string {
     return this.parts.feed.current();
   }
 

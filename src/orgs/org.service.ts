@@ -61,7 +61,7 @@ export interface OrgParts {
 
 interface Remembered<T> {
   readonly value: T;
-  readonly version: number;
+  readonly version: string;
 }
 
 export class OrgService {
@@ -145,6 +145,8 @@ export class OrgService {
       const nowMs = this.clock.nowMs();
       const changed: Org = { ...org, ...given, updatedAt: new Date(nowMs) };
       refuseAny([...nameIssues(changed.name), ...zoneIssues(changed.timezone), ...settingsIssues(given, this.catalog), ...unmeteredIssues(changed)]);
+      // A change that changes nothing is not told to every gateway.
+      if (isSame(given, org)) return org;
       await this.refuseStrandedApps(changed);
       const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
@@ -183,6 +185,7 @@ export class OrgService {
       const name = changes.name ?? app.name;
       refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(changes), this.catalog)]);
       this.refuseUnfit(org, own);
+      if (name === app.name && isSame(own, app.own) && isSame(app.own, own)) return inForce(org, app);
       const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
       const changed = Object.keys(changes).filter((field) => changes[field as keyof AppChanges] !== undefined);
       const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
@@ -220,6 +223,10 @@ export class OrgService {
 export function zoneEffectiveAt({ zones, timezone }: Org, nowMs: number): Date | undefined {
   return zoneAt(zones, nowMs) === timezone ? undefined : new Date(zones[zones.length - 1]?.fromMs ?? 0);
 }
+
+/** Whether every part of `some` is in `all` as it stands. */
+const isSame = (some: object, all: object): boolean =>
+  Object.entries(some).every(([name, value]) => JSON.stringify(value) === JSON.stringify((all as Record<string, unknown>)[name]));
 
 const zoneIssues = (timezone: string) => (isTimeZone(timezone) ? [] : [{ path: 'input.timezone', message: 'is no IANA time zone name' }]);
 

@@ -19,6 +19,8 @@ const lastDates = new Map<string, { readonly minute: number; readonly date: stri
 
 // No clock has ever been set back by more than this at once, but where the date line moved, which repeats no midnight.
 const longestStepBackMs = 4 * hourMs;
+// Finding a day's end takes dozens of formattings, and every selection asks for today's.
+const dayEnds = new WeakMap<ZoneHistory, Map<string, number>>();
 const mostZones = 2000; // names are taken in any case, so there are more spellings than zones
 
 function localFormat(zone: string): Intl.DateTimeFormat {
@@ -98,8 +100,12 @@ export const dayAt = (history: ZoneHistory, atMs: number): string => localDate(z
 
 /** The first instant after an org's day, whatever zones it lies in. */
 export function endOfDayMs(history: ZoneHistory, day: string): number {
+  const known = dayEnds.get(history) ?? new Map<string, number>();
+  dayEnds.set(history, known);
   const midnightMs = Date.parse(`${day}T00:00:00Z`);
-  return firstInstant(midnightMs - 16 * hourMs, midnightMs + 76 * hourMs, (ms) => dayAt(history, ms) > day);
+  const endMs = known.get(day) ?? firstInstant(midnightMs - 16 * hourMs, midnightMs + 76 * hourMs, (ms) => dayAt(history, ms) > day);
+  known.set(day, endMs);
+  return endMs;
 }
 
 /** The day after, by the calendar. */

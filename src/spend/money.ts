@@ -12,11 +12,14 @@ export interface Usage {
 
 export const noUsage: Usage = { costUsdMicros: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
 
+/** Exact up to 2^53, and standing still there. */
+const added = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+
 export const plus = (a: Usage, b: Usage): Usage => ({
-  costUsdMicros: a.costUsdMicros + b.costUsdMicros,
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  requests: a.requests + b.requests,
+  costUsdMicros: added(a.costUsdMicros, b.costUsdMicros),
+  inputTokens: added(a.inputTokens, b.inputTokens),
+  outputTokens: added(a.outputTokens, b.outputTokens),
+  requests: added(a.requests, b.requests),
 });
 
 export const sum = (usages: readonly Usage[]): Usage => usages.reduce(plus, noUsage);

@@ -1,3 +1,4 @@
+import { key } from '../dynamo/keys.js';
 import { bucketOf } from '../lib/id.js';
 import type { App, Org } from '../orgs/settings.js';
 
@@ -6,6 +7,9 @@ export interface Scope {
   readonly orgId: string;
   readonly appId?: string;
 }
+
+/** What the keys of everything that belongs to a scope begin with. */
+export const scopeKey = ({ orgId, appId }: Scope): string => (appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`);
 
 /** Where spend is counted: a scope's label on one local day. */
 export interface SpendId extends Scope {

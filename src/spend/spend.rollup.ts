@@ -9,8 +9,8 @@ import { sum, type Usage, worstMode } from './money.js';
 import type { Catalog } from './price.js';
 import { alertFor } from './quota-alert.js';
 import { appSubject, type LabelSpend, labelSpend, orgSubject, type Subject } from './report.js';
-import { type SpendId, sliceCount } from './scope.js';
-import { type SpendStore, scopeKey } from './spend.store.js';
+import { type SpendId, scopeKey, sliceCount } from './scope.js';
+import type { SpendStore } from './spend.store.js';
 
 /** Costs may be dated back by 24 hours; two more for what was on its way. */
 const openMs = 26 * 3_600_000;
@@ -48,6 +48,8 @@ export interface Round {
 /** Sums shards into daily totals and judges them. Any number of workers may do it at once: totals only grow. */
 export class SpendRollup {
   private rounds = 0;
+  /** When each slice this worker holds was last summed in full. */
+  private readonly summedAt = new Map<number, number>();
   private readonly near = new Map<string, SpendId>();
   // What has not changed since it was saved is not saved again: an idle scope costs reads only.
   private readonly saved = new Map<string, string>();
@@ -75,7 +77,7 @@ export class SpendRollup {
         this.parts.log.warn({ err: error, slice }, 'a slice could not be summed');
       }
     }
-    metrics.aggregatorLag.set((clock.nowMs() - beganMs) / 1000);
+    metrics.aggregatorLag.set((clock.nowMs() - Math.min(clock.nowMs(), ...this.summedAt.values())) / 1000);
     this.forgetClosed(closedBefore);
     return round;
   }
@@ -85,7 +87,11 @@ export class SpendRollup {
     const { store, worker, leaseMs } = this.parts;
     const round = { scopes: 0, failed: 0 };
     const taken = await store.takeSlice(slice, worker, beganMs, beganMs + leaseMs);
-    if (!taken) return round;
+    if (!taken) {
+      this.summedAt.delete(slice);
+      return round;
+    }
+    if (!this.summedAt.has(slice)) this.summedAt.set(slice, beganMs);
     const closed = taken.summedThrough ?? (await this.oldestDay(beganMs));
     const [from = closedBefore] = [closed, closedBefore].sort();
     const days = daysBetween(from, localDate(firstZone, beganMs + aheadMs));
@@ -94,6 +100,7 @@ export class SpendRollup {
       round.scopes += summed.scopes;
       round.failed += summed.failed;
     }
+    if (round.failed === 0) this.summedAt.set(slice, beganMs);
     if (round.failed === 0 && taken.summedThrough !== closedBefore) await store.closeDays(slice, closedBefore);
     return round;
   }

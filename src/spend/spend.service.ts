@@ -149,14 +149,15 @@ export class SpendService {
       return usages.map((usage) => ({ ...usage, asOf }));
     }
     const subjects = (await this.parts.apps.listAllApps(org.orgId)).map((app) => appSubject(inForce(org, app)));
-    const sums = await Promise.all(
-      subjects.map((app) =>
-        this.parts.store.sumShards(
+    const sums: Usage[][] = [];
+    // One app after the other: an org may have many, and other callers need the store too.
+    for (const app of subjects)
+      sums.push(
+        await this.parts.store.sumShards(
           labels.map((label) => ({ ...app.scope, label, day })),
           org.shardCount,
         ),
-      ),
-    );
+      );
     return labels.map((label, l) => {
       const modes = subjects.map((app, a) => labelSpend(app, this.parts.prices.catalog, label, sums[a]?.[l]).mode);
       return { ...sum(sums.map((usages) => usages[l] as Usage)), mode: worstMode(modes), asOf };

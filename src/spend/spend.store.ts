@@ -3,14 +3,14 @@ import { absent, and, atMost, between, differs, equals, lessThan, or } from '../
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { key } from '../dynamo/keys.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
+import { unavailable } from '../lib/errors.js';
 import { type SpendMode, sum, type Usage } from './money.js';
 import type { PriceSource } from './price.js';
-import { type Scope, type SpendId, sliceOf } from './scope.js';
+import { type Scope, type SpendId, scopeKey, sliceOf } from './scope.js';
 
 const compact = (day: string): string => day.replaceAll('-', '');
 const dashed = (day: string): string => `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 
-export const scopeKey = ({ orgId, appId }: Scope): string => (appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`);
 const dayKey = (day: string): string => key`DAY#${compact(day)}`;
 export const shardKey = (id: SpendId, shard: number) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}#SH#${shard}`, SK: dayKey(id.day) });
 export const totalKey = (id: SpendId) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}`, SK: dayKey(id.day) });
@@ -55,6 +55,8 @@ interface Entry {
 
 export class SpendStore {
   private readonly commits: GroupCommit<Entry, Recorded>;
+  /** How many costs of each org wait: no one may fill the whole queue. */
+  private readonly waiting = new Map<string, number>();
 
   constructor(
     private readonly client: StoreClient,
@@ -62,7 +64,7 @@ export class SpendStore {
     private readonly retention: SpendRetention,
     /** Each process writes to a lane of its own, so that different processes rarely meet on an item. */
     private readonly homeLane: number,
-    mostWaiting: number,
+    private readonly mostWaiting: number,
   ) {
     this.commits = new GroupCommit({
       mostAGroup,
@@ -74,8 +76,11 @@ export class SpendStore {
 
   /** Counts a cost once: its request item and the shard's sum are written together or not at all. */
   record(id: SpendId, shardCount: number, record: CostRecord): Promise<Recorded> {
+    const waiting = this.waiting.get(id.orgId) ?? 0;
+    if (waiting >= this.mostWaiting / 2) return Promise.reject(unavailable('too much is waiting to be written for this org; nothing was changed: try again'));
+    this.waiting.set(id.orgId, waiting + 1);
     const shard = this.openLane(id, shardCount);
-    return this.commits.submit(laneName(id, shard), { record, id, shard });
+    return this.commits.submit(laneName(id, shard), { record, id, shard }).finally(() => this.answered(id.orgId));
   }
 
   /** Resolves when all that was submitted has its answer. */
@@ -202,6 +207,12 @@ export class SpendStore {
     await this.client.write({ table: 'daily_total', update: sliceKey(slice), set: { summed_through: day }, condition }, { repeat: 'idempotent' });
   }
 
+  private answered(orgId: string): void {
+    const left = (this.waiting.get(orgId) ?? 1) - 1;
+    if (left > 0) this.waiting.set(orgId, left);
+    else this.waiting.delete(orgId);
+  }
+
   /** The home lane while it has room for one transaction more; the next only while 99 wait; past all of them, the shortest queue. */
   private openLane(id: SpendId, shardCount: number): number {
     let shortest = { shard: this.homeLane % shardCount, waiting: Number.POSITIVE_INFINITY };
@@ -258,11 +269,8 @@ const usageAttributes = ({ costUsdMicros, inputTokens, outputTokens, requests }:
   requests,
 });
 
-/** Within 2^53 as far as any day goes: a figure past it would no longer be exact, so it is refused rather than rounded. */
-function exact(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new Error(`a figure is past 2^53: ${String(value)}`);
-  return value;
-}
+/** Past 2^53 a figure stands still there: still over every quota, and no scope can spoil the sums of others. */
+const exact = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
 
 const toUsage = (item: Item): Usage => ({
   costUsdMicros: exact(item.cost_usd_micros),

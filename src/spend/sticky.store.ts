@@ -2,7 +2,7 @@ import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, equals, lessThan, or } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
-import type { Scope } from './scope.js';
+import { type Scope, scopeKey } from './scope.js';
 import type { Sticky, StickyReason } from './selection.js';
 
 const table = 'sticky_state';
@@ -13,8 +13,8 @@ export interface StickyId extends Scope {
   readonly day: string;
 }
 
-export const stickyKey = ({ orgId, appId, day }: StickyId) => ({
-  PK: appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`,
+export const stickyKey = ({ day, ...scope }: StickyId) => ({
+  PK: scopeKey(scope),
   SK: key`DAY#${day.replaceAll('-', '')}`,
 });
 

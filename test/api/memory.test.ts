@@ -1,0 +1,50 @@
+import { Caller, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+let app: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+  other = await app.another();
+});
+afterAll(() => Promise.all([app.stop(), other.stop()]));
+
+const isAccepted = async (accessToken: string) => (await app.as(accessToken).send(op.MeDocument)).errors === undefined;
+
+/** Within the 2 s that a change may take to be known, and some more for a busy machine. */
+async function soon(check: () => Promise<boolean>): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < 4000; waitedMs += 100) {
+    if (await check()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
+}
+
+describe('what a gateway remembers', () => {
+  it('falls with a revocation elsewhere, however often it has revoked a dead token itself before', async () => {
+    const [dead, alive] = [await newOrg(app), await newOrg(app)];
+    for (let i = 0; i < 6; i++) await app.admin.ask(op.RevokeTokenDocument, { token: dead.accessToken });
+    expect(await isAccepted(alive.accessToken)).toBe(true);
+    await new Caller(other.url, app.admin.headers).ask(op.RevokeTokenDocument, { token: alive.accessToken });
+    expect(await soon(async () => !(await isAccepted(alive.accessToken)))).toBe(true);
+  });
+
+  it('falls with a change of settings elsewhere', async () => {
+    const { orgId, caller } = await newOrg(app);
+    expect((await caller.ask(op.OrgDocument)).org?.name).toBe('Acme');
+    await new Caller(other.url, app.admin.headers).ask(op.UpdateOrgDocument, { input: { orgId, name: 'Acme Ltd' } });
+    expect(await soon(async () => (await caller.ask(op.OrgDocument)).org?.name === 'Acme Ltd')).toBe(true);
+  });
+
+  it('does not fall with a change that changes nothing, which is no act to audit either', async () => {
+    const { caller } = await newOrg(app);
+    const { revocationFeed } = app.gateway.services;
+    const before = revocationFeed.current();
+    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { name: 'Acme', quotas: orgInput().quotas } });
+    expect(updateOrg.name).toBe('Acme');
+    await caller.ask(op.UpdateOrgDocument, { input: {} });
+    expect(revocationFeed.current()).toBe(before);
+    const { org } = await caller.ask(op.AuditDocument, {});
+    expect(org?.auditEvents.nodes.map(({ action }) => action)).not.toContain('org_updated');
+  });
+});
