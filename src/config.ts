@@ -13,7 +13,6 @@ export interface Config {
   /** Where the worker tells its health and metrics; absent: nowhere. */
   readonly workerPort?: number;
   readonly store: StoreSettings;
-  readonly dataDir: string;
   readonly adminKey: string;
   /** The pepper of device keys, and what all other keys of the deployment are derived from. */
   readonly rootSecret: string;
@@ -131,7 +130,6 @@ const environmentSchema = storeSchema.extend({
   HOST: text.default('0.0.0.0'),
   PORT: wholeNumber(0, 65535).default(4000),
   WORKER_PORT: wholeNumber(1, 65535).optional(),
-  TOLLGATE_DATA_DIR: text.default('.tollgate'),
   TOLLGATE_ADMIN_KEY: z.string('is missing: at least 32 characters').min(32, 'must have at least 32 characters'),
   API_KEY_PEPPER: z.string('is missing: at least 32 bytes').refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes'),
   TOLLGATE_SIGNING_KEYS: jwkSet,
@@ -155,7 +153,6 @@ export function loadConfig(environment: Environment): Config {
     port: env.PORT,
     ...(env.WORKER_PORT ? { workerPort: env.WORKER_PORT } : {}),
     store: storeSettings(env),
-    dataDir: env.TOLLGATE_DATA_DIR,
     adminKey: env.TOLLGATE_ADMIN_KEY,
     rootSecret: env.API_KEY_PEPPER,
     signingKeys: env.TOLLGATE_SIGNING_KEYS,

@@ -73,10 +73,6 @@ export class Expression {
       .join(' ');
   }
 
-  projection(attributes: readonly string[]): string {
-    return attributes.map((attribute) => this.name(attribute)).join(', ');
-  }
-
   /** The maps that go beside the expressions; absent where empty, because DynamoDB refuses empty ones. */
   placeholders(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, Value> } {
     return {

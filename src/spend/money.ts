@@ -24,10 +24,6 @@ export const plus = (a: Usage, b: Usage): Usage => ({
 
 export const sum = (usages: readonly Usage[]): Usage => usages.reduce(plus, noUsage);
 
-/** Each figure at least the other's, and one more request: a sum of shards read one by one is no snapshot, so one figure alone proves nothing. */
-export const hasGrown = (from: Usage, to: Usage): boolean =>
-  to.requests > from.requests && to.costUsdMicros >= from.costUsdMicros && to.inputTokens >= from.inputTokens && to.outputTokens >= from.outputTokens;
-
 export const mostACall = 1_000_000_000_000;
 
 export interface Submitted {

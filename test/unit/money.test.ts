@@ -3,7 +3,6 @@ import { type App, inForce, type Org, type QuotaScope, type Settings } from '../
 import {
   amountIssues,
   costOf,
-  hasGrown,
   modeOf,
   mostACall,
   noUsage,
@@ -125,23 +124,6 @@ describe('usage', () => {
   it('is nothing when there is none, and nothing adds nothing', () => {
     expect(sum([])).toEqual({ costUsdMicros: 0, inputTokens: 0, outputTokens: 0, requests: 0 });
     fc.assert(fc.property(usage, (some) => expect(plus(some, noUsage)).toEqual(some)));
-  });
-
-  it('has grown by every further request, whatever that used', () => {
-    fc.assert(fc.property(usage, usage, fc.integer({ min: 1, max: 99 }), (from, more, requests) => hasGrown(from, plus(from, { ...more, requests }))));
-  });
-
-  it('has not grown where any figure fell, whatever the others did', () => {
-    const down = fc.integer({ min: 1, max: 1_000_000 });
-    fc.assert(
-      fc.property(usage, usage, fc.constantFrom(...figureNames), down, (from, more, name, by) => {
-        expect(hasGrown(from, { ...plus(from, { ...more, requests: more.requests + 1 }), [name]: from[name] - by })).toBe(false);
-      }),
-    );
-  });
-
-  it('has not grown without one more request: it is the same, or two reads of different moments', () => {
-    fc.assert(fc.property(usage, usage, (from, more) => !hasGrown(from, from) && !hasGrown(from, plus(from, { ...more, requests: 0 }))));
   });
 });
 
