@@ -94,7 +94,7 @@ export function buildBackground(
 ): Background {
   const { catalog, retention, aggregation, priceSource } = config;
   const store = openStore(config, metrics, clock);
-  const alerts = new AlertService(new AlertStore(store), clock, metrics, retention.alertDays);
+  const alerts = new AlertService(new AlertStore(store), clock, metrics, log, retention.alertDays);
   const spend = new SpendRollup({
     store: new SpendStore(store, clock, retention, 0, 0),
     settings: new OrgStore(store),
@@ -148,8 +148,8 @@ export async function buildServices(
   const stickyStore = new StickyStore(store);
   const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64), config.submissionsWaiting);
   const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
-  const alerts = new AlertService(alertStore, clock, metrics, config.retention.alertDays);
-  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, clock, log, metrics });
+  const alerts = new AlertService(alertStore, clock, metrics, log, config.retention.alertDays);
+  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, clock, metrics });
   return {
     config,
     clock,

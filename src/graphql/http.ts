@@ -100,34 +100,29 @@ export async function handleGraphQL({ services, apollo, admission, mask }: Graph
   const served: Served = { operation: 'none', codes: [] };
   let viewer: Viewer = { kind: 'ANONYMOUS' };
   let answer: Answer;
+  let contentType = plainJson;
   try {
-    const contentType = negotiate(request.headers.accept);
-    try {
-      const params = await paramsOf(request);
-      const work = store.metered(units, async () => {
-        viewer = await authenticate(services, request.headers);
-        const release = admission.admit(principalOf(viewer, address));
-        try {
-          const contextValue: HttpContext = { ...createContext(services, { viewer, requestId, address }), served };
-          return await execute(apollo, request, params, contextValue, contentType);
-        } finally {
-          release();
-        }
-      });
-      answer = await within(bounds.operationMs, work, () => {
-        throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
-      });
-    } catch (error) {
-      // A caller that hung up in mid-request is no fault of anybody here.
-      if (hungUp(request, error)) return;
-      const told = mask(error, requestId);
-      served.codes = [told.extensions.code];
-      answer = refusal(error, contentType, told);
-    }
+    contentType = negotiate(request.headers.accept);
+    const params = await paramsOf(request);
+    const work = store.metered(units, async () => {
+      viewer = await authenticate(services, request.headers);
+      const release = admission.admit(principalOf(viewer, address));
+      try {
+        const contextValue: HttpContext = { ...createContext(services, { viewer, requestId, address }), served };
+        return await execute(apollo, request, params, contextValue, contentType);
+      } finally {
+        release();
+      }
+    });
+    answer = await within(bounds.operationMs, work, () => {
+      throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
+    });
   } catch (error) {
+    // A caller that hung up in mid-request is no fault of anybody here.
+    if (hungUp(request, error)) return;
     const told = mask(error, requestId);
     served.codes = [told.extensions.code];
-    answer = refusal(error, plainJson, told);
+    answer = refusal(error, contentType, told);
   }
   respond(response, answer, requestId);
   const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;

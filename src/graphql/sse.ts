@@ -4,9 +4,9 @@ import type { Services } from '../app.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
-import { createContext } from './context.js';
+import { type Context, createContext } from './context.js';
 import { authenticate } from './credentials.js';
-import { SubscriptionDocuments } from './documents.js';
+import { type SubscribePayload, SubscriptionDocuments } from './documents.js';
 import type { Mask } from './errors.js';
 import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
 import type { OpenStreams } from './streams.js';
@@ -16,6 +16,10 @@ const heartbeatMs = 10_000;
 export interface SseHandler {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   close(): void;
+}
+
+interface Follower extends Pick<Context, 'viewer' | 'address' | 'requestId'> {
+  readonly params: SubscribePayload;
 }
 
 /** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol), for clients without WebSocket. */
@@ -30,7 +34,14 @@ export function createSseHandler(schema: GraphQLSchema, services: Services, admi
     const viewer = await authenticate(services, request.headers);
     const address = addressOf(request, config.trustProxy);
     const release = admission.admit(principalOf(viewer, address));
-    response.once('close', release);
+    try {
+      await follow(request, response, { params, viewer, address, requestId });
+    } finally {
+      release();
+    }
+  }
+
+  async function follow(request: IncomingMessage, response: ServerResponse, { params, viewer, address, requestId }: Follower): Promise<void> {
     const prepared = documents.prepare(params);
     if (Array.isArray(prepared)) {
       respond(

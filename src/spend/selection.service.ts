@@ -1,7 +1,6 @@
 import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
-import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from './calendar.js';
@@ -33,7 +32,6 @@ export interface SelectionParts {
   readonly prices: PriceService;
   readonly alerts: AlertService;
   readonly clock: Clock;
-  readonly log: Log;
   readonly metrics: Metrics;
 }
 
@@ -60,7 +58,9 @@ export class SelectionService {
       sticky = await this.parts.stickies.read(id);
       choice = { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) };
     }
-    await this.tell([...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)]);
+    const drafts = [...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)];
+    // A selection is not worth less, nor later, because its alert takes long to be written.
+    await within(tellingMs, this.parts.alerts.raiseAll(drafts), () => undefined);
     const { label, reason, mode } = choice;
     const model = label === undefined ? undefined : this.parts.prices.catalog.get(label);
     return {
@@ -98,12 +98,5 @@ export class SelectionService {
   private fallbackOf(subject: Subject, chain: readonly LabelSpend[], sticky: Sticky | undefined, day: string): AlertDraft | undefined {
     const usedUp = sticky?.reason === 'QUOTA_EXCEEDED' ? chain.find(({ label }) => label === sticky.previousLabel) : undefined;
     return sticky && usedUp && fallbackAlert(subject, usedUp, sticky.activeLabel, day);
-  }
-
-  /** A selection is not worth less, nor later, because its alert could not be written: the next one or the worker tells. */
-  private async tell(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
-    const complain = (error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet');
-    const told = Promise.all(drafts.filter((draft) => draft !== undefined).map((draft) => this.parts.alerts.raise(draft).catch(complain)));
-    await within(tellingMs, told, () => []);
   }
 }

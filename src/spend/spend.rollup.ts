@@ -158,13 +158,8 @@ export class SpendRollup {
       drafts.push(alertFor(subject, spend, id.day));
     }
     if (org.quotaScope === 'APP') await this.rollUp(org, apps, subjects, ids, usages, asOfMs);
-    await this.tell(drafts);
-  }
-
-  /** An alert that cannot be written now is judged again in the next round; totals do not wait for it. */
-  private async tell(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
-    const complain = (error: unknown) => this.parts.log.warn({ err: error }, 'an alert could not be raised yet');
-    await Promise.all(drafts.filter((draft) => draft !== undefined).map((draft) => this.parts.alerts.raise(draft).catch(complain)));
+    // After the totals, which do not wait for them.
+    await this.parts.alerts.raiseAll(drafts);
   }
 
   /** The org's own totals: over all its apps, those that were not summed now with what is stored of them. */
