@@ -25,6 +25,21 @@ import { Metrics } from './lib/metrics.js';
 import { deriveKey, Sealer } from './lib/seal.js';
 import { Semaphore } from './lib/semaphore.js';
 import { Throttle } from './lib/throttle.js';
+import { BucketStore } from './limits/bucket.store.js';
+import { EntityService } from './limits/entity.service.js';
+import { EntityStore } from './limits/entity.store.js';
+import { LeaseService } from './limits/lease.service.js';
+import { LeaseStore } from './limits/lease.store.js';
+import { LimitRollup } from './limits/limit.rollup.js';
+import { LimitService } from './limits/limit.service.js';
+import { LimitConfigService } from './limits/limit-config.service.js';
+import { LimitConfigStore } from './limits/limit-config.store.js';
+import { NamespaceService } from './limits/namespace.service.js';
+import { NamespaceStore } from './limits/namespace.store.js';
+import { ReportService } from './limits/report.service.js';
+import { ResolutionService } from './limits/resolution.service.js';
+import { TakeService } from './limits/take.service.js';
+import { UsageStore } from './limits/usage.store.js';
 import { OrgService } from './orgs/org.service.js';
 import { OrgStore } from './orgs/org.store.js';
 import type { Catalog } from './spend/price.js';
@@ -60,6 +75,14 @@ export interface Services {
   readonly alertStore: AlertStore;
   readonly alertFeed: AlertFeed;
   readonly auditStore: AuditStore;
+  readonly namespaces: NamespaceService;
+  readonly resolution: ResolutionService;
+  readonly limits: LimitService;
+  readonly leases: LeaseService;
+  readonly limitConfigs: LimitConfigService;
+  readonly entities: EntityService;
+  readonly reports: ReportService;
+  readonly bucketStore: BucketStore;
 }
 
 const hashingQueue = 32;
@@ -75,6 +98,7 @@ export interface Surroundings {
 export interface Background {
   readonly log: Log;
   readonly spend: SpendRollup;
+  readonly limits: LimitRollup;
   /** Absent where no source of prices is configured. */
   readonly prices?: PriceRollup;
   /** Deletes expired items where the store does not do so itself; returns how many. */
@@ -95,6 +119,7 @@ export function buildBackground(
   const { catalog, retention, aggregation, priceSource } = config;
   const store = openStore(config, metrics, clock);
   const alerts = new AlertService(new AlertStore(store), clock, metrics, log, retention.alertDays);
+  const worker = newUuid();
   const spend = new SpendRollup({
     store: new SpendStore(store, clock, retention, 0, 0),
     settings: new OrgStore(store),
@@ -103,12 +128,19 @@ export function buildBackground(
     clock,
     log,
     metrics,
-    worker: newUuid(),
+    worker,
     leaseMs: aggregation.intervalSecs * 1500,
     shardDays: retention.shardDays,
   });
+  const limits = new LimitRollup({
+    buckets: new BucketStore(store, clock, { mostWaiting: 0, usageDays: retention.usageDays, log }),
+    namespaces: new NamespaceStore(store),
+    clock,
+    log,
+    worker,
+  });
   const prices = priceSource ? { prices: new PriceRollup(new PriceStore(store, retention.priceDays), catalog, priceSource, clock, log) } : {};
-  return { log, spend, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
+  return { log, spend, limits, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
 }
 
 export async function buildServices(
@@ -150,6 +182,15 @@ export async function buildServices(
   const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
   const alerts = new AlertService(alertStore, clock, metrics, log, config.retention.alertDays);
   const selection = new SelectionService({ stickies: stickyStore, prices, alerts, clock, metrics });
+  const sealer = new Sealer(deriveKey(config.rootSecret, 'leases'));
+  const entityStore = new EntityStore(store);
+  const configStore = new LimitConfigStore(store);
+  const leaseStore = new LeaseStore(store);
+  const { usageDays } = config.retention;
+  const bucketStore = new BucketStore(store, clock, { mostWaiting: config.submissionsWaiting, usageDays, log });
+  const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, sessions, audit, clock });
+  const resolution = new ResolutionService({ configs: configStore, entities: entityStore, clock });
+  const takes = new TakeService({ buckets: bucketStore, resolution, clock });
   return {
     config,
     clock,
@@ -172,5 +213,13 @@ export async function buildServices(
     alertStore,
     alertFeed: new AlertFeed(alertStore, log),
     auditStore,
+    namespaces,
+    resolution,
+    limits: new LimitService({ buckets: bucketStore, leases: leaseStore, takes, namespaces, resolution, sealer, clock, metrics }),
+    leases: new LeaseService({ buckets: bucketStore, leases: leaseStore, namespaces, sealer, clock }),
+    limitConfigs: new LimitConfigService({ store: configStore, namespaces, resolution, audit }),
+    entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock }),
+    reports: new ReportService({ buckets: bucketStore, usage: new UsageStore(store), entities: entityStore, namespaces, clock, usageDays }),
+    bucketStore,
   };
 }

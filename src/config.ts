@@ -27,7 +27,7 @@ export interface Config {
   readonly catalog: Catalog;
   readonly loginPerClientPerMinute: number;
   readonly loginPerAddressPerMinute: number;
-  /** How many costs may wait for the store. */
+  /** How many costs, and how many acquires, may wait for the store. */
   readonly submissionsWaiting: number;
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
   /** A file or URL with the day's prices; absent: the configured defaults serve. */
@@ -43,6 +43,8 @@ export interface Retention {
   readonly totalDays: number;
   readonly alertDays: number;
   readonly priceDays: number;
+  /** Of limits, by the hour. */
+  readonly usageDays: number;
 }
 
 /** Where the tables are, and nothing that is secret: all that `tables` needs. */
@@ -95,7 +97,7 @@ const fileSchema = z.strictObject({
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
   prices: z.strictObject({ source: text }).optional(),
-  retention: z.strictObject({ auditDays: days, requestDays: days, shardDays: days, totalDays: days, alertDays: days, priceDays: days }),
+  retention: z.strictObject({ auditDays: days, requestDays: days, shardDays: days, totalDays: days, alertDays: days, priceDays: days, usageDays: days }),
 });
 
 const wholeNumber = (min: number, max: number) =>

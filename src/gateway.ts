@@ -48,8 +48,8 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   };
 }
 
-async function letGo({ spend, revocationFeed, alertFeed }: Services): Promise<void> {
-  await Promise.all([spend.flush(), revocationFeed.stop(), alertFeed.stop()]);
+async function letGo({ spend, bucketStore, revocationFeed, alertFeed }: Services): Promise<void> {
+  await Promise.all([spend.flush(), bucketStore.flush(), revocationFeed.stop(), alertFeed.stop()]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {

@@ -12,6 +12,9 @@ export interface WorkerOptions extends Surroundings {
 }
 
 const sweepEveryMs = 10 * 60_000;
+/** How often it is asked whether the day's tidying has been done. */
+const tidyEveryMs = 60 * 60_000;
+const purgeEveryMs = 60_000;
 // A round cut off is made good by the next, whoever runs it.
 const stopMs = 9000;
 const pricesEveryMs = 5 * 60_000;
@@ -19,7 +22,7 @@ const pricesEveryMs = 5 * 60_000;
 /** The background process: ticks until told to stop. */
 export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerOptions): Worker {
   const background = buildBackground(config, surroundings);
-  const { log, spend, prices } = background;
+  const { log, spend, limits, prices } = background;
   const { intervalSecs, nearIntervalSecs } = config.aggregation;
   const every = (ms: number, name: string, task: () => Promise<unknown>) =>
     repeat(
@@ -31,6 +34,8 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
     every(intervalSecs * 1000, 'summing the day', () => spend.sumAll()),
     ...(nearIntervalSecs < intervalSecs ? [every(nearIntervalSecs * 1000, 'summing what is near its quota', () => spend.sumNear())] : []),
     ...(prices ? [every(pricesEveryMs, 'refreshing prices', () => prices.refresh())] : []),
+    every(tidyEveryMs, 'tidying buckets', () => limits.tidyBuckets()),
+    every(purgeEveryMs, 'deleting purged namespaces', () => limits.purge()),
     ...(sweeps ? [every(sweepEveryMs, 'deleting expired items', () => background.sweep())] : []),
   ];
   // A worker that was away has something to do at once.

@@ -25,13 +25,20 @@ export type AuditAction =
   | 'secret_retrieved'
   | 'token_revoked'
   | 'refresh_reused'
-  | 'login_refused';
+  | 'login_refused'
+  | 'entity_created'
+  | 'entity_deleted'
+  | 'limits_set'
+  | 'limits_deleted'
+  | 'limiter_purged';
 
 export const orgEntity = '$ORG';
 export const appEntity = (appId: string): string => `$APP:${appId}`;
+export const systemEntity = '$SYSTEM';
+export const resourceEntity = (resource: string): string => `$RESOURCE:${resource}`;
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
 /** An entity's own id, or the pseudo id of what is no entity. */
-export const auditedEntity = /^[A-Za-z0-9$][A-Za-z0-9_.:@$-]{0,319}$/;
+export const auditedEntity = /^[A-Za-z0-9$][A-Za-z0-9_.:@$/-]{0,319}$/;
 
 export const auditEventId = /^[0-9A-HJKMNP-TV-Z]{26}$/;

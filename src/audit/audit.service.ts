@@ -9,6 +9,7 @@ export interface Act {
   readonly actor: string;
   readonly action: AuditAction;
   readonly entityId: string;
+  readonly resource?: string;
   readonly details?: Readonly<Record<string, string | number | undefined>>;
 }
 
@@ -31,10 +32,20 @@ export class AuditService {
     await this.store.append(event, this.expiresAtSecs(event));
   }
 
-  private eventOf({ orgId, actor, action, entityId, details = {} }: Act): AuditEvent {
+  private eventOf({ orgId, actor, action, entityId, resource, details = {} }: Act): AuditEvent {
     const nowMs = this.clock.nowMs();
     const named = Object.entries(details).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: String(value) }]));
-    return { nodeType: 'AuditEvent', orgId, eventId: ulid(nowMs), at: new Date(nowMs), actor, action, entityId, details: named };
+    return {
+      nodeType: 'AuditEvent',
+      orgId,
+      eventId: ulid(nowMs),
+      at: new Date(nowMs),
+      actor,
+      action,
+      entityId,
+      ...(resource === undefined ? {} : { resource }),
+      details: named,
+    };
   }
 
   private expiresAtSecs({ at }: AuditEvent): number {

@@ -1,11 +1,11 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, equals } from '../dynamo/expression.js';
-import { key } from '../dynamo/keys.js';
+import { key, slashed } from '../dynamo/keys.js';
 import type { AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
 
 const table = 'limiter';
 
-export const auditKey = (orgId: string, entityId: string, eventId: string) => ({ PK: key`${orgId}/AUDIT#${entityId}`, SK: key`#AUDIT#${eventId}` });
+export const auditKey = (orgId: string, entityId: string, eventId: string) => ({ PK: key`${orgId}/AUDIT#${slashed(entityId)}`, SK: key`#AUDIT#${eventId}` });
 export const auditIndexKey = (orgId: string, eventId: string) => ({ GSI1PK: key`${orgId}/AUDIT`, GSI1SK: key`${eventId}` });
 
 export class AuditStore {
@@ -25,7 +25,7 @@ export class AuditStore {
     const start = after && { ...auditKey(orgId, after.entityId, after.eventId), ...(entityId === undefined ? auditIndexKey(orgId, after.eventId) : {}) };
     const page = { newestFirst: true, limit, ...(start ? { after: start } : {}) };
     if (entityId !== undefined) {
-      const { items } = await this.client.query({ table, where: equals('PK', key`${orgId}/AUDIT#${entityId}`), ...page });
+      const { items } = await this.client.query({ table, where: equals('PK', key`${orgId}/AUDIT#${slashed(entityId)}`), ...page });
       return items.map(toEvent);
     }
     // The index holds keys only, so that an acquire never pays for it; the events are fetched beside.

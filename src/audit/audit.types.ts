@@ -23,7 +23,10 @@ export class AuditEventType extends Node {
   @Field(() => String, { simple: true })
   readonly action!: string;
 
-  @Field(() => String, { simple: true, description: '`$ORG`, `$APP:{appId}` or `$CLIENT:{clientId}` for acts on these.' })
+  @Field(() => String, {
+    simple: true,
+    description: 'An entity of the limiter, or what the act was on: `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, `$SYSTEM`, `$RESOURCE:{name}`.',
+  })
   readonly entityId!: string;
 
   @Field(() => String, { nullable: true, simple: true })

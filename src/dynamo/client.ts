@@ -33,6 +33,12 @@ export interface WriteOptions {
    * that is there whether it was this very write that made it so.
    */
   readonly repeat?: 'never' | 'idempotent' | ((old: Item) => boolean);
+  /** Told each time the store says that too much is asked of these keys. */
+  readonly onThrottled?: () => void;
+}
+
+export interface TransactOptions extends Pick<WriteOptions, 'onThrottled'> {
+  readonly token?: string;
 }
 
 export interface Query {
@@ -113,7 +119,7 @@ export class StoreClient {
     const requests = writes.map((write) => ('put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } }));
     for (const chunk of chunked(requests, mostWritesABatch)) {
       await this.untilProcessed('unknown', chunk, async (pending, untilMs) => {
-        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true, untilMs);
+        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true, { untilMs });
         if (isFault(output)) throw new Error(`a batch write cannot fail with ${output.kind}`);
         return ((output.UnprocessedItems as Record<string, typeof requests> | undefined)?.[this.named(table)] ?? []) as typeof requests;
       });
@@ -140,7 +146,7 @@ export class StoreClient {
     return page(await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }));
   }
 
-  async write(write: Write, { returnNew = false, repeat = 'never' }: WriteOptions = {}): Promise<WriteOutcome> {
+  async write(write: Write, { returnNew = false, repeat = 'never', onThrottled }: WriteOptions = {}): Promise<WriteOutcome> {
     if ('add' in write && !write.condition) throw new Error('an ADD without a condition counts twice when it is repeated');
     const [call, input] = this.writeInput(write);
     const output = await this.attempt(
@@ -151,6 +157,7 @@ export class StoreClient {
         ...(returnNew ? { ReturnValues: 'ALL_NEW' } : {}),
       },
       repeat !== 'never',
+      onThrottled ? { onThrottled } : {},
     );
     if (!isFault(output)) return output.Attributes ? { done: true, item: output.Attributes as Item } : { done: true };
     if (output.kind !== 'condition') throw new Error(`a single write cannot fail with ${output.kind}`);
@@ -162,7 +169,7 @@ export class StoreClient {
    * All of the writes or none. A lost reply is asked for again under the same token, which DynamoDB honours for ten
    * minutes; `token` lets a caller repeat it later still.
    */
-  async transact(writes: readonly (Write | Check)[], token: string = newUuid()): Promise<TransactOutcome> {
+  async transact(writes: readonly (Write | Check)[], { token = newUuid(), onThrottled }: TransactOptions = {}): Promise<TransactOutcome> {
     if (!writes.some((write) => write.condition)) throw new Error('a transaction without a condition is not safe to repeat');
     const items = writes.map((write) => {
       if ('check' in write) {
@@ -172,7 +179,7 @@ export class StoreClient {
       const kind = { put: 'Put', update: 'Update', delete: 'Delete' }[call as 'put' | 'update' | 'delete'];
       return { [kind]: { ...input, ...(write.condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}) } };
     });
-    const output = await this.attempt('transact', { TransactItems: items, ClientRequestToken: token }, true);
+    const output = await this.attempt('transact', { TransactItems: items, ClientRequestToken: token }, true, onThrottled ? { onThrottled } : {});
     if (!isFault(output)) return { done: true };
     if (output.kind !== 'cancelled') throw new Error(`a transaction cannot fail with ${output.kind}`);
     return { done: false, reasons: output.reasons };
@@ -209,7 +216,7 @@ export class StoreClient {
   }
 
   private async read(call: CallName, input: object, untilMs?: number): Promise<Record<string, unknown>> {
-    const output = await this.attempt(call, input, true, untilMs);
+    const output = await this.attempt(call, input, true, untilMs === undefined ? {} : { untilMs });
     if (isFault(output)) throw new Error(`a read cannot fail with ${output.kind}`);
     return output;
   }
@@ -237,7 +244,7 @@ export class StoreClient {
     call: CallName,
     input: object,
     safeToRepeat: boolean,
-    untilMs = this.clock.monotonicMs() + deadlineMs,
+    { untilMs = this.clock.monotonicMs() + deadlineMs, onThrottled }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
     this.budget.called();
@@ -254,6 +261,7 @@ export class StoreClient {
         if (fault.kind === 'bug') throw error;
         const answer = definite(fault);
         if (answer) return answer;
+        if (fault.kind === 'throttled' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'throttled'))) onThrottled?.();
         if (fault.kind === 'unknown') {
           if (applied === 'no') applied = 'unknown';
           if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });

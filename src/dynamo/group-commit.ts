@@ -11,6 +11,8 @@ export interface GroupCommitOptions<E, R> {
   readonly mostWaiting: number;
   /** Two entries with the same identity never share a group: the store would refuse the whole of it. */
   identity(entry: E): string;
+  /** Waits until the key's items are free of other keys' writes, and returns what frees them again. The group is formed only then. */
+  enter?(key: string, first: E): Promise<() => void>;
   /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
   commit(key: string, group: readonly E[]): Promise<readonly Settled<R>[]>;
 }
@@ -68,6 +70,7 @@ export class GroupCommit<E, R> {
     // Those that arrive in the same turn of the event loop go together.
     await endOfTurn();
     while (lane.queue.length > 0) {
+      const leave = await this.options.enter?.(key, (lane.queue[0] as Waiting<E, R>).entry);
       const group = this.nextGroup(lane);
       try {
         const settled = await this.options.commit(
@@ -83,6 +86,8 @@ export class GroupCommit<E, R> {
         lane.queue.unshift(...again);
       } catch (error) {
         for (const waiting of group) waiting.reject(error);
+      } finally {
+        leave?.();
       }
     }
     this.lanes.delete(key);

@@ -5,15 +5,17 @@ import { LRUCache } from 'lru-cache';
 import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { bounds, refuseCostly } from './bounds.js';
-import type { Context } from './context.js';
+import type { Context, Refusal } from './context.js';
 import { documentRules, rememberedDocuments } from './documents.js';
-import { limitHeaders, type Mask } from './errors.js';
+import { limitHeaders, type Mask, refusalHeaders } from './errors.js';
 
 /** What is known of a request once it has been answered, for its line in the log. */
 export interface Served {
   /** The root fields asked for: a bounded set, unlike the names callers give. */
   operation: string;
   codes: string[];
+  /** By a limit of the limiter, which is an answer and not an error. */
+  refusal?: Refusal;
 }
 
 export interface HttpContext extends Context {
@@ -61,6 +63,7 @@ function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpC
         async willSendResponse({ response, contextValue, errors = [] }) {
           const { requestId, served } = contextValue;
           const { http, body } = response;
+          if (served.refusal) for (const [name, value] of Object.entries(refusalHeaders(served.refusal))) http.headers.set(name, value);
           if (body.kind !== 'single' || !body.singleResult.errors) return;
           const shown = errors.map((error) => mask(error, requestId));
           body.singleResult.errors = shown;

@@ -2,6 +2,8 @@ import DataLoader from 'dataloader';
 import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { maySeeApp, maySeeOrg } from '../identity/viewer.js';
+import type { Entity } from '../limits/entity.js';
+import type { LimitStatus } from '../limits/status.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
 import type { SpendReader } from '../spend/report.js';
 import type { SpendId } from '../spend/scope.js';
@@ -18,8 +20,21 @@ export interface Context extends Services {
   readonly loaders: Loaders;
   /** This request's reads of spend, batched. */
   readonly reader: SpendReader;
+  /** Notes that a limit has refused, for the headers of the answer. */
+  limited(refusal: Refusal): void;
   /** The same without what the request has read before: for what it has just changed. */
   freshReader(): SpendReader;
+}
+
+/** What the headers of a refusal say. */
+export interface Refusal {
+  readonly retryAfterSecs: number;
+  readonly violations: readonly LimitStatus[];
+}
+
+interface EntityRef {
+  readonly orgId: string;
+  readonly entityId: string;
 }
 
 interface AppRef {
@@ -27,9 +42,9 @@ interface AppRef {
   readonly appId: string;
 }
 
-export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'>): Context {
+export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited'>>): Context {
   const loaders = new Loaders(services, request.viewer);
-  return { ...services, ...request, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+  return { limited: () => undefined, ...services, ...request, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
 }
 
 /** An override must show what it has just written, which only a consistent read is sure to. */
@@ -43,6 +58,7 @@ export class Loaders implements SpendReader {
   private orgs: DataLoader<string, Org | undefined> | undefined;
   private apps: DataLoader<AppRef, App | undefined, string> | undefined;
   private totals: DataLoader<SpendId, Total | undefined, string> | undefined;
+  private entities: DataLoader<EntityRef, Entity | undefined, string> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
 
   constructor(
@@ -72,6 +88,12 @@ export class Loaders implements SpendReader {
       cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
     });
     return this.stickies.load(id);
+  }
+
+  /** One that was created; not one that is only known by its buckets. */
+  entity(ref: EntityRef): Promise<Entity | undefined> {
+    this.entities ??= new DataLoader((refs) => this.services.entities.loadMany(refs), { cacheKeyFn: ({ orgId, entityId }) => `${orgId} ${entityId}` });
+    return this.entities.load(ref);
   }
 
   private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {

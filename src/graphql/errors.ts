@@ -1,6 +1,8 @@
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
 import { errorCodes, GatewayError, type RatePolicy } from '../lib/errors.js';
 import { type Log, redactText } from '../lib/log.js';
+import type { LimitStatus } from '../limits/status.js';
+import type { Refusal } from './context.js';
 
 /** Codes of GraphQL itself and of Apollo, and what they are called here. */
 const knownCodes: Readonly<Record<string, string>> = {
@@ -71,4 +73,17 @@ export function limitHeaders({ code, retryAfterSecs, policy }: Readonly<Record<s
   if (code !== 'RATE_LIMITED') return {};
   const { name, quota, windowSecs } = policy as RatePolicy;
   return { 'retry-after': String(retryAfterSecs), ratelimit: `"${name}";r=0;t=${retryAfterSecs}`, 'ratelimit-policy': `"${name}";q=${quota};w=${windowSecs}` };
+}
+
+/** The same for a refusal by the limiter: the limit that takes longest. The next whole second, so that nobody comes too early. */
+export function refusalHeaders({ retryAfterSecs, violations }: Refusal): Record<string, string> {
+  const longest = violations.reduce<LimitStatus | undefined>((a, b) => (a && a.retryAfterSecs >= b.retryAfterSecs ? a : b), undefined);
+  if (!longest) return {};
+  const { limit, available } = longest;
+  const secs = Math.floor(retryAfterSecs) + 1;
+  return {
+    'retry-after': String(secs),
+    ratelimit: `"${limit.name}";r=${Math.max(0, available)};t=${secs}`,
+    'ratelimit-policy': `"${limit.name}";q=${limit.refillAmount};w=${limit.refillPeriodSecs}`,
+  };
 }

@@ -108,7 +108,10 @@ export async function handleGraphQL({ services, apollo, admission, mask }: Graph
       viewer = await authenticate(services, request.headers);
       const release = admission.admit(principalOf(viewer, address));
       try {
-        const contextValue: HttpContext = { ...createContext(services, { viewer, requestId, address }), served };
+        const contextValue: HttpContext = {
+          ...createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) }),
+          served,
+        };
         return await execute(apollo, request, params, contextValue, contentType);
       } finally {
         release();

@@ -2,6 +2,7 @@ import { Arg, Authorized, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { auditEventId, auditedEntity } from '../audit/audit-event.js';
 import { uuidPattern } from '../identity/client-id.js';
 import { maySeeAllOf, maySeeOrg, type Policy } from '../identity/viewer.js';
+import { entityIdPattern, resourcePattern } from '../limits/limit.js';
 import { slug } from '../spend/price.js';
 import { scopeOf } from '../spend/scope.js';
 import type { Context } from './context.js';
@@ -26,6 +27,16 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
         const app = alert && viewer.kind === 'APP_CLIENT' ? await loaders.app(viewer) : undefined;
         return app && scopeOf(app).appId !== alert?.appId ? null : alert;
       },
+    },
+    Entity: {
+      parts: [uuidPattern, entityIdPattern],
+      load: async ([orgId = '', entityId = ''], { viewer, loaders, entities }) =>
+        maySeeAllOf(viewer, orgId) && (await loaders.org(orgId)) ? entities.find(orgId, entityId) : null,
+    },
+    Bucket: {
+      parts: [uuidPattern, entityIdPattern, resourcePattern],
+      load: async ([orgId = '', entityId = '', resource = ''], { viewer, loaders, reports }) =>
+        maySeeAllOf(viewer, orgId) && (await loaders.org(orgId)) ? reports.bucket(orgId, entityId, resource) : null,
     },
     AuditEvent: {
       parts: [uuidPattern, auditedEntity, auditEventId],

@@ -4,6 +4,8 @@ import { buildSchema, type NonEmptyArray } from 'type-graphql';
 import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
 import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
+import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entity.resolver.js';
+import { LimitConfigResolver, LimitResolver, OrgLimitResolver } from '../limits/limit.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';
 import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } from '../spend/spend.resolver.js';
@@ -28,6 +30,12 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   AppAlertResolver,
   OrgAuditResolver,
   AuditEventResolver,
+  LimitResolver,
+  LimitConfigResolver,
+  OrgLimitResolver,
+  EntityResolver,
+  OrgEntityResolver,
+  BucketResolver,
 ];
 
 /** The one schema. `more` lets a test of the transports bring a field of its own. */

@@ -28,6 +28,7 @@ const policies = {
   'org:read': ['PLATFORM_ADMIN', 'ORG_CLIENT'],
   'app:read': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'spend:submit': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
+  'limits:use': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'alerts:follow': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'credentials:manage': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
 } as const satisfies Record<string, readonly (Viewer['kind'] | PrincipalKind)[]>;

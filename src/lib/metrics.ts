@@ -19,6 +19,7 @@ export class Metrics {
   readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
   readonly alerts = this.counter('tollgate_alerts_total', 'Quota alerts raised', ['kind']);
   readonly stickyFlips = this.counter('tollgate_sticky_flips_total', 'Times a scope fell back to the next label', []);
+  readonly acquires = this.counter('tollgate_acquires_total', 'Acquires granted, refused, replayed, or let through without the store', ['outcome']);
   readonly aggregatorLag = new Gauge({ name: 'tollgate_aggregator_lag_seconds', help: 'Age of the oldest total after a round', registers: [this.registry] });
   readonly quotaProximity = new Histogram({
     name: 'tollgate_quota_proximity_pct',

@@ -66,8 +66,8 @@ describe('a transaction', () => {
     const counter = newKey();
     const token = randomUUID();
     const writes = [{ table, update: counter, add: { count: 1 }, condition: absent('done') }] as const;
-    expect(await store.transact(writes, token)).toEqual({ done: true });
-    expect(await store.transact(writes, token)).toEqual({ done: true });
+    expect(await store.transact(writes, { token })).toEqual({ done: true });
+    expect(await store.transact(writes, { token })).toEqual({ done: true });
     expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
   });
 

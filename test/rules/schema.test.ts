@@ -7,14 +7,9 @@ import { createSchema } from '../../src/graphql/schema.js';
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 /** Parts of the contract that are not built yet. A line is struck out when its part is delivered; it never comes back. */
-const pendingFields = [
-  /^(Query\.availability|Mutation\.(createEntity|deleteEntity|setLimits|deleteLimits|acquire|adjustLease|releaseLease|purgeLimiter))/,
-  /^Mutation\.(createApiKey|revokeApiKey|registerDevice|renameDevice|ingest) /,
-  /^Org\.(entity|entities|entitiesWithLimits|limitConfigs?|resourceCapacity|resourceUsage|devices?|apiKeys) /,
-  /^Subscription\.readings /,
-];
+const pendingFields = [/^Mutation\.(createApiKey|revokeApiKey|registerDevice|renameDevice|ingest) /, /^Org\.(devices?|apiKeys) /, /^Subscription\.readings /];
 const deliveredTypes =
-  /^(Node|PageInfo|PrincipalKind|Viewer|TokenPair|Credentials|SecretRetrieval|RetrievedSecret|IssueTokenInput|RotateCredentials\w+|QuotaScope|ModelQuota\w*|Org|App|AppConnection|AppEdge|OrgConnection|OrgEdge|RegisterOrg\w+|UpdateOrgInput|RegisterApp\w+|UpdateAppInput|PriceSource|ModelPrice|Model|AuditEvent\w*|AuditDetail|SpendMode|Consistency|LabelSpend|StickyFallback|StickyReason|DaySpend|SelectionReason|ModelSelection|CallStatus|SubmitCostInput|CostReceipt|CostOutcome|ItemError|OverrideModelInput|QuotaAlert\w*|LocalDate|Query|Mutation|Subscription|DateTime|SafeInt|TimeZone|UUID) /;
+  /^(Node|PageInfo|PrincipalKind|Viewer|TokenPair|Credentials|SecretRetrieval|RetrievedSecret|IssueTokenInput|RotateCredentials\w+|QuotaScope|ModelQuota\w*|Org|App|AppConnection|AppEdge|OrgConnection|OrgEdge|RegisterOrg\w+|UpdateOrgInput|RegisterApp\w+|UpdateAppInput|PriceSource|ModelPrice|Model|AuditEvent\w*|AuditDetail|SpendMode|Consistency|LabelSpend|StickyFallback|StickyReason|DaySpend|SelectionReason|ModelSelection|CallStatus|SubmitCostInput|CostReceipt|CostOutcome|ItemError|OverrideModelInput|QuotaAlert\w*|Limit|LimitInput|LimitLevel|OnUnavailable|LimitConfig|EffectiveLimits|SetLimitsInput|DeleteLimitsInput|CreateEntityInput|Metadata\w*|Entity\w*|Bucket\w*|Availability|LimitStatus|ConsumeInput|Acquire\w+|Lease\w*|RateLimited|AdjustLeaseInput|Usage\w+|Resource\w+|LocalDate|Query|Mutation|Subscription|DateTime|SafeInt|TimeZone|UUID) /;
 
 let schema: GraphQLSchema;
 beforeAll(async () => {

@@ -3,13 +3,20 @@ import type { Clock } from '../../src/lib/clock.js';
 /** The wall clock, moved by hand. Ages and deadlines inside the process go on with the real time. */
 export class TestClock implements Clock {
   private offsetMs = 0;
+  private agedMs = 0;
 
   nowMs(): number {
     return Date.now() + this.offsetMs;
   }
 
   monotonicMs(): number {
-    return performance.now();
+    return performance.now() + this.agedMs;
+  }
+
+  /** Lets what processes remember grow old; the wall clock goes with it. */
+  age(ms: number): void {
+    this.agedMs += ms;
+    this.offsetMs += ms;
   }
 
   advance(ms: number): void {

@@ -341,6 +341,7 @@ describe('viewer', () => {
     'app:read': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'credentials:manage': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'spend:submit': ['UNAUTHENTICATED', 'none', 'none', 'none'],
+    'limits:use': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'alerts:follow': ['UNAUTHENTICATED', 'none', 'none', 'none'],
   };
   it.each(Object.entries(may) as [Policy, string[]][])('under %s is refused as %j: anonymous, admin, org, app', (policy, codes) => {

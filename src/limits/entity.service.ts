@@ -1,0 +1,110 @@
+import type { AuditService } from '../audit/audit.service.js';
+import type { Clock } from '../lib/clock.js';
+import { GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import type { BucketStore } from './bucket.store.js';
+import { type Entity, type NewEntity, newEntityIssues, unnamedEntity } from './entity.js';
+import type { EntityStore } from './entity.store.js';
+import { entityIssues, isEntityId } from './limit.js';
+import type { LimitConfigStore } from './limit-config.store.js';
+import type { NamespaceService } from './namespace.service.js';
+import type { ResolutionService } from './resolution.service.js';
+
+const attempts = 10;
+
+export interface EntityParts {
+  readonly store: EntityStore;
+  readonly configs: LimitConfigStore;
+  readonly buckets: BucketStore;
+  readonly namespaces: NamespaceService;
+  readonly resolution: ResolutionService;
+  readonly audit: AuditService;
+  readonly clock: Clock;
+}
+
+export class EntityService {
+  constructor(private readonly parts: EntityParts) {}
+
+  async create(orgId: string, request: NewEntity, actor: string): Promise<Entity> {
+    refuseAny(newEntityIssues(request, 'input.'));
+    const { store, namespaces, resolution, audit, clock } = this.parts;
+    const { entityId, name, parentId, cascade, metadata } = request;
+    const entity: Entity = {
+      nodeType: 'Entity',
+      orgId,
+      entityId,
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(typeof parentId === 'string' ? { parentId } : {}),
+      cascade,
+      metadata,
+      createdAt: new Date(clock.nowMs()),
+    };
+    const namespace = await namespaces.of(orgId);
+    const details = { name: name ?? undefined, parent: parentId ?? undefined, cascade: cascade ? 'true' : undefined };
+    const outcome = await store.create(namespace, entity, [audit.draft({ orgId, actor, action: 'entity_created', entityId, details })]);
+    resolution.noteChange(namespace);
+    if (outcome === 'exists') throw new GatewayError('ALREADY_EXISTS', 'an entity with this id has been created already');
+    if (outcome === 'no parent') throw notFound('parent');
+    return entity;
+  }
+
+  /** Deletes an entity with its limits and buckets, the use of their hours booked first; what it has used stays on record. False where there was nothing. */
+  async delete(orgId: string, entityId: string, actor: string): Promise<boolean> {
+    refuseAny(entityIssues(entityId, 'entityId'));
+    const { store, namespaces, resolution, audit } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const buckets = await this.endBuckets(namespace, entityId);
+    const keys = await store.listOwnKeys(namespace, entityId);
+    if (buckets === 0 && keys.length === 0) return false;
+    const details = { records: keys.length + buckets };
+    await store.deleteKeys(keys, [audit.draft({ orgId, actor, action: 'entity_deleted', entityId, details })]);
+    resolution.noteChange(namespace);
+    return true;
+  }
+
+  /** An entity that was created, or is only known by its limits or buckets. */
+  async find(orgId: string, entityId: string): Promise<Entity | undefined> {
+    if (!isEntityId(entityId)) return undefined;
+    const { store, namespaces } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const [created] = await store.loadMany([{ orgId, namespace, entityId }]);
+    if (created) return created;
+    return (await store.isKnown(namespace, entityId)) ? unnamedEntity(orgId, entityId) : undefined;
+  }
+
+  /** Those that were created, one answer each. */
+  async loadMany(refs: readonly { readonly orgId: string; readonly entityId: string }[]): Promise<(Entity | undefined)[]> {
+    const { store, namespaces } = this.parts;
+    return store.loadMany(await Promise.all(refs.map(async (ref) => ({ ...ref, namespace: await namespaces.of(ref.orgId) }))));
+  }
+
+  async listChildren(orgId: string, parentId: string | undefined, limit: number, after?: string): Promise<Entity[]> {
+    return this.parts.store.list(orgId, await this.parts.namespaces.of(orgId), parentId, limit, after);
+  }
+
+  /** Those with limits of their own for the resource, created or not. */
+  async listWithLimits(orgId: string, resource: string, limit: number, after?: string): Promise<Entity[]> {
+    const { store, configs, namespaces } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const ids = await configs.listEntities(namespace, resource, limit, after);
+    const created = await store.loadMany(ids.map((entityId) => ({ orgId, namespace, entityId })));
+    return ids.map((entityId, i) => created[i] ?? unnamedEntity(orgId, entityId));
+  }
+
+  /** Returns how many items the buckets were. */
+  private async endBuckets(namespace: string, entityId: string): Promise<number> {
+    const { buckets } = this.parts;
+    let ended = 0;
+    for (const id of await buckets.listOfEntity(namespace, entityId)) {
+      for (let attempt = 0; ; attempt++) {
+        const shards = await buckets.load(id);
+        if (shards.length === 0) break;
+        if (await buckets.end(id, shards)) {
+          ended += shards.length;
+          break;
+        }
+        if (attempt === attempts) throw unavailable('the entity is in use and could not be deleted whole: try again');
+      }
+    }
+    return ended;
+  }
+}

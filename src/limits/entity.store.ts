@@ -1,0 +1,109 @@
+import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, beginsWith, between, equals, present } from '../dynamo/expression.js';
+import type { Draft } from '../lib/draft.js';
+import type { Entity, Metadata } from './entity.js';
+import { childIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from './limiter-keys.js';
+
+const table = 'limiter';
+const mostWritesATransaction = 100;
+
+export interface EntityRef {
+  readonly orgId: string;
+  readonly namespace: string;
+  readonly entityId: string;
+}
+
+export class EntityStore {
+  constructor(private readonly client: StoreClient) {}
+
+  /** Those that were created, one answer each. */
+  async loadMany(refs: readonly EntityRef[]): Promise<(Entity | undefined)[]> {
+    const items = await this.client.getMany(
+      table,
+      refs.map(({ namespace, entityId }) => entityKey(namespace, entityId)),
+      { consistent: true },
+    );
+    return items.map((item, i) => item && toEntity(item, (refs[i] as EntityRef).orgId));
+  }
+
+  /** Whether anything but past use is kept of an entity that was never created: limits of its own, or a bucket. */
+  async isKnown(namespace: string, entityId: string): Promise<boolean> {
+    const PK = entityPartition(namespace, entityId);
+    const own = await this.client.query({ table, where: and(equals('PK', PK), between('SK', '#CONFIG', '#META')), limit: 1 });
+    if (own.items.length > 0) return true;
+    const buckets = await this.client.query({ table, index: 'GSI3', where: and(equals('GSI3PK', PK), beginsWith('GSI3SK', 'BUCKET#')), limit: 1 });
+    return buckets.items.length > 0;
+  }
+
+  /** Creates an entity; its parent must exist in the same moment. */
+  async create(namespace: string, entity: Entity, drafts: readonly Draft[]): Promise<'created' | 'exists' | 'no parent'> {
+    const { parentId } = entity;
+    const parent = parentId === undefined ? [] : [{ table, check: entityKey(namespace, parentId), condition: present('PK') } as const];
+    const outcome = await this.client.transact([
+      { table, put: toItem(namespace, entity), condition: absent('PK') },
+      ...(drafts as readonly Write[]),
+      ...parent,
+    ]);
+    if (outcome.done) return 'created';
+    return outcome.reasons[0]?.kind === 'condition' ? 'exists' : 'no parent';
+  }
+
+  /** What is kept under the entity itself, past use not counted. */
+  async listOwnKeys(namespace: string, entityId: string): Promise<Key[]> {
+    const keys: Key[] = [];
+    let after: Key | undefined;
+    do {
+      const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
+      const page = await this.client.query({ table, where, consistent: true, ...(after ? { after } : {}) });
+      keys.push(...page.items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })));
+      after = page.next;
+    } while (after);
+    return keys;
+  }
+
+  /** Deletes these items, the drafts with the first hundred. */
+  async deleteKeys(keys: readonly Key[], drafts: readonly Draft[]): Promise<void> {
+    const first = keys.slice(0, mostWritesATransaction - drafts.length);
+    await this.client.transact([...first.map((key): Write => ({ table, delete: key })), ...(drafts as readonly Write[])]);
+    await this.client.writeMany(
+      table,
+      keys.slice(first.length).map((key) => ({ delete: key })),
+    );
+  }
+
+  /** The children of an entity, or those created without a parent: by id, after the one named. */
+  async list(orgId: string, namespace: string, parentId: string | undefined, limit: number, after?: string): Promise<Entity[]> {
+    const GSI1PK = parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId);
+    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI1PK, GSI1SK: childIndexKey(after) } };
+    const { items } = await this.client.query({ table, index: 'GSI1', where: equals('GSI1PK', GSI1PK), limit, ...start });
+    const ids = items.map(({ GSI1SK }) => (GSI1SK as string).slice('CHILD#'.length));
+    return (await this.loadMany(ids.map((entityId) => ({ orgId, namespace, entityId })))).filter((entity) => entity !== undefined);
+  }
+}
+
+const toItem = (namespace: string, { entityId, name, parentId, cascade, metadata, createdAt }: Entity): Item => {
+  const keys = entityKey(namespace, entityId);
+  return {
+    ...keys,
+    ...namespaceIndexKeys(namespace, keys.PK),
+    GSI1PK: parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId),
+    GSI1SK: childIndexKey(entityId),
+    entity_id: entityId,
+    name,
+    parent_id: parentId,
+    cascade,
+    metadata: metadata.map(({ name: key, value }) => ({ name: key, value })),
+    created_at_ms: createdAt?.getTime(),
+  };
+};
+
+const toEntity = (item: Item, orgId: string): Entity => ({
+  nodeType: 'Entity',
+  orgId,
+  entityId: item.entity_id as string,
+  ...(item.name === undefined ? {} : { name: item.name as string }),
+  ...(item.parent_id === undefined ? {} : { parentId: item.parent_id as string }),
+  cascade: item.cascade as boolean,
+  metadata: item.metadata as unknown as Metadata[],
+  createdAt: new Date(item.created_at_ms as number),
+});

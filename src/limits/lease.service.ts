@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../lib/clock.js';
+import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import { sha256 } from '../lib/id.js';
+import type { Sealer } from '../lib/seal.js';
+import type { BucketStore, Outcome } from './bucket.store.js';
+import { decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, mostAdjusts, type Settlement, settle, settleAll, sumFor } from './lease.js';
+import { type LeaseStore, toState } from './lease.store.js';
+import { amountsOf, type Consumption, consumeIssues, mostTokens } from './limit.js';
+import type { NamespaceService } from './namespace.service.js';
+import { type LimitStatus, statusesAfter } from './status.js';
+
+export interface LeaseAdjustment {
+  readonly leaseId: string;
+  readonly replayed: boolean;
+  readonly statuses: readonly LimitStatus[];
+}
+
+export interface LeaseParts {
+  readonly buckets: BucketStore;
+  readonly leases: LeaseStore;
+  readonly namespaces: NamespaceService;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+}
+
+const mostRounds = 10;
+const leaseId = /^[A-Za-z0-9_-]{32,8192}$/;
+
+/** What a change makes of a lease as it stands: the next state and its moves, or that it was made before. */
+type Change = (state: LeaseState) => { readonly state: LeaseState; readonly settlement: Settlement } | 'made before';
+
+export class LeaseService {
+  private readonly known = new LRUCache<string, LeaseState>({ max: 10_000 });
+
+  constructor(private readonly parts: LeaseParts) {}
+
+  /** What a lease id says; undefined for whatever is none of ours. */
+  open(id: string): LeaseHandle | undefined {
+    const text = leaseId.test(id) ? this.parts.sealer.open(leaseContext, id) : undefined;
+    return text === undefined ? undefined : decodeHandle(text);
+  }
+
+  /** Charges more, into debt if need be, or gives back; once for each key. */
+  async adjust(id: string, handle: LeaseHandle, adjust: readonly Consumption[], idempotencyKey: string): Promise<LeaseAdjustment> {
+    refuseAny(consumeIssues(adjust, 'input.adjust', -mostTokens));
+    const hash = sha256(JSON.stringify([...adjust].sort((a, b) => (a.limit < b.limit ? -1 : 1)).map(({ limit, amount }) => [limit, amount]))).slice(0, 11);
+    return this.change(id, handle, (state) => {
+      const before = state.adjusted[idempotencyKey];
+      if (before === hash) return 'made before';
+      if (before) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${idempotencyKey} has adjusted this lease by something else`);
+      if (state.released) throw new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
+      refuseAny(adjustIssues(state, adjust));
+      const settlement = settle(state.holdings, amountsOf(adjust));
+      if ('excess' in settlement) throw badInput({ path: 'input.adjust', message: `gives back more of "${settlement.excess}" than the lease has out` });
+      const adjusted = { ...state.adjusted, [idempotencyKey]: hash };
+      return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, adjusted }, settlement };
+    });
+  }
+
+  /** Gives back all that the lease still has out, once. */
+  release(id: string, handle: LeaseHandle): Promise<LeaseAdjustment> {
+    return this.change(id, handle, (state) => {
+      if (state.released) return 'made before';
+      const settlement = settleAll(state.holdings);
+      return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, released: true }, settlement };
+    });
+  }
+
+  /** Makes a change to a lease and to its buckets together: both or neither, and once. */
+  private async change(id: string, handle: LeaseHandle, change: Change): Promise<LeaseAdjustment> {
+    const { namespaces, clock, leases, buckets } = this.parts;
+    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [] };
+    // Of a namespace that was purged there is nothing left to give back to.
+    if ((await namespaces.of(handle.orgId)) !== handle.namespace) throw notFound('lease');
+    if (handle.expiresAtMs <= clock.nowMs()) throw new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
+    const name = `${handle.namespace} ${handle.name}`;
+    let state = this.known.get(name) ?? firstState(handle);
+    for (let round = 0; round < mostRounds; round++) {
+      const changed = change(state);
+      if (changed === 'made before') return { leaseId: id, replayed: true, statuses: await this.statusesNow(handle, state) };
+      const { settlement } = changed;
+      const parts = state.holdings.flatMap(({ entityId, shard }, at) => {
+        const amounts = settlement.moves[at] ?? {};
+        const { namespace, resource } = handle;
+        return Object.keys(amounts).length > 0 ? [{ id: { namespace, entityId, resource, shard }, amounts, events: 0 as const }] : [];
+      });
+      const outcome = await buckets.apply({ parts, lease: { name, write: leases.change(handle, changed.state) } });
+      if (outcome.kind === 'done') {
+        this.known.set(name, changed.state);
+        return { leaseId: id, replayed: false, statuses: this.statusesAfter(handle, changed.state, settlement, outcome) };
+      }
+      // Somebody else has changed the lease: then it is as the store has it.
+      if (outcome.kind === 'lease') state = outcome.old ? toState(outcome.old) : firstState(handle);
+    }
+    throw unavailable('too many are changing this lease; nothing was changed: try again');
+  }
+
+  private statusesAfter(handle: LeaseHandle, { holdings }: LeaseState, { moves }: Settlement, { after }: Extract<Outcome, { kind: 'done' }>): LimitStatus[] {
+    const { buckets, clock } = this.parts;
+    const atMs = after.find((seen) => seen !== undefined)?.atMs ?? clock.nowMs();
+    return entitiesOf(handle).flatMap((entityId) => {
+      const { namespace, resource } = handle;
+      const shards = buckets.recallShards({ namespace, entityId, resource }).filter((shard) => shard !== undefined);
+      return statusesAfter({ entityId, resource, shards, atMs }, sumFor(entityId, holdings, moves));
+    });
+  }
+
+  private async statusesNow(handle: LeaseHandle, { holdings }: LeaseState): Promise<LimitStatus[]> {
+    const { namespace, resource } = handle;
+    const entities = entitiesOf(handle);
+    const found = await this.parts.buckets.loadMany(entities.map((entityId) => ({ namespace, entityId, resource })));
+    const atMs = this.parts.clock.nowMs();
+    return entities.flatMap((entityId, i) => statusesAfter({ entityId, resource, shards: found[i] ?? [], atMs }, sumFor(entityId, holdings, [])));
+  }
+}
+
+const entitiesOf = ({ holdings }: LeaseHandle): string[] => [...new Set(holdings.map(({ entityId }) => entityId))];
+
+function adjustIssues({ holdings, adjusted }: LeaseState, adjust: readonly Consumption[]) {
+  const known = new Set(holdings.flatMap(({ amounts }) => Object.keys(amounts)));
+  return [
+    ...(adjust.length === 0 ? [{ path: 'input.adjust', message: 'must name at least one limit' }] : []),
+    ...adjust.flatMap(({ limit }, i) =>
+      known.has(limit) ? [] : [{ path: `input.adjust.${i}.limit`, message: `the lease is of a bucket without a limit "${limit}"` }],
+    ),
+    ...(Object.keys(adjusted).length >= mostAdjusts ? [{ path: 'input.idempotencyKey', message: `a lease can be adjusted ${mostAdjusts} times` }] : []),
+  ];
+}

@@ -1,0 +1,66 @@
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import { absent, atMost, equals, or } from '../dynamo/expression.js';
+import { epochSeconds } from '../lib/clock.js';
+import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings, type FirstLease, type LeaseHandle, type LeaseState } from './lease.js';
+import { leaseKey } from './limiter-keys.js';
+
+const table = 'limiter';
+
+/** Leases that something was written about: those with a request id, adjusted or released. `ttl` takes them a day after they end. */
+export class LeaseStore {
+  constructor(private readonly client: StoreClient) {}
+
+  /** The write of a lease that an acquire with a request id takes out: once a day and id. */
+  first({ handle, requestHash, nonce }: FirstLease, nowMs: number): Write {
+    const { namespace, name, expiresAtMs } = handle;
+    return {
+      table,
+      put: {
+        ...leaseKey(namespace, name),
+        v: 0,
+        handle: encodeHandle(handle),
+        request_hash: requestHash,
+        nonce,
+        exp_ms: expiresAtMs,
+        ttl: epochSeconds(expiresAtMs) + 86_400,
+      },
+      condition: or(absent('PK'), atMost('exp_ms', nowMs)),
+    };
+  }
+
+  /** The write of a change, on condition that it is the next. */
+  change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, released }: LeaseState): Write {
+    const before = equals('v', version - 1);
+    return {
+      table,
+      update: leaseKey(namespace, name),
+      set: {
+        v: version,
+        holdings: encodeHoldings(holdings) as never,
+        adjusted: adjusted as never,
+        released,
+        exp_ms: expiresAtMs,
+        ttl: epochSeconds(expiresAtMs) + 86_400,
+      },
+      condition: version === 1 ? or(absent('PK'), before) : before,
+    };
+  }
+
+  async loadFirst(namespace: string, name: string, nowMs: number): Promise<FirstLease | undefined> {
+    const item = await this.client.get(table, leaseKey(namespace, name), { consistent: true });
+    return item && (item.exp_ms as number) > nowMs ? toFirst(item) : undefined;
+  }
+}
+
+export const toFirst = (item: Item): FirstLease => ({
+  handle: decodeHandle(item.handle as string),
+  requestHash: item.request_hash as string,
+  nonce: item.nonce as string,
+});
+
+export const toState = (item: Item): LeaseState => ({
+  version: item.v as number,
+  holdings: decodeHoldings(item.holdings as never),
+  adjusted: item.adjusted as unknown as Record<string, string>,
+  released: item.released as boolean,
+});

@@ -1,0 +1,98 @@
+import type { AuditService } from '../audit/audit.service.js';
+import { resourceEntity, systemEntity } from '../audit/audit-event.js';
+import { refuseAny, unavailable } from '../lib/errors.js';
+import { completeLimit, type LimitRequest, limitsIssues } from './limit.js';
+import type { LimitConfigStore } from './limit-config.store.js';
+import type { NamespaceService } from './namespace.service.js';
+import { type ConfigPlace, type LimitConfig, type OnUnavailable, type PlaceRequest, placeIssues, placeOf } from './resolution.js';
+import type { ResolutionService } from './resolution.service.js';
+
+const attempts = 10;
+
+export interface LimitsRequest extends PlaceRequest {
+  readonly limits: readonly LimitRequest[];
+  readonly onUnavailable?: OnUnavailable | null | undefined;
+}
+
+export interface LimitConfigParts {
+  readonly store: LimitConfigStore;
+  readonly namespaces: NamespaceService;
+  readonly resolution: ResolutionService;
+  readonly audit: AuditService;
+}
+
+/** Sets limits, a level at a time and whole. */
+export class LimitConfigService {
+  constructor(private readonly parts: LimitConfigParts) {}
+
+  async set(orgId: string, request: LimitsRequest, actor: string): Promise<LimitConfig> {
+    const { level, limits, onUnavailable } = request;
+    refuseAny([
+      ...placeIssues(request, 'input.'),
+      // At the system level there may be nothing but the policy.
+      ...limitsIssues(limits, 'input.limits', level === 'SYSTEM' && onUnavailable ? 0 : 1),
+      ...(onUnavailable && level !== 'SYSTEM' ? [{ path: 'input.onUnavailable', message: 'can be set at level SYSTEM only' }] : []),
+    ]);
+    const { store, namespaces, resolution, audit } = this.parts;
+    const place = placeOf(request);
+    const namespace = await namespaces.of(orgId);
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const before = await store.load(namespace, place);
+      const config: LimitConfig = {
+        place,
+        limits: limits.map(completeLimit).sort((a, b) => (a.name < b.name ? -1 : 1)),
+        version: (before?.version ?? 0) + 1,
+        ...(onUnavailable ? { onUnavailable } : {}),
+      };
+      const details = { limits: config.limits.map(inWords).join(', ') || undefined, on_unavailable: onUnavailable ?? undefined, version: config.version };
+      const saved = await store.save(namespace, config, [audit.draft({ orgId, actor, action: 'limits_set', ...auditedPlace(place), details })]);
+      resolution.noteChange(namespace);
+      if (saved) return config;
+    }
+    throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
+  }
+
+  /** Removes a level; false where there was nothing. */
+  async delete(orgId: string, request: PlaceRequest, actor: string): Promise<boolean> {
+    refuseAny(placeIssues(request, 'input.'));
+    const { store, namespaces, resolution, audit } = this.parts;
+    const place = placeOf(request);
+    const namespace = await namespaces.of(orgId);
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const before = await store.load(namespace, place);
+      if (!before) return false;
+      const deleted = await store.delete(namespace, before, [audit.draft({ orgId, actor, action: 'limits_deleted', ...auditedPlace(place) })]);
+      resolution.noteChange(namespace);
+      if (deleted) return true;
+    }
+    throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
+  }
+
+  async load(orgId: string, request: PlaceRequest): Promise<LimitConfig | undefined> {
+    refuseAny(placeIssues(request, ''));
+    return this.parts.store.load(await this.parts.namespaces.of(orgId), placeOf(request));
+  }
+
+  /** The system's and every resource's. */
+  async listDefaults(orgId: string): Promise<LimitConfig[]> {
+    const namespace = await this.parts.namespaces.of(orgId);
+    const [system, resources] = await Promise.all([this.parts.store.load(namespace, { level: 'SYSTEM' }), this.parts.store.listResources(namespace)]);
+    return system ? [system, ...resources] : resources;
+  }
+}
+
+const inWords = ({ name, capacity, burst, refillAmount, refillPeriodSecs }: LimitConfig['limits'][number]): string =>
+  `${name}: ${capacity}, burst ${burst}, ${refillAmount} every ${refillPeriodSecs} s`;
+
+function auditedPlace(place: ConfigPlace): { readonly entityId: string; readonly resource?: string } {
+  switch (place.level) {
+    case 'SYSTEM':
+      return { entityId: systemEntity };
+    case 'RESOURCE':
+      return { entityId: resourceEntity(place.resource), resource: place.resource };
+    case 'ENTITY_DEFAULT':
+      return { entityId: place.entityId };
+    case 'ENTITY':
+      return { entityId: place.entityId, resource: place.resource };
+  }
+}

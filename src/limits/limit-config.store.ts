@@ -1,0 +1,110 @@
+import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import { absent, type Condition, equals } from '../dynamo/expression.js';
+import type { Draft } from '../lib/draft.js';
+import type { Limit } from './limit.js';
+import { configIndexKeys, configKey, entityConfigsIndexKey, resourceConfigsIndexKey } from './limiter-keys.js';
+import type { ConfigPlace, LimitConfig, OnUnavailable } from './resolution.js';
+
+const table = 'limiter';
+
+export interface NamespacePlace {
+  readonly namespace: string;
+  readonly place: ConfigPlace;
+}
+
+export class LimitConfigStore {
+  constructor(private readonly client: StoreClient) {}
+
+  async load(namespace: string, place: ConfigPlace): Promise<LimitConfig | undefined> {
+    const item = await this.client.get(table, configKey(namespace, place), { consistent: true });
+    return item && toConfig(item, place);
+  }
+
+  /** One answer a place, in their order. */
+  async loadMany(places: readonly NamespacePlace[]): Promise<(LimitConfig | undefined)[]> {
+    const items = await this.client.getMany(
+      table,
+      places.map(({ namespace, place }) => configKey(namespace, place)),
+      { consistent: true },
+    );
+    return items.map((item, i) => item && toConfig(item, (places[i] as NamespacePlace).place));
+  }
+
+  /** Writes a level whole, on condition that it is still the version it follows; false where it is not. */
+  async save(namespace: string, config: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
+    const { done } = await this.client.transact([
+      { table, put: toItem(namespace, config), condition: isVersion(config.version - 1) },
+      ...(drafts as readonly Write[]),
+    ]);
+    return done;
+  }
+
+  /** Deletes a level; false where it is not this version any more. */
+  async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
+    const { done } = await this.client.transact([
+      { table, delete: configKey(namespace, place), condition: isVersion(version) },
+      ...(drafts as readonly Write[]),
+    ]);
+    return done;
+  }
+
+  /** Every resource's limits. */
+  async listResources(namespace: string): Promise<LimitConfig[]> {
+    const resources: string[] = [];
+    let after: Key | undefined;
+    do {
+      const page = await this.client.query({ table, index: 'GSI3', where: equals('GSI3PK', resourceConfigsIndexKey(namespace)), ...(after ? { after } : {}) });
+      resources.push(...page.items.map(({ GSI3SK }) => GSI3SK as string));
+      after = page.next;
+    } while (after);
+    const found = await this.loadMany(resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })));
+    return found.filter((config) => config !== undefined);
+  }
+
+  /** The entities with limits of their own for the resource, by id, after the one named. */
+  async listEntities(namespace: string, resource: string, limit: number, after?: string): Promise<string[]> {
+    const start = (entityId: string): Key => {
+      const place = { level: 'ENTITY', entityId, resource } as const;
+      return { ...configKey(namespace, place), GSI3PK: entityConfigsIndexKey(namespace, resource), GSI3SK: entityId };
+    };
+    const where = equals('GSI3PK', entityConfigsIndexKey(namespace, resource));
+    const { items } = await this.client.query({ table, index: 'GSI3', where, limit, ...(after === undefined ? {} : { after: start(after) }) });
+    return items.map(({ GSI3SK }) => GSI3SK as string);
+  }
+}
+
+const isVersion = (version: number): Condition => (version === 0 ? absent('PK') : equals('config_version', version));
+
+const toItem = (namespace: string, { place, limits, onUnavailable, version }: LimitConfig): Item => ({
+  ...configKey(namespace, place),
+  ...configIndexKeys(namespace, place),
+  ...Object.assign(
+    {},
+    ...limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs }) => ({
+      [`l_${name}_cp`]: capacity,
+      [`l_${name}_bx`]: burst,
+      [`l_${name}_ra`]: refillAmount,
+      [`l_${name}_rp`]: refillPeriodSecs,
+    })),
+  ),
+  on_unavailable: onUnavailable,
+  config_version: version,
+});
+
+function toConfig(item: Item, place: ConfigPlace): LimitConfig {
+  const names = Object.keys(item).flatMap((name) => (name.startsWith('l_') && name.endsWith('_cp') ? [name.slice(2, -3)] : []));
+  return {
+    place,
+    limits: names.sort().map(
+      (name): Limit => ({
+        name,
+        capacity: item[`l_${name}_cp`] as number,
+        burst: item[`l_${name}_bx`] as number,
+        refillAmount: item[`l_${name}_ra`] as number,
+        refillPeriodSecs: item[`l_${name}_rp`] as number,
+      }),
+    ),
+    ...(item.on_unavailable ? { onUnavailable: item.on_unavailable as OnUnavailable } : {}),
+    version: item.config_version as number,
+  };
+}

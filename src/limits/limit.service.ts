@@ -1,0 +1,216 @@
+import type { Clock } from '../lib/clock.js';
+import { GatewayError, refuseAny } from '../lib/errors.js';
+import { newUuid, randomToken, sha256 } from '../lib/id.js';
+import type { Metrics } from '../lib/metrics.js';
+import type { Sealer } from '../lib/seal.js';
+import { fullLimit, restamp } from './bucket.js';
+import type { BucketStore } from './bucket.store.js';
+import { encodeHandle, type Holding, type LeaseHandle, leaseContext, leaseMs } from './lease.js';
+import type { LeaseStore } from './lease.store.js';
+import {
+  type Consumption,
+  completeLimit,
+  consumeIssues,
+  entityIssues,
+  type LimitRequest,
+  type LimitSet,
+  limitSet,
+  limitsIssues,
+  resourceIssues,
+} from './limit.js';
+import type { NamespaceService } from './namespace.service.js';
+import type { ResolutionService } from './resolution.service.js';
+import type { Shard } from './shard.js';
+import { type LimitStatus, longestWaitSecs, type Standing, statusesAfter, statusesOf } from './status.js';
+import type { TakeService, Target } from './take.service.js';
+
+export interface AcquireRequest {
+  readonly entityId: string;
+  readonly resource: string;
+  readonly consume: readonly Consumption[];
+  readonly limits?: readonly LimitRequest[] | null | undefined;
+  readonly requestId?: string | null | undefined;
+}
+
+export interface Lease {
+  readonly kind: 'Lease';
+  readonly leaseId: string;
+  readonly entityId: string;
+  readonly resource: string;
+  readonly statuses: readonly LimitStatus[];
+  readonly degraded: boolean;
+  readonly expiresAt: Date;
+  readonly replayed: boolean;
+}
+
+export interface RateLimited {
+  readonly kind: 'RateLimited';
+  readonly message: string;
+  readonly statuses: readonly LimitStatus[];
+  readonly violations: readonly LimitStatus[];
+  readonly retryAfterSecs: number;
+}
+
+export interface Availability {
+  readonly statuses: readonly LimitStatus[];
+  readonly retryAfterSecs: number;
+}
+
+export interface LimitParts {
+  readonly buckets: BucketStore;
+  readonly leases: LeaseStore;
+  readonly takes: TakeService;
+  readonly namespaces: NamespaceService;
+  readonly resolution: ResolutionService;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+export class LimitService {
+  constructor(private readonly parts: LimitParts) {}
+
+  /** Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. */
+  async acquire(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
+    refuseAny([
+      ...entityIssues(request.entityId, 'input.entityId'),
+      ...resourceIssues(request.resource, 'input.resource'),
+      ...(request.consume.length === 0 ? [{ path: 'input.consume', message: 'must name at least one limit' }] : []),
+      ...consumeIssues(request.consume, 'input.consume'),
+      ...(request.limits ? limitsIssues(request.limits, 'input.limits') : []),
+    ]);
+    try {
+      const result = await this.decide(orgId, request);
+      this.parts.metrics.acquires.inc({ outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted' });
+      return result;
+    } catch (error) {
+      const isAway = error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE';
+      if (!isAway || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
+      this.parts.metrics.acquires.inc({ outcome: 'degraded' });
+      return this.leaseOf({ ...this.handleOf(orgId, '', request, 'none', []), degraded: true }, [], false);
+    }
+  }
+
+  /** What an acquire would find; nothing is changed. */
+  async availability(orgId: string, request: Pick<AcquireRequest, 'entityId' | 'resource' | 'consume'>): Promise<Availability> {
+    refuseAny([...entityIssues(request.entityId, 'entityId'), ...resourceIssues(request.resource, 'resource'), ...consumeIssues(request.consume, 'consume')]);
+    const targets = await this.targetsOf(orgId, await this.parts.namespaces.of(orgId), request, 'consume');
+    const found = await Promise.all(targets.map(({ id }) => this.parts.buckets.load(id)));
+    const atMs = this.parts.clock.nowMs();
+    const statuses = targets.flatMap(({ id, set, amounts }, i) => statusesOf({ ...id, shards: inForce(found[i] ?? [], set, atMs), atMs }, amounts));
+    return { statuses, retryAfterSecs: longestWaitSecs(statuses) };
+  }
+
+  private async decide(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
+    const { namespaces, takes } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const targets = await this.targetsOf(orgId, namespace, request, 'input.consume');
+    if (request.requestId) return this.takeOnce(orgId, namespace, request, request.requestId, targets);
+    const lately = this.refusedLately(targets);
+    if (lately) return refusal(targets, lately);
+    const [child, parent] = targets as [Target, Target?];
+    const taking = parent ? await takes.takeBoth(child, parent) : await takes.take([child]);
+    if (taking.kind === 'short') return refusal(targets, taking.standings);
+    return this.leaseOf(this.handleOf(orgId, namespace, request, `l-${randomToken(12)}`, targets), statusesTaken(targets, taking.standings), false);
+  }
+
+  /** An acquire with a request id: its lease is written with what it takes, so that a repeat finds it. */
+  private async takeOnce(orgId: string, namespace: string, request: AcquireRequest, requestId: string, targets: Target[]): Promise<Lease | RateLimited> {
+    const { leases, takes, clock } = this.parts;
+    const name = `r-${requestId}`;
+    const requestHash = hashOf(request);
+    const nonce = newUuid();
+    let handle: LeaseHandle | undefined;
+    const taking = await takes.takeWith(targets, () => {
+      handle = this.handleOf(orgId, namespace, request, name, targets);
+      return { name: `${namespace} ${name}`, write: leases.first({ handle, requestHash, nonce }, clock.nowMs()) };
+    });
+    if (taking.kind === 'taken') return this.leaseOf(handle as LeaseHandle, statusesTaken(targets, taking.standings), false);
+    // A repeat of what was granted must not be refused because the bucket is empty by now.
+    const first = taking.kind === 'replay' ? taking.first : await leases.loadFirst(namespace, name, clock.nowMs());
+    if (!first) return refusal(targets, taking.kind === 'short' ? taking.standings : []);
+    if (first.requestHash !== requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
+    return this.leaseOf(first.handle, await this.statusesNow(targets), first.nonce !== nonce);
+  }
+
+  private async targetsOf(
+    orgId: string,
+    namespace: string,
+    { entityId, resource, consume, limits }: Omit<AcquireRequest, 'requestId'>,
+    at: string,
+  ): Promise<Target[]> {
+    const { takes, resolution } = this.parts;
+    const { resolved, parent } = await resolution.path(orgId, namespace, entityId, resource);
+    const given = limits ? { given: limitSet(limits.map(completeLimit)) } : {};
+    const child = takes.target({ orgId, id: { namespace, entityId, resource }, consume, isParent: false, ...given }, resolved, at);
+    if (!parent) return [child];
+    // A parent's bucket is shared by all its children: what one of them brings along counts there only where nothing is set.
+    const id = { namespace, entityId: parent.entityId, resource };
+    return [child, takes.target({ orgId, id, consume, isParent: true, ...(parent.resolved.set ? {} : given) }, parent.resolved, at)];
+  }
+
+  /** How all the buckets stand, where one has refused the like of this a moment ago. */
+  private refusedLately(targets: readonly Target[]): Standing[] | undefined {
+    const { buckets, clock } = this.parts;
+    const refusals = targets.map(({ id, set, amounts }) => buckets.recallRefusal(id, set, amounts));
+    if (refusals.every((refused) => refused === undefined)) return undefined;
+    const atMs = clock.nowMs();
+    return targets.map(({ id, set }, i) => {
+      const seen = refusals[i]?.map(({ shard }) => shard) ?? buckets.recallShards(id).filter((shard) => shard !== undefined);
+      return { ...id, shards: inForce(seen, set, atMs), atMs };
+    });
+  }
+
+  private async statusesNow(targets: readonly Target[]): Promise<LimitStatus[]> {
+    const found = await this.parts.buckets.loadMany(targets.map(({ id }) => id));
+    const atMs = this.parts.clock.nowMs();
+    return targets.flatMap(({ id, set, amounts }, i) => statusesAfter({ ...id, shards: inForce(found[i] ?? [], set, atMs), atMs }, amounts));
+  }
+
+  private handleOf(orgId: string, namespace: string, { entityId, resource }: AcquireRequest, name: string, targets: readonly Target[]): LeaseHandle {
+    const expiresAtMs = this.parts.clock.nowMs() + leaseMs;
+    return { orgId, namespace, name, entityId, resource, holdings: targets.flatMap(holdingsOf), expiresAtMs, degraded: false };
+  }
+
+  private leaseOf(handle: LeaseHandle, statuses: readonly LimitStatus[], replayed: boolean): Lease {
+    const { entityId, resource, degraded, expiresAtMs } = handle;
+    const leaseId = this.parts.sealer.seal(leaseContext, encodeHandle(handle));
+    return { kind: 'Lease', leaseId, entityId, resource, statuses, degraded, expiresAt: new Date(expiresAtMs), replayed };
+  }
+}
+
+/** The shards as they are under these limits: as a first acquire would make them, or a re-stamp. */
+function inForce(found: readonly Shard[], set: LimitSet, nowMs: number): Shard[] {
+  if (found.length === 0)
+    return [{ limits: set.specs.map((spec) => fullLimit(spec, nowMs)), version: set.version, shardCount: 1, hour: 0, events: 0, eventsBefore: 0, writes: 0 }];
+  return found.map((shard) =>
+    shard.version === set.version ? shard : { ...shard, version: set.version, limits: restamp(shard.limits, set.specs, nowMs, shard.shardCount) },
+  );
+}
+
+/** What a target has out; its first shard can be charged with any limit of the bucket. */
+const holdingsOf = ({ id: { entityId }, amounts, placement }: Target): Holding[] => {
+  const none = Object.fromEntries(Object.keys(amounts).map((name) => [name, 0n]));
+  return placement.map(({ shard, amounts: taken }, i) => ({ entityId, shard, amounts: i === 0 ? { ...none, ...taken } : taken }));
+};
+
+const statusesTaken = (targets: readonly Target[], standings: readonly Standing[]): LimitStatus[] =>
+  targets.flatMap(({ amounts }, i) => statusesAfter(standings[i] as Standing, amounts));
+
+function refusal(targets: readonly Target[], standings: readonly Standing[]): RateLimited {
+  const statuses = targets.flatMap(({ amounts, id }) => {
+    const standing = standings.find(({ entityId }) => entityId === id.entityId);
+    return standing ? statusesOf(standing, amounts) : [];
+  });
+  const violations = statuses.filter(({ exceeded }) => exceeded);
+  const retryAfterSecs = longestWaitSecs(statuses);
+  const named = violations.map(({ entityId, limit, available, requested }) => `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`);
+  const message = `refused on "${targets[0]?.id.resource}": ${named.join(', ')}; try again in ${retryAfterSecs} s`;
+  return { kind: 'RateLimited', message, statuses, violations, retryAfterSecs };
+}
+
+/** Of what the caller asked for, in any order of its parts. */
+function hashOf({ entityId, resource, consume, limits }: AcquireRequest): string {
+  const amounts = consume.map(({ limit, amount }) => [limit, amount] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+  return sha256(JSON.stringify([entityId, resource, amounts, limits ? limitSet(limits.map(completeLimit)).version : null]));
+}

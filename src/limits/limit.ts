@@ -1,0 +1,156 @@
+import type { Issue } from '../lib/errors.js';
+import { sha256 } from '../lib/id.js';
+import { isWholeWithin, smaller } from '../lib/int.js';
+import type { Amounts, LimitSpec } from './bucket.js';
+
+/** A limit as its users set it, in whole tokens. */
+export interface Limit {
+  readonly name: string;
+  readonly capacity: number;
+  readonly burst: number;
+  readonly refillAmount: number;
+  readonly refillPeriodSecs: number;
+}
+
+export interface LimitRequest {
+  readonly name: string;
+  readonly capacity: number;
+  readonly burst?: number | null | undefined;
+  readonly refillAmount?: number | null | undefined;
+  readonly refillPeriodSecs: number;
+}
+
+export interface Consumption {
+  readonly limit: string;
+  readonly amount: number;
+}
+
+/** The limits in force for a bucket, and the short hash by which a bucket knows that it was written under the same. */
+export interface LimitSet {
+  readonly limits: readonly Limit[];
+  readonly specs: readonly LimitSpec[];
+  readonly version: string;
+}
+
+const mostLimits = 10;
+export const mostTokens = 1e15;
+const mostSecs = 1e9;
+
+export const entityIdPattern = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,255}$/;
+export const resourcePattern = /^[A-Za-z][A-Za-z0-9_./:-]{0,63}$/;
+const limitName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+export const isEntityId = (value: string): boolean => entityIdPattern.test(value);
+export const isResource = (value: string): boolean => resourcePattern.test(value);
+export const isLimitName = (value: string): boolean => limitName.test(value) && value !== 'wcu';
+
+export const entityIssues = (value: string, path: string): Issue[] =>
+  isEntityId(value) ? [] : [{ path, message: 'must have 1 to 256 of A-Z a-z 0-9 _ . - : @ and begin with a letter or digit' }];
+
+export const resourceIssues = (value: string, path: string): Issue[] =>
+  isResource(value) ? [] : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - / : and begin with a letter' }];
+
+function limitNameIssues(value: string, path: string): Issue[] {
+  if (value === 'wcu') return [{ path, message: '"wcu" is reserved: choose another name' }];
+  return isLimitName(value) ? [] : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter' }];
+}
+
+const tokensIssues = (value: number, path: string): Issue[] =>
+  isWholeWithin(value, 1, mostTokens) ? [] : [{ path, message: `must be a whole number from 1 to ${mostTokens}` }];
+
+function repeated(names: readonly string[], path: (i: number) => string): Issue[] {
+  return names.flatMap((name, i) => (names.indexOf(name) < i ? [{ path: path(i), message: `"${name}" is named twice` }] : []));
+}
+
+export function limitsIssues(limits: readonly LimitRequest[], path: string, fewest = 1): Issue[] {
+  if (limits.length < fewest || limits.length > mostLimits) return [{ path, message: `must have ${fewest} to ${mostLimits} limits` }];
+  return [
+    ...limits.flatMap(({ name, capacity, burst, refillAmount, refillPeriodSecs }, i) => [
+      ...limitNameIssues(name, `${path}.${i}.name`),
+      ...tokensIssues(capacity, `${path}.${i}.capacity`),
+      ...(burst === undefined || burst === null ? [] : tokensIssues(burst, `${path}.${i}.burst`)),
+      ...(typeof burst === 'number' && burst < capacity ? [{ path: `${path}.${i}.burst`, message: `must be at least the capacity, ${capacity}` }] : []),
+      ...(refillAmount === undefined || refillAmount === null ? [] : tokensIssues(refillAmount, `${path}.${i}.refillAmount`)),
+      ...(isWholeWithin(refillPeriodSecs, 1, mostSecs)
+        ? []
+        : [{ path: `${path}.${i}.refillPeriodSecs`, message: `must be a whole number of seconds from 1 to ${mostSecs}` }]),
+    ]),
+    ...repeated(
+      limits.map(({ name }) => name),
+      (i) => `${path}.${i}.name`,
+    ),
+  ];
+}
+
+/** What is wrong with amounts before it is known which limits there are. */
+export function consumeIssues(consume: readonly Consumption[], path: string, least = 0): Issue[] {
+  return [
+    ...consume.flatMap(({ limit, amount }, i) => [
+      ...limitNameIssues(limit, `${path}.${i}.limit`),
+      ...(isWholeWithin(amount, least, mostTokens) ? [] : [{ path: `${path}.${i}.amount`, message: `must be a whole number from ${least} to ${mostTokens}` }]),
+    ]),
+    ...repeated(
+      consume.map(({ limit }) => limit),
+      (i) => `${path}.${i}.limit`,
+    ),
+  ];
+}
+
+/** What can never be taken under these limits. */
+export function costIssues(consume: readonly Consumption[], { limits }: LimitSet, where: string, path: string): Issue[] {
+  const known = new Map(limits.map((limit) => [limit.name, limit]));
+  return consume.flatMap(({ limit, amount }, i): Issue[] => {
+    const found = known.get(limit);
+    if (!found)
+      return [{ path: `${path}.${i}.limit`, message: `${where} has no limit "${limit}": it has ${limits.map(({ name }) => `"${name}"`).join(', ')}` }];
+    return amount > found.burst
+      ? [{ path: `${path}.${i}.amount`, message: `${amount} can never be taken: the burst of "${limit}" for ${where} is ${found.burst}` }]
+      : [];
+  });
+}
+
+export const completeLimit = ({ name, capacity, burst, refillAmount, refillPeriodSecs }: LimitRequest): Limit => ({
+  name,
+  capacity,
+  burst: burst ?? capacity,
+  refillAmount: refillAmount ?? capacity,
+  refillPeriodSecs,
+});
+
+const milli = (tokens: number): bigint => BigInt(tokens) * 1000n;
+
+const specOf = ({ name, capacity, burst, refillAmount, refillPeriodSecs }: Limit): LimitSpec => ({
+  name,
+  capacityMilli: milli(capacity),
+  burstMilli: milli(burst),
+  refillMilli: milli(refillAmount),
+  refillPeriodMs: BigInt(refillPeriodSecs) * 1000n,
+});
+
+export function limitOf({ name, capacityMilli, burstMilli, refillMilli, refillPeriodMs }: LimitSpec): Limit {
+  return {
+    name,
+    capacity: Number(capacityMilli / 1000n),
+    burst: Number(burstMilli / 1000n),
+    refillAmount: Number(refillMilli / 1000n),
+    refillPeriodSecs: Number(refillPeriodMs / 1000n),
+  };
+}
+
+/** The set under which a bucket is stamped: the same limits in any order are the same set. */
+export function limitSet(given: readonly Limit[]): LimitSet {
+  const limits = [...given].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const text = JSON.stringify(
+    limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs }) => [name, capacity, burst, refillAmount, refillPeriodSecs]),
+  );
+  return { limits, specs: limits.map(specOf), version: sha256(text).slice(0, 11) };
+}
+
+export const amountsOf = (consume: readonly Consumption[]): Amounts => Object.fromEntries(consume.map(({ limit, amount }) => [limit, milli(amount)]));
+
+/** Whole tokens, rounded down; past what JSON can carry exactly it stands still there. */
+export function tokensOf(amountMilli: bigint): number {
+  const tokens = amountMilli / 1000n - (amountMilli % 1000n < 0n ? 1n : 0n);
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  return Number(-smaller(-smaller(tokens, most), most));
+}

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache';
+import type { AuditService } from '../audit/audit.service.js';
+import { orgEntity } from '../audit/audit-event.js';
+import type { SessionService } from '../identity/session.service.js';
+import type { Clock } from '../lib/clock.js';
+import { notFound, unavailable } from '../lib/errors.js';
+import { randomToken } from '../lib/id.js';
+import type { OrgService } from '../orgs/org.service.js';
+import type { NamespaceStore } from './namespace.store.js';
+
+export interface NamespaceParts {
+  readonly store: NamespaceStore;
+  readonly orgs: Pick<OrgService, 'recallOrgs'>;
+  readonly sessions: Pick<SessionService, 'version' | 'draftVersionChange' | 'noticeVersionChange'>;
+  readonly audit: AuditService;
+  readonly clock: Clock;
+}
+
+/** Each org's limiter lives in a namespace of its own, under an id that only the org's registry entry leads to. */
+export class NamespaceService {
+  private readonly known = new LRUCache<string, { readonly namespace: string; readonly version: string }>({ max: 10_000 });
+
+  constructor(private readonly parts: NamespaceParts) {}
+
+  /** The org's namespace, made when it is first needed. Remembered while nothing was purged or revoked anywhere, which costs no read. */
+  async of(orgId: string): Promise<string> {
+    // The version from before the read: a purge that comes while reading makes what was read worthless.
+    const version = this.parts.sessions.version();
+    const remembered = this.known.get(orgId);
+    if (remembered?.version === version) return remembered.namespace;
+    const namespace = (await this.parts.store.load(orgId)) ?? (await this.create(orgId));
+    this.known.set(orgId, { namespace, version });
+    return namespace;
+  }
+
+  /** Gives the org a fresh namespace at once, so that it starts clean; the worker deletes the old one's items. False where it had none. */
+  async purge(orgId: string, actor: string): Promise<boolean> {
+    const { store, sessions, audit, clock, orgs } = this.parts;
+    if (!(await orgs.recallOrgs([orgId]))[0]) throw notFound('org');
+    const old = await store.load(orgId);
+    if (!old) return false;
+    const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
+    const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [act, sessions.draftVersionChange()]);
+    this.known.delete(orgId);
+    await sessions.noticeVersionChange();
+    // Another purge came first: then that one has done what was asked.
+    return replaced || (await store.load(orgId)) !== old;
+  }
+
+  private async create(orgId: string): Promise<string> {
+    const { store, orgs } = this.parts;
+    if (!(await orgs.recallOrgs([orgId]))[0]) throw notFound('org');
+    const fresh = newNamespace();
+    if (await store.create(orgId, fresh)) return fresh;
+    const made = await store.load(orgId);
+    if (!made) throw unavailable('the limiter of this org could not be set up: try again');
+    return made;
+  }
+}
+
+/** 11 url-safe characters. A leading dash would be taken for an option on a command line. */
+function newNamespace(): string {
+  let namespace: string;
+  do namespace = randomToken(8);
+  while (namespace.startsWith('-'));
+  return namespace;
+}

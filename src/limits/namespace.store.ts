@@ -1,0 +1,87 @@
+import type { Key, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
+import type { Draft } from '../lib/draft.js';
+import { namespaceIdKey, namespaceKey, taskKey } from './limiter-keys.js';
+
+const table = 'limiter';
+
+/** A namespace that was given up and whose items are to be deleted. */
+export interface Purged {
+  readonly namespace: string;
+  readonly sinceMs: number;
+}
+
+/** Which namespace is whose: the names of all of a limiter's items begin with it. */
+export class NamespaceStore {
+  constructor(private readonly client: StoreClient) {}
+
+  async load(orgId: string): Promise<string | undefined> {
+    const item = await this.client.get(table, namespaceKey(orgId), { consistent: true });
+    return item?.namespace_id as string | undefined;
+  }
+
+  /** Gives an org its first namespace; false where it has got one meanwhile. */
+  async create(orgId: string, namespace: string): Promise<boolean> {
+    const { done } = await this.client.transact([
+      { table, put: { ...namespaceKey(orgId), namespace_id: namespace }, condition: absent('PK') },
+      { table, put: { ...namespaceIdKey(namespace), org_id: orgId }, condition: absent('PK') },
+    ]);
+    return done;
+  }
+
+  /** Gives an org another namespace in place of this one, which is then to be purged; false where it has another already. */
+  async replace(orgId: string, { old, fresh }: { readonly old: string; readonly fresh: string }, nowMs: number, drafts: readonly Draft[]): Promise<boolean> {
+    const { done } = await this.client.transact([
+      { table, update: namespaceKey(orgId), set: { namespace_id: fresh }, condition: equals('namespace_id', old) },
+      { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK') },
+      { table, update: namespaceIdKey(old), set: { purged_at_ms: nowMs } },
+      ...(drafts as readonly Write[]),
+    ]);
+    return done;
+  }
+
+  async listAll(): Promise<{ readonly live: string[]; readonly purged: Purged[] }> {
+    const live: string[] = [];
+    const purged: Purged[] = [];
+    let after: Key | undefined;
+    do {
+      const { PK } = namespaceIdKey('x');
+      const page = await this.client.query({ table, where: and(equals('PK', PK), beginsWith('SK', '#NSID#')), ...(after ? { after } : {}) });
+      for (const { SK, purged_at_ms: sinceMs } of page.items) {
+        const namespace = (SK as string).slice('#NSID#'.length);
+        if (typeof sinceMs === 'number') purged.push({ namespace, sinceMs });
+        else live.push(namespace);
+      }
+      after = page.next;
+    } while (after);
+    return { live, purged };
+  }
+
+  /** Deletes a page of a purged namespace's items; returns how many it found. */
+  async deleteSome(namespace: string): Promise<number> {
+    const { items } = await this.client.query({ table, index: 'GSI4', where: equals('GSI4PK', namespace) });
+    await this.client.writeMany(
+      table,
+      items.map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
+    );
+    return items.length;
+  }
+
+  async forgetPurged(namespace: string): Promise<void> {
+    await this.client.write({ table, delete: namespaceIdKey(namespace) }, { repeat: 'idempotent' });
+  }
+
+  /** Takes a task for a while, at most once every `everyMs`: so that of several workers one does it. */
+  async takeTask(task: string, worker: string, nowMs: number, everyMs: number): Promise<boolean> {
+    const outcome = await this.client.write(
+      {
+        table,
+        update: taskKey(task),
+        set: { worker, taken_at_ms: nowMs },
+        condition: or(absent('PK'), atMost('taken_at_ms', nowMs - everyMs)),
+      },
+      { repeat: (old) => old.worker === worker && old.taken_at_ms === nowMs },
+    );
+    return outcome.done;
+  }
+}

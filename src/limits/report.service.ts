@@ -1,0 +1,171 @@
+import type { Clock } from '../lib/clock.js';
+import { badInput, refuseAny } from '../lib/errors.js';
+import type { BucketStore } from './bucket.store.js';
+import type { EntityStore } from './entity.store.js';
+import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf } from './limit.js';
+import type { BucketId } from './limiter-keys.js';
+import type { NamespaceService } from './namespace.service.js';
+import { availableAcross, openUsage, type Shard } from './shard.js';
+import { type HourUsage, hourOf, sumHours, type UsageWindow, type WindowUsage, windowEnd, windowStart } from './usage.js';
+import type { Hours, UsageStore } from './usage.store.js';
+
+export interface Bucket {
+  readonly nodeType: 'Bucket';
+  readonly orgId: string;
+  readonly entityId: string;
+  readonly resource: string;
+  readonly shardCount: number;
+  readonly limits: readonly { readonly limit: Limit; readonly available: number; readonly totalConsumed: number }[];
+}
+
+export interface EntityCapacity {
+  readonly entityId: string;
+  readonly capacity: number;
+  readonly available: number;
+  readonly utilizationPct: number;
+}
+
+export interface ResourceCapacity {
+  readonly resource: string;
+  readonly limit: string;
+  readonly totalCapacity: number;
+  readonly totalAvailable: number;
+  readonly utilizationPct: number;
+  readonly entities: readonly EntityCapacity[];
+}
+
+export interface UsageRange {
+  readonly window: UsageWindow;
+  readonly from?: Date | null | undefined;
+  readonly to?: Date | null | undefined;
+}
+
+const attempts = 5;
+
+export interface ReportParts {
+  readonly buckets: BucketStore;
+  readonly usage: UsageStore;
+  readonly entities: EntityStore;
+  readonly namespaces: NamespaceService;
+  readonly clock: Clock;
+  readonly usageDays: number;
+}
+
+/** What dashboards read of buckets and their use. */
+export class ReportService {
+  constructor(private readonly parts: ReportParts) {}
+
+  async bucket(orgId: string, entityId: string, resource: string): Promise<Bucket | undefined> {
+    if (!isResource(resource)) return undefined;
+    const id = { namespace: await this.parts.namespaces.of(orgId), entityId, resource };
+    return this.present(orgId, id, await this.parts.buckets.load(id));
+  }
+
+  /** By resource. */
+  async bucketsOf(orgId: string, entityId: string): Promise<Bucket[]> {
+    const { buckets, namespaces } = this.parts;
+    const ids = await buckets.listOfEntity(await namespaces.of(orgId), entityId);
+    const found = await buckets.loadMany(ids);
+    return ids.flatMap((id, i) => this.present(orgId, id, found[i] ?? []) ?? []).sort((a, b) => (a.resource < b.resource ? -1 : 1));
+  }
+
+  /** How much of a limit everyone has and could take now, each at most its capacity. */
+  async capacity(orgId: string, resource: string, limit: string, parentsOnly: boolean): Promise<ResourceCapacity> {
+    refuseAny([...resourceIssues(resource, 'resource'), ...(isLimitName(limit) ? [] : [{ path: 'limit', message: 'is no name that a limit can have' }])]);
+    const { buckets, entities, namespaces, clock } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const ids = await buckets.listOfResource(namespace, resource);
+    const created = parentsOnly ? await entities.loadMany(ids.map(({ entityId }) => ({ orgId, namespace, entityId }))) : [];
+    const wanted = parentsOnly ? ids.filter((_, i) => created[i] && created[i].parentId === undefined) : ids;
+    const found = await buckets.loadMany(wanted);
+    const nowMs = clock.nowMs();
+    const rows = wanted.flatMap(({ entityId }, i) => {
+      const shards = unexpired(found[i] ?? [], nowMs);
+      const spec = shards[0]?.limits.find(({ name }) => name === limit);
+      if (!spec) return [];
+      const { capacity } = limitOf(spec);
+      const available = Math.min(capacity, tokensOf(availableAcross(shards, limit, nowMs)));
+      return [{ entityId, capacity, available, utilizationPct: utilization(capacity, available) }];
+    });
+    rows.sort((a, b) => (a.entityId < b.entityId ? -1 : 1));
+    const totalCapacity = rows.reduce((sum, row) => sum + row.capacity, 0);
+    const totalAvailable = rows.reduce((sum, row) => sum + row.available, 0);
+    return { resource, limit, totalCapacity, totalAvailable, utilizationPct: utilization(totalCapacity, totalAvailable), entities: rows };
+  }
+
+  /** What an entity has used, the current hour included: oldest first, within a window by resource. */
+  async usageOf(orgId: string, entityId: string, resource: string | null | undefined, range: UsageRange): Promise<WindowUsage[]> {
+    refuseAny(resource ? resourceIssues(resource, 'resource') : []);
+    const { buckets, usage, namespaces } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const hours = this.hoursOf(range);
+    const ids = resource ? [{ namespace, entityId, resource }] : await buckets.listOfEntity(namespace, entityId);
+    return sumHours(await this.withOpenHours(ids, hours, () => usage.ofEntity(namespace, entityId, resource ?? undefined, hours)), range.window);
+  }
+
+  /** What everyone has used of a resource, the current hour included: oldest first. */
+  async usageOfResource(orgId: string, resource: string, range: UsageRange): Promise<WindowUsage[]> {
+    refuseAny(resourceIssues(resource, 'resource'));
+    const { buckets, usage, namespaces } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const hours = this.hoursOf(range);
+    const ids = await buckets.listOfResource(namespace, resource);
+    return sumHours(await this.withOpenHours(ids, hours, () => usage.ofResource(namespace, resource, hours)), range.window);
+  }
+
+  /** The hours of all windows that begin in the range; what has expired is left out. */
+  private hoursOf({ window, from, to }: UsageRange): Hours {
+    const nowMs = this.parts.clock.nowMs();
+    const oldestMs = nowMs - this.parts.usageDays * 86_400_000;
+    const fromMs = from?.getTime() ?? oldestMs;
+    const toMs = to?.getTime() ?? nowMs + 1;
+    if (fromMs >= toMs) throw badInput({ path: 'from', message: 'must be before `to`' });
+    const begins = windowStart(window, fromMs);
+    const first = begins < fromMs ? windowEnd(window, begins) : begins;
+    return { from: hourOf(Math.max(first, windowStart(window, oldestMs))), to: hourOf(windowEnd(window, windowStart(window, toMs - 1))) };
+  }
+
+  /** Closed hours and open ones together. If an hour was closed between the two reads they are read again, or it would count twice or not at all. */
+  private async withOpenHours(ids: readonly BucketId[], { from, to }: Hours, readClosed: () => Promise<HourUsage[]>): Promise<HourUsage[]> {
+    const { buckets } = this.parts;
+    let before = await buckets.loadMany(ids);
+    for (let attempt = 0; ; attempt++) {
+      const closedHours = await readClosed();
+      const after = await buckets.loadMany(ids);
+      if (marksOf(before) === marksOf(after) || attempt === attempts) {
+        const open = ids.flatMap(({ entityId, resource }, i) =>
+          (after[i] ?? []).map((shard) => ({ entityId, resource, hour: shard.hour, ...openUsage(shard) })).filter(({ hour }) => hour >= from && hour < to),
+        );
+        return [...closedHours, ...open.filter(({ consumed, events }) => events !== 0 || Object.values(consumed).some((milli) => milli !== 0n))];
+      }
+      before = after;
+    }
+  }
+
+  private present(orgId: string, { entityId, resource }: BucketId, found: readonly Shard[]): Bucket | undefined {
+    const nowMs = this.parts.clock.nowMs();
+    const shards = unexpired(found, nowMs);
+    const [first] = shards;
+    if (!first) return undefined;
+    const limits = first.limits.map((spec) => ({
+      limit: limitOf(spec),
+      available: tokensOf(availableAcross(shards, spec.name, nowMs)),
+      totalConsumed: tokensOf(shards.reduce((sum, shard) => sum + (shard.limits.find(({ name }) => name === spec.name)?.consumedMilli ?? 0n), 0n)),
+    }));
+    return { nodeType: 'Bucket', orgId, entityId, resource, shardCount: first.shardCount, limits };
+  }
+}
+
+/** What has expired and is still there counts as absent. */
+const unexpired = (shards: readonly Shard[], nowMs: number): readonly Shard[] =>
+  shards.every(({ expiresAtSecs }) => expiresAtSecs === undefined || expiresAtSecs * 1000 > nowMs) ? shards : [];
+
+const utilization = (capacity: number, available: number): number => (capacity === 0 ? 0 : Math.round(((capacity - available) / capacity) * 100_000) / 1000);
+
+/** What changes when an hour is closed. */
+const marksOf = (buckets: readonly (readonly Shard[])[]): string =>
+  JSON.stringify(
+    buckets.map((shards) =>
+      shards.map(({ hour, eventsBefore, limits }) => [hour, eventsBefore, ...limits.map(({ consumedBeforeMilli }) => String(consumedBeforeMilli))]),
+    ),
+  );

@@ -1,0 +1,49 @@
+import type { Item, Key, StoreClient } from '../dynamo/client.js';
+import { and, beginsWith, between, type Condition, equals } from '../dynamo/expression.js';
+import { usageOf } from './bucket-item.store.js';
+import { entityPartition, hourOfInstant, resourceIndexKey, resourceUsageRange, usageRange } from './limiter-keys.js';
+import type { HourUsage } from './usage.js';
+
+const table = 'limiter';
+
+/** Hours from the first to before the last. */
+export interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The closed hours: what the buckets have booked. */
+export class UsageStore {
+  constructor(private readonly client: StoreClient) {}
+
+  /** An entity's, of one resource or of all. */
+  async ofEntity(namespace: string, entityId: string, resource: string | undefined, { from, to }: Hours): Promise<HourUsage[]> {
+    const range = resource === undefined ? beginsWith('SK', '#USAGE#') : between('SK', ...usageRange(resource, from, to));
+    const items = await this.all({ where: and(equals('PK', entityPartition(namespace, entityId)), range), consistent: true });
+    return items.map(toUsage).filter(({ hour }) => hour >= from && hour < to);
+  }
+
+  /** Everyone's of a resource. */
+  async ofResource(namespace: string, resource: string, { from, to }: Hours): Promise<HourUsage[]> {
+    const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), between('GSI2SK', ...resourceUsageRange(from, to)));
+    const keys = (await this.all({ index: 'GSI2', where })).map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string }));
+    const items = await this.client.getMany(table, keys, { consistent: true });
+    return items.filter((item) => item !== undefined).map(toUsage);
+  }
+
+  private async all(query: { readonly where: Condition; readonly index?: string; readonly consistent?: boolean }): Promise<Item[]> {
+    const found: Item[] = [];
+    let after: Key | undefined;
+    do {
+      const page = await this.client.query({ table, ...query, ...(after ? { after } : {}) });
+      found.push(...page.items);
+      after = page.next;
+    } while (after);
+    return found;
+  }
+}
+
+function toUsage(item: Item): HourUsage {
+  const [, , resource = '', , instant = ''] = (item.SK as string).split('#');
+  return { entityId: (item.PK as string).split('#')[1] ?? '', resource, hour: hourOfInstant(instant), ...usageOf(item) };
+}
