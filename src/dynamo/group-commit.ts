@@ -11,6 +11,8 @@ export interface GroupCommitOptions<E, R> {
   readonly mostWaiting: number;
   /** Two entries with the same identity never share a group: the store would refuse the whole of it. */
   identity(entry: E): string;
+  /** Whose it is: no one may have more than half of all that waits. */
+  tenant?(entry: E): string;
   /** Waits until the key's items are free of other keys' writes, and returns what frees them again. The group is formed only then. */
   enter?(key: string, first: E): Promise<() => void>;
   /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
@@ -36,6 +38,7 @@ interface Lane<E, R> {
 export class GroupCommit<E, R> {
   private readonly lanes = new Map<string, Lane<E, R>>();
   private readonly pending = new Set<Promise<R>>();
+  private readonly perTenant = new Map<string, number>();
 
   constructor(private readonly options: GroupCommitOptions<E, R>) {}
 
@@ -46,6 +49,10 @@ export class GroupCommit<E, R> {
 
   submit(key: string, entry: E): Promise<R> {
     if (this.pending.size >= this.options.mostWaiting) return Promise.reject(unavailable('too much is waiting to be written; nothing was changed: try again'));
+    const tenant = this.options.tenant?.(entry);
+    const others = tenant === undefined ? 0 : (this.perTenant.get(tenant) ?? 0);
+    if (others >= this.options.mostWaiting / 2 && tenant !== undefined)
+      return Promise.reject(unavailable('too much is waiting to be written for this org; nothing was changed: try again'));
     let lane = this.lanes.get(key);
     if (!lane) {
       lane = { queue: [], busy: false };
@@ -54,7 +61,11 @@ export class GroupCommit<E, R> {
     const { queue } = lane;
     const settled = new Promise<R>((resolve, reject) => queue.push({ entry, resolve, reject }));
     this.pending.add(settled);
-    const forget = () => this.pending.delete(settled);
+    if (tenant !== undefined) this.perTenant.set(tenant, others + 1);
+    const forget = () => {
+      this.pending.delete(settled);
+      if (tenant !== undefined) this.leave(tenant);
+    };
     settled.then(forget, forget);
     if (!lane.busy) void this.drain(key, lane);
     return settled;
@@ -63,6 +74,12 @@ export class GroupCommit<E, R> {
   /** Resolves when everything submitted so far has been settled. */
   async flush(): Promise<void> {
     await Promise.allSettled(this.pending);
+  }
+
+  private leave(tenant: string): void {
+    const left = (this.perTenant.get(tenant) ?? 1) - 1;
+    if (left > 0) this.perTenant.set(tenant, left);
+    else this.perTenant.delete(tenant);
   }
 
   private async drain(key: string, lane: Lane<E, R>): Promise<void> {

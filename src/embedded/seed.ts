@@ -5,9 +5,44 @@ interface Answer {
   readonly errors?: readonly { readonly message: string }[];
 }
 
+type Ask = (query: string, variables: object) => Promise<Data>;
+
+/** A team with two users, limits for them, and a few calls against these. */
+async function useLimits(ask: Ask, orgId: string | undefined): Promise<void> {
+  await ask('mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }', {
+    input: {
+      orgId,
+      level: 'RESOURCE',
+      resource: 'gpt-4',
+      limits: [
+        { name: 'rpm', capacity: 100 },
+        { name: 'tpm', capacity: 40_000, burst: 60_000 },
+      ],
+    },
+  });
+  const create = 'mutation ($input: CreateEntityInput!) { createEntity(input: $input) { entityId } }';
+  await ask(create, { input: { orgId, entityId: 'team-red', name: 'Team Red' } });
+  for (const entityId of ['ana', 'ben']) {
+    await ask(create, { input: { orgId, entityId, parentId: 'team-red', cascade: true } });
+    for (let amount = 500; amount <= 5000; amount += 500) {
+      await ask('mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } }', {
+        input: {
+          orgId,
+          entityId,
+          resource: 'gpt-4',
+          consume: [
+            { limit: 'rpm', amount: 1 },
+            { limit: 'tpm', amount },
+          ],
+        },
+      });
+    }
+  }
+}
+
 /** Fills a running Tollgate with a demo org, through its own API. Returns what to tell the user. */
 export async function seedDemo(url: string, adminKey: string): Promise<string> {
-  const ask = async (query: string, variables: object): Promise<Data> => {
+  const ask: Ask = async (query, variables) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-admin-key': adminKey },
@@ -48,5 +83,6 @@ export async function seedDemo(url: string, adminKey: string): Promise<string> {
     });
     clients.push(await redeem(registerApp?.secretRetrieval?.token));
   }
+  await useLimits(ask, orgId);
   return `Demo Corp is org ${orgId}.\n\n${clients.map(({ clientId, clientSecret }) => `client id      ${clientId}\nclient secret  ${clientSecret}\n`).join('\n')}`;
 }

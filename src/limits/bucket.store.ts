@@ -114,6 +114,7 @@ export class BucketStore {
     this.commits = new GroupCommit({
       mostAGroup,
       mostWaiting: options.mostWaiting,
+      tenant: ({ parts }) => parts[0]?.id.namespace ?? '',
       identity: ({ lease }) => lease?.name ?? String(this.sequence++),
       enter: (_key, { parts }) => this.locks.hold(parts.map(({ id }) => shardName(id))),
       commit: (_key, group) => this.commit(group),

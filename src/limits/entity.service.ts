@@ -8,6 +8,7 @@ import { entityIssues, isEntityId } from './limit.js';
 import type { LimitConfigStore } from './limit-config.store.js';
 import type { NamespaceService } from './namespace.service.js';
 import type { ResolutionService } from './resolution.service.js';
+import { unexpired } from './shard.js';
 
 const attempts = 10;
 
@@ -68,7 +69,14 @@ export class EntityService {
     const namespace = await namespaces.of(orgId);
     const [created] = await store.loadMany([{ orgId, namespace, entityId }]);
     if (created) return created;
-    return (await store.isKnown(namespace, entityId)) ? unnamedEntity(orgId, entityId) : undefined;
+    const isKnown = (await store.listOwnKeys(namespace, entityId)).length > 0 || (await this.hasBuckets(namespace, entityId));
+    return isKnown ? unnamedEntity(orgId, entityId) : undefined;
+  }
+
+  private async hasBuckets(namespace: string, entityId: string): Promise<boolean> {
+    const { buckets, clock } = this.parts;
+    const found = await buckets.loadMany(await buckets.listOfEntity(namespace, entityId));
+    return found.some((shards) => unexpired(shards, clock.nowMs()).length > 0);
   }
 
   /** Those that were created, one answer each. */

@@ -1,5 +1,5 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, beginsWith, between, equals, present } from '../dynamo/expression.js';
+import { absent, and, between, equals, present } from '../dynamo/expression.js';
 import type { Draft } from '../lib/draft.js';
 import type { Entity, Metadata } from './entity.js';
 import { childIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from './limiter-keys.js';
@@ -24,15 +24,6 @@ export class EntityStore {
       { consistent: true },
     );
     return items.map((item, i) => item && toEntity(item, (refs[i] as EntityRef).orgId));
-  }
-
-  /** Whether anything but past use is kept of an entity that was never created: limits of its own, or a bucket. */
-  async isKnown(namespace: string, entityId: string): Promise<boolean> {
-    const PK = entityPartition(namespace, entityId);
-    const own = await this.client.query({ table, where: and(equals('PK', PK), between('SK', '#CONFIG', '#META')), limit: 1 });
-    if (own.items.length > 0) return true;
-    const buckets = await this.client.query({ table, index: 'GSI3', where: and(equals('GSI3PK', PK), beginsWith('GSI3SK', 'BUCKET#')), limit: 1 });
-    return buckets.items.length > 0;
   }
 
   /** Creates an entity; its parent must exist in the same moment. */

@@ -5,7 +5,7 @@ import type { EntityStore } from './entity.store.js';
 import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
 import type { NamespaceService } from './namespace.service.js';
-import { availableAcross, openUsage, type Shard } from './shard.js';
+import { availableAcross, openUsage, type Shard, unexpired } from './shard.js';
 import { type HourUsage, hourOf, sumHours, type UsageWindow, type WindowUsage, windowEnd, windowStart } from './usage.js';
 import type { Hours, UsageStore } from './usage.store.js';
 
@@ -155,10 +155,6 @@ export class ReportService {
     return { nodeType: 'Bucket', orgId, entityId, resource, shardCount: first.shardCount, limits };
   }
 }
-
-/** What has expired and is still there counts as absent. */
-const unexpired = (shards: readonly Shard[], nowMs: number): readonly Shard[] =>
-  shards.every(({ expiresAtSecs }) => expiresAtSecs === undefined || expiresAtSecs * 1000 > nowMs) ? shards : [];
 
 const utilization = (capacity: number, available: number): number => (capacity === 0 ? 0 : Math.round(((capacity - available) / capacity) * 100_000) / 1000);
 

@@ -99,3 +99,7 @@ export const isUsed = (shard: Shard): boolean => {
 
 export const isIdle = (shard: Shard, nowMs: number): boolean =>
   shard.limits.every((limit) => fullAtMs(limit) < nowMs) && (shard.hour + 1) * 3_600_000 + keptMs(shard.limits) < nowMs;
+
+/** What has expired and is still there counts as absent. */
+export const unexpired = (shards: readonly Shard[], nowMs: number): readonly Shard[] =>
+  shards.every(({ expiresAtSecs }) => expiresAtSecs === undefined || expiresAtSecs * 1000 > nowMs) ? shards : [];

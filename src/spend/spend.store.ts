@@ -3,7 +3,6 @@ import { absent, and, atMost, between, differs, equals, lessThan, or } from '../
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { key } from '../dynamo/keys.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
-import { unavailable } from '../lib/errors.js';
 import { type SpendMode, sum, type Usage } from './money.js';
 import type { PriceSource } from './price.js';
 import { type Scope, type SpendId, scopeKey, sliceOf } from './scope.js';
@@ -55,8 +54,6 @@ interface Entry {
 
 export class SpendStore {
   private readonly commits: GroupCommit<Entry, Recorded>;
-  /** How many costs of each org wait: no one may fill the whole queue. */
-  private readonly waiting = new Map<string, number>();
 
   constructor(
     private readonly client: StoreClient,
@@ -64,11 +61,12 @@ export class SpendStore {
     private readonly retention: SpendRetention,
     /** Each process writes to a lane of its own, so that different processes rarely meet on an item. */
     private readonly homeLane: number,
-    private readonly mostWaiting: number,
+    mostWaiting: number,
   ) {
     this.commits = new GroupCommit({
       mostAGroup,
       mostWaiting,
+      tenant: ({ id }) => id.orgId,
       identity: ({ record }) => `${record.orgId} ${record.requestId}`,
       commit: (_key, group) => this.commit(group),
     });
@@ -76,11 +74,8 @@ export class SpendStore {
 
   /** Counts a cost once: its request item and the shard's sum are written together or not at all. */
   record(id: SpendId, shardCount: number, record: CostRecord): Promise<Recorded> {
-    const waiting = this.waiting.get(id.orgId) ?? 0;
-    if (waiting >= this.mostWaiting / 2) return Promise.reject(unavailable('too much is waiting to be written for this org; nothing was changed: try again'));
-    this.waiting.set(id.orgId, waiting + 1);
     const shard = this.openLane(id, shardCount);
-    return this.commits.submit(laneName(id, shard), { record, id, shard }).finally(() => this.answered(id.orgId));
+    return this.commits.submit(laneName(id, shard), { record, id, shard });
   }
 
   /** Resolves when all that was submitted has its answer. */
@@ -205,12 +200,6 @@ export class SpendStore {
   async closeDays(slice: number, day: string): Promise<void> {
     const condition = or(absent('summed_through'), lessThan('summed_through', day));
     await this.client.write({ table: 'daily_total', update: sliceKey(slice), set: { summed_through: day }, condition }, { repeat: 'idempotent' });
-  }
-
-  private answered(orgId: string): void {
-    const left = (this.waiting.get(orgId) ?? 1) - 1;
-    if (left > 0) this.waiting.set(orgId, left);
-    else this.waiting.delete(orgId);
   }
 
   /** The home lane while it has room for one transaction more; the next only while 99 wait; past all of them, the shortest queue. */

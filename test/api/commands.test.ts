@@ -99,9 +99,9 @@ it('makes every line of the sessions of the README true', async () => {
   const folder = newFolder();
   const { url, child } = await startDev(join(folder, '.tollgate'));
   const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, session]) => session);
-  expect(sessions).toHaveLength(2);
+  expect(sessions).toHaveLength(3);
   const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], { cwd: folder, env: environment({ URL: url }) });
-  const [me, org, first, again, selection, spend] = stdout
+  const [me, org, first, again, selection, spend, limits, entities, adjusted, refused, team] = stdout
     .trim()
     .split('\n')
     .map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
@@ -111,6 +111,29 @@ it('makes every line of the sessions of the README true', async () => {
   expect(again).toMatchObject({ submitCost: { costUsdMicros: 16_500, replayed: true } });
   expect(selection).toMatchObject({ me: { app: { modelSelection: { allowed: true, label: 'premium', reason: 'WITHIN_QUOTA' } } } });
   expect(spend).toMatchObject({ me: { app: { spend: { costUsdMicros: 16_500, requests: 1 } } } });
+  expect(limits).toMatchObject({
+    setLimits: {
+      version: 1,
+      limits: [
+        { name: 'rpm', burst: 10 },
+        { name: 'tpm', capacity: 2000 },
+      ],
+    },
+  });
+  expect(entities).toMatchObject({ user: { parent: { entityId: 'team-red' } } });
+  expect(adjusted).toMatchObject({ adjustLease: { replayed: false } });
+  const { statuses } = (adjusted as { adjustLease: { statuses: { entityId: string; available: number }[] } }).adjustLease;
+  expect(statuses.map(({ entityId }) => entityId)).toEqual(['ana', 'ana', 'team-red', 'team-red']);
+  expect(statuses[1]?.available).toBeLessThan(0);
+  expect(refused).toMatchObject({ acquire: { __typename: 'RateLimited', message: expect.stringContaining('"tpm" of "ana"') } });
+  expect(team).toMatchObject({
+    org: {
+      entity: {
+        usage: { nodes: [{ resource: 'gpt-4', counters: [{ consumed: 1 }, { consumed: 2300 }], totalEvents: 1 }] },
+        children: { nodes: [{ entityId: 'ana' }] },
+      },
+    },
+  });
   child.kill('SIGTERM');
   expect(await ended(child)).toBe(0);
 });
