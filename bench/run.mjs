@@ -1,4 +1,4 @@
-// npm run bench -- spend [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
+// npm run bench -- spend|limits [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
@@ -7,6 +7,7 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 /** Each part takes the stage and the options, prints what it measured, and says how much failed. */
 const parts = {
   spend: async () => (await import('./spend.mjs')).spend,
+  limits: async () => (await import('./limits.mjs')).limits,
 };
 
 const { positionals, values } = parseArgs({

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { drive, together } from './load.mjs';
+import { difference, printTable } from './report.mjs';
+import { newOrg } from './tenant.mjs';
 
 // One round each; the first is longer because it takes thousands of requests until the compilers have done their work.
 const warmUpSeconds = [4, 1];
@@ -16,11 +18,11 @@ const bars = { 'one org': 3, '100 orgs': 0.7 };
 /** Measures, prints, and says how much failed. */
 export async function spend(stage, { seconds, inFlight }) {
   const orgs = [];
-  for (let i = 0; i <= manyOrgs; i++) orgs.push(await newOrg(stage));
+  for (let i = 0; i <= manyOrgs; i++) orgs.push({ ...(await newOrg(stage)), acknowledged: new Map() });
   const [single, ...many] = orgs;
   const raw = rawTransactions(stage);
   const phases = [
-    { name: 'raw', send: raw.send, runs: [] },
+    { name: 'raw', isByHand: true, send: raw.send, runs: [] },
     { name: 'one org', send: () => submit(stage, single), runs: [] },
     { name: `${manyOrgs} orgs`, send: () => submit(stage, many[Math.floor(Math.random() * many.length)]), runs: [] },
   ];
@@ -34,8 +36,9 @@ export async function spend(stage, { seconds, inFlight }) {
       runs.push({ ...run, units: (await stage.writeUnits()) - unitsBefore, cpu: difference(cpuAfter, cpuBefore) });
     }
   }
-  const results = phases.map(({ name, runs }) => ({ name, runs, ...together(runs) }));
-  printTable(results);
+  const results = phases.map(({ send, ...phase }) => ({ ...phase, ...together(phase.runs) }));
+  const [byHand] = results;
+  printTable(results, [{ title: 'x raw', of: () => byHand, bars }]);
   const failures = [...results, ...warmUps].flatMap((result) => result.failures);
   for (const failure of failures.slice(0, 3)) console.log(`failed: ${failure?.stack ?? failure}`);
   const wrong = [...(await wrongOrgs(stage, orgs)), ...(await raw.wrong())];
@@ -47,21 +50,6 @@ export async function spend(stage, { seconds, inFlight }) {
   );
   console.log(`failed requests: ${failures.length}`);
   return failures.length + wrong.length;
-}
-
-async function newOrg({ client, asAdmin }) {
-  const { registerOrg } = await client.ask(asAdmin, 'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }', {
-    input: { name: 'Bench', timezone: 'UTC', quotaScope: 'APP', modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1e12 }] },
-  });
-  const { orgId } = registerOrg.org;
-  const { registerApp } = await client.ask(asAdmin, 'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }', {
-    input: { orgId, appId: 'chat', name: 'Chat' },
-  });
-  const { retrieveSecret } = await client.ask({}, 'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }', {
-    token: registerApp.secretRetrieval.token,
-  });
-  const { issueToken } = await client.ask({}, 'mutation ($input: IssueTokenInput!) { issueToken(input: $input) { accessToken } }', { input: retrieveSecret });
-  return { orgId, headers: { authorization: `Bearer ${issueToken.accessToken}` }, acknowledged: new Map() };
 }
 
 const submitCost = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
@@ -141,45 +129,4 @@ function rawTransactions({ store, tableName }) {
     },
     close: () => low.destroy(),
   };
-}
-
-const difference = (after, before) => Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]));
-
-function printTable(results) {
-  const [raw] = results;
-  const total = (runs, pick) => runs.reduce((sum, run) => sum + pick(run), 0);
-  const rows = results.map(({ name, runs, count, perSecond, p50, p99 }) => {
-    const cpu = ['gateway', 'engine', 'load'].map((who) => total(runs, (run) => run.cpu[who]));
-    const ratio = perSecond / raw.perSecond;
-    const bar = bars[name];
-    return [
-      name,
-      String(count),
-      perSecond.toFixed(0),
-      runs.map((run) => (run.latencies.length / run.seconds).toFixed(0)).join(' '),
-      p50.toFixed(1),
-      p99.toFixed(1),
-      ...cpu.map((seconds) => `${seconds.toFixed(1)} (${((seconds * 1000) / count).toFixed(2)})`),
-      name === raw.name ? '' : (total(runs, (run) => run.units) / count).toFixed(2),
-      ratio.toFixed(2),
-      bar === undefined ? '' : `>= ${bar}: ${ratio >= bar ? 'met' : 'MISSED'}`,
-    ];
-  });
-  const head = [
-    'phase',
-    'requests',
-    'req/s',
-    'by round',
-    'p50 ms',
-    'p99 ms',
-    'gateway CPU s (ms/req)',
-    'engine CPU s',
-    'load CPU s',
-    'write units',
-    'x raw',
-    'bar',
-  ];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  for (const row of [head, ...rows])
-    console.log(row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join('  '));
 }

@@ -218,7 +218,7 @@ export async function buildServices(
     limits: new LimitService({ buckets: bucketStore, leases: leaseStore, takes, namespaces, resolution, sealer, clock, metrics }),
     leases: new LeaseService({ buckets: bucketStore, leases: leaseStore, namespaces, sealer, clock }),
     limitConfigs: new LimitConfigService({ store: configStore, namespaces, resolution, audit }),
-    entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock }),
+    entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock, usageDays }),
     reports: new ReportService({ buckets: bucketStore, usage: new UsageStore(store), entities: entityStore, namespaces, clock, usageDays }),
     bucketStore,
   };

@@ -8,6 +8,7 @@ import { keptMs, openUsage, type Shard } from './shard.js';
 
 const table = 'limiter';
 const dayMs = 86_400_000;
+const centuryMs = 36_525 * dayMs;
 
 /** The attribute of a limit's field. Two letters last, so that a name may hold whatever a name may hold. */
 const attribute = (limit: string, field: 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th'): string => `b_${limit}_${field}`;
@@ -118,7 +119,7 @@ export function changeOf(id: ShardId, shard: Shard, { moves, events, mayExpire =
       conditions.push(atMost(fullAt, BigInt(expiresAtMs) * limit.refillMilli - step.add));
     }
   });
-  const ttl = expiresAtMs === undefined ? undefined : epochSeconds(expiresAtMs) + 1;
+  const ttl = ttlOf(expiresAtMs);
   return {
     write: {
       table,
@@ -136,12 +137,19 @@ function withExpiry({ expiresAtSecs: _, ...shard }: Shard, ttl: number | undefin
   return ttl === undefined ? shard : { ...shard, expiresAtSecs: ttl };
 }
 
-function expiryMs(limits: readonly LimitState[], nowMs: number): number {
+/** When the item may go; undefined where that is so far off that it need not. */
+function expiryMs(limits: readonly LimitState[], nowMs: number): number | undefined {
   const kept = nowMs + keptMs(limits);
   const paid = Math.max(...limits.map(fullAtMs));
   // A day more than a debt lasts, so that another's charge meanwhile seldom needs a second thought.
-  return paid > kept - dayMs ? paid + dayMs : kept;
+  const atMs = paid > kept - dayMs ? paid + dayMs : kept;
+  return atMs < nowMs + centuryMs ? atMs : undefined;
 }
+
+/** When the item of a bucket with these limits may go, in seconds. */
+export const expirySecs = (limits: readonly LimitState[], nowMs: number): number | undefined => ttlOf(expiryMs(limits, nowMs));
+
+const ttlOf = (atMs: number | undefined): number | undefined => (atMs === undefined ? undefined : epochSeconds(atMs) + 1);
 
 /** The first write on a bucket this process has not seen: makes it, or takes from one that is there and full. */
 export function creationOf(id: ShardId, { specs, version }: LimitSet, { moves, events, mayExpire = true }: Doing, hour: number, nowMs: number): PlannedWrite {
@@ -152,7 +160,7 @@ export function creationOf(id: ShardId, { specs, version }: LimitSet, { moves, e
     fullAt: limit.fullAt + (taken[i] as bigint) * limit.refillPeriodMs,
     consumedMilli: taken[i] as bigint,
   }));
-  const ttl = mayExpire ? epochSeconds(expiryMs(after, nowMs)) + 1 : undefined;
+  const ttl = mayExpire ? expirySecs(after, nowMs) : undefined;
   const shard: Shard = { limits: after, version, shardCount: 1, hour, events, eventsBefore: 0, writes: 1 };
   const isTaken = (i: number): boolean => (taken[i] as bigint) > 0n;
   const set = Object.assign(

@@ -18,6 +18,7 @@ import {
   type Doing,
   doublingWrite,
   endingWrites,
+  expirySecs,
   type PlannedWrite,
   replacingWrite,
   shardItem,
@@ -216,9 +217,11 @@ export class BucketStore {
       const kept = new Set(set.specs.map(({ name }) => name));
       const loses = shard.limits.some(({ name }) => !kept.has(name)) && isUsed(shard);
       const base = loses ? closed(shard, shard.hour) : shard;
-      const limits = restamp(base.limits, set.specs, this.clock.nowMs(), shard.shardCount);
-      const { expiresAtSecs, ...rest } = base;
-      const after: Shard = { ...rest, limits, version: set.version, ...(mayExpire && expiresAtSecs !== undefined ? { expiresAtSecs } : {}) };
+      const nowMs = this.clock.nowMs();
+      const limits = restamp(base.limits, set.specs, nowMs, shard.shardCount);
+      const { expiresAtSecs: _, ...rest } = base;
+      const expires = mayExpire && shard.shardCount === 1 ? expirySecs(limits, nowMs) : undefined;
+      const after: Shard = { ...rest, limits, version: set.version, ...(expires === undefined ? {} : { expiresAtSecs: expires }) };
       const booking = loses ? closingWrites(id, shard, shard.hour, this.usageExpirySecs()).slice(1) : [];
       const outcome = await this.client.transact([replacingWrite(id, shard, after), ...booking]);
       if (outcome.done) this.learn(id, { ...after, writes: shard.writes + 1 });
@@ -364,7 +367,7 @@ export class BucketStore {
     const settled = new Map<Operation, Settled<Judged>>();
     const untilMs = this.clock.monotonicMs() + deadlineMs;
     const [{ parts: lane }] = group as [Operation];
-    let fresh = false;
+    let exactAtMs: number | undefined;
     try {
       for (let attempt = 0; ; attempt++) {
         const open = group.filter((operation) => !settled.has(operation));
@@ -380,15 +383,15 @@ export class BucketStore {
           break;
         }
         const nowMs = this.clock.nowMs();
-        const chosen = this.choose(open, lane, shards, nowMs);
-        if (chosen.length === 0 && fresh) {
-          this.refuse(open, lane, shards as Shard[], nowMs, settled);
-          break;
-        }
+        // What the store has just shown is judged as of then: what refills meanwhile is for whoever comes next, or two
+        // gateways would chase each drop of an empty bucket.
+        const { chosen, short } = this.choose(open, lane, shards, exactAtMs ?? nowMs);
+        if (exactAtMs !== undefined && short.length > 0) this.refuse(short, lane, shards as Shard[], exactAtMs, settled);
         // None would fit by what is remembered: all the same the store has the last word, on the first of them.
-        const tried = chosen.length > 0 ? chosen : open.slice(0, 1);
+        const tried = chosen.length > 0 ? chosen : exactAtMs === undefined ? open.slice(0, 1) : [];
+        if (tried.length === 0) continue;
         const { isExact, answers } = await this.send(tried, lane, shards, nowMs);
-        fresh = isExact;
+        exactAtMs = isExact ? nowMs : undefined;
         for (const [operation, outcome] of answers) settled.set(operation, { done: outcome });
       }
     } catch (error) {
@@ -451,8 +454,8 @@ export class BucketStore {
     else this.shards.delete(shardName(id));
   }
 
-  /** Those that can go together: whatever takes nothing, and takes in order of arrival while there is enough. */
-  private choose(open: readonly Operation[], lane: readonly Part[], shards: readonly (Shard | undefined)[], nowMs: number): Operation[] {
+  /** Who can go together: whatever takes nothing, and takes in order of arrival while there is enough. */
+  private choose(open: readonly Operation[], lane: readonly Part[], shards: readonly (Shard | undefined)[], nowMs: number): Choice {
     const most = lane.length === 1 && !open[0]?.lease ? mostAGroup : mostItemsATransaction - lane.length;
     const candidates = open.slice(0, most);
     const admitted = lane.map((_, i) => {
@@ -460,7 +463,8 @@ export class BucketStore {
       const limits = shards[i]?.limits ?? creationLimits(lane[i] as Part, nowMs);
       return lane[i]?.set ? admit(limits, requests, nowMs, shards[i]?.shardCount ?? 1) : requests.map(() => true);
     });
-    return candidates.filter((_, at) => admitted.every((of) => of[at]));
+    const isChosen = candidates.map((_, at) => admitted.every((of) => of[at]));
+    return { chosen: candidates.filter((_, at) => isChosen[at]), short: candidates.filter((_, at) => !isChosen[at]) };
   }
 
   private refuse(open: readonly Operation[], lane: readonly Part[], shards: readonly Shard[], nowMs: number, settled: Map<Operation, Settled<Judged>>): void {
@@ -530,6 +534,12 @@ export class BucketStore {
       return { isExact: false, answers: new Map(tried.map((operation) => [operation, { kind: 'failed', error }])) };
     }
   }
+}
+
+interface Choice {
+  readonly chosen: readonly Operation[];
+  /** Those that would have been chosen if there were enough. */
+  readonly short: readonly Operation[];
 }
 
 interface Answers {

@@ -88,7 +88,8 @@ export function stepOf(limit: LimitState, { takeMilli, chargeMilli, returnMilli,
   const change = taken + cost(limit, chargeMilli, shards) - cost(limit, returnMilli, shards);
   const underCeiling = judged ? { upTo: now + ceiling(limit) - taken } : {};
   if (takeMilli === 0n && chargeMilli === 0n) return change === 0n ? underCeiling : { ...underCeiling, add: change };
-  if (isFull(limit, nowMs)) return { below: now, set: now + change };
+  // More than a shard can ever hold is not taken from a full one either: then the condition below cannot hold.
+  if (isFull(limit, nowMs) && taken <= ceiling(limit)) return { below: now, set: now + change };
   return { from: now, ...underCeiling, add: change };
 }
 

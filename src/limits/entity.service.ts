@@ -1,5 +1,5 @@
 import type { AuditService } from '../audit/audit.service.js';
-import type { Clock } from '../lib/clock.js';
+import { type Clock, epochSeconds } from '../lib/clock.js';
 import { GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
 import type { BucketStore } from './bucket.store.js';
 import { type Entity, type NewEntity, newEntityIssues, unnamedEntity } from './entity.js';
@@ -20,6 +20,7 @@ export interface EntityParts {
   readonly resolution: ResolutionService;
   readonly audit: AuditService;
   readonly clock: Clock;
+  readonly usageDays: number;
 }
 
 export class EntityService {
@@ -51,25 +52,27 @@ export class EntityService {
   /** Deletes an entity with its limits and buckets, the use of their hours booked first; what it has used stays on record. False where there was nothing. */
   async delete(orgId: string, entityId: string, actor: string): Promise<boolean> {
     refuseAny(entityIssues(entityId, 'entityId'));
-    const { store, namespaces, resolution, audit } = this.parts;
+    const { store, namespaces, resolution, audit, clock, usageDays } = this.parts;
     const namespace = await namespaces.of(orgId);
     const buckets = await this.endBuckets(namespace, entityId);
     const keys = await store.listOwnKeys(namespace, entityId);
     if (buckets === 0 && keys.length === 0) return false;
     const details = { records: keys.length + buckets };
-    await store.deleteKeys(keys, [audit.draft({ orgId, actor, action: 'entity_deleted', entityId, details })]);
+    const markedUntilSecs = epochSeconds(clock.nowMs()) + usageDays * 86_400;
+    await store.delete(namespace, entityId, keys, markedUntilSecs, [audit.draft({ orgId, actor, action: 'entity_deleted', entityId, details })]);
     resolution.noteChange(namespace);
     return true;
   }
 
-  /** An entity that was created, or is only known by its limits or buckets. */
+  /** An entity that was created, or is only known by its limits, its buckets or what it has used. */
   async find(orgId: string, entityId: string): Promise<Entity | undefined> {
     if (!isEntityId(entityId)) return undefined;
     const { store, namespaces } = this.parts;
     const namespace = await namespaces.of(orgId);
     const [created] = await store.loadMany([{ orgId, namespace, entityId }]);
     if (created) return created;
-    const isKnown = (await store.listOwnKeys(namespace, entityId)).length > 0 || (await this.hasBuckets(namespace, entityId));
+    const isKnown =
+      (await store.listOwnKeys(namespace, entityId)).length > 0 || (await this.hasBuckets(namespace, entityId)) || (await store.hasUse(namespace, entityId));
     return isKnown ? unnamedEntity(orgId, entityId) : undefined;
   }
 

@@ -6,6 +6,8 @@ import { childIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIn
 
 const table = 'limiter';
 const mostWritesATransaction = 100;
+/** Stands before all past use of an entity, so that one look finds either. */
+const tombstone = '#TOMBSTONE';
 
 export interface EntityRef {
   readonly orgId: string;
@@ -24,6 +26,13 @@ export class EntityStore {
       { consistent: true },
     );
     return items.map((item, i) => item && toEntity(item, (refs[i] as EntityRef).orgId));
+  }
+
+  /** Whether there is past use to be seen of an entity: not of one that was deleted. */
+  async hasUse(namespace: string, entityId: string): Promise<boolean> {
+    const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', tombstone, '#USAGE#~'));
+    const { items } = await this.client.query({ table, where, limit: 1, consistent: true });
+    return items[0] !== undefined && items[0].SK !== tombstone;
   }
 
   /** Creates an entity; its parent must exist in the same moment. */
@@ -52,10 +61,12 @@ export class EntityStore {
     return keys;
   }
 
-  /** Deletes these items, the drafts with the first hundred. */
-  async deleteKeys(keys: readonly Key[], drafts: readonly Draft[]): Promise<void> {
-    const first = keys.slice(0, mostWritesATransaction - drafts.length);
-    await this.client.transact([...first.map((key): Write => ({ table, delete: key })), ...(drafts as readonly Write[])]);
+  /** Deletes these items of an entity, and leaves a mark that it was deleted for as long as its use is kept. */
+  async delete(namespace: string, entityId: string, keys: readonly Key[], markedUntilSecs: number, drafts: readonly Draft[]): Promise<void> {
+    const PK = entityPartition(namespace, entityId);
+    const mark: Write = { table, put: { PK, SK: tombstone, ...namespaceIndexKeys(namespace, PK), ttl: markedUntilSecs } };
+    const first = keys.slice(0, mostWritesATransaction - drafts.length - 1);
+    await this.client.transact([...first.map((key): Write => ({ table, delete: key })), mark, ...(drafts as readonly Write[])]);
     await this.client.writeMany(
       table,
       keys.slice(first.length).map((key) => ({ delete: key })),

@@ -31,7 +31,7 @@ const mostNameLength = 256;
 const mostValueLength = 1024;
 
 const textIssues = (value: string, most: number, path: string): Issue[] =>
-  value.length >= 1 && value.length <= most && value.isWellFormed() ? [] : [{ path, message: `must have 1 to ${most} characters` }];
+  value.trim() !== '' && value.length <= most && value.isWellFormed() ? [] : [{ path, message: `must have 1 to ${most} characters, not only spaces` }];
 
 export function newEntityIssues({ entityId, name, parentId, metadata }: NewEntity, path: string): Issue[] {
   const names = metadata.map((pair) => pair.name);
@@ -43,7 +43,9 @@ export function newEntityIssues({ entityId, name, parentId, metadata }: NewEntit
     ...(metadata.length > mostMetadata ? [{ path: `${path}metadata`, message: `must have at most ${mostMetadata} pairs` }] : []),
     ...metadata.flatMap((pair, i) => [
       ...textIssues(pair.name, mostNameLength, `${path}metadata.${i}.name`),
-      ...(pair.value.length <= mostValueLength ? [] : [{ path: `${path}metadata.${i}.value`, message: `must have at most ${mostValueLength} characters` }]),
+      ...(pair.value.length <= mostValueLength && pair.value.isWellFormed()
+        ? []
+        : [{ path: `${path}metadata.${i}.value`, message: `must have at most ${mostValueLength} characters` }]),
       ...(names.indexOf(pair.name) < i ? [{ path: `${path}metadata.${i}.name`, message: `"${pair.name}" is named twice` }] : []),
     ]),
   ];

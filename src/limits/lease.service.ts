@@ -2,11 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
+import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketStore, Outcome } from './bucket.store.js';
 import { decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, mostAdjusts, type Settlement, settle, settleAll, sumFor } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
-import { amountsOf, type Consumption, consumeIssues, mostTokens } from './limit.js';
+import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf } from './limit.js';
 import type { NamespaceService } from './namespace.service.js';
 import { type LimitStatus, statusesAfter } from './status.js';
 
@@ -24,13 +25,14 @@ export interface LeaseParts {
   readonly clock: Clock;
 }
 
-const mostRounds = 10;
+const mostRounds = 30;
 const leaseId = /^[A-Za-z0-9_-]{32,8192}$/;
 
 /** What a change makes of a lease as it stands: the next state and its moves, or that it was made before. */
 type Change = (state: LeaseState) => { readonly state: LeaseState; readonly settlement: Settlement } | 'made before';
 
 export class LeaseService {
+  private readonly locks = new Locks();
   private readonly known = new LRUCache<string, LeaseState>({ max: 10_000 });
 
   constructor(private readonly parts: LeaseParts) {}
@@ -52,7 +54,11 @@ export class LeaseService {
       if (state.released) throw new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
       refuseAny(adjustIssues(state, adjust));
       const settlement = settle(state.holdings, amountsOf(adjust));
-      if ('excess' in settlement) throw badInput({ path: 'input.adjust', message: `gives back more of "${settlement.excess}" than the lease has out` });
+      if ('excess' in settlement) {
+        const { excess, outMilli } = settlement;
+        const path = `input.adjust.${adjust.findIndex(({ limit }) => limit === excess)}.amount`;
+        throw badInput({ path, message: `gives back more of "${excess}" than the lease has out, ${tokensOf(outMilli)}` });
+      }
       const adjusted = { ...state.adjusted, [idempotencyKey]: hash };
       return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, adjusted }, settlement };
     });
@@ -69,15 +75,36 @@ export class LeaseService {
 
   /** Makes a change to a lease and to its buckets together: both or neither, and once. */
   private async change(id: string, handle: LeaseHandle, change: Change): Promise<LeaseAdjustment> {
-    const { namespaces, clock, leases, buckets } = this.parts;
+    const { namespaces, clock } = this.parts;
     if (handle.degraded) return { leaseId: id, replayed: false, statuses: [] };
     // Of a namespace that was purged there is nothing left to give back to.
     if ((await namespaces.of(handle.orgId)) !== handle.namespace) throw notFound('lease');
     if (handle.expiresAtMs <= clock.nowMs()) throw new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
     const name = `${handle.namespace} ${handle.name}`;
+    // One after the other here, so that only other gateways can come in between.
+    const leave = await this.locks.hold([name]);
+    try {
+      return await this.changeNext(id, handle, name, change);
+    } finally {
+      leave();
+    }
+  }
+
+  private async changeNext(id: string, handle: LeaseHandle, name: string, change: Change): Promise<LeaseAdjustment> {
+    const { leases, buckets } = this.parts;
     let state = this.known.get(name) ?? firstState(handle);
+    let isConfirmed = false;
     for (let round = 0; round < mostRounds; round++) {
-      const changed = change(state);
+      let changed: ReturnType<Change>;
+      try {
+        changed = change(state);
+      } catch (error) {
+        // Nobody is refused by what is only remembered.
+        if (isConfirmed || !(error instanceof GatewayError)) throw error;
+        state = (await leases.loadState(handle)) ?? firstState(handle);
+        isConfirmed = true;
+        continue;
+      }
       if (changed === 'made before') return { leaseId: id, replayed: true, statuses: await this.statusesNow(handle, state) };
       const { settlement } = changed;
       const parts = state.holdings.flatMap(({ entityId, shard }, at) => {
@@ -91,7 +118,10 @@ export class LeaseService {
         return { leaseId: id, replayed: false, statuses: this.statusesAfter(handle, changed.state, settlement, outcome) };
       }
       // Somebody else has changed the lease: then it is as the store has it.
-      if (outcome.kind === 'lease') state = outcome.old ? toState(outcome.old) : firstState(handle);
+      if (outcome.kind === 'lease') {
+        state = outcome.old ? toState(outcome.old) : firstState(handle);
+        isConfirmed = true;
+      }
     }
     throw unavailable('too many are changing this lease; nothing was changed: try again');
   }

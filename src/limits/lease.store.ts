@@ -46,6 +46,12 @@ export class LeaseStore {
     };
   }
 
+  /** How a lease stands; undefined where nothing has been changed about it. */
+  async loadState({ namespace, name }: LeaseHandle): Promise<LeaseState | undefined> {
+    const item = await this.client.get(table, leaseKey(namespace, name), { consistent: true });
+    return item && (item.v as number) > 0 ? toState(item) : undefined;
+  }
+
   async loadFirst(namespace: string, name: string, nowMs: number): Promise<FirstLease | undefined> {
     const item = await this.client.get(table, leaseKey(namespace, name), { consistent: true });
     return item && (item.exp_ms as number) > nowMs ? toFirst(item) : undefined;

@@ -82,8 +82,14 @@ export interface Settlement {
   readonly holdings: readonly Holding[];
 }
 
-/** How a lease's holdings change by these amounts on each of its entities; or the limit of which more would be given back than is out. */
-export function settle(holdings: readonly Holding[], deltas: Amounts): Settlement | { readonly excess: string } {
+/** The limit of which more would be given back than is out. */
+export interface Excess {
+  readonly excess: string;
+  readonly outMilli: bigint;
+}
+
+/** How a lease's holdings change by these amounts on each of its entities. */
+export function settle(holdings: readonly Holding[], deltas: Amounts): Settlement | Excess {
   const moves = holdings.map((): Record<string, bigint> => ({}));
   for (const entityId of new Set(holdings.map((holding) => holding.entityId))) {
     const own = holdings.flatMap((holding, at) => (holding.entityId === entityId ? [{ at, amounts: holding.amounts }] : []));
@@ -102,7 +108,7 @@ export function settle(holdings: readonly Holding[], deltas: Amounts): Settlemen
         if (back > 0n) (moves[at] as Record<string, bigint>)[name] = -back;
         left -= back;
       }
-      if (left > 0n) return { excess: name };
+      if (left > 0n) return { excess: name, outMilli: -delta - left };
     }
   }
   return { moves, holdings: holdings.map((holding, at) => ({ ...holding, amounts: plus(holding.amounts, moves[at] as Amounts) })) };

@@ -5,7 +5,7 @@ import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
 import { fullLimit, restamp } from './bucket.js';
 import type { BucketStore } from './bucket.store.js';
-import { encodeHandle, type Holding, type LeaseHandle, leaseContext, leaseMs } from './lease.js';
+import { encodeHandle, type FirstLease, type Holding, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
 import type { LeaseStore } from './lease.store.js';
 import {
   type Consumption,
@@ -19,7 +19,7 @@ import {
   resourceIssues,
 } from './limit.js';
 import type { NamespaceService } from './namespace.service.js';
-import type { ResolutionService } from './resolution.service.js';
+import type { ResolutionService, TakePath } from './resolution.service.js';
 import type { Shard } from './shard.js';
 import { type LimitStatus, longestWaitSecs, type Standing, statusesAfter, statusesOf } from './status.js';
 import type { TakeService, Target } from './take.service.js';
@@ -67,6 +67,9 @@ export interface LimitParts {
   readonly metrics: Metrics;
 }
 
+/** One attempt of an acquire with a request id. */
+type Attempt = Pick<FirstLease, 'requestHash' | 'nonce'> & { readonly name: string };
+
 export class LimitService {
   constructor(private readonly parts: LimitParts) {}
 
@@ -104,8 +107,8 @@ export class LimitService {
   private async decide(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
     const { namespaces, takes } = this.parts;
     const namespace = await namespaces.of(orgId);
+    if (request.requestId) return this.acquireOnce(orgId, namespace, request, request.requestId);
     const targets = await this.targetsOf(orgId, namespace, request, 'input.consume');
-    if (request.requestId) return this.takeOnce(orgId, namespace, request, request.requestId, targets);
     const lately = this.refusedLately(targets);
     if (lately) return refusal(targets, lately);
     const [child, parent] = targets as [Target, Target?];
@@ -114,33 +117,74 @@ export class LimitService {
     return this.leaseOf(this.handleOf(orgId, namespace, request, `l-${randomToken(12)}`, targets), statusesTaken(targets, taking.standings), false);
   }
 
-  /** An acquire with a request id: its lease is written with what it takes, so that a repeat finds it. */
-  private async takeOnce(orgId: string, namespace: string, request: AcquireRequest, requestId: string, targets: Target[]): Promise<Lease | RateLimited> {
-    const { leases, takes, clock } = this.parts;
+  /** An acquire with a request id: what was granted once comes back, whatever has become of the bucket and its limits since. */
+  private async acquireOnce(orgId: string, namespace: string, request: AcquireRequest, requestId: string): Promise<Lease | RateLimited> {
+    const { leases, clock } = this.parts;
     const name = `r-${requestId}`;
-    const requestHash = hashOf(request);
-    const nonce = newUuid();
+    const attempt = { name, requestHash: hashOf(request), nonce: newUuid() };
+    let refused: GatewayError | RateLimited;
+    try {
+      const result = await this.takeOnce(orgId, namespace, request, attempt);
+      if ('handle' in result) return await this.replay(result, requestId, attempt);
+      if (result.kind === 'Lease') return result;
+      refused = result;
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'BAD_USER_INPUT') throw error;
+      refused = error;
+    }
+    const first = await leases.loadFirst(namespace, name, clock.nowMs());
+    if (first) return this.replay(first, requestId, attempt);
+    if (refused instanceof GatewayError) throw refused;
+    return refused;
+  }
+
+  /** Takes, and writes the lease with it; or finds the lease that was written first. */
+  private async takeOnce(orgId: string, namespace: string, request: AcquireRequest, attempt: Attempt): Promise<Lease | RateLimited | FirstLease> {
+    const { leases, takes, clock } = this.parts;
+    const { name, requestHash, nonce } = attempt;
+    const targets = await this.targetsOf(orgId, namespace, request, 'input.consume');
     let handle: LeaseHandle | undefined;
     const taking = await takes.takeWith(targets, () => {
       handle = this.handleOf(orgId, namespace, request, name, targets);
       return { name: `${namespace} ${name}`, write: leases.first({ handle, requestHash, nonce }, clock.nowMs()) };
     });
-    if (taking.kind === 'taken') return this.leaseOf(handle as LeaseHandle, statusesTaken(targets, taking.standings), false);
-    // A repeat of what was granted must not be refused because the bucket is empty by now.
-    const first = taking.kind === 'replay' ? taking.first : await leases.loadFirst(namespace, name, clock.nowMs());
-    if (!first) return refusal(targets, taking.kind === 'short' ? taking.standings : []);
-    if (first.requestHash !== requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
-    return this.leaseOf(first.handle, await this.statusesNow(targets), first.nonce !== nonce);
+    if (taking.kind === 'replay') return taking.first;
+    if (taking.kind === 'short') return refusal(targets, taking.standings);
+    return this.leaseOf(handle as LeaseHandle, statusesTaken(targets, taking.standings), false);
   }
 
-  private async targetsOf(
+  private async replay({ handle, requestHash, nonce }: FirstLease, requestId: string, attempt: Attempt): Promise<Lease> {
+    if (requestHash !== attempt.requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
+    const { namespace, resource, holdings } = handle;
+    const entities = [...new Set(holdings.map(({ entityId }) => entityId))];
+    const found = await Promise.all(entities.map((entityId) => this.parts.buckets.load({ namespace, entityId, resource })));
+    const atMs = this.parts.clock.nowMs();
+    const taken = holdings.map(({ amounts }) => amounts);
+    const statuses = entities.flatMap((entityId, i) => statusesAfter({ entityId, resource, shards: found[i] ?? [], atMs }, sumFor(entityId, holdings, taken)));
+    return this.leaseOf(handle, statuses, nonce !== attempt.nonce);
+  }
+
+  private async targetsOf(orgId: string, namespace: string, request: Omit<AcquireRequest, 'requestId'>, at: string): Promise<Target[]> {
+    const { resolution } = this.parts;
+    const { entityId, resource } = request;
+    const path = await resolution.path(orgId, namespace, entityId, resource);
+    try {
+      return this.judge(orgId, namespace, request, path, at);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
+      return this.judge(orgId, namespace, request, await resolution.pathFresh(orgId, namespace, entityId, resource), at);
+    }
+  }
+
+  private judge(
     orgId: string,
     namespace: string,
     { entityId, resource, consume, limits }: Omit<AcquireRequest, 'requestId'>,
+    { resolved, parent }: TakePath,
     at: string,
-  ): Promise<Target[]> {
-    const { takes, resolution } = this.parts;
-    const { resolved, parent } = await resolution.path(orgId, namespace, entityId, resource);
+  ): Target[] {
+    const { takes } = this.parts;
     const given = limits ? { given: limitSet(limits.map(completeLimit)) } : {};
     const child = takes.target({ orgId, id: { namespace, entityId, resource }, consume, isParent: false, ...given }, resolved, at);
     if (!parent) return [child];
@@ -159,12 +203,6 @@ export class LimitService {
       const seen = refusals[i]?.map(({ shard }) => shard) ?? buckets.recallShards(id).filter((shard) => shard !== undefined);
       return { ...id, shards: inForce(seen, set, atMs), atMs };
     });
-  }
-
-  private async statusesNow(targets: readonly Target[]): Promise<LimitStatus[]> {
-    const found = await this.parts.buckets.loadMany(targets.map(({ id }) => id));
-    const atMs = this.parts.clock.nowMs();
-    return targets.flatMap(({ id, set, amounts }, i) => statusesAfter({ ...id, shards: inForce(found[i] ?? [], set, atMs), atMs }, amounts));
   }
 
   private handleOf(orgId: string, namespace: string, { entityId, resource }: AcquireRequest, name: string, targets: readonly Target[]): LeaseHandle {
@@ -204,7 +242,9 @@ function refusal(targets: readonly Target[], standings: readonly Standing[]): Ra
   });
   const violations = statuses.filter(({ exceeded }) => exceeded);
   const retryAfterSecs = longestWaitSecs(statuses);
-  const named = violations.map(({ entityId, limit, available, requested }) => `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`);
+  const named = violations.map(({ entityId, limit, available, requested }) =>
+    available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
+  );
   const message = `refused on "${targets[0]?.id.resource}": ${named.join(', ')}; try again in ${retryAfterSecs} s`;
   return { kind: 'RateLimited', message, statuses, violations, retryAfterSecs };
 }

@@ -6,7 +6,7 @@ import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf 
 import type { BucketId } from './limiter-keys.js';
 import type { NamespaceService } from './namespace.service.js';
 import { availableAcross, openUsage, type Shard, unexpired } from './shard.js';
-import { type HourUsage, hourOf, sumHours, type UsageWindow, type WindowUsage, windowEnd, windowStart } from './usage.js';
+import { type HourUsage, hourMs, hourOf, sumHours, type UsageWindow, type WindowUsage, windowEnd, windowStart } from './usage.js';
 import type { Hours, UsageStore } from './usage.store.js';
 
 export interface Bucket {
@@ -118,8 +118,9 @@ export class ReportService {
     const nowMs = this.parts.clock.nowMs();
     const oldestMs = nowMs - this.parts.usageDays * 86_400_000;
     const fromMs = from?.getTime() ?? oldestMs;
-    const toMs = to?.getTime() ?? nowMs + 1;
-    if (fromMs >= toMs) throw badInput({ path: 'from', message: 'must be before `to`' });
+    // Another gateway's clock may be ahead of ours; further ahead there can be nothing.
+    const toMs = Math.min(to?.getTime() ?? Number.POSITIVE_INFINITY, nowMs + hourMs);
+    if (from && to && from >= to) throw badInput({ path: 'from', message: 'must be before `to`' });
     const begins = windowStart(window, fromMs);
     const first = begins < fromMs ? windowEnd(window, begins) : begins;
     return { from: hourOf(Math.max(first, windowStart(window, oldestMs))), to: hourOf(windowEnd(window, windowStart(window, toMs - 1))) };
@@ -128,6 +129,7 @@ export class ReportService {
   /** Closed hours and open ones together. If an hour was closed between the two reads they are read again, or it would count twice or not at all. */
   private async withOpenHours(ids: readonly BucketId[], { from, to }: Hours, readClosed: () => Promise<HourUsage[]>): Promise<HourUsage[]> {
     const { buckets } = this.parts;
+    if (from >= to) return [];
     let before = await buckets.loadMany(ids);
     for (let attempt = 0; ; attempt++) {
       const closedHours = await readClosed();

@@ -74,12 +74,19 @@ export class ResolutionService {
     const name = `${namespace} ${entityId} ${resource}`;
     const remembered = this.current(this.paths, name, namespace);
     if (remembered) return remembered.value;
-    const { generation, untilMs } = this.stamp(namespace);
+    const stamp = this.stamp(namespace);
     const [entity, resolved] = await Promise.all([this.entity(orgId, namespace, entityId), this.resolve(orgId, namespace, entityId, resource)]);
     const parent = entity?.cascade && entity.parentId !== undefined ? await this.parent(orgId, namespace, entity.parentId, resource) : undefined;
     const path: TakePath = { entityId, resolved, ...(parent ? { parent } : {}) };
-    this.paths.set(name, { value: path, generation, untilMs });
+    this.paths.set(name, { value: path, ...stamp });
     return path;
+  }
+
+  /** The same, with limits as the store has them now. */
+  async pathFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
+    const { parent } = await this.path(orgId, namespace, entityId, resource);
+    await Promise.all([entityId, ...(parent ? [parent.entityId] : [])].map((of) => this.resolveFresh(orgId, namespace, of, resource)));
+    return this.path(orgId, namespace, entityId, resource);
   }
 
   /** The limits in force, as remembered. */
@@ -103,7 +110,7 @@ export class ResolutionService {
     const places = placesFor(entityId, resource);
     const before = this.stamp(namespace);
     const configs = await Promise.all(places.map((place) => this.configLoader.load({ namespace, place })));
-    const isChanged = places.some((place, i) => this.levels.get(levelName(namespace, place))?.value.config?.version !== configs[i]?.version);
+    const isChanged = places.some((place, i) => JSON.stringify(this.levels.get(levelName(namespace, place))?.value.config) !== JSON.stringify(configs[i]));
     if (isChanged && this.generationOf(namespace) === before.generation) this.noteChange(namespace);
     const stamp = isChanged ? { ...before, generation: before.generation + 1 } : before;
     this.remember(namespace, places, configs, stamp);

@@ -16,6 +16,8 @@ export interface Shard {
 }
 
 export const mostShards = 32;
+/** Past this, milliseconds are no whole numbers any more. */
+const aeonMs = 2 ** 52;
 
 const limitNamed = ({ limits }: Shard, name: string): LimitState | undefined => limits.find((limit) => limit.name === name);
 
@@ -35,7 +37,7 @@ export function retryAcrossMs(shards: readonly Shard[], name: string, milli: big
   }
   if (availableAcross(shards, name, nowMs) >= milli) return 0;
   // More and more comes back as time goes on, so the moment can be found by halving.
-  let [early, late] = [0, Math.max(...shards.map((shard) => untilFullMs(shard, name, nowMs)))];
+  let [early, late] = [0, Math.min(aeonMs, Math.max(...shards.map((shard) => untilFullMs(shard, name, nowMs))))];
   while (late - early > 1) {
     const middle = Math.floor((early + late) / 2);
     if (availableAcross(shards, name, nowMs + middle) >= milli) late = middle;

@@ -40,7 +40,6 @@ export type Taking =
 const mostRounds = 30;
 /** How many shards are tried before all are looked at together. */
 const shardsTried = 3;
-const mostTries = 6;
 
 export interface TakeParts {
   readonly buckets: BucketStore;
@@ -55,7 +54,7 @@ export class TakeService {
   /** A bucket to take from, judged by the limits in force; `at` is where in the input its amounts stand. */
   target(base: Pick<Target, 'orgId' | 'id' | 'consume' | 'isParent' | 'given'>, { set, isOwn }: Resolved, at: string): Target {
     const limits = base.given ?? set;
-    if (!limits) throw noLimits(base);
+    if (!limits) throw noLimits(base, at);
     const target: Target = { ...base, set: limits, mayExpire: !isOwn, amounts: {}, placement: [], tries: 0 };
     this.judgeBy(target, limits, at);
     return target;
@@ -101,7 +100,7 @@ export class TakeService {
           break;
         case 'stale': {
           const { id } = parts[outcome.part] as Part;
-          await this.renew(targets.find((target) => target.id.entityId === id.entityId) as Target, id, outcome.shard);
+          await this.renew(targets.find((target) => target.id.entityId === id.entityId) as Target, [{ id, shard: outcome.shard }]);
           break;
         }
         case 'short': {
@@ -130,16 +129,17 @@ export class TakeService {
     target.placement = [{ shard: this.parts.buckets.preferred(target.id).shard, amounts: target.amounts }];
   }
 
-  /** The bucket is stamped with other limits: either ours are old, or its are. */
-  private async renew(target: Target, id: ShardId, shard: Shard): Promise<void> {
+  /** Shards are stamped with other limits: either ours are old, or theirs are. */
+  private async renew(target: Target, shards: readonly { readonly id: ShardId; readonly shard: Shard }[]): Promise<void> {
     const { resolution, buckets } = this.parts;
     const { namespace, entityId, resource } = target.id;
     const fresh = target.given ? undefined : await resolution.resolveFresh(target.orgId, namespace, entityId, resource);
     const set = target.given ?? fresh?.set;
-    if (!set) throw noLimits(target);
+    if (!set) throw noLimits(target, 'input.consume');
     if (fresh) target.mayExpire = !fresh.isOwn;
     this.judgeBy(target, set, 'input.consume');
-    if (set.version !== shard.version) await buckets.restamp(id, shard, set, target.mayExpire);
+    const old = shards.filter(({ shard }) => shard.version !== set.version);
+    await Promise.all(old.map(({ id, shard }) => buckets.restamp(id, shard, set, target.mayExpire)));
   }
 
   /**
@@ -159,16 +159,26 @@ export class TakeService {
       target.placement = [{ shard: next, amounts: target.amounts }];
       return { ...standing, isShort: false };
     }
-    const shards = await buckets.load(target.id);
+    const shards = await this.loadRenewed(target);
     const nowMs = clock.nowMs();
-    const all = { ...target.id, shards, atMs: nowMs };
-    const older = shards.findIndex(({ version }) => version !== target.set.version);
-    const split = older < 0 ? splitOver(shards, target.amounts, nowMs) : undefined;
-    if (older >= 0) target.placement = [{ shard: older, amounts: target.amounts }];
-    else if (split) target.placement = placed(split);
-    const isShort = target.tries > mostTries || (older < 0 && !split);
-    if (isShort) buckets.noteRefusal(target.id, shards);
-    return { ...all, isShort };
+    const split = splitOver(shards, target.amounts, nowMs);
+    if (split) target.placement = placed(split);
+    else buckets.noteRefusal(target.id, shards);
+    return { ...target.id, shards, atMs: nowMs, isShort: !split };
+  }
+
+  /** All shards, under the limits in force. */
+  private async loadRenewed(target: Target): Promise<Shard[]> {
+    const { buckets } = this.parts;
+    for (let round = 0; round < mostRounds; round++) {
+      const shards = await buckets.load(target.id);
+      if (shards.every(({ version }) => version === target.set.version)) return shards;
+      await this.renew(
+        target,
+        shards.map((shard, i) => ({ id: { ...target.id, shard: i }, shard })),
+      );
+    }
+    throw unavailable('the limits of this bucket are being changed; nothing was taken: try again');
   }
 
   /** Undoes a take that came to nothing. What cannot be given back now is gone until it refills: never granted twice. */
@@ -193,9 +203,9 @@ export class TakeService {
   }
 }
 
-const noLimits = ({ id: { entityId, resource }, isParent }: Pick<Target, 'id' | 'isParent'>) =>
+const noLimits = ({ id: { entityId, resource }, isParent }: Pick<Target, 'id' | 'isParent'>, at: string) =>
   badInput({
-    path: 'resource',
+    path: at.replace('consume', 'resource'),
     message: `no limits are set for ${isParent ? 'the parent' : 'entity'} "${entityId}" on "${resource}" at any level: set some with setLimits, or send \`limits\``,
   });
 

@@ -39,6 +39,18 @@ const appField = (selection: string): Row => ({
   may: signedIn,
 });
 const aCost = () => ({ requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1, outputTokens: 1 });
+/** Limits come along, so that it needs none that are set. */
+const anAcquire = () => ({
+  entityId: `user-${randomUUID()}`,
+  resource: 'api',
+  consume: [{ limit: 'rpm', amount: 1 }],
+  limits: [{ name: 'rpm', capacity: 10, refillPeriodSecs: 60 }],
+});
+const freshLease = async ({ app, org: { orgId } }: World): Promise<string> => {
+  const { acquire } = await app.admin.ask(op.AcquireDocument, { input: { ...anAcquire(), orgId } });
+  if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
+  return acquire.leaseId;
+};
 const freshRetrieval = async ({ app }: World): Promise<string> =>
   (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval.token;
 
@@ -96,6 +108,46 @@ const table: Readonly<Record<string, Row>> = {
     send: ({ callers, client: { orgId, appId } }, role) => callers[role].send(op.OverrideModelDocument, { input: { orgId, appId, label: null } }),
     may: tenantAdmins,
   },
+  'Query.availability': {
+    send: async ({ app, callers, org: { orgId } }, role) => {
+      await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'permitted', limits: anAcquire().limits } });
+      return callers[role].send(op.AvailabilityDocument, { orgId, entityId: 'user-1', resource: 'permitted' });
+    },
+    may: signedIn,
+  },
+  'Mutation.acquire': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.AcquireDocument, { input: { ...anAcquire(), orgId } }),
+    may: signedIn,
+  },
+  'Mutation.adjustLease': {
+    send: async (world, role) => {
+      const input = { leaseId: await freshLease(world), adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() };
+      return world.callers[role].send(op.AdjustLeaseDocument, { input });
+    },
+    may: signedIn,
+  },
+  'Mutation.releaseLease': {
+    send: async (world, role) => world.callers[role].send(op.ReleaseLeaseDocument, { leaseId: await freshLease(world) }),
+    may: signedIn,
+  },
+  'Mutation.createEntity': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.CreateEntityDocument, { input: { orgId, entityId: randomUUID() } }),
+    may: tenantAdmins,
+  },
+  'Mutation.deleteEntity': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.DeleteEntityDocument, { orgId, entityId: 'user-1' }),
+    may: tenantAdmins,
+  },
+  'Mutation.setLimits': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: 'user-1', limits: anAcquire().limits } }),
+    may: tenantAdmins,
+  },
+  'Mutation.deleteLimits': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.DeleteLimitsDocument, { input: { orgId, level: 'SYSTEM' } }),
+    may: tenantAdmins,
+  },
+  'Mutation.purgeLimiter': { send: ({ callers, org: { orgId } }, role) => callers[role].send(op.PurgeLimiterDocument, { orgId }), may: tenantAdmins },
   'Subscription.quotaAlerts': {
     send: ({ callers, org: { orgId } }, role) => callers[role].subscribeOnce('subscription ($orgId: UUID) { quotaAlerts(orgId: $orgId) { id } }', { orgId }),
     may: signedIn,
@@ -127,6 +179,16 @@ const table: Readonly<Record<string, Row>> = {
   'Org.updatedAt': plainOrgField('updatedAt'),
   'Org.app': { send: orgField('app(appId: "chat") { appId }'), may: signedIn },
   'Org.apps': { send: orgField('apps { nodes { appId } }'), may: tenantAdmins },
+  'Org.entity': { send: orgField('entity(entityId: "user-1") { entityId }'), may: tenantAdmins },
+  'Org.entities': { send: orgField('entities { nodes { entityId } }'), may: tenantAdmins },
+  'Org.entitiesWithLimits': { send: orgField('entitiesWithLimits(resource: "api") { nodes { entityId } }'), may: tenantAdmins },
+  'Org.limitConfig': { send: orgField('limitConfig(level: SYSTEM) { version }'), may: tenantAdmins },
+  'Org.limitConfigs': { send: orgField('limitConfigs { version }'), may: tenantAdmins },
+  'Org.resourceCapacity': { send: orgField('resourceCapacity(resource: "api", limit: "rpm") { totalCapacity }'), may: tenantAdmins },
+  'Org.resourceUsage': {
+    send: orgField('resourceUsage(resource: "api", window: DAILY, from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { entities }'),
+    may: tenantAdmins,
+  },
   'Org.auditEvents': { send: orgField('auditEvents { nodes { action } }'), may: tenantAdmins },
 
   'App.id': appField('id'),
@@ -200,6 +262,16 @@ describe('tenants apart', () => {
       }),
     overrideModel: (caller, orgId, appId) => caller.send(op.OverrideModelDocument, { input: { orgId, appId, label: 'economy' } }),
     quotaAlerts: (caller, orgId) => caller.subscribeOnce('subscription ($orgId: UUID) { quotaAlerts(orgId: $orgId) { id } }', { orgId }),
+    acquire: (caller, orgId) => caller.send(op.AcquireDocument, { input: { ...anAcquire(), entityId: 'user-1', orgId } }),
+    availability: (caller, orgId) => caller.send(op.AvailabilityDocument, { orgId, entityId: 'user-1', resource: 'api' }),
+    createEntity: (caller, orgId) => caller.send(op.CreateEntityDocument, { input: { orgId, entityId: 'user-1' } }),
+    deleteEntity: (caller, orgId) => caller.send(op.DeleteEntityDocument, { orgId, entityId: 'user-1' }),
+    setLimits: (caller, orgId) => caller.send(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits: anAcquire().limits } }),
+    deleteLimits: (caller, orgId) => caller.send(op.DeleteLimitsDocument, { input: { orgId, level: 'SYSTEM' } }),
+    purgeLimiter: (caller, orgId) => caller.send(op.PurgeLimiterDocument, { orgId }),
+    'Org.entity': (caller, orgId) => caller.send(op.EntityOfDocument, { orgId, entityId: 'user-1' }),
+    'node of an entity': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Entity', orgId, 'user-1') }),
+    'node of a bucket': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Bucket', orgId, 'user-1', 'api') }),
     rotateCredentials: (caller, orgId) => caller.send(op.RotateCredentialsDocument, { input: { orgId } }),
     'rotateCredentials of an app': (caller, orgId, appId) => caller.send(op.RotateCredentialsDocument, { input: { orgId, appId } }),
   };
@@ -247,6 +319,12 @@ describe('tenants apart', () => {
     idOf('__proto__', 'x'),
     idOf('App', randomUUID(), 'a#b'),
     idOf('AuditEvent', randomUUID(), 'x', 'y'),
+    idOf('Entity', randomUUID(), 'a'),
+    idOf('Entity', randomUUID(), 'a#b'),
+    idOf('Entity', randomUUID()),
+    idOf('Bucket', randomUUID(), 'a', 'api'),
+    idOf('Bucket', randomUUID(), 'a', 'b#c'),
+    idOf('Bucket', randomUUID(), 'a'),
   ])('answers null for the made-up id %j, to whoever asks', async (id) => {
     for (const caller of [world.app.admin, world.org.caller, world.client.caller]) expect((await caller.ask(op.NodeDocument, { id })).node).toBeNull();
   });

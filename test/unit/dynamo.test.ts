@@ -20,7 +20,7 @@ import {
   present,
 } from '../../src/dynamo/expression.js';
 import { classify, StoreUnavailable } from '../../src/dynamo/faults.js';
-import { key } from '../../src/dynamo/keys.js';
+import { key, slashed } from '../../src/dynamo/keys.js';
 import { pauseMs, RetryBudget } from '../../src/dynamo/retry.js';
 import { definitionOf, keyAttributes, tableNames } from '../../src/dynamo/tables.js';
 import { cloudFormationTemplate } from '../../src/dynamo/template.js';
@@ -28,6 +28,9 @@ import { type ClientRef, clientIdOf } from '../../src/identity/client-id.js';
 import { retrievalKey } from '../../src/identity/credential.store.js';
 import { clientKey, familyKey, tokenKey } from '../../src/identity/revocation.store.js';
 import { refreshKey } from '../../src/identity/session.store.js';
+import { entityIdPattern, resourcePattern } from '../../src/limits/limit.js';
+import * as limiter from '../../src/limits/limiter-keys.js';
+import type { ConfigPlace } from '../../src/limits/resolution.js';
 import { configKey } from '../../src/orgs/config-key.js';
 import { slug } from '../../src/spend/price.js';
 import { priceKey } from '../../src/spend/price.store.js';
@@ -109,6 +112,39 @@ describe('key', () => {
   });
 });
 
+describe('slashed', () => {
+  it('lets a value hold slashes, and nothing else that a value may not hold', () => {
+    expect(key`${'ns'}/BUCKET#${'a'}#${slashed('v1/chat/')}#${0}`).toBe('ns/BUCKET#a#v1/chat/#0');
+    for (const value of ['', 'a#b', '#', 'a\n', '\u0000', 'a\tb', 'a\u007f', '\ud800']) {
+      expect(() => key`RESOURCE#${slashed(value)}`).toThrow('unfit for a key');
+      expect(() => key`RESOURCE#${slashed(value)}#X`).toThrow('unfit for a key');
+    }
+  });
+
+  it('refuses a slash as the separator after it, which could be its own', () => {
+    expect(() => key`${slashed('a')}/${'b'}`).toThrow('separator');
+    expect(() => key`${slashed('a')}${'b'}`).toThrow('separator');
+    expect(() => key`${slashed('a')}-${slashed('b')}`).toThrow('separator');
+    expect(key`${'a'}/${slashed('b/c')}#${slashed('d/e')}`).toBe('a/b/c#d/e');
+  });
+
+  it('counts towards the 1024 bytes', () => {
+    expect(key`${slashed('/'.repeat(1024))}`).toHaveLength(1024);
+    expect(() => key`${slashed('/'.repeat(1025))}`).toThrow('1025 bytes');
+  });
+
+  it('gives equal keys only for equal values', () => {
+    const part = fc.stringMatching(/^[ab/]{1,4}$/);
+    const plain = fc.stringMatching(/^[ab]{1,4}$/);
+    fc.assert(
+      fc.property(fc.tuple(plain, part, part), fc.tuple(plain, part, part), ([a, b, c], [d, e, f]) => {
+        const equal = key`${a}/X#${slashed(b)}#${slashed(c)}` === key`${d}/X#${slashed(e)}#${slashed(f)}`;
+        return equal === (a === d && b === e && c === f);
+      }),
+    );
+  });
+});
+
 describe('the keys of the project', () => {
   // Few ids, so that two calls often share some: that is where a forged key would show.
   const orgIds = ['00000000-0000-4000-8000-000000000000', '11111111-1111-4111-8111-111111111111'];
@@ -127,6 +163,25 @@ describe('the keys of the project', () => {
   const alert = fc.tuple(spendId, fc.constantFrom(...alertKinds));
   const requestId = fc.oneof(fc.constantFrom('1', 'REQ', 'req-1'), fc.stringMatching(/^[A-Za-z0-9_.:@-]{1,40}$/));
 
+  const namespace = fc.oneof(fc.constantFrom('aaaaaaaaaaa', '_aaaaaaaaaa', 'SYSTEM-----'), fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_-]{10}$/));
+  const entityId = fc.oneof(fc.constantFrom('a', 'BUCKET', 'CONFIG', '0'), fc.stringMatching(entityIdPattern));
+  const resource = fc.oneof(fc.constantFrom('a', 'a/b', 'HOUR', 'CONFIG', 'META'), fc.stringMatching(resourcePattern));
+  const leaseName = fc.oneof(
+    fc.constantFrom('l-0', 'r-0'),
+    fc.uuid().map((uuid) => `r-${uuid}`),
+  );
+  const hour = fc.oneof(fc.constantFrom(500_000, 500_001), fc.nat({ max: 2_000_000 }));
+  const shardId = fc.record({ namespace, entityId, resource, shard: fc.nat({ max: 31 }) });
+  const place: fc.Arbitrary<ConfigPlace> = fc.oneof(
+    fc.constant({ level: 'SYSTEM' } as const),
+    fc.record({ level: fc.constant('RESOURCE' as const), resource }),
+    fc.record({ level: fc.constant('ENTITY_DEFAULT' as const), entityId }),
+    fc.record({ level: fc.constant('ENTITY' as const), entityId, resource }),
+  );
+  const listedPlace = place.filter(({ level }) => level === 'RESOURCE' || level === 'ENTITY');
+  /** The keys of one index among all that an item carries. */
+  const ofIndex = (index: string, keys: object) => Object.fromEntries(Object.entries(keys).filter(([name]) => name.startsWith(index)));
+
   const call = <A>(table: string, name: string, args: fc.Arbitrary<A>, build: (args: A) => object) =>
     args.map((given) => ({ table, identity: JSON.stringify([name, given]), key: JSON.stringify(build(given)) }));
   const anyCall = fc.oneof(
@@ -138,6 +193,26 @@ describe('the keys of the project', () => {
     call('limiter', 'auditKey', fc.tuple(orgId, entity, event), (args) => auditKey(...args)),
     call('limiter', 'schema version', fc.constant(''), () => ({ PK: '_/SYSTEM#', SK: '#VERSION' })),
     call('limiter GSI1', 'auditIndexKey', fc.tuple(orgId, event), (args) => auditIndexKey(...args)),
+    call('limiter', 'limiter.shardKey', shardId, limiter.shardKey),
+    call('limiter', 'limiter.entityKey', fc.tuple(namespace, entityId), (args) => limiter.entityKey(...args)),
+    call('limiter', 'limiter.configKey', fc.tuple(namespace, place), (args) => limiter.configKey(...args)),
+    call('limiter', 'limiter.usageKey', fc.tuple(shardId, hour), (args) => limiter.usageKey(...args)),
+    call('limiter', 'limiter.leaseKey', fc.tuple(namespace, leaseName), (args) => limiter.leaseKey(...args)),
+    call('limiter', 'limiter.namespaceKey', orgId, limiter.namespaceKey),
+    call('limiter', 'limiter.namespaceIdKey', namespace, limiter.namespaceIdKey),
+    call('limiter', 'limiter.taskKey', fc.constantFrom('tidy-buckets', 'a'), limiter.taskKey),
+    call('limiter GSI1', 'limiter.parentIndexKey', fc.tuple(namespace, entityId, entityId), ([ns, parent, child]) => ({
+      GSI1PK: limiter.parentIndexKey(ns, parent),
+      GSI1SK: limiter.childIndexKey(child),
+    })),
+    call('limiter GSI1', 'limiter.rootsIndexKey', fc.tuple(namespace, entityId), ([ns, child]) => ({
+      GSI1PK: limiter.rootsIndexKey(ns),
+      GSI1SK: limiter.childIndexKey(child),
+    })),
+    call('limiter GSI2', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI2', limiter.shardIndexKeys(id))),
+    call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour), (args) => ofIndex('GSI2', limiter.usageIndexKeys(...args))),
+    call('limiter GSI3', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI3', limiter.shardIndexKeys(id))),
+    call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) => ofIndex('GSI3', limiter.configIndexKeys(...args))),
     call('pricing_cache', 'priceKey', fc.record({ bedrockModelId: model, day }), priceKey),
     call('usage_agg_sharded', 'shardKey', fc.tuple(spendId, whole), (args) => shardKey(...args)),
     call('daily_total', 'totalKey', spendId, totalKey),
@@ -177,6 +252,18 @@ describe('the keys of the project', () => {
     expect(names(clientKey('t'))).toEqual(keyOf('revoked_tokens'));
     expect(names(auditKey(id, 'e', 'v'))).toEqual(keyOf('limiter'));
     expect(names(auditIndexKey(id, 'v'))).toEqual([...(definitionOf('limiter').indexes?.GSI1 ?? [])].sort());
+    const shard = { namespace: 'n', entityId: 'e', resource: 'r', shard: 0 };
+    for (const built of [
+      limiter.shardKey(shard),
+      limiter.entityKey('n', 'e'),
+      limiter.configKey('n', { level: 'SYSTEM' }),
+      limiter.usageKey(shard, 0),
+      limiter.leaseKey('n', 'l'),
+      limiter.namespaceKey(id),
+      limiter.namespaceIdKey('n'),
+      limiter.taskKey('t'),
+    ])
+      expect(names(built)).toEqual(keyOf('limiter'));
     expect(names(priceKey({ bedrockModelId: 'm', day: 'd' }))).toEqual(keyOf('pricing_cache'));
     expect(names(refreshKey('t'))).toEqual(keyOf('refresh_tokens'));
     expect(names(retrievalKey('t'))).toEqual(keyOf('secret_retrieval_tokens'));
@@ -188,6 +275,28 @@ describe('the keys of the project', () => {
         [refreshKey(secretToken), retrievalKey(secretToken)].every(({ PK }) => /^[A-Za-z0-9_-]{43}$/.test(PK) && !secretToken.includes(PK)),
       ),
     );
+  });
+
+  it('of a use are found by the bounds of its hour and by those of no other, nor of another resource', () => {
+    fc.assert(
+      fc.property(shardId, hour, resource, hour, (id, used, asked, from) => {
+        const [least, most] = limiter.usageRange(asked, from, from + 1);
+        const { SK } = limiter.usageKey(id, used);
+        return (SK >= least && SK <= most) === (asked === id.resource && used === from);
+      }),
+    );
+    fc.assert(
+      fc.property(shardId, hour, hour, (id, used, from) => {
+        const [least, most] = limiter.resourceUsageRange(from, from + 1);
+        const { GSI2SK } = limiter.usageIndexKeys(id, used);
+        expect(limiter.shardIndexKeys(id).GSI2SK.startsWith('USAGE#')).toBe(false);
+        return (GSI2SK >= least && GSI2SK <= most) === (used === from);
+      }),
+    );
+  });
+
+  it('of a use tell its hour', () => {
+    fc.assert(fc.property(shardId, hour, (id, used) => limiter.hourOfInstant(limiter.usageKey(id, used).SK.split('#')[4] ?? '') === used));
   });
 
   it('sort the org before its apps, so that one query can tell them apart', () => {

@@ -1,0 +1,381 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { atLeast } from '../../src/dynamo/expression.js';
+import { shardKey } from '../../src/limits/limiter-keys.js';
+import { orgInput, startTestApp, type TestApp } from '../support/app.js';
+import { TestClock } from '../support/clock.js';
+import * as op from '../support/operations.js';
+
+interface Vector {
+  readonly name: string;
+  readonly function: string;
+  readonly input: unknown;
+  readonly expected: unknown;
+}
+
+const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as { vectors: Vector[] };
+const startMs = 1_760_000_000_000;
+
+/** Moves by hand alone, the ages inside the process too: so every figure is exact. */
+class StoppedClock extends TestClock {
+  private passedMs = 0;
+  override nowMs = (): number => startMs + this.passedMs;
+  override monotonicMs = (): number => this.passedMs;
+  override advance(ms: number): void {
+    this.passedMs += ms;
+  }
+}
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ clock: new StoppedClock(), config: { principalRps: 0, principalConcurrency: 0 } });
+});
+afterAll(() => app.stop());
+
+/** Lets time pass, for ages inside the process too; what is known of revocations has to be as young as ever. */
+async function pass(ms: number): Promise<void> {
+  app.clock.advance(ms);
+  await app.gateway.services.revocationFeed.refresh();
+}
+
+type Amounts = Readonly<Record<string, number>>;
+interface GivenLimit {
+  readonly name: string;
+  readonly capacity: number;
+  readonly refill_amount?: number;
+  readonly refill_period_seconds?: number;
+}
+interface FlowStep {
+  readonly op: string;
+  readonly entity?: string;
+  readonly resource?: string;
+  readonly limits?: readonly GivenLimit[];
+  readonly consume?: Amounts;
+  readonly needed?: Amounts;
+  readonly body?: readonly { readonly adjust?: Amounts; readonly throw?: boolean }[];
+  readonly ms?: number;
+  readonly parent?: string;
+  readonly cascade?: boolean;
+  readonly limit?: string;
+  readonly parentsOnly?: boolean;
+}
+
+const amounts = (given: Amounts = {}) => Object.entries(given).map(([limit, amount]) => ({ limit, amount }));
+const limitInputs = (limits: readonly GivenLimit[] = []): op.LimitInput[] =>
+  limits.map(({ name, capacity, refill_amount, refill_period_seconds = 60 }) => ({
+    name,
+    capacity,
+    refillAmount: refill_amount,
+    refillPeriodSecs: refill_period_seconds,
+  }));
+const addTo = (sum: Record<string, number>, statuses: readonly op.StatusFieldsFragment[], entityId: string) => {
+  for (const { entityId: of, limit, requested } of statuses) if (of === entityId) sum[limit.name] = (sum[limit.name] ?? 0) + requested;
+};
+
+/** One org's limiter, spoken to as the vectors speak. */
+class Flow {
+  constructor(private readonly orgId: string) {}
+
+  static async begin(): Promise<Flow> {
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
+    return new Flow(registerOrg.org.orgId);
+  }
+
+  /** What a step shows; undefined for those of which a vector says nothing. */
+  async run(step: FlowStep): Promise<unknown> {
+    const { orgId } = this;
+    const { entity: entityId = '', resource = '' } = step;
+    switch (step.op) {
+      case 'advance':
+        return pass(step.ms ?? 0);
+      case 'setSystemDefaults':
+        return void (await this.setLimits({ level: 'SYSTEM' }, step.limits));
+      case 'setResourceDefaults':
+        return void (await this.setLimits({ level: 'RESOURCE', resource }, step.limits));
+      case 'setLimits':
+        return void (await this.setLimits(step.resource ? { level: 'ENTITY', entityId, resource } : { level: 'ENTITY_DEFAULT', entityId }, step.limits));
+      case 'createEntity': {
+        const { errors } = await app.admin.send(op.CreateEntityDocument, { input: { orgId, entityId, parentId: step.parent, cascade: step.cascade ?? false } });
+        return errors ? { ok: false, error: errors[0]?.extensions.code } : 'ok';
+      }
+      case 'deleteEntity':
+        await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId });
+        return 'ok';
+      case 'available': {
+        const { statuses } = await this.availability(entityId, resource);
+        return Object.fromEntries(statuses.filter((status) => status.entityId === entityId).map(({ limit, available }) => [limit.name, available]));
+      }
+      case 'timeUntil':
+        return (await this.availability(entityId, resource, step.needed)).retryAfterSecs;
+      case 'resolve': {
+        const ask = async () => (await app.admin.ask(op.EffectiveLimitsOfDocument, { orgId, entityId, resource })).org?.entity;
+        const unheardOf = async () => {
+          await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId } });
+          return ask();
+        };
+        // The vectors resolve for entities that nobody has heard of; here `entity` is null for those, so they are made first.
+        const { limits = [], source } = ((await ask()) ?? (await unheardOf()))?.effectiveLimits ?? {};
+        return { limits: Object.fromEntries(limits.map(({ name, capacity }) => [name, capacity])), source: source?.toLowerCase() };
+      }
+      case 'capacity': {
+        const { org } = await app.admin.ask(op.CapacityOfDocument, { orgId, resource, limit: step.limit ?? '', parentsOnly: step.parentsOnly ?? false });
+        const { totalCapacity, totalAvailable, utilizationPct, entities = [] } = org?.resourceCapacity ?? {};
+        return { total_capacity: totalCapacity, total_available: totalAvailable, utilization_pct: utilizationPct, entities: entities.length };
+      }
+      case 'acquire':
+        return this.acquireAndGoOn(step);
+      default:
+        throw new Error(`no such step: ${step.op}`);
+    }
+  }
+
+  async setLimits(place: Pick<op.SetLimitsInput, 'level' | 'resource' | 'entityId'>, limits?: readonly GivenLimit[]): Promise<void> {
+    await app.admin.ask(op.SetLimitsDocument, { input: { orgId: this.orgId, ...place, limits: limitInputs(limits) } });
+  }
+
+  async acquire(entityId: string, consume: Amounts) {
+    return (await app.admin.ask(op.AcquireDocument, { input: { orgId: this.orgId, entityId, resource: 'api', consume: amounts(consume) } })).acquire;
+  }
+
+  /** How many of these are granted, one after the other, until one is refused. */
+  async drain(entityId: string, consume: Amounts): Promise<number> {
+    for (let granted = 0; granted < 1000; granted++) if ((await this.acquire(entityId, consume)).__typename !== 'Lease') return granted;
+    throw new Error('it never ends');
+  }
+
+  async availability(entityId: string, resource: string, needed: Amounts = {}) {
+    return (await app.admin.ask(op.AvailabilityDocument, { orgId: this.orgId, entityId, resource, consume: amounts(needed) })).availability;
+  }
+
+  async shardCount(entityId: string): Promise<number | undefined> {
+    const { org } = await app.admin.ask(op.BucketOfDocument, { orgId: this.orgId, entityId, resource: 'api' });
+    return org?.entity?.bucket?.shardCount;
+  }
+
+  /** What was used in each window, by its beginning. */
+  async usage(entityId: string, window: op.UsageWindow): Promise<Amounts> {
+    const { org } = await app.admin.ask(op.UsageOfDocument, { orgId: this.orgId, entityId, window, resource: 'api' });
+    const nodes = org?.entity?.usage.nodes ?? [];
+    return Object.fromEntries(nodes.map(({ windowStart, counters }) => [windowStart.replace('.000Z', 'Z'), counters[0]?.consumed ?? 0]));
+  }
+
+  /** Counts writes of others into the bucket's item, as their acquires would have. */
+  async addWrites(entityId: string, count: number): Promise<void> {
+    const namespace = await app.gateway.services.namespaces.of(this.orgId);
+    const done = await app.gateway.services.store.write({
+      table: 'limiter',
+      update: shardKey({ namespace, entityId, resource: 'api', shard: 0 }),
+      add: { wc: count },
+      condition: atLeast('wc', 1),
+    });
+    expect(done.done).toBe(true);
+  }
+
+  private async acquireAndGoOn({ entity: entityId = '', consume = {}, body = [] }: FlowStep): Promise<unknown> {
+    const acquired = await this.acquire(entityId, consume);
+    if (acquired.__typename === 'RateLimited') {
+      const { retryAfterSecs, violations, statuses } = acquired;
+      return {
+        ok: false,
+        error: 'RateLimitExceeded',
+        retry_after_seconds: retryAfterSecs,
+        violations: violations.map(({ limit, entityId: entity, available, requested, retryAfterSecs: secs }) => ({
+          limit: limit.name,
+          entity,
+          available,
+          requested,
+          retry_after_seconds: secs,
+        })),
+        passed: statuses.filter(({ exceeded }) => !exceeded).map(({ limit }) => limit.name),
+      };
+    }
+    const { leaseId, statuses } = acquired;
+    const consumed: Record<string, number> = {};
+    addTo(consumed, statuses, entityId);
+    for (const { adjust, throw: throws } of body) {
+      if (adjust) {
+        const input = { leaseId, adjust: amounts(adjust), idempotencyKey: randomUUID() };
+        addTo(consumed, (await app.admin.ask(op.AdjustLeaseDocument, { input })).adjustLease.statuses, entityId);
+      }
+      if (throws) {
+        await app.admin.ask(op.ReleaseLeaseDocument, { leaseId });
+        return { thrown: true };
+      }
+    }
+    return { ok: true, consumed };
+  }
+}
+
+/** What the vectors' errors are called here. */
+const codes: Readonly<Record<string, string>> = { ValidationError: 'BAD_USER_INPUT', EntityNotFoundError: 'NOT_FOUND' };
+
+/** A vector's answer as ours may be: its own names for errors, its retry times to the millisecond. */
+function asOurs(expected: unknown): unknown {
+  if (Array.isArray(expected)) return expected.map(asOurs);
+  if (typeof expected === 'number') return withinAMillisecond(expected);
+  if (typeof expected !== 'object' || expected === null) return expected;
+  return Object.fromEntries(
+    Object.entries(expected).map(([name, value]) => {
+      if (name === 'error') return [name, codes[value as string] ?? value];
+      if (name === 'retry_after_seconds') return [name, withinAMillisecond(value as number)];
+      return [name, Array.isArray(value) ? value.map(asOurs) : value];
+    }),
+  );
+}
+// `toBeCloseTo` within 0.0015: 1 ms, and what adding floats leaves over.
+const withinAMillisecond = (secs: number) => ({
+  asymmetricMatch: (actual: unknown) => typeof actual === 'number' && Math.abs(actual - secs) < 0.0015,
+  toString: () => `${secs} s, a millisecond more or less`,
+});
+
+/** The vectors of a function, and that they were gone through. */
+const done = new Set<string>();
+const of = (name: string) => vectors.filter((vector) => vector.function === name).map((vector) => [vector.name, vector] as const);
+const named = (name: string): Vector => {
+  done.add(name);
+  return vectors.find((vector) => vector.name === name) as Vector;
+};
+const limitsOf = ({ input }: Vector) => (input as { limits: readonly GivenLimit[] }).limits;
+
+describe('a flow', () => {
+  it.each(of('runFlow'))('%s', async (name, { input, expected }) => {
+    done.add(name);
+    const flow = await Flow.begin();
+    const shown: unknown[] = [];
+    for (const step of (input as { steps: FlowStep[] }).steps) {
+      const result = await flow.run(step);
+      if (result !== undefined) shown.push(result);
+    }
+    const answers = expected as unknown[];
+    expect(shown).toHaveLength(answers.length);
+    for (const [i, answer] of answers.entries()) {
+      // Of some grants a vector says only that they were made.
+      if (typeof answer === 'object' && answer !== null && 'ok' in answer && Object.keys(answer).length === 1) expect(shown[i]).toMatchObject(answer);
+      else expect(shown[i]).toEqual(asOurs(answer));
+    }
+  });
+});
+
+// The vectors of 'simulate', each its own story.
+describe('a bucket', () => {
+  it('that was idle for an hour gives its burst once', async () => {
+    const vector = named('corrected/idle-bucket-burst');
+    const flow = await Flow.begin();
+    await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, limitsOf(vector));
+    expect((await flow.acquire('u', { rpm: 1 })).__typename).toBe('Lease');
+    await pass(3_600_000);
+    expect({ admitted: await flow.drain('u', { rpm: 1 }) }).toEqual(vector.expected);
+  });
+
+  it('refills however often it is asked for nothing', async () => {
+    const vector = named('corrected/slow-limit-polled');
+    const { duration_ms } = vector.input as { duration_ms: number };
+    const [{ capacity, refill_period_seconds = 0 }] = limitsOf(vector) as [GivenLimit];
+    const flow = await Flow.begin();
+    await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, limitsOf(vector));
+    await flow.acquire('u', { rph: capacity });
+    for (let i = 0; i < 60; i++) {
+      await pass(duration_ms / 60);
+      expect((await flow.acquire('u', { rph: 0 })).__typename).toBe('Lease');
+    }
+    // The API shows whole tokens: how far the next one is tells what there is of it.
+    const { retryAfterSecs } = await flow.availability('u', 'api', { rph: 1 });
+    expect({ rph_milli: Math.floor(1000 - (retryAfterSecs * 1000 * capacity) / refill_period_seconds) }).toEqual(vector.expected);
+  });
+
+  it('that is asked once a second never gets more shards', async () => {
+    const vector = named('corrected/low-rate-never-shards');
+    const { poll_every_ms } = vector.input as { poll_every_ms: number };
+    const flow = await Flow.begin();
+    await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, limitsOf(vector));
+    // Fewer than the vector's 1100: no balance runs out here, each second is measured on its own.
+    for (let i = 0; i < 150; i++) {
+      await flow.acquire('u', { rpm: 1 });
+      await pass(poll_every_ms);
+    }
+    expect({ shard_count: await flow.shardCount('u') }).toEqual(vector.expected);
+  });
+
+  // The seed keeps a balance of 1000 writes a second and doubles below a fifth of it; here the writes of a second are counted.
+  it.each(of('proactiveShard'))('doubles by the writes of a second: %s', async (name, { input, expected }) => {
+    done.add(name);
+    const { wcu_tk_milli, wcu_capacity_milli } = input as { wcu_tk_milli: number; wcu_capacity_milli: number };
+    const { new_count } = expected as { new_count: number };
+    const flow = await Flow.begin();
+    await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, [{ name: 'rpm', capacity: 1_000_000 }]);
+    await flow.acquire('u', { rpm: 1 });
+    await flow.addWrites('u', Math.ceil((wcu_capacity_milli - wcu_tk_milli) / 1000) - 1);
+    await pass(1000);
+    await flow.acquire('u', { rpm: 1 });
+    // It is done beside the answers: here they wait for it, or go on long enough to see that it is not.
+    for (let i = 0; i < 30 && (await flow.shardCount('u')) === 1; i++) await flow.acquire('u', { rpm: 1 });
+    expect(await flow.shardCount('u')).toBe(new_count);
+  });
+
+  it('of several shards grants its burst once, however large a part is asked for at once', async () => {
+    const flow = await Flow.begin();
+    await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, [{ name: 'rpm', capacity: 100 }]);
+    await flow.acquire('u', { rpm: 1 });
+    await flow.addWrites('u', 1000);
+    await pass(1000);
+    await flow.acquire('u', { rpm: 1 });
+    for (let i = 0; i < 30 && (await flow.shardCount('u')) === 1; i++) await pass(0);
+    expect(await flow.shardCount('u')).toBe(2);
+    await pass(3_600_000);
+    expect(await flow.drain('u', { rpm: 60 })).toBe(1);
+    await pass(3_600_000);
+    expect(await flow.drain('u', { rpm: 100 })).toBe(1);
+  });
+});
+
+// The vectors of 'usageAggregate', in the order of their instants.
+describe('usage', () => {
+  const moveTo = (iso: string): Promise<void> => {
+    const byMs = Date.parse(iso) - app.clock.nowMs();
+    if (byMs < 0) throw new Error(`${iso} has passed`);
+    return pass(byMs);
+  };
+  const begin = async () => {
+    const flow = await Flow.begin();
+    await flow.setLimits({ level: 'SYSTEM' }, [{ name: 'tpm', capacity: 1000 }]);
+    return flow;
+  };
+
+  it('at midnight counts in its hour and in its day, and in each once', async () => {
+    const { input, expected } = named('corrected/usage-midnight-hour-and-day');
+    const flow = await begin();
+    for (const { at, tokens } of (input as { events: { at: string; tokens: number }[] }).events) {
+      await moveTo(at);
+      expect((await flow.acquire('u', { tpm: tokens })).__typename).toBe('Lease');
+    }
+    expect({ hourly: await flow.usage('u', 'HOURLY'), daily: await flow.usage('u', 'DAILY') }).toEqual(expected);
+    await pass(3_600_000);
+    expect(await flow.usage('u', 'DAILY')).toEqual((expected as { daily: Amounts }).daily);
+  });
+
+  it('counts from the very first acquire on', async () => {
+    const { input, expected } = named('corrected/usage-first-event-counts');
+    const flow = await begin();
+    for (const { tokens } of (input as { events: { tokens: number }[] }).events) await flow.acquire('u', { tpm: tokens });
+    expect({ total: Object.values(await flow.usage('u', 'HOURLY')).reduce((sum, used) => sum + used, 0) }).toEqual(expected);
+  });
+
+  it('counts when it is used, not when the bucket was last touched', async () => {
+    const { input, expected } = named('corrected/usage-time-is-event-time');
+    const { last_refill, consumed_at, tokens } = input as { last_refill: string; consumed_at: string; tokens: number };
+    const flow = await begin();
+    await moveTo(last_refill);
+    await flow.acquire('u', { tpm: 0 });
+    await moveTo(consumed_at);
+    await flow.acquire('u', { tpm: tokens });
+    const hours = await flow.usage('u', 'HOURLY');
+    expect(hours).toMatchObject({ [(expected as { hour: string }).hour]: tokens });
+    expect(Object.values(hours).reduce((sum, used) => sum + used, 0)).toBe(tokens);
+  });
+});
+
+it('goes through every vector that needs the API', () => {
+  const functions = ['runFlow', 'simulate', 'usageAggregate', 'proactiveShard'];
+  const wanted = vectors.filter((vector) => functions.includes(vector.function)).map(({ name }) => name);
+  expect([...done].sort()).toEqual(wanted.sort());
+});

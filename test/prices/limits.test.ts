@@ -1,0 +1,240 @@
+// Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
+import { randomUUID } from 'node:crypto';
+import { StoreClient, type Units } from '../../src/dynamo/client.js';
+import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
+import { silentLog } from '../../src/lib/log.js';
+import { BucketStore } from '../../src/limits/bucket.store.js';
+import type { LeaseHandle } from '../../src/limits/lease.js';
+import { completeLimit, limitSet } from '../../src/limits/limit.js';
+import type { AcquireRequest, Lease } from '../../src/limits/limit.service.js';
+import { newOrg, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+import { hourMs, newTenant, noonClock } from '../worker/costs.js';
+
+const clock = noonClock();
+const limits = [{ name: 'tokens', capacity: 1_000_000, refillPeriodSecs: 60 }];
+const consume = [{ limit: 'tokens', amount: 1 }];
+
+let app: TestApp;
+let orgId: string;
+beforeAll(async () => {
+  app = await startTestApp({ clock, config: { principalRps: 0, principalConcurrency: 0 } });
+  ({ orgId } = await newTenant(app, {}, []));
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'api', limits } });
+});
+afterAll(async () => {
+  await app.stop();
+  app.tableAdmin.client.destroy();
+});
+
+/** Exactly what a task consumes: the polls of the gateway run outside of it. */
+async function unitsOf(task: () => Promise<unknown>): Promise<Units> {
+  const units = { read: 0, write: 0, calls: 0 };
+  await app.gateway.services.store.metered(units, task);
+  return units;
+}
+
+const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
+const acquire = (entityId: string, overrides: Partial<AcquireRequest> = {}) =>
+  app.gateway.services.limits.acquire(orgId, { entityId, resource: 'api', consume, ...overrides });
+
+async function lease(entityId: string, overrides: Partial<AcquireRequest> = {}): Promise<{ readonly id: string; readonly handle: LeaseHandle }> {
+  const { leaseId } = (await acquire(entityId, overrides)) as Lease;
+  return { id: leaseId, handle: app.gateway.services.leases.open(leaseId) as LeaseHandle };
+}
+
+const adjust = ({ id, handle }: Awaited<ReturnType<typeof lease>>, amount: number) =>
+  app.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount }], randomUUID());
+const release = ({ id, handle }: Awaited<ReturnType<typeof lease>>) => app.gateway.services.leases.release(id, handle);
+
+/** An entity whose bucket is there, and known to the gateway. */
+async function newEntity(): Promise<string> {
+  const entityId = `e-${randomUUID()}`;
+  await acquire(entityId);
+  return entityId;
+}
+
+async function newChild(): Promise<{ readonly child: string; readonly parent: string }> {
+  const [child, parent] = [`c-${randomUUID()}`, `p-${randomUUID()}`];
+  await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: parent } });
+  await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: child, parentId: parent, cascade: true } });
+  await acquire(child);
+  return { child, parent };
+}
+
+const totalOf = async (entityId: string) =>
+  (await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource: 'api' })).org?.entity?.bucket?.limits[0]?.totalConsumed;
+
+describe('the price of', () => {
+  it('an acquire is 1 write unit and no read', async () => {
+    const entityId = await newEntity();
+    expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
+  });
+
+  it('an acquire over HTTP is the same: whoever asks is known', async () => {
+    const { caller } = await newOrg(app);
+    await caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits } });
+    const ask = () => caller.ask(op.AcquireDocument, { input: { entityId: 'e', resource: 'api', consume } });
+    await ask();
+    const { consumed } = app.gateway.services.store;
+    let best = Number.POSITIVE_INFINITY;
+    // The gateway polls meanwhile, so the cheapest of a few tries is it.
+    for (let attempt = 0; attempt < 10 && best > 1; attempt++) {
+      const before = { ...consumed };
+      await ask();
+      best = Math.min(best, consumed.read - before.read + consumed.write - before.write);
+    }
+    expect(best).toBe(1);
+  });
+
+  it('50 acquires at once on one bucket is at most 0.1 write units each', async () => {
+    const entityId = await newEntity();
+    const { read, write } = await unitsOf(() => Promise.all(times(50, () => acquire(entityId))));
+    expect(read).toBe(0);
+    expect(write).toBeGreaterThan(0);
+    expect(write / 50).toBeLessThanOrEqual(0.1);
+    expect(await totalOf(entityId)).toBe(51);
+  });
+
+  it('an acquire that cascades is 2 write units and no read', async () => {
+    const { child, parent } = await newChild();
+    expect(await unitsOf(() => acquire(child))).toEqual({ read: 0, write: 2, calls: 2 });
+    expect([await totalOf(child), await totalOf(parent)]).toEqual([2, 2]);
+  });
+
+  it('50 acquires at once that cascade is at most 0.2 write units each', async () => {
+    const { child } = await newChild();
+    const { read, write } = await unitsOf(() => Promise.all(times(50, () => acquire(child))));
+    expect(read).toBe(0);
+    expect(write / 50).toBeLessThanOrEqual(0.2);
+  });
+
+  // A condition that fails costs a write unit, of which the engine's error says nothing: the one call is what can be counted.
+  it('a refusal is one write and no read, and refused again within a second nothing at all', async () => {
+    const entityId = await newEntity();
+    const scarce = { limits: [{ name: 'tokens', capacity: 5, refillPeriodSecs: 3600 }], consume: [{ limit: 'tokens', amount: 4 }] };
+    await acquire(entityId, scarce);
+    expect(await acquire(entityId, { ...scarce, consume })).toMatchObject({ kind: 'Lease' });
+    const refused = async () => expect(await acquire(entityId, scarce)).toMatchObject({ kind: 'RateLimited' });
+    expect(await unitsOf(refused)).toEqual({ read: 0, write: 0, calls: 1 });
+    expect(await unitsOf(() => Promise.all(times(50, refused)))).toEqual({ read: 0, write: 0, calls: 0 });
+  });
+
+  it('an acquire with a request id is 4 write units and no read', async () => {
+    const entityId = await newEntity();
+    expect(await unitsOf(() => acquire(entityId, { requestId: randomUUID() }))).toEqual({ read: 0, write: 4, calls: 1 });
+  });
+
+  it('50 acquires at once with request ids on one bucket is at most 2.1 write units each', async () => {
+    const entityId = await newEntity();
+    const { read, write } = await unitsOf(() => Promise.all(times(50, () => acquire(entityId, { requestId: randomUUID() }))));
+    expect(read).toBe(0);
+    expect(write).toBeGreaterThanOrEqual(100);
+    expect(write / 50).toBeLessThanOrEqual(2.1);
+    expect(await totalOf(entityId)).toBe(51);
+  });
+
+  it.each<[string, (of: Awaited<ReturnType<typeof lease>>) => Promise<unknown>]>([
+    ['an adjust up', (of) => adjust(of, 3)],
+    ['an adjust down', (of) => adjust(of, -1)],
+    ['a release', release],
+  ])('%s is 4 write units and no read, 6 with a parent', async (_, change) => {
+    const alone = await lease(await newEntity());
+    expect(await unitsOf(() => change(alone))).toEqual({ read: 0, write: 4, calls: 1 });
+    const { child } = await newChild();
+    const cascaded = await lease(child);
+    expect(await unitsOf(() => change(cascaded))).toEqual({ read: 0, write: 6, calls: 1 });
+  });
+
+  it.each<[string, (of: Awaited<ReturnType<typeof lease>>) => Promise<unknown>, number]>([
+    ['adjusts', (of) => adjust(of, 2), 151],
+    ['releases', release, 1],
+  ])('50 %s at once on one bucket is at most 2.1 write units each', async (_, change, total) => {
+    const entityId = await newEntity();
+    const leases = await Promise.all(times(50, () => lease(entityId)));
+    const { read, write } = await unitsOf(() => Promise.all(leases.map(change)));
+    expect(read).toBe(0);
+    expect(write).toBeGreaterThanOrEqual(100);
+    expect(write / 50).toBeLessThanOrEqual(2.1);
+    expect(await totalOf(entityId)).toBe(total);
+  });
+
+  // 4 on the table: bucket and usage item in one transaction. The other 2 are the usage item's entries in GSI2 and GSI4.
+  it('the first acquire of an hour is 6 write units more, 4 of them on the table itself, and no read', async () => {
+    const entityId = await newEntity();
+    await acquire(entityId);
+    clock.advance(hourMs);
+    expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 7, calls: 2 });
+    expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
+    clock.advance(hourMs);
+    const { write } = await unitsOf(() => Promise.all(times(50, () => acquire(entityId))));
+    expect(write).toBeLessThanOrEqual(6 + 5);
+  });
+});
+
+interface Consumed {
+  readonly Table?: { readonly CapacityUnits: number };
+  readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
+}
+
+/** A bucket store of its own, and what the engine said of each of its writes, index by index. */
+function newBuckets(): { readonly buckets: BucketStore; readonly reports: Consumed[]; close(): void } {
+  const reports: Consumed[] = [];
+  const real = sdkTransport(app.config.store);
+  const transport: Transport = {
+    ...real,
+    async send(call, input) {
+      const output = await real.send(call, { ...input, ReturnConsumedCapacity: 'INDEXES' });
+      reports.push(...([output.ConsumedCapacity].flat() as Consumed[]));
+      return output;
+    },
+  };
+  const buckets = new BucketStore(new StoreClient(transport, app.config.store.tablePrefix), clock, { mostWaiting: 1000, usageDays: 90, log: silentLog });
+  return { buckets, reports, close: () => real.close() };
+}
+
+const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, number> =>
+  Object.fromEntries(Object.entries(GlobalSecondaryIndexes).flatMap(([name, { CapacityUnits }]) => (CapacityUnits > 0 ? [[name, CapacityUnits]] : [])));
+
+it('no index is written by an acquire, a charge or a give-back: only the making of a bucket enters it into its three', async () => {
+  const { buckets, reports, close } = newBuckets();
+  const namespace = await app.gateway.services.namespaces.of(orgId);
+  const set = limitSet(limits.map(completeLimit));
+  const id = { namespace, entityId: `e-${randomUUID()}`, resource: 'api', shard: 0 };
+  const take = { parts: [{ id, set, amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
+  const move = (milli: bigint) => ({ parts: [{ id, amounts: { tokens: milli }, events: 0 as const }] });
+
+  await buckets.apply(take);
+  expect(reports.splice(0).map(indexUnits)).toEqual([{ GSI2: 1, GSI3: 1, GSI4: 1 }]);
+  await buckets.apply(take);
+  await Promise.all(times(20, () => buckets.apply(take)));
+  await buckets.apply(move(5000n));
+  await buckets.apply(move(-5000n));
+  // One that knows nothing of the bucket writes as if to make it.
+  clock.advance(60_000);
+  const stranger = newBuckets();
+  await stranger.buckets.apply(take);
+  for (const report of [...reports, ...stranger.reports]) {
+    expect(indexUnits(report)).toEqual({});
+    expect(report.Table?.CapacityUnits).toBe(1);
+  }
+  expect(reports.length).toBeGreaterThanOrEqual(4);
+  expect(stranger.reports).toHaveLength(1);
+  for (const opened of [close, stranger.close]) opened();
+});
+
+it('the closing of an hour is 4 write units on the table and 1 in each of the two indexes of the usage item', async () => {
+  const { buckets, reports, close } = newBuckets();
+  const namespace = await app.gateway.services.namespaces.of(orgId);
+  const id = { namespace, entityId: `e-${randomUUID()}`, resource: 'api', shard: 0 };
+  const take = { parts: [{ id, set: limitSet(limits.map(completeLimit)), amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
+  await buckets.apply(take);
+  clock.advance(hourMs);
+  reports.splice(0);
+  await buckets.apply(take);
+  expect(reports.map((report) => [report.Table?.CapacityUnits, indexUnits(report)])).toEqual([
+    [4, { GSI2: 1, GSI4: 1 }],
+    [1, {}],
+  ]);
+  close();
+});

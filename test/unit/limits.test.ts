@@ -1,0 +1,710 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { refusalHeaders } from '../../src/graphql/errors.js';
+import { afterStep, availableMilli, emptyLimit, fullAtMs, fullLimit, type LimitState, retryAfterMs, stepOf } from '../../src/limits/bucket.js';
+import { newEntityIssues } from '../../src/limits/entity.js';
+import {
+  decodeHandle,
+  decodeHoldings,
+  encodeHandle,
+  encodeHoldings,
+  firstState,
+  type Holding,
+  type LeaseHandle,
+  type Settlement,
+  settle,
+  settleAll,
+  sumFor,
+} from '../../src/limits/lease.js';
+import {
+  amountsOf,
+  type Consumption,
+  completeLimit,
+  consumeIssues,
+  costIssues,
+  entityIssues,
+  isEntityId,
+  isLimitName,
+  isResource,
+  type Limit,
+  type LimitRequest,
+  limitOf,
+  limitSet,
+  limitsIssues,
+  resourceIssues,
+  tokensOf,
+} from '../../src/limits/limit.js';
+import { hourOfInstant, usageKey, usageRange } from '../../src/limits/limiter-keys.js';
+import { type LimitConfig, limitLevels, type PlaceRequest, placeIssues, placeOf, placesFor, policyOf, winner } from '../../src/limits/resolution.js';
+import { availableAcross, isEnough, isIdle, isUsed, keptMs, mayDouble, openUsage, retryAcrossMs, type Shard, splitOver } from '../../src/limits/shard.js';
+import { type LimitStatus, longestWaitSecs, statusesAfter, statusesOf } from '../../src/limits/status.js';
+import { type HourUsage, hourOf, sumHours, type UsageWindow, windowEnd, windowStart } from '../../src/limits/usage.js';
+
+interface Vector<I, E> {
+  readonly name: string;
+  readonly function: string;
+  readonly input: I;
+  readonly expected: E;
+}
+
+const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as { vectors: Vector<unknown, unknown>[] };
+
+/** The functions of the vectors that are gone through here, and those that are in `test/api/limit-vectors.test.ts`. */
+const here = new Set<string>();
+const inTheApi = ['runFlow', 'simulate', 'usageAggregate', 'proactiveShard'];
+
+function of<I, E>(name: string): [string, I, E][] {
+  here.add(name);
+  const found = vectors.filter((vector) => vector.function === name);
+  if (found.length === 0) throw new Error(`no vector is of ${name}`);
+  return found.map((vector) => [vector.name, vector.input as I, vector.expected as E]);
+}
+
+const startMs = 1_760_000_000_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const rpm: Limit = { name: 'rpm', capacity: 100, burst: 100, refillAmount: 100, refillPeriodSecs: 60 };
+const tpm: Limit = { name: 'tpm', capacity: 1000, burst: 2000, refillAmount: 500, refillPeriodSecs: 60 };
+const paths = (issues: readonly { readonly path: string }[]) => issues.map(({ path }) => path);
+
+describe('names', () => {
+  type Named = { readonly value: string };
+  type Verdict = { readonly valid: boolean };
+  it.each(of<Named, Verdict>('validate.limitName'))('of limits: %s', (_, { value }, { valid }) => {
+    expect(isLimitName(value)).toBe(valid);
+    expect(paths(consumeIssues([{ limit: value, amount: 1 }], 'c'))).toEqual(valid ? [] : ['c.0.limit']);
+    expect(paths(limitsIssues([{ ...rpm, name: value }], 'l'))).toEqual(valid ? [] : ['l.0.name']);
+  });
+  it.each(of<Named, Verdict>('validate.resource'))('of resources: %s', (_, { value }, { valid }) => {
+    expect(isResource(value)).toBe(valid);
+    expect(paths(resourceIssues(value, 'r'))).toEqual(valid ? [] : ['r']);
+  });
+  it.each(of<Named, Verdict>('validate.identifier'))('of entities: %s', (_, { value }, { valid }) => {
+    expect(isEntityId(value)).toBe(valid);
+    expect(paths(entityIssues(value, 'e'))).toEqual(valid ? [] : ['e']);
+  });
+
+  it.each([
+    [isLimitName, 'a'.repeat(65), false],
+    [isLimitName, 'wcu', false],
+    [isLimitName, 'wcu2', true],
+    [isLimitName, 'rpm\n', false],
+    [isLimitName, 'a.b_c-d', true],
+    [isResource, 'a'.repeat(64), true],
+    [isResource, 'a'.repeat(65), false],
+    [isResource, 'openai/gpt-4:x.y_z', true],
+    [isResource, 'api\n', false],
+    [isResource, '', false],
+    [isResource, 'a@b', false],
+    [isEntityId, 'a'.repeat(256), true],
+    [isEntityId, 'a'.repeat(257), false],
+    [isEntityId, 'me@x.org:1-2_3', true],
+    [isEntityId, '$SYSTEM', false],
+    [isEntityId, 'a#b', false],
+    [isEntityId, '', false],
+    [isEntityId, 'é', false],
+  ])('%p takes %j: %p', (judge, value, valid) => {
+    expect(judge(value)).toBe(valid);
+  });
+});
+
+describe('limitsIssues', () => {
+  it.each<[string, Partial<LimitRequest>, string[]]>([
+    ['a sound one', {}, []],
+    ['no burst and no refill', { burst: null, refillAmount: undefined }, []],
+    ['the largest', { capacity: 1e15, burst: 1e15, refillAmount: 1e15, refillPeriodSecs: 1e9 }, []],
+    ['a capacity of nothing', { capacity: 0 }, ['l.0.capacity']],
+    ['a fraction', { capacity: 1.5 }, ['l.0.capacity']],
+    ['too much', { capacity: 1e15 + 1, burst: null }, ['l.0.capacity']],
+    ['no number', { capacity: Number.NaN }, ['l.0.capacity']],
+    ['a burst below the capacity', { burst: 99 }, ['l.0.burst']],
+    ['a burst of nothing', { burst: 0 }, ['l.0.burst', 'l.0.burst']],
+    ['no refill at all', { refillAmount: 0 }, ['l.0.refillAmount']],
+    ['a negative refill', { refillAmount: -1 }, ['l.0.refillAmount']],
+    ['no period', { refillPeriodSecs: 0 }, ['l.0.refillPeriodSecs']],
+    ['half a second', { refillPeriodSecs: 0.5 }, ['l.0.refillPeriodSecs']],
+    ['an age', { refillPeriodSecs: 1e9 + 1 }, ['l.0.refillPeriodSecs']],
+    [
+      'everything wrong',
+      { name: 'wcu', capacity: -1, burst: 0.5, refillAmount: 0, refillPeriodSecs: 0 },
+      ['name', 'capacity', 'burst', 'refillAmount', 'refillPeriodSecs'].map((field) => `l.0.${field}`),
+    ],
+  ])('finds of %s what is wrong with it', (_, change, expected) => {
+    expect(paths(limitsIssues([{ ...rpm, ...change }], 'l'))).toEqual(expected);
+  });
+
+  it('takes one to ten, each named once', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, i) => ({ ...rpm, name: `l${i}` }));
+    expect([0, 1, 10, 11].map((count) => limitsIssues(many(count), 'l').length)).toEqual([1, 0, 0, 1]);
+    expect(limitsIssues([], 'l', 0)).toEqual([]);
+    expect(paths(limitsIssues([rpm, tpm, rpm, rpm], 'l'))).toEqual(['l.2.name', 'l.3.name']);
+  });
+});
+
+describe('consumeIssues and costIssues', () => {
+  it.each<[number, number, boolean]>([
+    [0, 0, true],
+    [1, 0, true],
+    [-1, 0, false],
+    [0.5, 0, false],
+    [1e15, 0, true],
+    [1e15 + 1, 0, false],
+    [Number.MAX_SAFE_INTEGER + 1, 0, false],
+    [Number.POSITIVE_INFINITY, 0, false],
+    [Number.NaN, 0, false],
+    [-5, -10, true],
+    [-11, -10, false],
+  ])('an amount of %d where the least is %d is sound: %p', (amount, least, sound) => {
+    expect(paths(consumeIssues([{ limit: 'rpm', amount }], 'c', least))).toEqual(sound ? [] : ['c.0.amount']);
+  });
+
+  it('names what is named twice', () => {
+    const twice = ['rpm', 'tpm', 'rpm'].map((limit) => ({ limit, amount: 1 }));
+    expect(paths(consumeIssues(twice, 'c'))).toEqual(['c.2.limit']);
+  });
+
+  it.each<[string, Consumption[], string[]]>([
+    ['all of the burst', [{ limit: 'tpm', amount: 2000 }], []],
+    ['more than the burst', [{ limit: 'tpm', amount: 2001 }], ['c.0.amount']],
+    [
+      'what the bucket does not have',
+      [
+        { limit: 'rpm', amount: 1 },
+        { limit: 'rph', amount: 0 },
+      ],
+      ['c.1.limit'],
+    ],
+    ['nothing', [{ limit: 'rpm', amount: 0 }], []],
+  ])('%s can never be taken, or can', (_, consume, expected) => {
+    expect(paths(costIssues(consume, limitSet([rpm, tpm]), 'entity "u"', 'c'))).toEqual(expected);
+  });
+});
+
+describe('limitSet', () => {
+  const limits: fc.Arbitrary<Limit> = fc.record({
+    name: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,6}$/),
+    capacity: fc.integer({ min: 1, max: 1e15 }),
+    burst: fc.integer({ min: 1, max: 1e15 }),
+    refillAmount: fc.integer({ min: 1, max: 1e15 }),
+    refillPeriodSecs: fc.integer({ min: 1, max: 1e9 }),
+  });
+
+  it('is the same set in any order, and its specs give the limits back', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(limits, { selector: ({ name }) => name, minLength: 1, maxLength: 10 }), fc.infiniteStream(fc.nat()), (given, ranks) => {
+        const shuffled = given.map((limit) => ({ limit, rank: ranks.next().value as number })).sort((a, b) => a.rank - b.rank);
+        const [set, other] = [limitSet(given), limitSet(shuffled.map(({ limit }) => limit))];
+        expect(other).toEqual(set);
+        expect(set.version).toHaveLength(11);
+        expect(set.specs.map(limitOf)).toEqual(set.limits);
+      }),
+    );
+  });
+
+  it.each<[string, Partial<Limit>]>([
+    ['name', { name: 'rpn' }],
+    ['capacity', { capacity: 101 }],
+    ['burst', { burst: 101 }],
+    ['refillAmount', { refillAmount: 99 }],
+    ['refillPeriodSecs', { refillPeriodSecs: 61 }],
+  ])('is another with another %s, or with a limit more or less', (_, change) => {
+    const versions = [[rpm, tpm], [{ ...rpm, ...change }, tpm], [rpm], [rpm, tpm, { ...rpm, name: 'rph' }]].map((given) => limitSet(given).version);
+    expect(new Set(versions).size).toBe(4);
+  });
+
+  it('has for a burst and a refill that were left out the capacity', () => {
+    const short = { name: 'rpm', capacity: 7, refillPeriodSecs: 60 };
+    const whole = { ...short, burst: 7, refillAmount: 7 };
+    expect(completeLimit(short)).toEqual(whole);
+    expect(completeLimit({ ...short, burst: null, refillAmount: null })).toEqual(whole);
+    expect(completeLimit({ ...short, burst: 9, refillAmount: 3 })).toEqual({ ...short, burst: 9, refillAmount: 3 });
+  });
+});
+
+describe('tokensOf', () => {
+  it.each<[bigint, number]>([
+    [0n, 0],
+    [999n, 0],
+    [1000n, 1],
+    [1999n, 1],
+    [-1n, -1],
+    [-1000n, -1],
+    [-1001n, -2],
+    [10n ** 18n, 1e15],
+    [10n ** 30n, Number.MAX_SAFE_INTEGER],
+    [-(10n ** 30n), -Number.MAX_SAFE_INTEGER],
+  ])('of %d millitokens is %d', (amount, tokens) => {
+    expect(tokensOf(amount)).toBe(tokens);
+  });
+
+  it('undoes amountsOf', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1e15, max: 1e15 }), (amount) => expect(tokensOf(amountsOf([{ limit: 'rpm', amount }]).rpm as bigint)).toBe(amount)),
+    );
+  });
+});
+
+describe('where limits are set', () => {
+  it.each<[PlaceRequest, string[]]>([
+    [{ level: 'SYSTEM' }, []],
+    [{ level: 'SYSTEM', resource: null, entityId: null }, []],
+    [{ level: 'SYSTEM', resource: 'api' }, ['i.resource']],
+    [{ level: 'SYSTEM', entityId: 'u', resource: 'api' }, ['i.resource', 'i.entityId']],
+    [{ level: 'RESOURCE', resource: 'api' }, []],
+    [{ level: 'RESOURCE' }, ['i.resource']],
+    [{ level: 'RESOURCE', resource: '_default_' }, ['i.resource']],
+    [{ level: 'RESOURCE', resource: 'api', entityId: 'u' }, ['i.entityId']],
+    [{ level: 'ENTITY_DEFAULT', entityId: 'u' }, []],
+    [{ level: 'ENTITY_DEFAULT', entityId: 'u', resource: 'api' }, ['i.resource']],
+    [{ level: 'ENTITY_DEFAULT' }, ['i.entityId']],
+    [{ level: 'ENTITY', entityId: 'u', resource: 'api' }, []],
+    [{ level: 'ENTITY', entityId: '-u', resource: '1' }, ['i.resource', 'i.entityId']],
+    [{ level: 'ENTITY' }, ['i.resource', 'i.entityId']],
+  ])('is judged by what the level names: %j', (request, expected) => {
+    expect(paths(placeIssues(request, 'i.'))).toEqual(expected);
+  });
+
+  it('is four places for an entity and a resource, the strongest first', () => {
+    const places = placesFor('u', 'api');
+    expect(places.map(({ level }) => level)).toEqual([...limitLevels].reverse());
+    expect(places.map((place) => placeOf({ entityId: 'u', resource: 'api', level: place.level }))).toEqual(places);
+  });
+
+  const config = (i: number, limits: readonly Limit[]): LimitConfig => ({ place: placesFor('u', 'api')[i] as LimitConfig['place'], limits, version: 1 });
+
+  it('is won whole by the strongest that has any limits', () => {
+    fc.assert(
+      fc.property(fc.tuple(...[0, 1, 2, 3].map(() => fc.constantFrom('absent', 'empty', 'set'))), (kinds) => {
+        const configs = kinds.map((kind, i) => (kind === 'absent' ? undefined : config(i, kind === 'set' ? [{ ...rpm, capacity: i + 1 }] : [])));
+        expect(winner(configs)).toBe(configs[kinds.indexOf('set')]);
+      }),
+    );
+  });
+
+  it('decides at the system level alone what happens while the store is away: nobody passes unless it says so', () => {
+    const system = { ...config(3, []), onUnavailable: 'ALLOW' as const };
+    expect(policyOf([undefined, undefined, undefined, undefined])).toBe('BLOCK');
+    expect(policyOf([undefined, undefined, undefined, config(3, [rpm])])).toBe('BLOCK');
+    expect(policyOf([{ ...config(0, [rpm]), onUnavailable: 'ALLOW' }, undefined, undefined, undefined])).toBe('BLOCK');
+    expect(policyOf([config(0, [rpm]), undefined, undefined, system])).toBe('ALLOW');
+  });
+});
+
+describe('windows of usage', () => {
+  const windowNamed = (name: string) => name.toUpperCase() as UsageWindow;
+  it.each(of<{ timestamp_ms: number; window: string }, string>('windowKey'))('%s', (_, { timestamp_ms, window }, expected) => {
+    expect(windowStart(windowNamed(window), timestamp_ms)).toBe(Date.parse(expected));
+  });
+  it.each(of<{ window_key: string; window: string }, string>('windowEnd'))(
+    '%s: ours ends with the second after its last',
+    (_, { window_key, window }, expected) => {
+      expect(windowEnd(windowNamed(window), Date.parse(window_key))).toBe(Date.parse(expected) + 1000);
+    },
+  );
+
+  it('hold what they begin with and end before the next, without a gap', () => {
+    const moments = fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2100, 0) });
+    fc.assert(
+      fc.property(moments, fc.constantFrom<UsageWindow>('HOURLY', 'DAILY', 'MONTHLY'), (ms, window) => {
+        const begins = windowStart(window, ms);
+        const ends = windowEnd(window, begins);
+        expect(begins <= ms && ms < ends).toBe(true);
+        expect([windowStart(window, begins), windowStart(window, ends - 1), windowStart(window, ends)]).toEqual([begins, begins, ends]);
+        expect(new Date(begins).toISOString()).toMatch(window === 'MONTHLY' ? /-01T00:00:00.000Z$/ : window === 'DAILY' ? /T00:00:00.000Z$/ : /:00:00.000Z$/);
+      }),
+    );
+  });
+
+  const hours: fc.Arbitrary<HourUsage> = fc.record({
+    entityId: fc.constantFrom('a', 'b'),
+    resource: fc.constantFrom('api', 'web'),
+    hour: fc.integer({ min: 490_000, max: 492_000 }),
+    consumed: fc.record({ rpm: fc.bigInt({ min: -9n, max: 99n }) }),
+    events: fc.nat(9),
+  });
+
+  it('sum all hours, each once, oldest first and by resource within', () => {
+    fc.assert(
+      fc.property(fc.array(hours, { maxLength: 40 }), fc.constantFrom<UsageWindow>('HOURLY', 'DAILY', 'MONTHLY'), (used, window) => {
+        const sums = sumHours(used, window);
+        for (const { startMs: begins, endMs, resource, consumed, events, entities } of sums) {
+          const within = used.filter((usage) => usage.resource === resource && usage.hour * hourMs >= begins && usage.hour * hourMs < endMs);
+          expect(within.length).toBeGreaterThan(0);
+          expect(consumed.rpm).toBe(within.reduce((sum, usage) => sum + (usage.consumed.rpm ?? 0n), 0n));
+          expect(events).toBe(within.reduce((sum, usage) => sum + usage.events, 0));
+          expect(entities).toEqual(new Set(within.map(({ entityId }) => entityId)));
+        }
+        const total = (counts: readonly { readonly events: number }[]) => counts.reduce((sum, { events }) => sum + events, 0);
+        expect(total(sums)).toBe(total(used));
+        const order = sums.map(({ startMs: begins, resource }) => `${String(begins).padStart(15, '0')} ${resource}`);
+        expect(order).toEqual([...new Set(order)].sort());
+      }),
+    );
+  });
+
+  it('have hours that stand in their keys and sort by time', () => {
+    const id = { namespace: 'n', entityId: 'u', resource: 'a/b', shard: 3 };
+    const { SK } = usageKey(id, 490_000);
+    expect(hourOfInstant(SK.split('#')[4] as string)).toBe(490_000);
+    const [from, to] = usageRange('a/b', 490_000, 490_001);
+    expect(from <= SK && SK < to).toBe(true);
+    expect(usageKey(id, 490_001).SK < to || usageKey(id, 489_999).SK >= from).toBe(false);
+    expect(hourOf(490_001 * hourMs - 1)).toBe(490_000);
+  });
+});
+
+const shardOf = (limits: readonly LimitState[], shardCount = 1, overrides: Partial<Shard> = {}): Shard => ({
+  limits,
+  version: 'v',
+  shardCount,
+  hour: hourOf(startMs),
+  events: 0,
+  eventsBefore: 0,
+  writes: 1,
+  ...overrides,
+});
+const [rpmSpec, tpmSpec] = limitSet([rpm, tpm]).specs as [LimitState, LimitState];
+const holding = (spec: LimitState, availableTokens: number, shards = 1): LimitState => {
+  const empty = emptyLimit(spec, startMs);
+  return { ...empty, fullAt: empty.fullAt - BigInt(availableTokens) * 1000n * BigInt(shards) * spec.refillPeriodMs };
+};
+
+describe('a bucket of several shards', () => {
+  /** Shares are whole, as a doubling sees to it; they fill within seconds, so that every millisecond can be tried. */
+  const buckets = fc
+    .record({
+      count: fc.constantFrom(2, 3, 4, 8),
+      share: fc.bigInt({ min: 1n, max: 40n }),
+      refill: fc.bigInt({ min: 1n, max: 40n }),
+      periodMs: fc.bigInt({ min: 1n, max: 20n }),
+      rooms: fc.array(fc.integer({ min: -300, max: 1100 }), { minLength: 8, maxLength: 8 }),
+    })
+    .map(({ count, share, refill, periodMs, rooms }) => {
+      const burst = share * BigInt(count);
+      const spec = { name: 'rpm', capacityMilli: burst, burstMilli: burst, refillMilli: refill, refillPeriodMs: periodMs };
+      const shards = rooms.slice(0, count).map((thousandths) => {
+        const empty = emptyLimit(spec, startMs);
+        return shardOf([{ ...empty, fullAt: empty.fullAt - (BigInt(thousandths) * burst * periodMs) / 1000n }], count);
+      });
+      return { shards, burst };
+    });
+  const parts = fc.integer({ min: 0, max: 1000 });
+
+  it('has what its shards have together, a debt of one against the others', () => {
+    fc.assert(
+      fc.property(buckets, ({ shards }) => {
+        const each = shards.map(({ limits: [limit], shardCount }) => availableMilli(limit as LimitState, startMs, shardCount));
+        expect(availableAcross(shards, 'rpm', startMs)).toBe(each.reduce((sum, there) => sum + there, 0n));
+        expect(availableAcross(shards, 'tpm', startMs)).toBe(0n);
+      }),
+    );
+  });
+
+  it('promises the first millisecond at which they have it together, as trying each one shows', () => {
+    fc.assert(
+      fc.property(buckets, parts, ({ shards, burst }, thousandths) => {
+        const wanted = (burst * BigInt(thousandths)) / 1000n;
+        let firstMs = 0;
+        while (availableAcross(shards, 'rpm', startMs + firstMs) < wanted) firstMs++;
+        expect(retryAcrossMs(shards, 'rpm', wanted, startMs)).toBe(firstMs);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('splits what it has enough of, and only that: all of it, and from no shard more than is there', () => {
+    fc.assert(
+      fc.property(buckets, parts, ({ shards, burst }, thousandths) => {
+        const rpmWanted = (burst * BigInt(thousandths)) / 1000n;
+        const split = splitOver(shards, { rpm: rpmWanted }, startMs);
+        const enough = availableAcross(shards, 'rpm', startMs) >= rpmWanted;
+        expect(isEnough(shards, { rpm: rpmWanted }, startMs)).toBe(enough);
+        expect(split !== undefined).toBe(enough);
+        if (!split) return;
+        expect(split).toHaveLength(shards.length);
+        expect(split.reduce((sum, part) => sum + (part.rpm ?? 0n), 0n)).toBe(rpmWanted);
+        split.forEach((part, i) => {
+          const { limits, shardCount } = shards[i] as Shard;
+          if (part.rpm === undefined) return;
+          expect(part.rpm > 0n && part.rpm <= availableMilli(limits[0] as LimitState, startMs, shardCount)).toBe(true);
+        });
+      }),
+    );
+  });
+
+  it('gives nothing of one limit where it is short of another', () => {
+    const shards = [0, 1].map(() => shardOf([holding(rpmSpec, 50, 2), holding(tpmSpec, 10, 2)], 2));
+    expect(splitOver(shards, { rpm: 60_000n, tpm: 20_000n }, startMs)).toEqual([
+      { rpm: 50_000n, tpm: 10_000n },
+      { rpm: 10_000n, tpm: 10_000n },
+    ]);
+    expect(splitOver(shards, { rpm: 60_000n, tpm: 20_001n }, startMs)).toBeUndefined();
+  });
+
+  it.each<[string, number, number, Record<string, bigint>, boolean]>([
+    ['once', 100, 1, {}, true],
+    ['where half is still what was asked for', 100, 1, { rpm: 50_000n }, true],
+    ['where half is less than was asked for', 100, 1, { rpm: 50_001n }, false],
+    ['up to 32', 100, 16, {}, true],
+    ['past 32', 100, 32, {}, false],
+    ['where a share would be no whole millitoken', 101, 8, {}, false],
+    ['whatever was asked of another limit', 100, 1, { rph: 10n ** 9n }, true],
+  ])('may double %s, or may not', (_, burst, shardCount, asked, may) => {
+    const [spec] = limitSet([{ ...rpm, burst }]).specs as [LimitState];
+    expect(mayDouble(shardOf([fullLimit(spec, startMs)], shardCount), asked)).toBe(may);
+  });
+});
+
+describe('how long a bucket is kept', () => {
+  it.each([
+    [60, 3 * dayMs],
+    [86_400, 7 * dayMs],
+    [37_029, 3 * dayMs + 3000],
+  ])('is seven times what it takes to fill in %d s, three days at least', (refillPeriodSecs, kept) => {
+    const { specs } = limitSet([rpm, { ...rpm, name: 'rph', refillPeriodSecs }]);
+    expect(keptMs(specs.map((spec) => fullLimit(spec, startMs)))).toBe(kept);
+  });
+
+  it('is until it is full and that long after its last hour has passed', () => {
+    const hour = hourOf(startMs);
+    const shard = shardOf([fullLimit(rpmSpec, startMs)], 2, { hour });
+    const endMs = (hour + 1) * hourMs + 3 * dayMs;
+    expect([startMs, endMs, endMs + 1].map((ms) => isIdle(shard, ms))).toEqual([false, false, true]);
+    const owing = shardOf([{ ...fullLimit(rpmSpec, startMs), fullAt: BigInt(endMs + 500) * rpmSpec.refillMilli }], 2, { hour });
+    expect(fullAtMs(owing.limits[0] as LimitState)).toBe(endMs + 500);
+    expect([endMs + 1, endMs + 500, endMs + 501].map((ms) => isIdle(owing, ms))).toEqual([false, false, true]);
+  });
+
+  it('has open what was used since its hour began', () => {
+    const used = { ...fullLimit(rpmSpec, startMs), consumedMilli: 9000n, consumedBeforeMilli: 4000n };
+    expect(openUsage(shardOf([used], 1, { events: 7, eventsBefore: 5 }))).toEqual({ consumed: { rpm: 5000n }, events: 2 });
+    const even = { ...used, consumedBeforeMilli: 9000n };
+    expect([shardOf([even]), shardOf([used]), shardOf([even], 1, { events: 1 }), shardOf([{ ...even, consumedMilli: 0n }])].map(isUsed)).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+  });
+});
+
+describe('a lease', () => {
+  const names = ['rpm', 'tpm'];
+  const holdings: fc.Arbitrary<Holding[]> = fc.array(
+    fc.record({
+      entityId: fc.constantFrom('child', 'parent'),
+      shard: fc.nat(31),
+      amounts: fc.record({ rpm: fc.bigInt({ min: 0n, max: 50n }), tpm: fc.bigInt({ min: 0n, max: 10n ** 18n }) }, { requiredKeys: ['rpm'] }) as fc.Arbitrary<
+        Record<string, bigint>
+      >,
+    }),
+    { maxLength: 6 },
+  );
+  const out = (held: readonly Holding[], entityId: string, name: string): bigint =>
+    held.reduce((sum, { entityId: of, amounts }) => (of === entityId ? sum + (amounts[name] ?? 0n) : sum), 0n);
+  const holds = (held: readonly Holding[], entityId: string, name: string): boolean =>
+    held.some(({ entityId: of, amounts }) => of === entityId && amounts[name] !== undefined);
+
+  it('changes on each of its entities by what was said, or says of which limit more would come back than is out', () => {
+    const deltas = fc.record({ rpm: fc.bigInt({ min: -120n, max: 60n }), tpm: fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }) }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(holdings, deltas, (held, given) => {
+        const asked = given as Record<string, bigint>;
+        const settled = settle(held, asked);
+        const entities = [...new Set(held.map(({ entityId }) => entityId))];
+        const isOver = (name: string) => entities.some((id) => holds(held, id, name) && out(held, id, name) + (asked[name] ?? 0n) < 0n);
+        if ('excess' in settled) {
+          expect(isOver(settled.excess)).toBe(true);
+          return;
+        }
+        expect(names.some(isOver)).toBe(false);
+        for (const entityId of entities) {
+          for (const name of names) {
+            const delta = holds(held, entityId, name) ? (asked[name] ?? 0n) : 0n;
+            expect(out(settled.holdings, entityId, name)).toBe(out(held, entityId, name) + delta);
+            expect(sumFor(entityId, held, settled.moves)[name] ?? 0n).toBe(delta);
+          }
+        }
+        expectSound(held, settled);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives back, released, all that is out and nothing else; twice, nothing more', () => {
+    fc.assert(
+      fc.property(holdings, (held) => {
+        const released = settleAll(held);
+        expectSound(held, released);
+        expect(released.holdings.flatMap(({ amounts }) => Object.values(amounts)).every((milli) => milli === 0n)).toBe(true);
+        released.moves.forEach((move, i) => {
+          for (const [name, milli] of Object.entries(move)) expect(milli).toBe(-((held[i] as Holding).amounts[name] as bigint));
+        });
+        expect(settleAll(released.holdings).moves.every((move) => Object.keys(move).length === 0)).toBe(true);
+      }),
+    );
+  });
+
+  /** No shard gets back more than was taken from it, and the holdings are what the moves make of them. */
+  function expectSound(held: readonly Holding[], { moves, holdings: after }: Settlement): void {
+    expect(moves).toHaveLength(held.length);
+    held.forEach(({ entityId, shard, amounts }, i) => {
+      const moved = Object.fromEntries(Object.entries(amounts).map(([name, milli]) => [name, milli + (moves[i]?.[name] ?? 0n)]));
+      expect(after[i]).toEqual({ entityId, shard, amounts: moved });
+      expect(Object.values(moved).every((milli) => milli >= 0n)).toBe(true);
+      expect(Object.keys(moves[i] ?? {}).every((name) => name in amounts)).toBe(true);
+    });
+  }
+
+  it('charges the first shard of an entity and gives back from the last on', () => {
+    const held = [3n, 2n].map((rpmOut, shard) => ({ entityId: 'u', shard, amounts: { rpm: rpmOut } }));
+    expect((settle(held, { rpm: 4n }) as Settlement).moves).toEqual([{ rpm: 4n }, {}]);
+    expect((settle(held, { rpm: -4n }) as Settlement).moves).toEqual([{ rpm: -2n }, { rpm: -2n }]);
+    expect(settle(held, { rpm: -6n })).toEqual({ excess: 'rpm', outMilli: 5n });
+  });
+
+  it('is what it was once it has been written down and read', () => {
+    const handles: fc.Arbitrary<LeaseHandle> = fc.record({
+      orgId: fc.uuid(),
+      namespace: fc.string(),
+      name: fc.string(),
+      entityId: fc.string(),
+      resource: fc.string(),
+      holdings,
+      expiresAtMs: fc.maxSafeNat(),
+      degraded: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(handles, (handle) => {
+        expect(decodeHandle(encodeHandle(handle))).toEqual(handle);
+        expect(decodeHoldings(JSON.parse(JSON.stringify(encodeHoldings(handle.holdings))))).toEqual(handle.holdings);
+        expect(firstState(handle)).toEqual({ version: 0, holdings: handle.holdings, adjusted: {}, released: false });
+      }),
+    );
+  });
+});
+
+describe('how limits stand', () => {
+  const standing = { entityId: 'u', resource: 'api', shards: [shardOf([holding(rpmSpec, 10), holding(tpmSpec, -5)])], atMs: startMs };
+
+  it('tells of each what is asked, what is there and when it would do', () => {
+    const base = { entityId: 'u', resource: 'api' };
+    expect(statusesOf(standing, { rpm: 11_000n })).toEqual([
+      { ...base, limit: rpm, requested: 11, available: 10, exceeded: true, retryAfterSecs: 0.6 },
+      { ...base, limit: tpm, requested: 0, available: -5, exceeded: true, retryAfterSecs: 0.6 },
+    ]);
+    expect(statusesOf(standing, { rpm: 10_000n })[0]).toMatchObject({ requested: 10, available: 10, exceeded: false, retryAfterSecs: 0 });
+    expect(longestWaitSecs(statusesOf(standing, { rpm: 100_000n }))).toBe(54);
+    expect(longestWaitSecs([])).toBe(0);
+  });
+
+  it('tells after a take what was taken, and of nothing that it is exceeded but of a debt', () => {
+    expect(statusesAfter(standing, { rpm: 90_000n }).map(({ requested, exceeded }) => [requested, exceeded])).toEqual([
+      [90, false],
+      [0, true],
+    ]);
+  });
+
+  it('sums the shards', () => {
+    const shards = [20, 30].map((tokens) => shardOf([holding(rpmSpec, tokens, 2)], 2));
+    expect(statusesOf({ ...standing, shards }, { rpm: 51_000n })[0]).toMatchObject({ available: 50, exceeded: true, retryAfterSecs: 0.6 });
+    expect(statusesOf({ ...standing, shards: [] }, { rpm: 1n })).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  type Deficit = { deficit_milli: number; refill_amount_milli: number; refill_period_ms: number };
+  it.each(of<Deficit, number>('calculateRetryAfter'))('waits as long as %s says, to the millisecond', (_, input, expected) => {
+    const burstMilli = BigInt(Math.max(input.deficit_milli, input.refill_amount_milli));
+    const spec = {
+      name: 'rpm',
+      capacityMilli: burstMilli,
+      burstMilli,
+      refillMilli: BigInt(input.refill_amount_milli),
+      refillPeriodMs: BigInt(input.refill_period_ms),
+    };
+    const waitsMs = retryAfterMs(emptyLimit(spec, startMs), BigInt(input.deficit_milli), startMs, 1);
+    expect(Math.abs(waitsMs - Math.round(expected * 1000))).toBeLessThanOrEqual(1);
+    expect(waitsMs).toBe(Math.ceil((input.deficit_milli * input.refill_period_ms) / input.refill_amount_milli));
+  });
+
+  const status = (overrides: Partial<LimitStatus>): LimitStatus => ({
+    entityId: 'u',
+    resource: 'api',
+    limit: rpm,
+    requested: 1,
+    available: 0,
+    exceeded: true,
+    retryAfterSecs: 1,
+    ...overrides,
+  });
+  it.each(of<{ retry_after_seconds: number }, string>('retryAfterHeader'))(
+    'says in its header what %s says',
+    (_, { retry_after_seconds: retryAfterSecs }, expected) => {
+      expect(refusalHeaders({ retryAfterSecs, violations: [status({ retryAfterSecs })] })['retry-after']).toBe(expected);
+    },
+  );
+
+  it('names the limit that takes longest, and never less than nothing', () => {
+    const violations = [status({ retryAfterSecs: 2 }), status({ limit: tpm, available: -7, retryAfterSecs: 30.5 }), status({ retryAfterSecs: 3 })];
+    expect(refusalHeaders({ retryAfterSecs: 30.5, violations })).toEqual({
+      'retry-after': '31',
+      ratelimit: '"tpm";r=0;t=31',
+      'ratelimit-policy': '"tpm";q=500;w=60',
+    });
+    expect(refusalHeaders({ retryAfterSecs: 1, violations: [] })).toEqual({});
+  });
+});
+
+describe('newEntityIssues', () => {
+  const sound = { entityId: 'u', name: 'U', parentId: 'p', cascade: true, metadata: [{ name: 'a', value: '' }] };
+  it.each<[string, Partial<Parameters<typeof newEntityIssues>[0]>, string[]]>([
+    ['a sound one', {}, []],
+    ['one with its id alone', { name: null, parentId: null, metadata: [] }, []],
+    ['its own child', { parentId: 'u' }, ['parentId']],
+    ['a bad id', { entityId: 'u\n' }, ['entityId']],
+    ['a bad parent', { parentId: '#' }, ['parentId']],
+    ['no name', { name: '' }, ['name']],
+    ['half a character', { name: '\ud800' }, ['name']],
+    ['pairs named alike', { metadata: [sound.metadata[0], sound.metadata[0]] as never }, ['metadata.1.name']],
+    ['a long value', { metadata: [{ name: 'a', value: 'x'.repeat(1025) }] }, ['metadata.0.value']],
+    ['33 pairs', { metadata: Array.from({ length: 33 }, (_, i) => ({ name: `n${i}`, value: '' })) }, ['metadata']],
+  ])('finds what is wrong with %s', (_, change, expected) => {
+    expect(paths(newEntityIssues({ ...sound, ...change }, ''))).toEqual(expected);
+  });
+});
+
+describe('vectors of the limiter', () => {
+  it('are simulated with the rules alone: an idle bucket bursts once, a slow limit refills however often it is polled', () => {
+    type Given = { limits: { name: string; capacity: number; refill_amount: number; refill_period_seconds: number }[] };
+    const find = (name: string) => vectors.find((vector) => vector.name === name) as Vector<Given & Record<string, never>, Record<string, number>>;
+    const specFor = ({ input }: Vector<Given, unknown>) => {
+      const [{ name, capacity, refill_amount, refill_period_seconds }] = input.limits as [Given['limits'][number]];
+      return limitSet([completeLimit({ name, capacity, refillAmount: refill_amount, refillPeriodSecs: refill_period_seconds })]).specs[0] as LimitState;
+    };
+    const take = (limit: LimitState, milli: bigint, ms: number) => stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, judged: true }, ms, 1);
+
+    const burst = find('corrected/idle-bucket-burst');
+    const fresh = fullLimit(specFor(burst), startMs);
+    let state = afterStep(fresh, take(fresh, 1000n, startMs));
+    let admitted = 0;
+    while (availableMilli(state, startMs + hourMs, 1) >= 1000n) {
+      state = afterStep(state, take(state, 1000n, startMs + hourMs));
+      admitted++;
+    }
+    expect({ admitted }).toEqual(burst.expected);
+
+    const polled = find('corrected/slow-limit-polled');
+    let slow = emptyLimit(specFor(polled), startMs);
+    for (let ms = 0; ms <= 300_000; ms += 100) slow = afterStep(slow, take(slow, 0n, startMs + ms));
+    expect({ rph_milli: Number(availableMilli(slow, startMs + 300_000, 1)) }).toEqual(polled.expected);
+  });
+
+  it('are every one gone through, here or in the API tests', () => {
+    expect(vectors.length).toBeGreaterThan(50);
+    const known = new Set([...here, ...inTheApi]);
+    expect(vectors.filter((vector) => !known.has(vector.function)).map(({ name }) => name)).toEqual([]);
+    const api = readFileSync(new URL('../api/limit-vectors.test.ts', import.meta.url), 'utf8');
+    expect(inTheApi.filter((name) => !api.includes(`'${name}'`))).toEqual([]);
+  });
+});
