@@ -132,7 +132,9 @@ export class LimitService {
       if (!(error instanceof GatewayError) || error.code !== 'BAD_USER_INPUT') throw error;
       refused = error;
     }
-    const first = await leases.loadFirst(namespace, name, clock.nowMs());
+    const first = await leases.loadFirst(namespace, name, clock.nowMs()).catch((error: unknown) => {
+      throw refused instanceof GatewayError ? refused : error;
+    });
     if (first) return this.replay(first, requestId, attempt);
     if (refused instanceof GatewayError) throw refused;
     return refused;
@@ -173,7 +175,11 @@ export class LimitService {
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
-      return this.judge(orgId, namespace, request, await resolution.pathFresh(orgId, namespace, entityId, resource), at);
+      const fresh = await resolution.pathFresh(orgId, namespace, entityId, resource).catch(() => {
+        // Without the store its refusal stands: what is not valid is let through by no policy.
+        throw error;
+      });
+      return this.judge(orgId, namespace, request, fresh, at);
     }
   }
 
