@@ -26,7 +26,8 @@ export type WriteOutcome = { readonly done: true; readonly item?: Item } | { rea
 export type TransactOutcome = { readonly done: true } | { readonly done: false; readonly reasons: readonly CancellationReason[] };
 
 export interface WriteOptions {
-  readonly returnNew?: boolean;
+  /** The item as it is afterwards: all of it, or only what was changed. */
+  readonly returnNew?: 'all' | 'changed';
   /**
    * What to do when a reply is lost. 'never' (the default): tell the caller that the outcome is unknown.
    * 'idempotent': twice is as good as once. A function: send again, and if the condition then fails, say by the item
@@ -146,7 +147,7 @@ export class StoreClient {
     return page(await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }));
   }
 
-  async write(write: Write, { returnNew = false, repeat = 'never', onThrottled }: WriteOptions = {}): Promise<WriteOutcome> {
+  async write(write: Write, { returnNew, repeat = 'never', onThrottled }: WriteOptions = {}): Promise<WriteOutcome> {
     if ('add' in write && !write.condition) throw new Error('an ADD without a condition counts twice when it is repeated');
     const [call, input] = this.writeInput(write);
     const output = await this.attempt(
@@ -154,7 +155,7 @@ export class StoreClient {
       {
         ...input,
         ...(write.condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}),
-        ...(returnNew ? { ReturnValues: 'ALL_NEW' } : {}),
+        ...(returnNew ? { ReturnValues: returnNew === 'all' ? 'ALL_NEW' : 'UPDATED_NEW' } : {}),
       },
       repeat !== 'never',
       onThrottled ? { onThrottled } : {},

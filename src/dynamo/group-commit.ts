@@ -14,13 +14,14 @@ export interface GroupCommitOptions<E, R> {
   /** Whose it is: no one may have more than half of all that waits. */
   tenant?(entry: E): string;
   /** Waits until the key's items are free of other keys' writes, and returns what frees them again. The group is formed only then. */
-  enter?(key: string, first: E): Promise<() => void>;
+  enter?(key: string, first: E): (() => void) | Promise<() => void>;
   /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
   commit(key: string, group: readonly E[]): Promise<readonly Settled<R>[]>;
 }
 
 interface Waiting<E, R> {
   readonly entry: E;
+  readonly tenant: string | undefined;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -37,8 +38,9 @@ interface Lane<E, R> {
  */
 export class GroupCommit<E, R> {
   private readonly lanes = new Map<string, Lane<E, R>>();
-  private readonly pending = new Set<Promise<R>>();
   private readonly perTenant = new Map<string, number>();
+  private unsettled = 0;
+  private flushed: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<E, R>) {}
 
@@ -48,38 +50,40 @@ export class GroupCommit<E, R> {
   }
 
   submit(key: string, entry: E): Promise<R> {
-    if (this.pending.size >= this.options.mostWaiting) return Promise.reject(unavailable('too much is waiting to be written; nothing was changed: try again'));
+    if (this.unsettled >= this.options.mostWaiting) return Promise.reject(unavailable('too much is waiting to be written; nothing was changed: try again'));
     const tenant = this.options.tenant?.(entry);
-    const others = tenant === undefined ? 0 : (this.perTenant.get(tenant) ?? 0);
-    if (others >= this.options.mostWaiting / 2 && tenant !== undefined)
-      return Promise.reject(unavailable('too much is waiting to be written for this org; nothing was changed: try again'));
+    if (tenant !== undefined) {
+      const others = this.perTenant.get(tenant) ?? 0;
+      if (others >= this.options.mostWaiting / 2)
+        return Promise.reject(unavailable('too much is waiting to be written for this org; nothing was changed: try again'));
+      this.perTenant.set(tenant, others + 1);
+    }
+    this.unsettled++;
     let lane = this.lanes.get(key);
     if (!lane) {
       lane = { queue: [], busy: false };
       this.lanes.set(key, lane);
     }
     const { queue } = lane;
-    const settled = new Promise<R>((resolve, reject) => queue.push({ entry, resolve, reject }));
-    this.pending.add(settled);
-    if (tenant !== undefined) this.perTenant.set(tenant, others + 1);
-    const forget = () => {
-      this.pending.delete(settled);
-      if (tenant !== undefined) this.leave(tenant);
-    };
-    settled.then(forget, forget);
+    const settled = new Promise<R>((resolve, reject) => queue.push({ entry, tenant, resolve, reject }));
     if (!lane.busy) void this.drain(key, lane);
     return settled;
   }
 
-  /** Resolves when everything submitted so far has been settled. */
+  /** Resolves when nothing is left to settle. */
   async flush(): Promise<void> {
-    await Promise.allSettled(this.pending);
+    if (this.unsettled > 0) await new Promise<void>((resolve) => this.flushed.push(resolve));
   }
 
-  private leave(tenant: string): void {
-    const left = (this.perTenant.get(tenant) ?? 1) - 1;
-    if (left > 0) this.perTenant.set(tenant, left);
-    else this.perTenant.delete(tenant);
+  private leave({ tenant }: Waiting<E, R>): void {
+    if (tenant !== undefined) {
+      const left = (this.perTenant.get(tenant) ?? 1) - 1;
+      if (left > 0) this.perTenant.set(tenant, left);
+      else this.perTenant.delete(tenant);
+    }
+    this.unsettled--;
+    if (this.unsettled > 0) return;
+    for (const resolve of this.flushed.splice(0)) resolve();
   }
 
   private async drain(key: string, lane: Lane<E, R>): Promise<void> {
@@ -87,7 +91,8 @@ export class GroupCommit<E, R> {
     // Those that arrive in the same turn of the event loop go together.
     await endOfTurn();
     while (lane.queue.length > 0) {
-      const leave = await this.options.enter?.(key, (lane.queue[0] as Waiting<E, R>).entry);
+      const entered = this.options.enter?.(key, (lane.queue[0] as Waiting<E, R>).entry);
+      const leave = entered instanceof Promise ? await entered : entered;
       const group = this.nextGroup(lane);
       try {
         const settled = await this.options.commit(
@@ -97,12 +102,19 @@ export class GroupCommit<E, R> {
         const again: Waiting<E, R>[] = [];
         group.forEach((waiting, i) => {
           const outcome = settled[i];
-          if (outcome === undefined || outcome === 'again') again.push(waiting);
-          else waiting.resolve(outcome.done);
+          if (outcome === undefined || outcome === 'again') {
+            again.push(waiting);
+            return;
+          }
+          this.leave(waiting);
+          waiting.resolve(outcome.done);
         });
         lane.queue.unshift(...again);
       } catch (error) {
-        for (const waiting of group) waiting.reject(error);
+        for (const waiting of group) {
+          this.leave(waiting);
+          waiting.reject(error);
+        }
       } finally {
         leave?.();
       }

@@ -60,8 +60,27 @@ function encoded(encode: () => string): string {
 
 type Fields = Record<string, unknown>;
 
-const toStore = (item: unknown): Fields => marshall(item, { removeUndefinedValues: true }) as Fields;
-const fromStore = (item: unknown) => unmarshall(item as never, { wrapNumbers: exactNumber as never }) as never;
+/** As the SDK marshals, which only what is not plain is left to: most of what we send and get is text and numbers. */
+function toStore(item: unknown): Fields {
+  const stored: Fields = {};
+  for (const [name, value] of Object.entries(item as Fields)) {
+    if (value === undefined) continue;
+    if (typeof value === 'string') stored[name] = { S: value };
+    else if (typeof value === 'bigint' || Number.isSafeInteger(value)) stored[name] = { N: String(value) };
+    else stored[name] = marshall({ value }, { removeUndefinedValues: true }).value;
+  }
+  return stored;
+}
+
+function fromStore(stored: unknown): never {
+  const item: Fields = {};
+  for (const [name, value] of Object.entries(stored as Record<string, { S?: string; N?: string }>)) {
+    if (value.S !== undefined) item[name] = value.S;
+    else if (value.N !== undefined) item[name] = exactNumber(value.N);
+    else item[name] = unmarshall({ value } as never, { wrapNumbers: exactNumber as never }).value;
+  }
+  return item as never;
+}
 
 /** The fields of a call that hold items, keys or values. */
 function encodeFields(input: Fields): Fields {

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 // Secrets carry these prefixes so that they can be told from other text wherever they turn up; the last is a JWT.
 const secretText = /(?:tg[askrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
@@ -52,4 +52,4 @@ function redactedArguments([first, ...rest]: readonly unknown[]): unknown[] {
   return others.length === 0 && error instanceof Error ? [line, redactText(error.message)] : [line, ...others];
 }
 
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, isLevelEnabled: () => false };

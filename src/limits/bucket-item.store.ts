@@ -89,6 +89,19 @@ export interface PlannedWrite {
   readonly write: Update;
   /** What the shard is like once it is done, if nobody else has written since it was last seen. */
   readonly after: Shard;
+  /** Whether every limit is written, so that what was changed tells all that others may have changed. */
+  readonly tellsAll: boolean;
+}
+
+/** The shard after its planned write, with the figures that the store says it now has. */
+export function toldBy(after: Shard, changed: Item): Shard {
+  const number = (limit: string, field: Parameters<typeof attribute>[1]): bigint => BigInt(changed[attribute(limit, field)] as number | bigint);
+  return {
+    ...after,
+    limits: after.limits.map((limit) => ({ ...limit, fullAt: number(limit.name, 'fa'), consumedMilli: number(limit.name, 'tc') })),
+    events: Number(changed.ec ?? after.events),
+    writes: Number(changed.wc),
+  };
 }
 
 const same = (shard: Shard): Condition[] => [equals('cv', shard.version), equals('shard_count', shard.shardCount), equals('hw', shard.hour)];
@@ -130,6 +143,7 @@ export function changeOf(id: ShardId, shard: Shard, { moves, events, mayExpire =
       condition: and(...conditions),
     },
     after: { ...withExpiry(shard, ttl), limits: after, events: shard.events + events, writes: shard.writes + 1 },
+    tellsAll: planned.every(({ limit, step }, i) => (step.set !== undefined || step.add !== undefined) && after[i]?.consumedMilli !== limit.consumedMilli),
   };
 }
 
@@ -190,12 +204,21 @@ export function creationOf(id: ShardId, { specs, version }: LimitSet, { moves, e
       condition: or(absent('PK'), and(...same(shard), ...thereAndFull)),
     },
     after: withExpiry(shard, ttl),
+    tellsAll: false,
   };
 }
 
 /** Conditions under which a shard is still exactly as it was seen. */
 const unchanged = (shard: Shard): Condition =>
-  and(...same(shard), equals('wc', shard.writes), ...shard.limits.map(({ name, fullAt }) => equals(attribute(name, 'fa'), fullAt)));
+  and(
+    ...same(shard),
+    equals('wc', shard.writes),
+    equals('eb', shard.eventsBefore),
+    ...shard.limits.flatMap(({ name, fullAt, consumedBeforeMilli }) => [
+      equals(attribute(name, 'fa'), fullAt),
+      equals(attribute(name, 'th'), consumedBeforeMilli),
+    ]),
+  );
 
 /** Books what was used in the shard's hour into that hour's item; twice in one hour it adds up. */
 function usageWrite(id: ShardId, shard: Shard, expiresAtSecs: number): Update {

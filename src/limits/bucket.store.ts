@@ -22,6 +22,7 @@ import {
   type PlannedWrite,
   replacingWrite,
   shardItem,
+  toldBy,
   toShard,
 } from './bucket-item.store.js';
 import type { LimitSet } from './limit.js';
@@ -376,8 +377,11 @@ export class BucketStore {
           throw unavailable('too many are writing to this bucket; nothing was taken: try again');
         if (attempt > 3) await sleep(randomFraction() * 20);
         const shards = await this.shardsFor(lane);
-        const obstacle = await this.clear(lane, shards);
-        if (obstacle === 'again') continue;
+        const obstacle = this.obstacleOf(lane, shards);
+        if (typeof obstacle === 'function') {
+          await obstacle();
+          continue;
+        }
         if (obstacle) {
           for (const operation of open) settled.set(operation, { done: obstacle });
           break;
@@ -401,11 +405,12 @@ export class BucketStore {
   }
 
   /** The lane's shards as last seen. What only gives back or charges must know the bucket: there is nothing to assume. */
-  private async shardsFor(lane: readonly Part[]): Promise<(Shard | undefined)[]> {
+  private shardsFor(lane: readonly Part[]): (Shard | undefined)[] | Promise<(Shard | undefined)[]> {
+    const remembered = lane.map(({ id }) => this.shards.get(shardName(id)));
+    if (lane.every(({ id, set }, i) => remembered[i] || (set && id.shard === 0))) return remembered;
     return Promise.all(
-      lane.map(async ({ id, set }) => {
-        const remembered = this.shards.get(shardName(id));
-        if (remembered || (set && id.shard === 0)) return remembered;
+      lane.map(async ({ id, set }, i) => {
+        if (remembered[i] || (set && id.shard === 0)) return remembered[i];
         const item = await this.client.get(table, shardKey(id), { consistent: true });
         if (!item) return undefined;
         const shard = toShard(item);
@@ -415,8 +420,8 @@ export class BucketStore {
     );
   }
 
-  /** What stands in the way of a write, put aside where that can be done here. */
-  private async clear(lane: readonly Part[], shards: readonly (Shard | undefined)[]): Promise<Outcome | 'again' | undefined> {
+  /** What stands in the way of a write; a function puts it aside. */
+  private obstacleOf(lane: readonly Part[], shards: readonly (Shard | undefined)[]): Outcome | (() => unknown) | undefined {
     const hour = hourOf(this.clock.nowMs());
     for (const [i, { id, set }] of lane.entries()) {
       const shard = shards[i];
@@ -428,15 +433,9 @@ export class BucketStore {
         continue;
       }
       if (set && shard.version !== set.version) return { kind: 'stale', part: i, shard };
-      if (shard.hour < hour) {
-        await this.closeHour(id, shard, hour);
-        return 'again';
-      }
-      if (this.memoryOf(id).shardCount !== shard.shardCount) {
-        // Seen before the last doubling: to be looked at anew.
-        this.shards.delete(shardName(id));
-        return 'again';
-      }
+      if (shard.hour < hour) return () => this.closeHour(id, shard, hour);
+      // Seen before the last doubling: to be looked at anew.
+      if (this.memoryOf(id).shardCount !== shard.shardCount) return () => this.shards.delete(shardName(id));
     }
     return undefined;
   }
@@ -491,9 +490,9 @@ export class BucketStore {
     const changesOnly = lane.every(({ set }) => !set);
     try {
       if (only && planned.length === 1 && leases.length === 0) {
-        const outcome = await this.client.write(only.write, { returnNew: true, onThrottled });
+        const outcome = await this.client.write(only.write, { returnNew: only.tellsAll ? 'changed' : 'all', onThrottled });
         if (outcome.done) {
-          const shard = toShard(outcome.item as Item);
+          const shard = only.tellsAll ? toldBy(only.after, outcome.item as Item) : toShard(outcome.item as Item);
           this.learn(only.id, shard);
           if (changesOnly) this.memoryOf(only.id).refusal = undefined;
           return { isExact: true, answers: allDone(tried, [{ shard, atMs: nowMs }]) };

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.js';
 import { GatewayError, refuseAny } from '../lib/errors.js';
-import { newUuid, randomToken, sha256 } from '../lib/id.js';
+import { newUuid, sha256 } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
 import { fullLimit, restamp } from './bucket.js';
@@ -114,7 +114,7 @@ export class LimitService {
     const [child, parent] = targets as [Target, Target?];
     const taking = parent ? await takes.takeBoth(child, parent) : await takes.take([child]);
     if (taking.kind === 'short') return refusal(targets, taking.standings);
-    return this.leaseOf(this.handleOf(orgId, namespace, request, `l-${randomToken(12)}`, targets), statusesTaken(targets, taking.standings), false);
+    return this.leaseOf(this.handleOf(orgId, namespace, request, `l-${newUuid()}`, targets), statusesTaken(targets, taking.standings), false);
   }
 
   /** An acquire with a request id: what was granted once comes back, whatever has become of the bucket and its limits since. */

@@ -184,7 +184,7 @@ export class SpendStore {
         set: { worker, until_ms: untilMs },
         condition: or(absent('until_ms'), lessThan('until_ms', nowMs), equals('worker', worker)),
       },
-      { repeat: 'idempotent', returnNew: true },
+      { repeat: 'idempotent', returnNew: 'all' },
     );
     if (!outcome.done) return false;
     const day = outcome.item?.summed_through as string | undefined;

@@ -144,7 +144,7 @@ describe('a single write', () => {
     for (const operation of ['PutItem', 'UpdateItem', 'DeleteItem']) proxy.inject({ operation, fault, nth: { first: 3 } });
     expect(await store.write({ table, put: { ...key, count: 1 }, condition: absent('PK') })).toEqual({ done: true });
     const update = { table, update: key, add: { count: 1 }, condition: equals('count', 1) } as const;
-    expect(await store.write(update, { returnNew: true })).toEqual({ done: true, item: { ...key, count: 2 } });
+    expect(await store.write(update, { returnNew: 'all' })).toEqual({ done: true, item: { ...key, count: 2 } });
     expect(await store.write({ table, delete: key, condition: equals('count', 2) })).toEqual({ done: true });
     expect(['PutItem', 'UpdateItem', 'DeleteItem'].map((operation) => sent(operation).length)).toEqual([4, 4, 4]);
   });

@@ -293,14 +293,14 @@ describe('numbers', () => {
     expect((await store.query({ table, where: equals('PK', key.PK) })).items).toEqual([stored]);
     expect(await store.write({ table, put: key, condition: absent('PK') })).toEqual({ done: false, old: stored });
     expect(await store.transact([{ table, put: key, condition: absent('PK') }])).toEqual({ done: false, reasons: [{ kind: 'condition', old: stored }] });
-    const { item } = (await store.write({ table, update: key, set: { touched: true }, condition: present('PK') }, { returnNew: true })) as { item: unknown };
+    const { item } = (await store.write({ table, update: key, set: { touched: true }, condition: present('PK') }, { returnNew: 'all' })) as { item: unknown };
     expect(item).toEqual({ ...stored, touched: true });
   });
 
   it('are added to exactly past 2^53', async () => {
     const key = newKey();
     await store.write({ table, put: { ...key, sum: 9_007_199_254_740_993n } });
-    const added = await store.write({ table, update: key, add: { sum: 2n }, condition: equals('sum', 9_007_199_254_740_993n) }, { returnNew: true });
+    const added = await store.write({ table, update: key, add: { sum: 2n }, condition: equals('sum', 9_007_199_254_740_993n) }, { returnNew: 'all' });
     expect(added).toEqual({ done: true, item: { ...key, sum: 9_007_199_254_740_995n } });
   });
 });
