@@ -66,6 +66,7 @@ export interface Units {
 
 const deadlineMs = 4000;
 const mostKeysABatch = 100;
+const batchesAtOnce = 8;
 const mostWritesABatch = 25;
 
 /** The one port to the store: conditions, old images, consumed capacity, mapped errors, bounded and safe repeats. */
@@ -100,8 +101,8 @@ export class StoreClient {
     const names = Object.keys(keys[0] ?? {});
     const found = new Map<string, Item>();
     const chunks = chunked([...wanted.values()], mostKeysABatch);
-    await Promise.all(
-      chunks.map((chunk) =>
+    for (let i = 0; i < chunks.length; i += batchesAtOnce) {
+      const some = chunks.slice(i, i + batchesAtOnce).map((chunk) =>
         this.untilProcessed('read', chunk, async (pending, untilMs) => {
           const request = { Keys: pending, ConsistentRead: options.consistent ?? false };
           const output = await this.read('batchGet', { RequestItems: { [this.named(table)]: request } }, untilMs);
@@ -110,8 +111,9 @@ export class StoreClient {
           }
           return (output.UnprocessedKeys as Record<string, { Keys: Key[] }> | undefined)?.[this.named(table)]?.Keys ?? [];
         }),
-      ),
-    );
+      );
+      await Promise.all(some);
+    }
     return keys.map((key) => found.get(identity(key)));
   }
 

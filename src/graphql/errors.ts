@@ -80,7 +80,7 @@ export function refusalHeaders({ retryAfterSecs, violations }: Refusal): Record<
   const longest = violations.reduce<LimitStatus | undefined>((a, b) => (a && a.retryAfterSecs >= b.retryAfterSecs ? a : b), undefined);
   if (!longest) return {};
   const { limit, available } = longest;
-  const secs = Math.floor(retryAfterSecs) + 1;
+  const secs = Math.min(Math.floor(retryAfterSecs) + 1, 2 ** 31);
   return {
     'retry-after': String(secs),
     ratelimit: `"${limit.name}";r=${Math.max(0, available)};t=${secs}`,

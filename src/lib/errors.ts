@@ -34,6 +34,13 @@ export const notFound = (what: string): GatewayError => new GatewayError('NOT_FO
 
 export const unavailable = (message: string, cause?: unknown): GatewayError => new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
 
+/** Turned away because of how many others there are, with nothing changed: the store may be in the best of health. */
+export class Overloaded extends GatewayError {
+  constructor(message: string) {
+    super('SERVICE_UNAVAILABLE', message, { retryable: true });
+  }
+}
+
 /** The bound that was hit, as the `RateLimit-Policy` header names it. */
 export interface RatePolicy {
   readonly name: string;

@@ -128,8 +128,8 @@ export function changeOf(id: ShardId, shard: Shard, { moves, events, mayExpire =
     if (consumed !== 0n) add[attribute(limit.name, 'tc')] = consumed;
     conditions.push(...conditionOf(limit.name, step));
     // What others have charged since must not outlast the item: then its expiry is thought over again.
-    if (move && !move.judged && step.add !== undefined && expiresAtMs !== undefined) {
-      conditions.push(atMost(fullAt, BigInt(expiresAtMs) * limit.refillMilli - step.add));
+    if (!move?.judged && step.set === undefined && expiresAtMs !== undefined) {
+      conditions.push(atMost(fullAt, BigInt(expiresAtMs) * limit.refillMilli - (step.add ?? 0n)));
     }
   });
   const ttl = ttlOf(expiresAtMs);
@@ -139,11 +139,14 @@ export function changeOf(id: ShardId, shard: Shard, { moves, events, mayExpire =
       update: shardKey(id),
       set: ttl === undefined ? set : { ...set, ttl },
       add,
-      ...(ttl === undefined && shard.expiresAtSecs !== undefined ? { remove: ['ttl'] } : {}),
+      // Always, whatever was seen: another gateway may have set one since.
+      ...(ttl === undefined ? { remove: ['ttl'] } : {}),
       condition: and(...conditions),
     },
     after: { ...withExpiry(shard, ttl), limits: after, events: shard.events + events, writes: shard.writes + 1 },
-    tellsAll: planned.every(({ limit, step }, i) => (step.set !== undefined || step.add !== undefined) && after[i]?.consumedMilli !== limit.consumedMilli),
+    tellsAll:
+      events !== 0 &&
+      planned.every(({ limit, step }, i) => (step.set !== undefined || step.add !== undefined) && after[i]?.consumedMilli !== limit.consumedMilli),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, beginsWith, equals } from '../dynamo/expression.js';
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
-import { GatewayError, unavailable } from '../lib/errors.js';
+import { GatewayError, Overloaded, unavailable } from '../lib/errors.js';
 import { randomFraction } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Log } from '../lib/log.js';
@@ -27,7 +27,7 @@ import {
 } from './bucket-item.store.js';
 import type { LimitSet } from './limit.js';
 import { type BucketId, entityPartition, namespaceIndexKeys, resourceIndexKey, type ShardId, shardKey } from './limiter-keys.js';
-import { isEnough, isUsed, mayDouble, type Shard } from './shard.js';
+import { isEnough, isUsed, mayDouble, type Shard, unbornShard } from './shard.js';
 import { hourOf } from './usage.js';
 
 const table = 'limiter';
@@ -40,6 +40,8 @@ const hotWritesASecond = 800;
 const latelyMs = 600_000;
 const mostAttempts = 50;
 const coolMs = 1000;
+const throttleMs = 5000;
+const throttlesToSpread = 2;
 
 /** What one operation does to one shard. */
 export interface Part {
@@ -56,6 +58,7 @@ export interface Part {
 
 /** What is written together or not at all: parts of buckets, and perhaps a lease. */
 export interface Operation {
+  readonly namespace: string;
   readonly parts: readonly Part[];
   readonly lease?: { readonly name: string; readonly write: Write };
 }
@@ -89,6 +92,8 @@ interface BucketMemory {
   largest: { readonly sinceMs: number; readonly amounts: Record<string, bigint> };
   /** All shards as they were when they refused, and until when that may be repeated. */
   refusal: { readonly shards: readonly Shard[]; readonly untilMs: number } | undefined;
+  /** When the store has lately said that too much is asked of it. */
+  throttledAtMs: readonly number[];
   /** When more shards may be thought of again. */
   coolUntilMs: number;
 }
@@ -116,7 +121,7 @@ export class BucketStore {
     this.commits = new GroupCommit({
       mostAGroup,
       mostWaiting: options.mostWaiting,
-      tenant: ({ parts }) => parts[0]?.id.namespace ?? '',
+      tenant: ({ namespace }) => namespace,
       identity: ({ lease }) => lease?.name ?? String(this.sequence++),
       enter: (_key, { parts }) => this.locks.hold(parts.map(({ id }) => shardName(id))),
       commit: (_key, group) => this.commit(group),
@@ -126,7 +131,7 @@ export class BucketStore {
   /** Applies an operation durably, together with others that wait for the same shards. */
   async apply(operation: Operation): Promise<Outcome> {
     this.noteLargest(operation);
-    const lane = `${operation.lease || operation.parts.length > 1 ? 'all' : 'one'} ${operation.parts.map(({ id, set }) => `${shardName(id)} ${set?.version ?? ''}`).join(' ')}`;
+    const lane = `${operation.namespace} ${operation.lease || operation.parts.length > 1 ? 'all' : 'one'} ${operation.parts.map(({ id, set }) => `${shardName(id)} ${set?.version ?? ''}`).join(' ')}`;
     const outcome = await this.commits.submit(lane, operation);
     if (outcome.kind === 'failed') throw outcome.error;
     return outcome;
@@ -191,6 +196,7 @@ export class BucketStore {
           const again = await this.client.get(table, shardKey({ ...id, shard: 0 }), { consistent: true });
           first = again && toShard(again);
         }
+        if (first && first.shardCount > 1) throw unavailable('the bucket is being changed: try again');
         return first ? this.learnAll(id, [first]) : [];
       }),
     );
@@ -275,6 +281,16 @@ export class BucketStore {
     }
   }
 
+  /** One refusal by the store may be anybody's doing; several of one bucket's writes within seconds are its own. */
+  private noteThrottle(id: BucketId): void {
+    const memory = this.memoryOf(id);
+    const nowMs = this.clock.monotonicMs();
+    memory.throttledAtMs = [...memory.throttledAtMs.filter((atMs) => nowMs - atMs < throttleMs), nowMs];
+    if (memory.throttledAtMs.length < throttlesToSpread) return;
+    memory.throttledAtMs = [];
+    this.spread(id);
+  }
+
   /** More is written to a bucket than one partition takes: more shards then, if there may be. */
   private spread(id: BucketId): void {
     const memory = this.memoryOf(id);
@@ -316,6 +332,7 @@ export class BucketStore {
         sample: undefined,
         largest: { sinceMs: this.clock.monotonicMs(), amounts: {} },
         refusal: undefined,
+        throttledAtMs: [],
         coolUntilMs: 0,
       };
       this.buckets.set(name, memory);
@@ -374,7 +391,7 @@ export class BucketStore {
         const open = group.filter((operation) => !settled.has(operation));
         if (open.length === 0) break;
         if (this.clock.monotonicMs() > untilMs || attempt > mostAttempts)
-          throw unavailable('too many are writing to this bucket; nothing was taken: try again');
+          throw new Overloaded('too many are writing to this bucket; nothing was taken: try again');
         if (attempt > 3) await sleep(randomFraction() * 20);
         const shards = await this.shardsFor(lane);
         const obstacle = this.obstacleOf(lane, shards);
@@ -390,7 +407,7 @@ export class BucketStore {
         // What the store has just shown is judged as of then: what refills meanwhile is for whoever comes next, or two
         // gateways would chase each drop of an empty bucket.
         const { chosen, short } = this.choose(open, lane, shards, exactAtMs ?? nowMs);
-        if (exactAtMs !== undefined && short.length > 0) this.refuse(short, lane, shards as Shard[], exactAtMs, settled);
+        if (exactAtMs !== undefined && short.length > 0) this.refuse(short, lane, shards, exactAtMs, settled);
         // None would fit by what is remembered: all the same the store has the last word, on the first of them.
         const tried = chosen.length > 0 ? chosen : exactAtMs === undefined ? open.slice(0, 1) : [];
         if (tried.length === 0) continue;
@@ -459,25 +476,34 @@ export class BucketStore {
     const candidates = open.slice(0, most);
     const admitted = lane.map((_, i) => {
       const requests = candidates.map(({ parts }) => (parts[i]?.set ? (parts[i] as Part).amounts : {}));
-      const limits = shards[i]?.limits ?? creationLimits(lane[i] as Part, nowMs);
-      return lane[i]?.set ? admit(limits, requests, nowMs, shards[i]?.shardCount ?? 1) : requests.map(() => true);
+      const { set } = lane[i] as Part;
+      if (!set) return requests.map(() => true);
+      const { limits, shardCount } = shards[i] ?? unbornShard(set, nowMs);
+      return admit(limits, requests, nowMs, shardCount);
     });
     const isChosen = candidates.map((_, at) => admitted.every((of) => of[at]));
     return { chosen: candidates.filter((_, at) => isChosen[at]), short: candidates.filter((_, at) => !isChosen[at]) };
   }
 
-  private refuse(open: readonly Operation[], lane: readonly Part[], shards: readonly Shard[], nowMs: number, settled: Map<Operation, Settled<Judged>>): void {
-    lane.forEach(({ id }, i) => {
-      const shard = shards[i] as Shard;
-      if (shard.shardCount === 1) this.noteRefusal(id, [shard]);
+  private refuse(
+    short: readonly Operation[],
+    lane: readonly Part[],
+    shards: readonly (Shard | undefined)[],
+    atMs: number,
+    settled: Map<Operation, Settled<Judged>>,
+  ): void {
+    const seen = lane.map(({ id, set }, i) => {
+      const shard = shards[i] ?? unbornShard(set as LimitSet, atMs);
+      if (shards[i]?.shardCount === 1) this.noteRefusal(id, [shard]);
+      return { shard, atMs };
     });
-    for (const operation of open) settled.set(operation, { done: { kind: 'short', seen: shards.map((shard) => ({ shard, atMs: nowMs })) } });
+    for (const operation of short) settled.set(operation, { done: { kind: 'short', seen } });
   }
 
   /** Sends one write for all of them. */
   private async send(tried: readonly Operation[], lane: readonly Part[], shards: readonly (Shard | undefined)[], nowMs: number): Promise<Answers> {
     const onThrottled = () => {
-      for (const { id } of lane) this.spread(id);
+      for (const { id } of lane) this.noteThrottle(id);
     };
     // A bucket that is gone has nothing to be given back to: then only the leases are written.
     const planned = lane.flatMap((part, i) => {
@@ -554,9 +580,6 @@ const allShards = (id: BucketId, count: number): ShardId[] =>
 
 const allDone = (tried: readonly Operation[], after: readonly (Seen | undefined)[]): Map<Operation, Judged> =>
   new Map(tried.map((operation) => [operation, { kind: 'done', after }]));
-
-const creationLimits = ({ set }: Part, nowMs: number) =>
-  (set?.specs ?? []).map((spec) => ({ ...spec, fullAt: BigInt(nowMs) * spec.refillMilli, consumedMilli: 0n, consumedBeforeMilli: 0n }));
 
 /** What all of the operations together do to the lane's shard `at`. */
 function sumOf(operations: readonly Operation[], at: number): Doing {

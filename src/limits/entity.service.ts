@@ -40,13 +40,17 @@ export class EntityService {
       metadata,
       createdAt: new Date(clock.nowMs()),
     };
-    const namespace = await namespaces.of(orgId);
     const details = { name: name ?? undefined, parent: parentId ?? undefined, cascade: cascade ? 'true' : undefined };
-    const outcome = await store.create(namespace, entity, [audit.draft({ orgId, actor, action: 'entity_created', entityId, details })]);
-    resolution.noteChange(namespace);
-    if (outcome === 'exists') throw new GatewayError('ALREADY_EXISTS', 'an entity with this id has been created already');
-    if (outcome === 'no parent') throw notFound('parent');
-    return entity;
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const namespace = await namespaces.of(orgId);
+      const drafts = [audit.draft({ orgId, actor, action: 'entity_created', entityId, details }), namespaces.draftCheck(orgId, namespace)];
+      const outcome = await store.create(namespace, entity, drafts).finally(() => resolution.noteEntityChange(namespace, entityId));
+      if (outcome === 'created') return entity;
+      if (outcome === 'exists') throw new GatewayError('ALREADY_EXISTS', 'an entity with this id has been created already');
+      if (outcome === 'no parent') throw notFound('parent');
+      namespaces.forget(orgId);
+    }
+    throw unavailable('the limiter of this org is being purged; nothing was created: try again');
   }
 
   /** Deletes an entity with its limits and buckets, the use of their hours booked first; what it has used stays on record. False where there was nothing. */
@@ -56,7 +60,7 @@ export class EntityService {
     const namespace = await namespaces.of(orgId);
     const buckets = await this.endBuckets(namespace, entityId);
     const keys = await store.listOwnKeys(namespace, entityId);
-    if (buckets === 0 && keys.length === 0) return false;
+    if (buckets === 0 && keys.length === 0 && !(await store.hasUse(namespace, entityId))) return false;
     const details = { records: keys.length + buckets };
     const markedUntilSecs = epochSeconds(clock.nowMs()) + usageDays * 86_400;
     await store.delete(namespace, entityId, keys, markedUntilSecs, [audit.draft({ orgId, actor, action: 'entity_deleted', entityId, details })]);

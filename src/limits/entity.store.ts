@@ -35,8 +35,8 @@ export class EntityStore {
     return items[0] !== undefined && items[0].SK !== tombstone;
   }
 
-  /** Creates an entity; its parent must exist in the same moment. */
-  async create(namespace: string, entity: Entity, drafts: readonly Draft[]): Promise<'created' | 'exists' | 'no parent'> {
+  /** Creates an entity; its parent must exist in the same moment. 'again': a draft's condition did not hold. */
+  async create(namespace: string, entity: Entity, drafts: readonly Draft[]): Promise<'created' | 'exists' | 'no parent' | 'again'> {
     const { parentId } = entity;
     const parent = parentId === undefined ? [] : [{ table, check: entityKey(namespace, parentId), condition: present('PK') } as const];
     const outcome = await this.client.transact([
@@ -45,7 +45,8 @@ export class EntityStore {
       ...parent,
     ]);
     if (outcome.done) return 'created';
-    return outcome.reasons[0]?.kind === 'condition' ? 'exists' : 'no parent';
+    if (outcome.reasons[0]?.kind === 'condition') return 'exists';
+    return parent.length > 0 && outcome.reasons.at(-1)?.kind === 'condition' ? 'no parent' : 'again';
   }
 
   /** What is kept under the entity itself, past use not counted. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
-import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import { badInput, GatewayError, notFound, Overloaded, refuseAny } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
@@ -26,7 +26,8 @@ export interface LeaseParts {
 }
 
 const mostRounds = 30;
-const leaseId = /^[A-Za-z0-9_-]{32,8192}$/;
+/** The longest: parts of ten limits on all shards of two entities. */
+const leaseId = /^[A-Za-z0-9_-]{32,32768}$/;
 
 /** What a change makes of a lease as it stands: the next state and its moves, or that it was made before. */
 type Change = (state: LeaseState) => { readonly state: LeaseState; readonly settlement: Settlement } | 'made before';
@@ -79,8 +80,8 @@ export class LeaseService {
     if (handle.degraded) return { leaseId: id, replayed: false, statuses: [] };
     // Of a namespace that was purged there is nothing left to give back to.
     if ((await namespaces.of(handle.orgId)) !== handle.namespace) throw notFound('lease');
-    if (handle.expiresAtMs <= clock.nowMs()) throw new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
-    const name = `${handle.namespace} ${handle.name}`;
+    if (handle.expiresAtMs <= clock.nowMs()) throw expired();
+    const name = `${handle.namespace} ${handle.name} ${handle.expiresAtMs}`;
     // One after the other here, so that only other gateways can come in between.
     const leave = await this.locks.hold([name]);
     try {
@@ -101,7 +102,7 @@ export class LeaseService {
       } catch (error) {
         // Nobody is refused by what is only remembered.
         if (isConfirmed || !(error instanceof GatewayError)) throw error;
-        state = (await leases.loadState(handle)) ?? firstState(handle);
+        state = ownState(handle, await leases.loadState(handle));
         isConfirmed = true;
         continue;
       }
@@ -112,18 +113,18 @@ export class LeaseService {
         const { namespace, resource } = handle;
         return Object.keys(amounts).length > 0 ? [{ id: { namespace, entityId, resource, shard }, amounts, events: 0 as const }] : [];
       });
-      const outcome = await buckets.apply({ parts, lease: { name, write: leases.change(handle, changed.state) } });
+      const outcome = await buckets.apply({ namespace: handle.namespace, parts, lease: { name, write: leases.change(handle, changed.state) } });
       if (outcome.kind === 'done') {
         this.known.set(name, changed.state);
         return { leaseId: id, replayed: false, statuses: this.statusesAfter(handle, changed.state, settlement, outcome) };
       }
       // Somebody else has changed the lease: then it is as the store has it.
       if (outcome.kind === 'lease') {
-        state = outcome.old ? toState(outcome.old) : firstState(handle);
+        state = ownState(handle, outcome.old && toState(outcome.old));
         isConfirmed = true;
       }
     }
-    throw unavailable('too many are changing this lease; nothing was changed: try again');
+    throw new Overloaded('too many are changing this lease; nothing was changed: try again');
   }
 
   private statusesAfter(handle: LeaseHandle, { holdings }: LeaseState, { moves }: Settlement, { after }: Extract<Outcome, { kind: 'done' }>): LimitStatus[] {
@@ -144,6 +145,15 @@ export class LeaseService {
     return entities.flatMap((entityId, i) => statusesAfter({ entityId, resource, shards: found[i] ?? [], atMs }, sumFor(entityId, holdings, [])));
   }
 }
+
+/** The stored state of this lease; another's under the same request id means that this one is long over. */
+function ownState(handle: LeaseHandle, stored: ReturnType<typeof toState> | undefined): LeaseState {
+  if (!stored) return firstState(handle);
+  if (stored.expiresAtMs !== handle.expiresAtMs) throw expired();
+  return stored;
+}
+
+const expired = () => new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
 
 const entitiesOf = ({ holdings }: LeaseHandle): string[] => [...new Set(holdings.map(({ entityId }) => entityId))];
 

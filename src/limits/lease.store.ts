@@ -1,7 +1,7 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
-import { absent, atMost, equals, or } from '../dynamo/expression.js';
+import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
 import { epochSeconds } from '../lib/clock.js';
-import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings, type FirstLease, type LeaseHandle, type LeaseState } from './lease.js';
+import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings, type FirstLease, firstState, type LeaseHandle, type LeaseState } from './lease.js';
 import { leaseKey } from './limiter-keys.js';
 
 const table = 'limiter';
@@ -30,7 +30,8 @@ export class LeaseStore {
 
   /** The write of a change, on condition that it is the next. */
   change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, released }: LeaseState): Write {
-    const before = equals('v', version - 1);
+    // A request id may have been used again after a day: that is another lease.
+    const before = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
     return {
       table,
       update: leaseKey(namespace, name),
@@ -46,10 +47,10 @@ export class LeaseStore {
     };
   }
 
-  /** How a lease stands; undefined where nothing has been changed about it. */
-  async loadState({ namespace, name }: LeaseHandle): Promise<LeaseState | undefined> {
+  /** How a lease stands; undefined where nothing was written about it yet. */
+  async loadState({ namespace, name }: LeaseHandle): Promise<ReturnType<typeof toState> | undefined> {
     const item = await this.client.get(table, leaseKey(namespace, name), { consistent: true });
-    return item && (item.v as number) > 0 ? toState(item) : undefined;
+    return item && toState(item);
   }
 
   async loadFirst(namespace: string, name: string, nowMs: number): Promise<FirstLease | undefined> {
@@ -64,9 +65,15 @@ export const toFirst = (item: Item): FirstLease => ({
   nonce: item.nonce as string,
 });
 
-export const toState = (item: Item): LeaseState => ({
-  version: item.v as number,
-  holdings: decodeHoldings(item.holdings as never),
-  adjusted: item.adjusted as unknown as Record<string, string>,
-  released: item.released as boolean,
-});
+/** How a lease stands. Before its first change nothing of that is in the item but what it held from the start. */
+export function toState(item: Item): LeaseState & { readonly expiresAtMs: number } {
+  const expiresAtMs = item.exp_ms as number;
+  if (item.v === 0) return { ...firstState(decodeHandle(item.handle as string)), expiresAtMs };
+  return {
+    version: item.v as number,
+    holdings: decodeHoldings(item.holdings as never),
+    adjusted: item.adjusted as unknown as Record<string, string>,
+    released: item.released as boolean,
+    expiresAtMs,
+  };
+}

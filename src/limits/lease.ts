@@ -46,16 +46,25 @@ export const mostAdjusts = 16;
 
 export const firstState = ({ holdings }: LeaseHandle): LeaseState => ({ version: 0, holdings, adjusted: {}, released: false });
 
-type Encoded = [entityId: string, shard: number, amounts: Record<string, string>];
+/** Names once, then numbers for them: a lease may be split over many shards, and its id carries all of it. */
+type Encoded = [entities: string[], limits: string[], holdings: [entity: number, shard: number, ...amounts: [limit: number, milli: string][]][]];
 
-export const encodeHoldings = (holdings: readonly Holding[]): Encoded[] =>
-  holdings.map(({ entityId, shard, amounts }) => [entityId, shard, Object.fromEntries(Object.entries(amounts).map(([name, milli]) => [name, String(milli)]))]);
-
-export const decodeHoldings = (encoded: readonly Encoded[]): Holding[] =>
-  encoded.map(([entityId, shard, amounts]) => ({
-    entityId,
+export function encodeHoldings(holdings: readonly Holding[]): Encoded {
+  const entities = [...new Set(holdings.map(({ entityId }) => entityId))];
+  const limits = [...new Set(holdings.flatMap(({ amounts }) => Object.keys(amounts)))];
+  const encoded = holdings.map(({ entityId, shard, amounts }): Encoded[2][number] => [
+    entities.indexOf(entityId),
     shard,
-    amounts: Object.fromEntries(Object.entries(amounts).map(([name, milli]) => [name, BigInt(milli)])),
+    ...Object.entries(amounts).map(([name, milli]): [number, string] => [limits.indexOf(name), String(milli)]),
+  ]);
+  return [entities, limits, encoded];
+}
+
+export const decodeHoldings = ([entities, limits, holdings]: Encoded): Holding[] =>
+  holdings.map(([entity, shard, ...amounts]) => ({
+    entityId: entities[entity] as string,
+    shard,
+    amounts: Object.fromEntries(amounts.map(([limit, milli]) => [limits[limit] as string, BigInt(milli)])),
   }));
 
 export const encodeHandle = ({ orgId, namespace, name, entityId, resource, holdings, expiresAtMs, degraded }: LeaseHandle): string =>
@@ -69,7 +78,7 @@ export function decodeHandle(text: string): LeaseHandle {
     string,
     string,
     string,
-    Encoded[],
+    Encoded,
     number,
     number,
   ];

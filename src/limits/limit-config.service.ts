@@ -35,8 +35,8 @@ export class LimitConfigService {
     ]);
     const { store, namespaces, resolution, audit } = this.parts;
     const place = placeOf(request);
-    const namespace = await namespaces.of(orgId);
     for (let attempt = 0; attempt < attempts; attempt++) {
+      const namespace = await namespaces.of(orgId);
       const before = await store.load(namespace, place);
       const config: LimitConfig = {
         place,
@@ -45,9 +45,10 @@ export class LimitConfigService {
         ...(onUnavailable ? { onUnavailable } : {}),
       };
       const details = { limits: config.limits.map(inWords).join(', ') || undefined, on_unavailable: onUnavailable ?? undefined, version: config.version };
-      const saved = await store.save(namespace, config, [audit.draft({ orgId, actor, action: 'limits_set', ...auditedPlace(place), details })]);
-      resolution.noteChange(namespace);
+      const act = audit.draft({ orgId, actor, action: 'limits_set', ...auditedPlace(place), details });
+      const saved = await store.save(namespace, config, [act, namespaces.draftCheck(orgId, namespace)]).finally(() => resolution.noteChange(namespace));
       if (saved) return config;
+      namespaces.forget(orgId);
     }
     throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
   }
@@ -57,13 +58,14 @@ export class LimitConfigService {
     refuseAny(placeIssues(request, 'input.'));
     const { store, namespaces, resolution, audit } = this.parts;
     const place = placeOf(request);
-    const namespace = await namespaces.of(orgId);
     for (let attempt = 0; attempt < attempts; attempt++) {
+      const namespace = await namespaces.of(orgId);
       const before = await store.load(namespace, place);
       if (!before) return false;
-      const deleted = await store.delete(namespace, before, [audit.draft({ orgId, actor, action: 'limits_deleted', ...auditedPlace(place) })]);
-      resolution.noteChange(namespace);
+      const act = audit.draft({ orgId, actor, action: 'limits_deleted', ...auditedPlace(place) });
+      const deleted = await store.delete(namespace, before, [act, namespaces.draftCheck(orgId, namespace)]).finally(() => resolution.noteChange(namespace));
       if (deleted) return true;
+      namespaces.forget(orgId);
     }
     throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.js';
-import { GatewayError, refuseAny } from '../lib/errors.js';
+import { GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
-import { fullLimit, restamp } from './bucket.js';
+import { restamp } from './bucket.js';
 import type { BucketStore } from './bucket.store.js';
 import { encodeHandle, type FirstLease, type Holding, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
 import type { LeaseStore } from './lease.store.js';
@@ -20,7 +20,7 @@ import {
 } from './limit.js';
 import type { NamespaceService } from './namespace.service.js';
 import type { ResolutionService, TakePath } from './resolution.service.js';
-import type { Shard } from './shard.js';
+import { type Shard, unbornShard } from './shard.js';
 import { type LimitStatus, longestWaitSecs, type Standing, statusesAfter, statusesOf } from './status.js';
 import type { TakeService, Target } from './take.service.js';
 
@@ -87,7 +87,8 @@ export class LimitService {
       this.parts.metrics.acquires.inc({ outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted' });
       return result;
     } catch (error) {
-      const isAway = error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE';
+      // Too many callers are no outage: or a tenant could flood its way past its own limits.
+      const isAway = error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE' && !(error instanceof Overloaded);
       if (!isAway || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
       this.parts.metrics.acquires.inc({ outcome: 'degraded' });
       return this.leaseOf({ ...this.handleOf(orgId, '', request, 'none', []), degraded: true }, [], false);
@@ -225,8 +226,7 @@ export class LimitService {
 
 /** The shards as they are under these limits: as a first acquire would make them, or a re-stamp. */
 function inForce(found: readonly Shard[], set: LimitSet, nowMs: number): Shard[] {
-  if (found.length === 0)
-    return [{ limits: set.specs.map((spec) => fullLimit(spec, nowMs)), version: set.version, shardCount: 1, hour: 0, events: 0, eventsBefore: 0, writes: 0 }];
+  if (found.length === 0) return [unbornShard(set, nowMs)];
   return found.map((shard) =>
     shard.version === set.version ? shard : { ...shard, version: set.version, limits: restamp(shard.limits, set.specs, nowMs, shard.shardCount) },
   );

@@ -40,9 +40,12 @@ export const entityIdPattern = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,255}$/;
 export const resourcePattern = /^[A-Za-z][A-Za-z0-9_./:-]{0,63}$/;
 const limitName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
+/** Amounts are kept in plain objects, which have these already. */
+const isReserved = (value: string): boolean => value === 'wcu' || value in Object.prototype;
+
 export const isEntityId = (value: string): boolean => entityIdPattern.test(value);
 export const isResource = (value: string): boolean => resourcePattern.test(value);
-export const isLimitName = (value: string): boolean => limitName.test(value) && value !== 'wcu';
+export const isLimitName = (value: string): boolean => limitName.test(value) && !isReserved(value);
 
 export const entityIssues = (value: string, path: string): Issue[] =>
   isEntityId(value) ? [] : [{ path, message: 'must have 1 to 256 of A-Z a-z 0-9 _ . - : @ and begin with a letter or digit' }];
@@ -51,7 +54,7 @@ export const resourceIssues = (value: string, path: string): Issue[] =>
   isResource(value) ? [] : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - / : and begin with a letter' }];
 
 function limitNameIssues(value: string, path: string): Issue[] {
-  if (value === 'wcu') return [{ path, message: '"wcu" is reserved: choose another name' }];
+  if (isReserved(value)) return [{ path, message: `"${value}" is reserved: choose another name` }];
   return isLimitName(value) ? [] : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter' }];
 }
 

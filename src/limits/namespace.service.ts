@@ -3,6 +3,7 @@ import type { AuditService } from '../audit/audit.service.js';
 import { orgEntity } from '../audit/audit-event.js';
 import type { SessionService } from '../identity/session.service.js';
 import type { Clock } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
 import { notFound, unavailable } from '../lib/errors.js';
 import { randomToken } from '../lib/id.js';
 import type { OrgService } from '../orgs/org.service.js';
@@ -33,6 +34,16 @@ export class NamespaceService {
     return namespace;
   }
 
+  /** For the transaction of what must not be lost to a purge through another gateway. */
+  draftCheck(orgId: string, namespace: string): Draft {
+    return this.parts.store.draftCheck(orgId, namespace);
+  }
+
+  /** Such a check may have failed: the next one who asks reads anew. */
+  forget(orgId: string): void {
+    this.known.delete(orgId);
+  }
+
   /** Gives the org a fresh namespace at once, so that it starts clean; the worker deletes the old one's items. False where it had none. */
   async purge(orgId: string, actor: string): Promise<boolean> {
     const { store, sessions, audit, clock, orgs } = this.parts;
@@ -41,7 +52,7 @@ export class NamespaceService {
     if (!old) return false;
     const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
     const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [act, sessions.draftVersionChange()]);
-    this.known.delete(orgId);
+    this.forget(orgId);
     await sessions.noticeVersionChange();
     // Another purge came first: then that one has done what was asked.
     return replaced || (await store.load(orgId)) !== old;

@@ -1,4 +1,4 @@
-import type { Key, StoreClient, Write } from '../dynamo/client.js';
+import type { Check, Key, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
 import type { Draft } from '../lib/draft.js';
 import { namespaceIdKey, namespaceKey, taskKey } from './limiter-keys.js';
@@ -38,6 +38,11 @@ export class NamespaceStore {
       ...(drafts as readonly Write[]),
     ]);
     return done;
+  }
+
+  /** Keeps a write of another transaction from going into a namespace that was given up meanwhile. */
+  draftCheck(orgId: string, namespace: string): Check {
+    return { table, check: namespaceKey(orgId), condition: equals('namespace_id', namespace) };
   }
 
   async listAll(): Promise<{ readonly live: string[]; readonly purged: Purged[] }> {

@@ -88,8 +88,8 @@ export class ReportService {
       return [{ entityId, capacity, available, utilizationPct: utilization(capacity, available) }];
     });
     rows.sort((a, b) => (a.entityId < b.entityId ? -1 : 1));
-    const totalCapacity = rows.reduce((sum, row) => sum + row.capacity, 0);
-    const totalAvailable = rows.reduce((sum, row) => sum + row.available, 0);
+    const total = (of: 'capacity' | 'available') => tokensOf(rows.reduce((sum, row) => sum + BigInt(row[of]), 0n) * 1000n);
+    const [totalCapacity, totalAvailable] = [total('capacity'), total('available')];
     return { resource, limit, totalCapacity, totalAvailable, utilizationPct: utilization(totalCapacity, totalAvailable), entities: rows };
   }
 

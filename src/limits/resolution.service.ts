@@ -25,6 +25,8 @@ export interface TakePath {
   readonly entityId: string;
   readonly resolved: Resolved;
   readonly parent?: { readonly entityId: string; readonly resolved: Resolved };
+  /** The entities that decide whom it takes from, a parent that is not there included. */
+  readonly follows: readonly string[];
 }
 
 interface Stamp {
@@ -50,6 +52,7 @@ export class ResolutionService {
   private readonly generations = new Map<string, number>();
   /** By org, however old: what to do when the store cannot be asked. */
   private readonly policies = new Map<string, OnUnavailable>();
+  private entityChanges = 0;
   private readonly sets = new LRUCache<LimitConfig, LimitSet>({ max: 10_000 });
 
   private readonly configLoader: DataLoader<NamespacePlace, LimitConfig | undefined>;
@@ -66,6 +69,12 @@ export class ResolutionService {
     this.generations.set(namespace, this.generationOf(namespace) + 1);
   }
 
+  /** An entity was created or deleted here: what is remembered of it, and of takes by way of it, falls. */
+  noteEntityChange(namespace: string, entityId: string): void {
+    this.entityChanges++;
+    this.entities.delete(`${namespace} ${entityId}`);
+  }
+
   lastPolicy(orgId: string): OnUnavailable {
     return this.policies.get(orgId) ?? 'BLOCK';
   }
@@ -73,11 +82,12 @@ export class ResolutionService {
   async path(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
     const name = `${namespace} ${entityId} ${resource}`;
     const remembered = this.current(this.paths, name, namespace);
-    if (remembered) return remembered.value;
+    if (remembered?.value.follows.every((of) => this.entities.has(`${namespace} ${of}`))) return remembered.value;
     const stamp = this.stamp(namespace);
     const [entity, resolved] = await Promise.all([this.entity(orgId, namespace, entityId), this.resolve(orgId, namespace, entityId, resource)]);
-    const parent = entity?.cascade && entity.parentId !== undefined ? await this.parent(orgId, namespace, entity.parentId, resource) : undefined;
-    const path: TakePath = { entityId, resolved, ...(parent ? { parent } : {}) };
+    const parentId = entity?.cascade ? entity.parentId : undefined;
+    const parent = parentId === undefined ? undefined : await this.parent(orgId, namespace, parentId, resource);
+    const path: TakePath = { entityId, resolved, ...(parent ? { parent } : {}), follows: parentId === undefined ? [entityId] : [entityId, parentId] };
     this.paths.set(name, { value: path, ...stamp });
     return path;
   }
@@ -111,8 +121,10 @@ export class ResolutionService {
     const before = this.stamp(namespace);
     const configs = await Promise.all(places.map((place) => this.configLoader.load({ namespace, place })));
     const isChanged = places.some((place, i) => JSON.stringify(this.levels.get(levelName(namespace, place))?.value.config) !== JSON.stringify(configs[i]));
-    if (isChanged && this.generationOf(namespace) === before.generation) this.noteChange(namespace);
-    const stamp = isChanged ? { ...before, generation: before.generation + 1 } : before;
+    // Changed here while it was being read: then what was read may be older than that, and is not remembered as new.
+    const isOurs = isChanged && this.generationOf(namespace) === before.generation;
+    if (isOurs) this.noteChange(namespace);
+    const stamp = isOurs ? { ...before, generation: before.generation + 1 } : before;
     this.remember(namespace, places, configs, stamp);
     return this.resolved(orgId, configs);
   }
@@ -132,8 +144,9 @@ export class ResolutionService {
     const remembered = this.current(this.entities, name, namespace);
     if (remembered) return remembered.value.entity;
     const stamp = this.stamp(namespace);
+    const { entityChanges } = this;
     const entity = await this.entityLoader.load({ orgId, namespace, entityId });
-    this.entities.set(name, { value: { entity }, ...stamp });
+    if (entityChanges === this.entityChanges) this.entities.set(name, { value: { entity }, ...stamp });
     return entity;
   }
 

@@ -1,5 +1,6 @@
 import { smaller } from '../lib/int.js';
-import { type Amounts, availableMilli, fillMs, fullAtMs, type LimitState, retryAfterMs, shardBurstMilli } from './bucket.js';
+import { type Amounts, availableMilli, fillMs, fullAtMs, fullLimit, type LimitState, retryAfterMs, shardBurstMilli } from './bucket.js';
+import type { LimitSet } from './limit.js';
 
 /** One shard of a bucket, as the store last showed it. An unsharded bucket is its only shard. */
 export interface Shard {
@@ -14,6 +15,17 @@ export interface Shard {
   readonly writes: number;
   readonly expiresAtSecs?: number;
 }
+
+/** A bucket as its first acquire would find it. */
+export const unbornShard = ({ specs, version }: LimitSet, nowMs: number): Shard => ({
+  limits: specs.map((spec) => fullLimit(spec, nowMs)),
+  version,
+  shardCount: 1,
+  hour: 0,
+  events: 0,
+  eventsBefore: 0,
+  writes: 0,
+});
 
 export const mostShards = 32;
 /** Past this, milliseconds are no whole numbers any more. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.js';
-import { badInput, refuseAny, unavailable } from '../lib/errors.js';
+import { badInput, Overloaded, refuseAny } from '../lib/errors.js';
 import { randomFraction } from '../lib/id.js';
 import type { Amounts } from './bucket.js';
 import type { BucketStore, Operation, Part, Seen } from './bucket.store.js';
@@ -88,7 +88,7 @@ export class TakeService {
     for (let round = 0; round < mostRounds; round++) {
       const parts = targets.flatMap(partsOf);
       const written = lease();
-      const outcome = await this.parts.buckets.apply({ parts, ...(written ? { lease: written } : {}) });
+      const outcome = await this.parts.buckets.apply({ namespace: (targets[0] as Target).id.namespace, parts, ...(written ? { lease: written } : {}) });
       switch (outcome.kind) {
         case 'done':
           return { kind: 'taken', standings: targets.map((target) => this.standingAfter(target, parts, outcome.after)) };
@@ -109,7 +109,7 @@ export class TakeService {
         }
       }
     }
-    throw unavailable('too many are changing this bucket; nothing was taken: try again');
+    throw new Overloaded('too many are changing this bucket; nothing was taken: try again');
   }
 
   /** Judges a target by a set of limits, and places it on the shard this process prefers. */
@@ -178,7 +178,7 @@ export class TakeService {
         shards.map((shard, i) => ({ id: { ...target.id, shard: i }, shard })),
       );
     }
-    throw unavailable('the limits of this bucket are being changed; nothing was taken: try again');
+    throw new Overloaded('the limits of this bucket are being changed; nothing was taken: try again');
   }
 
   /** Undoes a take that came to nothing. What cannot be given back now is gone until it refills: never granted twice. */
@@ -187,7 +187,7 @@ export class TakeService {
     const undone = await Promise.allSettled(
       placement.map(({ shard, amounts }, i) => {
         const back = Object.fromEntries(Object.entries(amounts).flatMap(([name, milli]) => (milli === 0n ? [] : [[name, -milli] as const])));
-        return buckets.apply({ parts: [{ id: { ...id, shard }, amounts: back, events: i === 0 ? -1 : 0 }] });
+        return buckets.apply({ namespace: id.namespace, parts: [{ id: { ...id, shard }, amounts: back, events: i === 0 ? -1 : 0 }] });
       }),
     );
     if (undone.some(({ status }) => status === 'rejected')) return standings;

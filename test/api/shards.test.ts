@@ -105,7 +105,7 @@ async function newPolled(capacity: number) {
   const set = limitSet([completeLimit({ name: 'tokens', capacity, refillPeriodSecs: 60 })]);
   const poll = async (amount: number) => {
     const part = { id: buckets.preferred(id), set, amounts: { tokens: BigInt(amount) * 1000n }, mayExpire: true, events: 1 as const };
-    expect(await buckets.apply({ parts: [part] })).toMatchObject({ kind: 'done' });
+    expect(await buckets.apply({ namespace: id.namespace, parts: [part] })).toMatchObject({ kind: 'done' });
   };
   return { id, buckets, hand, poll };
 }

@@ -5,7 +5,6 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-p
 import * as op from '../support/operations.js';
 import { newTenant, noonClock } from '../worker/costs.js';
 import { untilWell } from './harness.js';
-import { ended, type GatewayProcess, killAll, startGatewayProcess } from './processes.js';
 
 const clock = noonClock();
 const resource = 'api';
@@ -22,10 +21,7 @@ beforeAll(async () => {
   ({ orgId } = await newTenant(app, {}, []));
 });
 beforeEach(() => proxy.clear());
-afterEach(() => {
-  proxy.clear();
-  killAll();
-});
+afterEach(() => proxy.clear());
 afterAll(async () => {
   await direct.stop();
   await app.stop();
@@ -359,58 +355,4 @@ describe('with the store away', () => {
     // Three to five were truly taken: none of the dozens that were let through.
     expect(left).toBeGreaterThanOrEqual(990);
   });
-});
-
-describe('a gateway that is killed', () => {
-  interface Tally {
-    acknowledged: number;
-    refused: number;
-  }
-
-  /** Takes one at a time until it is told to stop, or nobody answers any more. */
-  async function keepTaking({ admin }: GatewayProcess, entityId: string, tally: Tally, isOver: () => boolean): Promise<void> {
-    for (let i = 0; !isOver(); i++) {
-      try {
-        const { data } = await admin.send(op.AcquireDocument, { input: inputOf(entityId, 1, i % 3 === 0 ? { requestId: randomUUID() } : {}) });
-        if (data?.acquire.__typename === 'Lease') tally.acknowledged++;
-        if (data?.acquire.__typename === 'RateLimited') tally.refused++;
-      } catch {
-        return;
-      }
-    }
-  }
-
-  it('at each of its first store calls leaves nothing granted beyond what there is, and the other serves on', async () => {
-    const capacity = 400;
-    const entityId = `e-${randomUUID()}`;
-    await setLimits(entityId, capacity);
-    const tally: Tally = { acknowledged: 0, refused: 0 };
-    const [survivor, ...victims] = await Promise.all(
-      [testEndpoint(), ...Array(6).fill(proxy.endpoint)].map((endpoint) => startGatewayProcess(app.config, endpoint)),
-    );
-    if (!survivor) throw new Error('no process was started');
-    for (const [i, victim] of victims.entries()) {
-      const nth = i + 1;
-      proxy.clear();
-      const rule = proxy.inject({ table: 'limiter', fault: nth % 2 ? 'no-reply-after' : 'no-reply', nth });
-      let isOver = false;
-      const callers = [victim, victim, survivor, survivor].map((gateway) => keepTaking(gateway, entityId, tally, () => isOver));
-      for (const untilMs = performance.now() + 10_000; rule.hits === 0; await sleep(2))
-        if (performance.now() > untilMs) throw new Error('nothing met the fault');
-      await sleep(30);
-      victim.child.kill('SIGKILL');
-      expect(await ended(victim.child)).toBe('SIGKILL');
-      isOver = true;
-      await Promise.all(callers);
-      expect(tally.acknowledged).toBeLessThanOrEqual(capacity);
-      expect(await taken(entityId)).toBeGreaterThanOrEqual(tally.acknowledged);
-    }
-    await keepTaking(survivor, entityId, tally, () => tally.refused > 3);
-    const { totalConsumed, available } = await truth(entityId);
-    // All is taken; what nobody was told of is lost, a group of at most two callers each time.
-    expect([totalConsumed, available]).toEqual([capacity, 0]);
-    expect(tally.acknowledged).toBeLessThanOrEqual(capacity);
-    expect(tally.acknowledged).toBeGreaterThanOrEqual(capacity - victims.length * 2);
-    survivor.child.kill('SIGKILL');
-  }, 60_000);
 });

@@ -201,8 +201,8 @@ it('no index is written by an acquire, a charge or a give-back: only the making 
   const namespace = await app.gateway.services.namespaces.of(orgId);
   const set = limitSet(limits.map(completeLimit));
   const id = { namespace, entityId: `e-${randomUUID()}`, resource: 'api', shard: 0 };
-  const take = { parts: [{ id, set, amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
-  const move = (milli: bigint) => ({ parts: [{ id, amounts: { tokens: milli }, events: 0 as const }] });
+  const take = { namespace, parts: [{ id, set, amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
+  const move = (milli: bigint) => ({ namespace, parts: [{ id, amounts: { tokens: milli }, events: 0 as const }] });
 
   await buckets.apply(take);
   expect(reports.splice(0).map(indexUnits)).toEqual([{ GSI2: 1, GSI3: 1, GSI4: 1 }]);
@@ -227,7 +227,7 @@ it('the closing of an hour is 4 write units on the table and 1 in each of the tw
   const { buckets, reports, close } = newBuckets();
   const namespace = await app.gateway.services.namespaces.of(orgId);
   const id = { namespace, entityId: `e-${randomUUID()}`, resource: 'api', shard: 0 };
-  const take = { parts: [{ id, set: limitSet(limits.map(completeLimit)), amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
+  const take = { namespace, parts: [{ id, set: limitSet(limits.map(completeLimit)), amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
   await buckets.apply(take);
   clock.advance(hourMs);
   reports.splice(0);
