@@ -5,10 +5,16 @@ import { AlertStore } from './alerts/alert.store.js';
 import { AuditService } from './audit/audit.service.js';
 import { AuditStore } from './audit/audit.store.js';
 import type { Config } from './config.js';
+import { DeviceService } from './devices/device.service.js';
+import { DeviceStore } from './devices/device.store.js';
+import { ReadingFeed } from './devices/reading.feed.js';
+import { ReadingStore } from './devices/reading.store.js';
 import { StoreClient } from './dynamo/client.js';
 import { leanTransport } from './dynamo/lean-transport.js';
 import { sweepExpired } from './dynamo/sweep.js';
 import { sdkTransport } from './dynamo/transport.js';
+import { ApiKeyService } from './identity/api-key.service.js';
+import { ApiKeyStore } from './identity/api-key.store.js';
 import { CredentialService } from './identity/credential.service.js';
 import { CredentialStore } from './identity/credential.store.js';
 import { RevocationFeed } from './identity/revocation.feed.js';
@@ -83,9 +89,17 @@ export interface Services {
   readonly entities: EntityService;
   readonly reports: ReportService;
   readonly bucketStore: BucketStore;
+  readonly apiKeys: ApiKeyService;
+  readonly apiKeyStore: ApiKeyStore;
+  readonly devices: DeviceService;
+  readonly deviceStore: DeviceStore;
+  readonly readingStore: ReadingStore;
+  readonly readingFeed: ReadingFeed;
 }
 
 const hashingQueue = 32;
+/** How long a batch id is remembered at least. */
+const batchDays = 30;
 
 /** What a process may be given instead of the real thing. */
 export interface Surroundings {
@@ -191,6 +205,11 @@ export async function buildServices(
   const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, sessions, audit, clock });
   const resolution = new ResolutionService({ configs: configStore, entities: entityStore, clock });
   const takes = new TakeService({ buckets: bucketStore, resolution, clock });
+  const apiKeyStore = new ApiKeyStore(store);
+  const exists = async (orgId: string) => (await orgs.recallOrgs([orgId]))[0] !== undefined;
+  const apiKeys = new ApiKeyService({ store: apiKeyStore, sessions, orgs: { exists }, audit, clock, log, pepper: config.rootSecret });
+  const deviceStore = new DeviceStore(store);
+  const readingStore = new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });
   return {
     config,
     clock,
@@ -221,5 +240,11 @@ export async function buildServices(
     entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock, usageDays }),
     reports: new ReportService({ buckets: bucketStore, usage: new UsageStore(store), entities: entityStore, namespaces, clock, usageDays }),
     bucketStore,
+    apiKeys,
+    apiKeyStore,
+    devices: new DeviceService({ devices: deviceStore, readings: readingStore, audit, clock, log }),
+    deviceStore,
+    readingStore,
+    readingFeed: new ReadingFeed(readingStore, log),
   };
 }

@@ -45,6 +45,7 @@ export interface Retention {
   readonly priceDays: number;
   /** Of limits, by the hour. */
   readonly usageDays: number;
+  readonly readingDays: number;
 }
 
 /** Where the tables are, and nothing that is secret: all that `tables` needs. */
@@ -97,7 +98,16 @@ const fileSchema = z.strictObject({
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
   prices: z.strictObject({ source: text }).optional(),
-  retention: z.strictObject({ auditDays: days, requestDays: days, shardDays: days, totalDays: days, alertDays: days, priceDays: days, usageDays: days }),
+  retention: z.strictObject({
+    auditDays: days,
+    requestDays: days,
+    shardDays: days,
+    totalDays: days,
+    alertDays: days,
+    priceDays: days,
+    usageDays: days,
+    readingDays: days,
+  }),
 });
 
 const wholeNumber = (min: number, max: number) =>

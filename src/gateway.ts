@@ -26,6 +26,7 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   const services = await buildServices(config, surroundings);
   await services.revocationFeed.start();
   services.alertFeed.start();
+  services.readingFeed.start();
   const edge = await createEdge(services, schema ?? (await createSchema()));
   const { server } = edge;
   await new Promise<void>((resolve, reject) => {
@@ -48,8 +49,8 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   };
 }
 
-async function letGo({ spend, bucketStore, revocationFeed, alertFeed }: Services): Promise<void> {
-  await Promise.all([spend.flush(), bucketStore.flush(), revocationFeed.stop(), alertFeed.stop()]);
+async function letGo({ spend, bucketStore, revocationFeed, alertFeed, readingFeed }: Services): Promise<void> {
+  await Promise.all([spend.flush(), bucketStore.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop()]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {

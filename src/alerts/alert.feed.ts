@@ -1,4 +1,5 @@
 import type { Log } from '../lib/log.js';
+import { PushStream } from '../lib/push-stream.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import { type AlertFilter, laneOf, matches, type QuotaAlert } from './alert.js';
 import type { AlertStore } from './alert.store.js';
@@ -81,27 +82,24 @@ export class AlertFeed {
 
 /** One subscriber's alerts. A reader that falls too far behind is ended: it can come back with its last cursor. */
 class AlertStream implements AsyncIterableIterator<QuotaAlert> {
-  private readonly live: QuotaAlert[] = [];
+  private readonly live: PushStream<QuotaAlert>;
   private readonly ready: QuotaAlert[] = [];
-  private wake: (() => void) | undefined;
-  private ended = false;
 
   constructor(
     private readonly filter: AlertFilter,
     private seen: number,
     private replay: ((beyond: number) => Promise<QuotaAlert[]>) | undefined,
-    private readonly onEnd: () => void,
-  ) {}
+    onEnd: () => void,
+  ) {
+    this.live = new PushStream(mostWaiting, onEnd);
+  }
 
   push(alert: QuotaAlert): void {
-    if (!matches(this.filter, alert)) return;
-    if (this.live.length >= mostWaiting) void this.return();
-    else this.live.push(alert);
-    this.wake?.();
+    if (matches(this.filter, alert)) this.live.push(alert);
   }
 
   async next(): Promise<IteratorResult<QuotaAlert>> {
-    while (!this.ended) {
+    while (!this.live.isEnded) {
       const alert = this.ready.shift();
       if (alert) return { value: alert, done: false };
       if (this.replay) {
@@ -111,23 +109,18 @@ class AlertStream implements AsyncIterableIterator<QuotaAlert> {
         });
         continue;
       }
-      const live = this.live.shift();
-      if (!live) await this.pushed();
-      else if (live.number > this.seen) {
-        this.seen = live.number;
-        return { value: live, done: false };
+      const next = await this.live.next();
+      if (next.done) return next;
+      if (next.value.number > this.seen) {
+        this.seen = next.value.number;
+        return next;
       }
     }
     return { value: undefined, done: true };
   }
 
-  async return(): Promise<IteratorResult<QuotaAlert>> {
-    if (!this.ended) {
-      this.ended = true;
-      this.onEnd();
-      this.wake?.();
-    }
-    return { value: undefined, done: true };
+  return(): Promise<IteratorResult<QuotaAlert>> {
+    return this.live.return();
   }
 
   [Symbol.asyncIterator](): this {
@@ -140,12 +133,5 @@ class AlertStream implements AsyncIterableIterator<QuotaAlert> {
     const last = missed.at(-1);
     if (last) this.seen = last.number;
     else this.replay = undefined;
-  }
-
-  private async pushed(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.wake = resolve;
-    });
-    this.wake = undefined;
   }
 }

@@ -30,12 +30,17 @@ export type AuditAction =
   | 'entity_deleted'
   | 'limits_set'
   | 'limits_deleted'
-  | 'limiter_purged';
+  | 'limiter_purged'
+  | 'key_created'
+  | 'key_revoked'
+  | 'device_renamed';
 
 export const orgEntity = '$ORG';
 export const appEntity = (appId: string): string => `$APP:${appId}`;
 export const systemEntity = '$SYSTEM';
 export const resourceEntity = (resource: string): string => `$RESOURCE:${resource}`;
+export const keyEntity = (keyId: string): string => `$KEY:${keyId}`;
+export const deviceEntity = (hardwareId: string): string => `$DEVICE:${hardwareId}`;
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
 /** An entity's own id, or the pseudo id of what is no entity. */

@@ -25,7 +25,8 @@ export class AuditEventType extends Node {
 
   @Field(() => String, {
     simple: true,
-    description: 'An entity of the limiter, or what the act was on: `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, `$SYSTEM`, `$RESOURCE:{name}`.',
+    description:
+      'An entity of the limiter, or what the act was on: `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, `$KEY:{keyId}`, `$DEVICE:{hardwareId}`, `$SYSTEM`, `$RESOURCE:{name}`.',
   })
   readonly entityId!: string;
 

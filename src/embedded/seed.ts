@@ -1,3 +1,6 @@
+import { systemClock } from '../lib/clock.js';
+import { newUuid } from '../lib/id.js';
+
 type Data = Record<string, Record<string, { readonly [name: string]: string }>>;
 
 interface Answer {
@@ -6,6 +9,22 @@ interface Answer {
 }
 
 type Ask = (query: string, variables: object) => Promise<Data>;
+
+/** The API as the holder of a credential sees it. */
+function asking(url: string, credential: Readonly<Record<string, string>>): Ask {
+  return async (query, variables) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...credential },
+      body: JSON.stringify({ query, variables }),
+    }).catch((cause: unknown) => {
+      throw new Error(`nothing answers at ${url}: start Tollgate first (npm start), or name it with --url`, { cause });
+    });
+    const { data, errors } = (await response.json()) as Answer;
+    if (errors || !data) throw new Error(`${url} refused: ${errors?.map(({ message }) => message).join('; ')}`);
+    return data;
+  };
+}
 
 /** A team with two users, limits for them, and a few calls against these. */
 async function useLimits(ask: Ask, orgId: string | undefined): Promise<void> {
@@ -40,20 +59,32 @@ async function useLimits(ask: Ask, orgId: string | undefined): Promise<void> {
   }
 }
 
+/** A device and a day of what it measured. */
+async function sendReadings(url: string, ask: Ask, orgId: string | undefined): Promise<void> {
+  const { createApiKey } = await ask('mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }', {
+    input: { orgId, description: 'demo fleet' },
+  });
+  const asDevice = asking(url, { 'x-api-key': String(createApiKey?.secret) });
+  const [hardwareId, bootId, firmwareVersion] = ['AA:BB:CC:DD:EE:FF', newUuid(), '1.0.16'];
+  await asDevice('mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }', {
+    input: { hardwareId, bootId, firmwareVersion, friendlyName: 'greenhouse-01', capabilities: { sensors: ['bme280'] } },
+  });
+  const nowMs = systemClock.nowMs();
+  const readings = Array.from({ length: 96 }, (_, quarter) => ({
+    hardwareId,
+    batchId: `${hardwareId}_${bootId}_${quarter}`,
+    timestampMs: nowMs - quarter * 900_000,
+    bootId,
+    firmwareVersion,
+    sensors: { bme280TempC: Math.round(200 + 60 * Math.sin(quarter / 15)) / 10, humidityPct: 45 + (quarter % 20) },
+    sensorStatus: { bme280: 'OK' },
+  }));
+  await asDevice('mutation ($input: IngestInput!) { ingest(input: $input) { settledBatchIds } }', { input: { readings } });
+}
+
 /** Fills a running Tollgate with a demo org, through its own API. Returns what to tell the user. */
 export async function seedDemo(url: string, adminKey: string): Promise<string> {
-  const ask: Ask = async (query, variables) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-admin-key': adminKey },
-      body: JSON.stringify({ query, variables }),
-    }).catch((cause: unknown) => {
-      throw new Error(`nothing answers at ${url}: start Tollgate first (npm start), or name it with --url`, { cause });
-    });
-    const { data, errors } = (await response.json()) as Answer;
-    if (errors || !data) throw new Error(`${url} refused: ${errors?.map(({ message }) => message).join('; ')}`);
-    return data;
-  };
+  const ask = asking(url, { 'x-admin-key': adminKey });
   const redeem = async (token: string | undefined): Promise<{ clientId: string; clientSecret: string }> => {
     const { retrieveSecret } = await ask('mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }', { token });
     return retrieveSecret as unknown as { clientId: string; clientSecret: string };
@@ -84,5 +115,6 @@ export async function seedDemo(url: string, adminKey: string): Promise<string> {
     clients.push(await redeem(registerApp?.secretRetrieval?.token));
   }
   await useLimits(ask, orgId);
+  await sendReadings(url, ask, orgId);
   return `Demo Corp is org ${orgId}.\n\n${clients.map(({ clientId, clientSecret }) => `client id      ${clientId}\nclient secret  ${clientSecret}\n`).join('\n')}`;
 }

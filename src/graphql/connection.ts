@@ -68,17 +68,19 @@ export interface Listing {
   readonly cursors: Sealer;
   readonly tenant: string;
   readonly field: string;
+  /** How many a page may have; absent: 100. */
+  readonly most?: number;
 }
 
 /** One page, forward. `fetch` is asked for one row more than wanted, which tells whether there are more; `position` is what a cursor holds. */
 export async function paginate<T>(
   { first, after }: PageArgs,
-  { cursors, tenant, field }: Listing,
+  { cursors, tenant, field, most = mostFirst }: Listing,
   position: (row: T) => string,
   fetch: (limit: number, after: string | undefined) => Promise<readonly T[]>,
 ): Promise<Connection<T>> {
   const wanted = first ?? defaultFirst;
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > mostFirst) throw badInput({ path: 'first', message: `must be from 1 to ${mostFirst}` });
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > most) throw badInput({ path: 'first', message: `must be from 1 to ${most}` });
   const context = `${tenant} ${field}`;
   const start = typeof after === 'string' ? cursors.open(context, after) : undefined;
   if (typeof after === 'string' && start === undefined) throw badInput({ path: 'after', message: 'is no cursor of this list' });

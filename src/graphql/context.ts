@@ -1,5 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Services } from '../app.js';
+import type { DeviceRef } from '../devices/device.js';
+import type { Reading } from '../devices/reading.js';
 import type { Viewer } from '../identity/viewer.js';
 import { maySeeApp, maySeeOrg } from '../identity/viewer.js';
 import type { Entity } from '../limits/entity.js';
@@ -59,6 +61,7 @@ export class Loaders implements SpendReader {
   private apps: DataLoader<AppRef, App | undefined, string> | undefined;
   private totals: DataLoader<SpendId, Total | undefined, string> | undefined;
   private entities: DataLoader<EntityRef, Entity | undefined, string> | undefined;
+  private latestReadings: DataLoader<DeviceRef, Reading | undefined, string> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
 
   constructor(
@@ -88,6 +91,14 @@ export class Loaders implements SpendReader {
       cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
     });
     return this.stickies.load(id);
+  }
+
+  /** Of a page of devices at once: one query each, all of them together. */
+  latestReading(device: DeviceRef): Promise<Reading | undefined> {
+    this.latestReadings ??= new DataLoader((refs) => Promise.all(refs.map((ref) => this.services.readingStore.latest(ref))), {
+      cacheKeyFn: ({ orgId, hardwareId }) => `${orgId} ${hardwareId}`,
+    });
+    return this.latestReadings.load(device);
   }
 
   /** One that was created; not one that is only known by its buckets. */

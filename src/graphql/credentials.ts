@@ -9,7 +9,7 @@ export type Presented = Readonly<Record<string, unknown>>;
 const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 
 /** Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. */
-export async function authenticate({ sessions, config }: Pick<Services, 'sessions' | 'config'>, presented: Presented): Promise<Viewer> {
+export async function authenticate({ sessions, apiKeys, config }: Pick<Services, 'sessions' | 'apiKeys' | 'config'>, presented: Presented): Promise<Viewer> {
   const found = Object.entries(presented)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => (names as readonly string[]).includes(name) && value !== undefined && value !== null);
@@ -22,7 +22,7 @@ export async function authenticate({ sessions, config }: Pick<Services, 'session
     if (!equalInConstantTime(value, config.adminKey)) throw unauthenticated('the admin key is wrong');
     return platformAdmin;
   }
-  if (name === 'x-api-key') throw unauthenticated('the API key is not valid');
+  if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value)) };
   const [, token] = /^Bearer +(\S+)$/i.exec(value) ?? [];
   if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
   return clientViewer(await sessions.verify(token));

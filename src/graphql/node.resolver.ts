@@ -1,5 +1,7 @@
 import { Arg, Authorized, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { auditEventId, auditedEntity } from '../audit/audit-event.js';
+import { hardwareIdPattern } from '../devices/device.js';
+import { batchIdPattern } from '../devices/reading.js';
 import { uuidPattern } from '../identity/client-id.js';
 import { maySeeAllOf, maySeeOrg, type Policy } from '../identity/viewer.js';
 import { entityIdPattern, resourcePattern } from '../limits/limit.js';
@@ -37,6 +39,22 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
       parts: [uuidPattern, entityIdPattern, resourcePattern],
       load: async ([orgId = '', entityId = '', resource = ''], { viewer, loaders, reports }) =>
         maySeeAllOf(viewer, orgId) && (await loaders.org(orgId)) ? reports.bucket(orgId, entityId, resource) : null,
+    },
+    Device: {
+      parts: [uuidPattern, hardwareIdPattern],
+      load: ([orgId = '', hardwareId = ''], { viewer, devices }) => (maySeeAllOf(viewer, orgId) ? devices.find(orgId, hardwareId) : null),
+    },
+    Reading: {
+      parts: [uuidPattern, hardwareIdPattern, /^\d{12,13}$/, batchIdPattern],
+      load: ([orgId = '', hardwareId = '', timestampMs = '', batchId = ''], { viewer, readingStore }) =>
+        maySeeAllOf(viewer, orgId) ? readingStore.load({ orgId, hardwareId }, { timestampMs: Number(timestampMs), batchId }) : null,
+    },
+    ApiKey: {
+      parts: [uuidPattern, uuidPattern],
+      load: async ([orgId = '', keyId = ''], { viewer, apiKeyStore }) => {
+        const found = maySeeAllOf(viewer, orgId) ? await apiKeyStore.load(keyId) : undefined;
+        return found?.apiKey.orgId === orgId ? found.apiKey : null;
+      },
     },
     AuditEvent: {
       parts: [uuidPattern, auditedEntity, auditEventId],

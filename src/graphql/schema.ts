@@ -3,6 +3,8 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchema, type NonEmptyArray } from 'type-graphql';
 import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
 import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
+import { DeviceResolver, OrgDeviceResolver, ReadingResolver } from '../devices/device.resolver.js';
+import { ApiKeyResolver, OrgApiKeyResolver } from '../identity/api-key.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entity.resolver.js';
 import { LimitConfigResolver, LimitResolver, OrgLimitResolver } from '../limits/limit.resolver.js';
@@ -36,6 +38,11 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   EntityResolver,
   OrgEntityResolver,
   BucketResolver,
+  ApiKeyResolver,
+  OrgApiKeyResolver,
+  DeviceResolver,
+  OrgDeviceResolver,
+  ReadingResolver,
 ];
 
 /** The one schema. `more` lets a test of the transports bring a field of its own. */

@@ -9,7 +9,8 @@ export type Viewer =
   | { readonly kind: 'ANONYMOUS' }
   | { readonly kind: 'PLATFORM_ADMIN' }
   | { readonly kind: 'ORG_CLIENT'; readonly orgId: string; readonly token: AccessClaims }
-  | { readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string; readonly token: AccessClaims };
+  | { readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string; readonly token: AccessClaims }
+  | { readonly kind: 'DEVICE_KEY'; readonly orgId: string; readonly keyId: string };
 
 export const anonymous: Viewer = { kind: 'ANONYMOUS' };
 export const platformAdmin: Viewer = { kind: 'PLATFORM_ADMIN' };
@@ -28,6 +29,7 @@ const policies = {
   'org:read': ['PLATFORM_ADMIN', 'ORG_CLIENT'],
   'app:read': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'spend:submit': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
+  'devices:serve': ['ORG_CLIENT', 'DEVICE_KEY'],
   'limits:use': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'alerts:follow': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'credentials:manage': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
@@ -61,12 +63,13 @@ export const maySeeOrg = (viewer: Viewer, orgId: string): boolean =>
 export const maySeeAllOf = (viewer: Viewer, orgId: string): boolean =>
   maySeeOrg(viewer, orgId) && (viewer.kind === 'PLATFORM_ADMIN' || viewer.kind === 'ORG_CLIENT');
 
-/** An app client sees its own app and no sibling. */
+/** An app client sees its own app and no sibling; a device key sees none. */
 export const maySeeApp = (viewer: Viewer, orgId: string, appId: string): boolean =>
-  maySeeOrg(viewer, orgId) && (viewer.kind !== 'APP_CLIENT' || viewer.appId === appId);
+  maySeeOrg(viewer, orgId) && viewer.kind !== 'DEVICE_KEY' && (viewer.kind !== 'APP_CLIENT' || viewer.appId === appId);
 
 /** How a viewer is called in the audit trail and in logs. */
 export function actorName(viewer: Viewer): string {
   if (viewer.kind === 'ANONYMOUS') return 'anonymous';
-  return viewer.kind === 'PLATFORM_ADMIN' ? 'platform-admin' : viewer.token.clientId;
+  if (viewer.kind === 'PLATFORM_ADMIN') return 'platform-admin';
+  return viewer.kind === 'DEVICE_KEY' ? `key-${viewer.keyId}` : viewer.token.clientId;
 }

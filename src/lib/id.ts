@@ -5,6 +5,8 @@ export const newUuid = (): string => randomUUID();
 /** URL-safe and unguessable: 32 bytes make 43 characters. */
 export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
+export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
+
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 /** A fraction from 0 up to 1 for jitter: nothing that must be unguessable. */

@@ -1,0 +1,75 @@
+import type { Log } from '../lib/log.js';
+import { PushStream } from '../lib/push-stream.js';
+import { type Repeating, repeat } from '../lib/timers.js';
+import type { DeviceRef } from './device.js';
+import type { Reading } from './reading.js';
+import type { ReadingPosition, ReadingStore } from './reading.store.js';
+
+const pollMs = 1000;
+const pageSize = 100;
+const mostWaiting = 1024;
+
+interface Lane {
+  readonly device: DeviceRef;
+  last: ReadingPosition | undefined;
+  readonly streams: Set<PushStream<Reading>>;
+}
+
+/** Follows the readings of the devices that somebody subscribes to: one reader a device, however many subscribers there are. */
+export class ReadingFeed {
+  private readonly lanes = new Map<string, Lane>();
+  private loop: Repeating | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly store: ReadingStore,
+    private readonly log: Log,
+  ) {}
+
+  private readonly complain = (error: unknown): void => this.log.warn({ err: error }, 'readings could not be followed');
+
+  start(): void {
+    this.loop = repeat(
+      pollMs,
+      async () => {
+        await Promise.all([...this.lanes.values()].map((lane) => this.tail(lane).catch(this.complain)));
+      },
+      this.complain,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.loop?.stop();
+    for (const { streams } of this.lanes.values()) for (const stream of streams) await stream.return();
+  }
+
+  /** Every reading stored from now on that was measured later than the last one before it. */
+  async subscribe(device: DeviceRef): Promise<AsyncIterableIterator<Reading>> {
+    const name = `${device.orgId} ${device.hardwareId}`;
+    if (!this.lanes.has(name)) {
+      const last = await this.store.latest(device);
+      if (!this.lanes.has(name)) this.lanes.set(name, { device, last, streams: new Set() });
+    }
+    const { streams } = this.lanes.get(name) as Lane;
+    // A reader that falls too far behind is ended: what it missed is in `readings`.
+    const stream = new PushStream<Reading>(mostWaiting, () => {
+      streams.delete(stream);
+      if (streams.size === 0) this.lanes.delete(name);
+    });
+    streams.add(stream);
+    if (this.stopped) await stream.return();
+    return stream;
+  }
+
+  private async tail(lane: Lane): Promise<void> {
+    for (;;) {
+      const readings = await this.store.listAfter(lane.device, lane.last, pageSize);
+      for (const reading of readings) {
+        lane.last = reading;
+        for (const stream of lane.streams) stream.push(reading);
+      }
+      if (readings.length < pageSize) return;
+    }
+  }
+}

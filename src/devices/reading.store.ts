@@ -1,0 +1,177 @@
+import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, atMost, between, type Condition, equals, greaterThan, or } from '../dynamo/expression.js';
+import { StoreUnavailable } from '../dynamo/faults.js';
+import { type Clock, epochSeconds } from '../lib/clock.js';
+import type { DeviceRef } from './device.js';
+import { batchKey, deviceKey, readingKey, readingRange, readingSortKey } from './device-keys.js';
+import { conflict, type Health, type Metric, metricNames, metrics, type Reading, retry, type SensorName, sensorNames, type Verdict } from './reading.js';
+
+const readingsTable = 'device_readings';
+const batchesTable = 'processed_batches';
+const readingsATransaction = 50;
+const mostRounds = 8;
+
+/** A reading to be stored, with the hash of what was sent. */
+export interface NewReading {
+  readonly reading: Reading;
+  readonly hash: string;
+}
+
+export interface ReadingPosition {
+  readonly timestampMs: number;
+  readonly batchId: string;
+}
+
+export class ReadingStore {
+  constructor(
+    private readonly client: StoreClient,
+    private readonly clock: Clock,
+    private readonly retentionDays: { readonly readings: number; readonly batches: number },
+  ) {}
+
+  /** Stores each reading once: its marker and itself together or not at all. No two of them may have the same device and batch id. */
+  async put(readings: readonly NewReading[]): Promise<Verdict[]> {
+    const verdicts = new Map<NewReading, Verdict>();
+    const groups: NewReading[][] = [];
+    for (let i = 0; i < readings.length; i += readingsATransaction) groups.push(readings.slice(i, i + readingsATransaction));
+    await Promise.all(groups.map((group) => this.putGroup(group, verdicts)));
+    return readings.map((reading) => verdicts.get(reading) ?? retry);
+  }
+
+  /** Newest by the time measured. */
+  async latest(device: DeviceRef): Promise<Reading | undefined> {
+    const { items } = await this.client.query({
+      table: readingsTable,
+      where: equals('hardware_id', deviceKey(device).hardware_id),
+      newestFirst: true,
+      limit: 1,
+      consistent: true,
+    });
+    return items[0] && toReading(items[0]);
+  }
+
+  async load(device: DeviceRef, { timestampMs, batchId }: ReadingPosition): Promise<Reading | undefined> {
+    const item = await this.client.get(readingsTable, readingKey(device, timestampMs, batchId), { consistent: true });
+    return item && toReading(item);
+  }
+
+  /** Newest first, up to `limit`, however many pages the store cuts that into. */
+  async list(device: DeviceRef, range: { readonly fromMs: number; readonly toMs: number }, limit: number, after?: ReadingPosition): Promise<Reading[]> {
+    const where = and(equals('hardware_id', deviceKey(device).hardware_id), between('ts_batch', ...readingRange(range.fromMs, range.toMs)));
+    const found: Reading[] = [];
+    let start: Key | undefined = after && readingKey(device, after.timestampMs, after.batchId);
+    do {
+      const page = await this.client.query({
+        table: readingsTable,
+        where,
+        newestFirst: true,
+        limit: limit - found.length,
+        consistent: true,
+        ...(start ? { after: start } : {}),
+      });
+      found.push(...page.items.map(toReading));
+      start = page.next;
+    } while (start && found.length < limit);
+    return found;
+  }
+
+  /** What was measured after a reading, oldest first, up to `limit`. */
+  async listAfter(device: DeviceRef, after: ReadingPosition | undefined, limit: number): Promise<Reading[]> {
+    const own = equals('hardware_id', deviceKey(device).hardware_id);
+    const where = after ? and(own, greaterThan('ts_batch', readingSortKey(after.timestampMs, after.batchId))) : own;
+    const { items } = await this.client.query({ table: readingsTable, where, limit, consistent: true });
+    return items.map(toReading);
+  }
+
+  private async putGroup(group: readonly NewReading[], verdicts: Map<NewReading, Verdict>): Promise<void> {
+    let open = group;
+    try {
+      // Each round settles at least the one whose condition failed.
+      for (let round = 0; open.length > 0 && round < mostRounds; round++) {
+        const outcome = await this.client.transact(open.flatMap((reading) => this.writesOf(reading)));
+        for (const [i, reading] of open.entries()) {
+          const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, outcome.reasons.slice(2 * i, 2 * i + 2));
+          if (verdict) verdicts.set(reading, verdict);
+        }
+        open = open.filter((reading) => !verdicts.has(reading));
+      }
+    } catch (error) {
+      // Whoever has no verdict was not stored, or not for certain: sent again, it is stored or found.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+  }
+
+  private writesOf({ reading, hash }: NewReading): Write[] {
+    const nowMs = this.clock.nowMs();
+    const nowSecs = epochSeconds(nowMs);
+    // By whichever is later: what a device has kept for long must not be gone the moment it arrives.
+    const expires = epochSeconds(Math.max(reading.timestampMs, nowMs)) + this.retentionDays.readings * 86_400;
+    const marker: Item = {
+      ...batchKey(reading, reading.batchId),
+      hardware_id: reading.hardwareId,
+      received_at: new Date(nowMs).toISOString(),
+      payload_hash: hash,
+      expiration_time: Math.max(expires, nowSecs + this.retentionDays.batches * 86_400),
+    };
+    const isFree = (keyAttribute: string): Condition => or(absent(keyAttribute), atMost('expiration_time', nowSecs));
+    return [
+      { table: batchesTable, put: marker, condition: isFree('batch_id') },
+      { table: readingsTable, put: toItem(reading, hash, expires), condition: isFree('hardware_id') },
+    ];
+  }
+}
+
+/** What the reasons of a cancelled transaction say of one reading; nothing where neither was its own. */
+function verdictOf({ hash }: NewReading, reasons: readonly { readonly kind: string; readonly old?: Item }[]): Verdict | undefined {
+  const failed = reasons.find(({ kind }) => kind === 'condition');
+  if (!failed) return undefined;
+  return failed.old?.payload_hash === hash ? { kind: 'DUPLICATE' } : conflict;
+}
+
+const toItem = (reading: Reading, hash: string, expirationTime: number): Item => ({
+  ...readingKey(reading, reading.timestampMs, reading.batchId),
+  timestamp_ms: reading.timestampMs,
+  batch_id: reading.batchId,
+  boot_id: reading.bootId,
+  firmware_version: reading.firmwareVersion,
+  friendly_name: reading.friendlyName,
+  sensors: Object.fromEntries(
+    metricNames.flatMap((metric) => (reading.sensors[metric] === undefined ? [] : [[metrics[metric].attribute, reading.sensors[metric]]])),
+  ),
+  sensor_status: Object.fromEntries(
+    (Object.keys(sensorNames) as SensorName[]).flatMap((sensor) => {
+      const health = reading.sensorStatus[sensor];
+      return health === undefined ? [] : [[sensorNames[sensor], health.toLowerCase()]];
+    }),
+  ),
+  payload_hash: hash,
+  expiration_time: expirationTime,
+});
+
+function toReading(item: Item): Reading {
+  const [orgId = '', hardwareId = ''] = (item.hardware_id as string).split('/');
+  const sensors = item.sensors as Record<string, number>;
+  const status = item.sensor_status as Record<string, string>;
+  return {
+    nodeType: 'Reading',
+    orgId,
+    hardwareId,
+    batchId: item.batch_id as string,
+    timestampMs: item.timestamp_ms as number,
+    bootId: item.boot_id as string,
+    firmwareVersion: item.firmware_version as string,
+    ...(item.friendly_name === undefined ? {} : { friendlyName: item.friendly_name as string }),
+    sensors: Object.fromEntries(
+      metricNames.flatMap((metric: Metric) => {
+        const value = sensors[metrics[metric].attribute];
+        return value === undefined ? [] : [[metric, value]];
+      }),
+    ),
+    sensorStatus: Object.fromEntries(
+      (Object.keys(sensorNames) as SensorName[]).flatMap((sensor) => {
+        const health = status[sensorNames[sensor]];
+        return health === undefined ? [] : [[sensor, health.toUpperCase() as Health]];
+      }),
+    ),
+  };
+}

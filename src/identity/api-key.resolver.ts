@@ -1,0 +1,53 @@
+import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import { PageArgs, paginate } from '../graphql/connection.js';
+import type { Context } from '../graphql/context.js';
+import { nodeId } from '../graphql/node.js';
+import { Uuid } from '../graphql/scalars.js';
+import { OrgType } from '../orgs/org.types.js';
+import type { Org } from '../orgs/settings.js';
+import type { ApiKey } from './api-key.js';
+import { ApiKeyConnection, ApiKeyType, CreateApiKeyInput, CreateApiKeyPayload } from './api-key.types.js';
+import { actorName, orgIdFor, type Policy } from './viewer.js';
+
+@Resolver(() => ApiKeyType)
+export class ApiKeyResolver {
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => CreateApiKeyPayload, { description: 'A key for devices of the org, shown this once.' })
+  createApiKey(@Arg('input', () => CreateApiKeyInput) { orgId, description }: CreateApiKeyInput, @Ctx() { viewer, apiKeys }: Context) {
+    return apiKeys.create(orgIdFor(viewer, orgId, 'input.orgId'), description, actorName(viewer));
+  }
+
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => ApiKeyType, { description: 'Ends a key, everywhere within 2 s.' })
+  revokeApiKey(
+    @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
+    @Arg('keyId', () => Uuid) keyId: string,
+    @Ctx() { viewer, apiKeys }: Context,
+  ) {
+    return apiKeys.revoke(orgIdFor(viewer, orgId), keyId, actorName(viewer));
+  }
+
+  @FieldResolver(() => ID)
+  id(@Root() { orgId, keyId }: ApiKey) {
+    return nodeId('ApiKey', orgId, keyId);
+  }
+}
+
+@Resolver(() => OrgType)
+export class OrgApiKeyResolver {
+  @Authorized<Policy>('org:read')
+  @FieldResolver(() => ApiKeyConnection, { description: 'Newest first.' })
+  apiKeys(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { apiKeyStore, cursors }: Context) {
+    return paginate(
+      page,
+      { cursors, tenant: orgId, field: 'Org.apiKeys' },
+      ({ createdAt, keyId }: ApiKey) => `${createdAt.getTime()} ${keyId}`,
+      (limit, after) => apiKeyStore.list(orgId, limit, after === undefined ? undefined : parsePosition(after)),
+    );
+  }
+}
+
+function parsePosition(position: string): { createdAt: Date; keyId: string } {
+  const [createdAtMs = '', keyId = ''] = position.split(' ');
+  return { createdAt: new Date(Number(createdAtMs)), keyId };
+}

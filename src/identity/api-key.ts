@@ -1,0 +1,31 @@
+import { hmac } from '../lib/seal.js';
+
+/** A key that a fleet's devices present; only a hash of it is kept. */
+export interface ApiKey {
+  readonly nodeType: 'ApiKey';
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly description?: string;
+  readonly active: boolean;
+  readonly createdAt: Date;
+  readonly lastUsedAt?: Date;
+}
+
+const pattern = /^tgk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[0-9a-f]{64}$/;
+
+export const formatApiKey = (keyId: string, secretHex: string): string => `tgk_${keyId.replaceAll('-', '')}_${secretHex}`;
+
+/** The id of the key inside a text that looks like one: so that it is found by a plain read, not by an index that lags. */
+export function keyIdIn(text: string): string | undefined {
+  const [, ...parts] = pattern.exec(text) ?? [];
+  return parts.length > 0 ? parts.join('-') : undefined;
+}
+
+export const hashApiKey = (pepper: string, key: string): string => hmac(Buffer.from(pepper), key).toString('hex');
+
+const mostDescription = 256;
+
+export const descriptionIssues = (description: string) =>
+  description.trim() !== '' && description.length <= mostDescription && description.isWellFormed()
+    ? []
+    : [{ path: 'input.description', message: `must have 1 to ${mostDescription} characters, not only spaces` }];

@@ -1,0 +1,45 @@
+/** What is pushed comes out in the same order. A reader that falls too far behind is ended. */
+export class PushStream<T> implements AsyncIterableIterator<T> {
+  private readonly waiting: T[] = [];
+  private wake: (() => void) | undefined;
+  private ended = false;
+
+  constructor(
+    private readonly mostWaiting: number,
+    private readonly onEnd: () => void,
+  ) {}
+
+  get isEnded(): boolean {
+    return this.ended;
+  }
+
+  push(value: T): void {
+    if (this.waiting.length >= this.mostWaiting) void this.return();
+    else this.waiting.push(value);
+    this.wake?.();
+  }
+
+  async next(): Promise<IteratorResult<T>> {
+    while (!this.ended) {
+      if (this.waiting.length > 0) return { value: this.waiting.shift() as T, done: false };
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+      this.wake = undefined;
+    }
+    return { value: undefined, done: true };
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    if (!this.ended) {
+      this.ended = true;
+      this.onEnd();
+      this.wake?.();
+    }
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
