@@ -23,8 +23,6 @@ import {
 } from './device.types.js';
 import type { Metric, Reading } from './reading.js';
 
-/** Every time a reading can have. */
-const allTime = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
 const mostReadingsAPage = 1000;
 
 @Resolver(() => DeviceType)
@@ -59,11 +57,13 @@ export class DeviceResolver {
     return nodeId('Device', orgId, hardwareId);
   }
 
+  @Authorized<Policy>('org:read')
   @FieldResolver(() => ReadingType, { nullable: true, description: 'The newest by the time it was measured, not by arrival.' })
   latestReading(@Root() device: Device, @Ctx() { loaders }: Context) {
     return loaders.latestReading(device);
   }
 
+  @Authorized<Policy>('org:read')
   @FieldResolver(() => ReadingConnection, { description: 'Newest first; up to 1000 a page.' })
   readings(
     @Root() device: Device,
@@ -72,18 +72,23 @@ export class DeviceResolver {
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { readingStore, cursors }: Context,
   ) {
-    const range = { fromMs: Math.max(from?.getTime() ?? allTime.fromMs, allTime.fromMs), toMs: Math.min(to?.getTime() ?? allTime.toMs, allTime.toMs) };
     if (from && to && from >= to) throw badInput({ path: 'from', message: 'must be before `to`' });
     const { orgId, hardwareId } = device;
     return paginate(
       page,
       { cursors, tenant: orgId, field: `Device.readings ${hardwareId}`, most: mostReadingsAPage },
       ({ timestampMs, batchId }: Reading) => `${timestampMs} ${batchId}`,
-      async (limit, after) =>
-        range.fromMs < range.toMs ? readingStore.list(device, range, limit, after === undefined ? undefined : parsePosition(after)) : [],
+      (limit, after) =>
+        readingStore.list(
+          device,
+          { fromMs: from?.getTime() ?? 0, toMs: to?.getTime() ?? Number.POSITIVE_INFINITY },
+          limit,
+          after === undefined ? undefined : parsePosition(after),
+        ),
     );
   }
 
+  @Authorized<Policy>('org:read')
   @FieldResolver(() => [SeriesPointType], { description: 'Evenly spaced points for charts; at most 1000.' })
   series(
     @Root() device: Device,

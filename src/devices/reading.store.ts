@@ -4,7 +4,20 @@ import { StoreUnavailable } from '../dynamo/faults.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { DeviceRef } from './device.js';
 import { batchKey, deviceKey, readingKey, readingRange, readingSortKey } from './device-keys.js';
-import { conflict, type Health, type Metric, metricNames, metrics, type Reading, retry, type SensorName, sensorNames, type Verdict } from './reading.js';
+import {
+  conflict,
+  earliestMs,
+  type Health,
+  latestMs,
+  type Metric,
+  metricNames,
+  metrics,
+  type Reading,
+  retry,
+  type SensorName,
+  sensorNames,
+  type Verdict,
+} from './reading.js';
 
 const readingsTable = 'device_readings';
 const batchesTable = 'processed_batches';
@@ -57,7 +70,9 @@ export class ReadingStore {
 
   /** Newest first, up to `limit`, however many pages the store cuts that into. */
   async list(device: DeviceRef, range: { readonly fromMs: number; readonly toMs: number }, limit: number, after?: ReadingPosition): Promise<Reading[]> {
-    const where = and(equals('hardware_id', deviceKey(device).hardware_id), between('ts_batch', ...readingRange(range.fromMs, range.toMs)));
+    const [fromMs, toMs] = [Math.max(range.fromMs, earliestMs), Math.min(range.toMs, latestMs)];
+    if (fromMs >= toMs) return [];
+    const where = and(equals('hardware_id', deviceKey(device).hardware_id), between('ts_batch', ...readingRange(fromMs, toMs)));
     const found: Reading[] = [];
     let start: Key | undefined = after && readingKey(device, after.timestampMs, after.batchId);
     do {

@@ -56,8 +56,9 @@ export interface Rejection {
 }
 
 export const batchIdPattern = /^[A-Za-z0-9_.:-]{1,256}$/;
-const earliestMs = Date.UTC(2000, 0, 1);
-const latestMs = Date.UTC(2100, 0, 1);
+/** The times a reading can have, the last one exclusive. */
+export const earliestMs = Date.UTC(2000, 0, 1);
+export const latestMs = Date.UTC(2100, 0, 1);
 const aheadMs = 10 * 60_000;
 
 /** A reading by the rules, with the hash of what was sent; or the first rule that it breaks. */

@@ -24,7 +24,7 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
     QuotaAlert: {
       parts: [uuidPattern, /^\d{1,12}$/],
       load: async ([orgId = '', number = ''], { viewer, alertStore, loaders }) => {
-        if (!maySeeOrg(viewer, orgId)) return null;
+        if (!maySeeOrg(viewer, orgId) || viewer.kind === 'DEVICE_KEY') return null;
         const alert = await alertStore.load(orgId, Number(number));
         const app = alert && viewer.kind === 'APP_CLIENT' ? await loaders.app(viewer) : undefined;
         return app && scopeOf(app).appId !== alert?.appId ? null : alert;

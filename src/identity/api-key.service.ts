@@ -81,7 +81,10 @@ export class ApiKeyService {
     const nowMs = clock.nowMs();
     if (nowMs - (this.touched.get(keyId) ?? 0) < touchMs) return;
     this.touched.set(keyId, nowMs);
-    store.touch(keyId, new Date(nowMs), new Date(nowMs - touchMs)).catch((error: unknown) => log.warn({ err: error }, 'the use of a key could not be noted'));
+    store.touch(keyId, new Date(nowMs), new Date(nowMs - touchMs)).then(
+      (at) => this.touched.set(keyId, at.getTime()),
+      (error: unknown) => log.warn({ err: error }, 'the use of a key could not be noted'),
+    );
   }
 }
 

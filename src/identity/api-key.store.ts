@@ -1,5 +1,5 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, equals, lessThan, or } from '../dynamo/expression.js';
+import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import type { Draft } from '../lib/draft.js';
 import type { ApiKey } from './api-key.js';
@@ -54,11 +54,13 @@ export class ApiKeyStore {
     return done;
   }
 
-  /** Notes that a key is in use, unless that was noted since `notSince`. */
-  async touch(keyId: string, at: Date, notSince: Date): Promise<void> {
-    const notYet = or(absent('last_used_at'), lessThan('last_used_at', notSince.toISOString()));
+  /** Notes that a key is in use, unless that was noted after `notSince`. Returns when it was noted last. */
+  async touch(keyId: string, at: Date, notSince: Date): Promise<Date> {
+    const notYet = or(absent('last_used_at'), atMost('last_used_at', notSince.toISOString()));
     const condition = and(equals('is_active', true), notYet);
-    await this.client.write({ table, update: apiKeyKey(keyId), set: { last_used_at: at.toISOString() }, condition }, { repeat: 'idempotent' });
+    const outcome = await this.client.write({ table, update: apiKeyKey(keyId), set: { last_used_at: at.toISOString() }, condition }, { repeat: 'idempotent' });
+    const noted = outcome.done ? undefined : outcome.old?.last_used_at;
+    return noted === undefined ? at : new Date(noted as string);
   }
 }
 

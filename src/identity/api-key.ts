@@ -26,6 +26,6 @@ export const hashApiKey = (pepper: string, key: string): string => hmac(Buffer.f
 const mostDescription = 256;
 
 export const descriptionIssues = (description: string) =>
-  description.trim() !== '' && description.length <= mostDescription && description.isWellFormed()
+  description.trim() !== '' && description.length <= mostDescription && description.isWellFormed() && !/\p{Cc}/u.test(description)
     ? []
-    : [{ path: 'input.description', message: `must have 1 to ${mostDescription} characters, not only spaces` }];
+    : [{ path: 'input.description', message: `must have 1 to ${mostDescription} characters, no control characters, and not be blank` }];
