@@ -72,9 +72,13 @@ export class ReadingStore {
   async list(device: DeviceRef, range: { readonly fromMs: number; readonly toMs: number }, limit: number, after?: ReadingPosition): Promise<Reading[]> {
     const [fromMs, toMs] = [Math.max(range.fromMs, earliestMs), Math.min(range.toMs, latestMs)];
     if (fromMs >= toMs) return [];
-    const where = and(equals('hardware_id', deviceKey(device).hardware_id), between('ts_batch', ...readingRange(fromMs, toMs)));
+    const [first, last] = readingRange(fromMs, toMs);
+    const seen = after && readingSortKey(after.timestampMs, after.batchId);
+    if (seen !== undefined && seen <= first) return [];
+    const where = and(equals('hardware_id', deviceKey(device).hardware_id), between('ts_batch', first, last));
     const found: Reading[] = [];
-    let start: Key | undefined = after && readingKey(device, after.timestampMs, after.batchId);
+    // A start outside the range is refused by the store; one past its end has all of the range before it.
+    let start: Key | undefined = after && seen !== undefined && seen <= last ? readingKey(device, after.timestampMs, after.batchId) : undefined;
     do {
       const page = await this.client.query({
         table: readingsTable,

@@ -22,7 +22,7 @@ const mostFirst = 100;
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, defaultValue: defaultFirst, description: `1 to ${mostFirst}` })
+  @Field(() => Int, { nullable: true, defaultValue: defaultFirst, description: `1 to ${mostFirst}; of readings 1 to 1000.` })
   readonly first?: number | null;
 
   @Field(() => String, { nullable: true, description: 'The `endCursor` of the page before.' })

@@ -99,9 +99,9 @@ it('makes every line of the sessions of the README true', async () => {
   const folder = newFolder();
   const { url, child } = await startDev(join(folder, '.tollgate'));
   const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, session]) => session);
-  expect(sessions).toHaveLength(3);
+  expect(sessions).toHaveLength(4);
   const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], { cwd: folder, env: environment({ URL: url }) });
-  const [me, org, first, again, selection, spend, limits, entities, adjusted, refused, team] = stdout
+  const [me, org, first, again, selection, spend, limits, entities, adjusted, refused, team, device, stored, duplicates, chart] = stdout
     .trim()
     .split('\n')
     .map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
@@ -134,6 +134,13 @@ it('makes every line of the sessions of the README true', async () => {
       },
     },
   });
+  expect(device).toMatchObject({ registerDevice: { created: true, device: { hardwareId: 'AA:BB:CC:DD:EE:FF' } } });
+  const kindsOf = (answer: unknown) => (answer as { ingest: { verdicts: { kind: string }[] } }).ingest.verdicts.map(({ kind }) => kind);
+  expect([kindsOf(stored), kindsOf(duplicates)]).toEqual([
+    ['STORED', 'STORED', 'REJECTED'],
+    ['DUPLICATE', 'DUPLICATE', 'REJECTED'],
+  ]);
+  expect(chart).toMatchObject({ org: { devices: { nodes: [{ friendlyName: 'greenhouse-01', latestReading: { sensors: { bme280TempC: 21.5 } } }] } } });
   child.kill('SIGTERM');
   expect(await ended(child)).toBe(0);
 });

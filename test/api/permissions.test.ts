@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
+import { type GraphQLObjectType, type GraphQLSchema, print } from 'graphql';
+import { buildBackground } from '../../src/app.js';
 import { createSchema } from '../../src/graphql/schema.js';
-import { type Answer, type Caller, type Client, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import { silentLog } from '../../src/lib/log.js';
+import { type Answer, Caller, type Client, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
-type Role = 'anonymous' | 'admin' | 'org' | 'app';
-const roles: readonly Role[] = ['anonymous', 'admin', 'org', 'app'];
+type Role = 'anonymous' | 'admin' | 'org' | 'app' | 'device';
+const roles: readonly Role[] = ['anonymous', 'admin', 'org', 'app', 'device'];
 
 /** What a caller meets: served, or the code it is refused with. */
 type Outcome = 'ok' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'BAD_USER_INPUT';
@@ -23,10 +25,13 @@ interface Row {
   readonly may: Readonly<Record<Role, Outcome>>;
 }
 
-const everyone = { anonymous: 'ok', admin: 'ok', org: 'ok', app: 'ok' } as const;
+const everyone = { anonymous: 'ok', admin: 'ok', org: 'ok', app: 'ok', device: 'ok' } as const;
 const signedIn = { ...everyone, anonymous: 'UNAUTHENTICATED' } as const;
-const tenantAdmins = { ...signedIn, app: 'FORBIDDEN' } as const;
+const clients = { ...signedIn, device: 'FORBIDDEN' } as const;
+const tenantAdmins = { ...clients, app: 'FORBIDDEN' } as const;
 const adminOnly = { ...tenantAdmins, org: 'FORBIDDEN' } as const;
+/** A fleet's own, and whoever owns it. */
+const fleet = { ...signedIn, admin: 'FORBIDDEN', app: 'FORBIDDEN' } as const;
 
 const orgField =
   (selection: string): Row['send'] =>
@@ -36,7 +41,7 @@ const plainOrgField = (selection: string): Row => ({ send: orgField(selection), 
 const appField = (selection: string): Row => ({
   send: ({ callers, client: { orgId, appId } }, role) =>
     callers[role].send(`query ($orgId: UUID, $appId: String!) { org(orgId: $orgId) { app(appId: $appId) { ${selection} } } }`, { orgId, appId }),
-  may: signedIn,
+  may: clients,
 });
 const aCost = () => ({ requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1, outputTokens: 1 });
 /** Limits come along, so that it needs none that are set. */
@@ -45,6 +50,17 @@ const anAcquire = () => ({
   resource: 'api',
   consume: [{ limit: 'rpm', amount: 1 }],
   limits: [{ name: 'rpm', capacity: 10, refillPeriodSecs: 60 }],
+});
+const hardwareId = 'AA:BB:CC:DD:EE:FF';
+const aDevice = { hardwareId, bootId: randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } };
+const aReading = () => ({
+  hardwareId,
+  batchId: randomUUID(),
+  timestampMs: Date.now(),
+  bootId: aDevice.bootId,
+  firmwareVersion: '1.0.0',
+  sensors: { humidityPct: 40 },
+  sensorStatus: {},
 });
 const freshLease = async ({ app, org: { orgId } }: World): Promise<string> => {
   const { acquire } = await app.admin.ask(op.AcquireDocument, { input: { ...anAcquire(), orgId } });
@@ -77,10 +93,10 @@ const table: Readonly<Record<string, Row>> = {
     send: async (world, role) => world.callers[role].send(op.RetrieveSecretDocument, { token: await freshRetrieval(world) }),
     may: everyone,
   },
-  'Mutation.revokeToken': { send: ({ callers }, role) => callers[role].send(op.RevokeTokenDocument, { token: 'unknown' }), may: signedIn },
+  'Mutation.revokeToken': { send: ({ callers }, role) => callers[role].send(op.RevokeTokenDocument, { token: 'unknown' }), may: clients },
   'Mutation.rotateCredentials': {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.RotateCredentialsDocument, { input: { orgId } }),
-    may: signedIn,
+    may: clients,
   },
   'Mutation.registerOrg': { send: ({ callers }, role) => callers[role].send(op.RegisterOrgDocument, { input: orgInput() }), may: adminOnly },
   'Mutation.updateOrg': {
@@ -98,11 +114,11 @@ const table: Readonly<Record<string, Row>> = {
 
   'Mutation.submitCost': {
     send: ({ callers, client: { orgId, appId } }, role) => callers[role].send(op.SubmitCostDocument, { input: { ...aCost(), orgId, appId } }),
-    may: signedIn,
+    may: clients,
   },
   'Mutation.submitCosts': {
     send: ({ callers, client: { orgId, appId } }, role) => callers[role].send(op.SubmitCostsDocument, { inputs: [{ ...aCost(), orgId, appId }] }),
-    may: signedIn,
+    may: clients,
   },
   'Mutation.overrideModel': {
     send: ({ callers, client: { orgId, appId } }, role) => callers[role].send(op.OverrideModelDocument, { input: { orgId, appId, label: null } }),
@@ -113,22 +129,22 @@ const table: Readonly<Record<string, Row>> = {
       await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'permitted', limits: anAcquire().limits } });
       return callers[role].send(op.AvailabilityDocument, { orgId, entityId: 'user-1', resource: 'permitted' });
     },
-    may: signedIn,
+    may: clients,
   },
   'Mutation.acquire': {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.AcquireDocument, { input: { ...anAcquire(), orgId } }),
-    may: signedIn,
+    may: clients,
   },
   'Mutation.adjustLease': {
     send: async (world, role) => {
       const input = { leaseId: await freshLease(world), adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() };
       return world.callers[role].send(op.AdjustLeaseDocument, { input });
     },
-    may: signedIn,
+    may: clients,
   },
   'Mutation.releaseLease': {
     send: async (world, role) => world.callers[role].send(op.ReleaseLeaseDocument, { leaseId: await freshLease(world) }),
-    may: signedIn,
+    may: clients,
   },
   'Mutation.createEntity': {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.CreateEntityDocument, { input: { orgId, entityId: randomUUID() } }),
@@ -150,7 +166,29 @@ const table: Readonly<Record<string, Row>> = {
   'Mutation.purgeLimiter': { send: ({ callers, org: { orgId } }, role) => callers[role].send(op.PurgeLimiterDocument, { orgId }), may: tenantAdmins },
   'Subscription.quotaAlerts': {
     send: ({ callers, org: { orgId } }, role) => callers[role].subscribeOnce('subscription ($orgId: UUID) { quotaAlerts(orgId: $orgId) { id } }', { orgId }),
-    may: signedIn,
+    may: clients,
+  },
+
+  'Mutation.createApiKey': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.CreateApiKeyDocument, { input: { orgId } }),
+    may: tenantAdmins,
+  },
+  'Mutation.revokeApiKey': {
+    send: async ({ app, callers, org: { orgId } }, role) => {
+      const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, { input: { orgId } });
+      return callers[role].send(op.RevokeApiKeyDocument, { orgId, keyId: createApiKey.apiKey.keyId });
+    },
+    may: tenantAdmins,
+  },
+  'Mutation.registerDevice': { send: ({ callers }, role) => callers[role].send(op.RegisterDeviceDocument, { input: aDevice }), may: fleet },
+  'Mutation.ingest': { send: ({ callers }, role) => callers[role].send(op.IngestDocument, { input: { readings: [aReading()] } }), may: fleet },
+  'Mutation.renameDevice': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.RenameDeviceDocument, { orgId, hardwareId, friendlyName: 'Bed 1' }),
+    may: tenantAdmins,
+  },
+  'Subscription.readings': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].subscribeOnce(print(op.ReadingsDocument), { orgId, hardwareId }),
+    may: tenantAdmins,
   },
 
   'Org.spend': { send: orgField('spend { costUsdMicros }'), may: tenantAdmins },
@@ -177,7 +215,7 @@ const table: Readonly<Record<string, Row>> = {
   'Org.credentials': plainOrgField('credentials { clientId }'),
   'Org.createdAt': plainOrgField('createdAt'),
   'Org.updatedAt': plainOrgField('updatedAt'),
-  'Org.app': { send: orgField('app(appId: "chat") { appId }'), may: signedIn },
+  'Org.app': { send: orgField('app(appId: "chat") { appId }'), may: clients },
   'Org.apps': { send: orgField('apps { nodes { appId } }'), may: tenantAdmins },
   'Org.entity': { send: orgField('entity(entityId: "user-1") { entityId }'), may: tenantAdmins },
   'Org.entities': { send: orgField('entities { nodes { entityId } }'), may: tenantAdmins },
@@ -190,6 +228,10 @@ const table: Readonly<Record<string, Row>> = {
     may: tenantAdmins,
   },
   'Org.auditEvents': { send: orgField('auditEvents { nodes { action } }'), may: tenantAdmins },
+
+  'Org.apiKeys': { send: orgField('apiKeys { nodes { keyId } }'), may: tenantAdmins },
+  'Org.device': { send: orgField(`device(hardwareId: "${hardwareId}") { hardwareId }`), may: tenantAdmins },
+  'Org.devices': { send: orgField('devices { nodes { hardwareId } }'), may: tenantAdmins },
 
   'App.id': appField('id'),
   'App.appId': appField('appId'),
@@ -222,8 +264,13 @@ async function newWorld(app: TestApp): Promise<World> {
   const org = await newOrg(app);
   const client = await newApp(app, org, 'chat');
   await newApp(app, org, 'sibling');
-  return { app, org, client, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller } };
+  const { createApiKey } = await org.caller.ask(op.CreateApiKeyDocument, { input: {} });
+  const device = new Caller(app.url, { 'x-api-key': createApiKey.secret });
+  await device.ask(op.RegisterDeviceDocument, { input: aDevice });
+  return { app, org, client, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller, device } };
 }
+
+const idOf = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
 const outcomeOf = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
 
@@ -243,6 +290,60 @@ it('has a row for every field of the roots, of Org and of App', () => {
 describe.each(Object.entries(table))('%s', (_field, row) => {
   it.each(roles)('answers %s as the permission table says', async (role) => {
     expect(outcomeOf(await row.send(world, role))).toBe(row.may[role]);
+  });
+});
+
+describe('a device key', () => {
+  const from = '2026-01-01T00:00:00Z';
+  const to = '2026-01-02T00:00:00Z';
+
+  it.each([
+    'latestReading { batchId }',
+    'readings { nodes { batchId } }',
+    `series(metric: HUMIDITY_PCT, from: "${from}", to: "${to}", stepSecs: 3600) { count }`,
+  ])('reads nothing back through the device that it registers: %s', async (selection) => {
+    const document = `mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { device { ${selection} } } }`;
+    expect(outcomeOf(await world.callers.org.send(document, { input: aDevice }))).toBe('ok');
+    expect(outcomeOf(await world.callers.device.send(document, { input: aDevice }))).toBe('FORBIDDEN');
+  });
+
+  it('sees of its own org the plain settings alone, by me too', async () => {
+    const { device } = world.callers;
+    expect(await device.ask(op.MeDocument)).toEqual({
+      me: { kind: 'DEVICE_KEY', clientId: null, expiresAt: null, org: { orgId: world.org.orgId, name: expect.any(String) }, app: null },
+    });
+    expect(await device.codeOf('{ me { org { devices { nodes { id } } } } }')).toBe('FORBIDDEN');
+    expect((await device.ask(op.OrgDocument, { orgId: other.org.orgId })).org).toBeNull();
+  });
+
+  it('finds by id its org and nothing inside it', async () => {
+    const { org: caller, device } = world.callers;
+    const { orgId } = world.org;
+    const reading = aReading();
+    await device.ask(op.IngestDocument, { input: { readings: [reading] } });
+    const worker = buildBackground(world.app.config, { clock: world.app.clock, log: silentLog });
+    await caller.ask(op.SubmitCostDocument, { input: { ...aCost(), appId: 'chat', costUsdMicros: 50_000_000 } });
+    await worker.spend.sumAll();
+    worker.close();
+    const first = async (selection: string) => {
+      const { org } = await caller.ask<{ org: Record<string, { nodes: { id: string }[] }> }, object>(`{ org { found: ${selection} { nodes { id } } } }`);
+      return org.found?.nodes[0]?.id ?? 'none';
+    };
+    const ids = {
+      App: idOf('App', orgId, 'chat'),
+      Device: idOf('Device', orgId, hardwareId),
+      Reading: idOf('Reading', orgId, hardwareId, String(reading.timestampMs), reading.batchId),
+      ApiKey: await first('apiKeys'),
+      AuditEvent: await first('auditEvents'),
+      QuotaAlert: await first('alerts'),
+    };
+    const seenBy = async (by: Caller) =>
+      Object.fromEntries(
+        await Promise.all(Object.entries(ids).map(async ([type, id]) => [type, (await by.ask(op.NodeDocument, { id })).node?.__typename ?? null])),
+      );
+    expect(await seenBy(caller)).toEqual(Object.fromEntries(Object.keys(ids).map((type) => [type, type])));
+    expect(await seenBy(device)).toEqual(Object.fromEntries(Object.keys(ids).map((type) => [type, null])));
+    expect((await device.ask(op.NodeDocument, { id: idOf('Org', orgId) })).node).toMatchObject({ orgId });
   });
 });
 
@@ -272,13 +373,20 @@ describe('tenants apart', () => {
     'Org.entity': (caller, orgId) => caller.send(op.EntityOfDocument, { orgId, entityId: 'user-1' }),
     'node of an entity': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Entity', orgId, 'user-1') }),
     'node of a bucket': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Bucket', orgId, 'user-1', 'api') }),
+    createApiKey: (caller, orgId) => caller.send(op.CreateApiKeyDocument, { input: { orgId } }),
+    revokeApiKey: (caller, orgId) => caller.send(op.RevokeApiKeyDocument, { orgId, keyId: '00000000-0000-4000-8000-000000000001' }),
+    renameDevice: (caller, orgId) => caller.send(op.RenameDeviceDocument, { orgId, hardwareId, friendlyName: 'Mine now' }),
+    readings: (caller, orgId) => caller.subscribeOnce(print(op.ReadingsDocument), { orgId, hardwareId }),
+    'Org.device': (caller, orgId) => caller.send(op.DeviceOfDocument, { orgId, hardwareId }),
+    'Org.devices': (caller, orgId) => caller.send(op.DevicesDocument, { orgId }),
+    'Org.apiKeys': (caller, orgId) => caller.send(op.ApiKeysDocument, { orgId }),
+    'node of a device': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Device', orgId, hardwareId) }),
     rotateCredentials: (caller, orgId) => caller.send(op.RotateCredentialsDocument, { input: { orgId } }),
     'rotateCredentials of an app': (caller, orgId, appId) => caller.send(op.RotateCredentialsDocument, { input: { orgId, appId } }),
   };
-  const idOf = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
   it.each(Object.entries(attempts))('answers %s for a foreign org byte for byte as for a random one', async (_name, attempt) => {
-    for (const caller of [world.org.caller, world.client.caller]) {
+    for (const caller of [world.org.caller, world.client.caller, world.callers.device]) {
       const foreign = await attempt(caller, other.org.orgId, 'chat');
       const random = await attempt(caller, randomUUID(), 'chat');
       expect(bytes(foreign)).toBe(bytes(random));
@@ -325,8 +433,19 @@ describe('tenants apart', () => {
     idOf('Bucket', randomUUID(), 'a', 'api'),
     idOf('Bucket', randomUUID(), 'a', 'b#c'),
     idOf('Bucket', randomUUID(), 'a'),
+    idOf('Device', randomUUID(), hardwareId),
+    idOf('Device', randomUUID(), hardwareId.toLowerCase()),
+    idOf('Device', randomUUID()),
+    idOf('Reading', randomUUID(), hardwareId, '1760000000000', 'a'),
+    idOf('Reading', randomUUID(), hardwareId, '-1', 'a'),
+    idOf('Reading', randomUUID(), hardwareId, '1760000000000', 'a#b'),
+    idOf('Reading', randomUUID(), hardwareId, '1760000000000'),
+    idOf('ApiKey', randomUUID(), randomUUID()),
+    idOf('ApiKey', randomUUID(), 'a'),
   ])('answers null for the made-up id %j, to whoever asks', async (id) => {
-    for (const caller of [world.app.admin, world.org.caller, world.client.caller]) expect((await caller.ask(op.NodeDocument, { id })).node).toBeNull();
+    for (const caller of [world.app.admin, world.org.caller, world.client.caller, world.callers.device]) {
+      expect((await caller.ask(op.NodeDocument, { id })).node).toBeNull();
+    }
   });
 
   it('finds by id what it shows, for those who may see it', async () => {

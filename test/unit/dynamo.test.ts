@@ -3,6 +3,9 @@ import { type AlertDraft, alertKinds } from '../../src/alerts/alert.js';
 import { entryKey, headKey, markerKey } from '../../src/alerts/alert.store.js';
 import { auditIndexKey, auditKey } from '../../src/audit/audit.store.js';
 import { auditEventId, auditedEntity } from '../../src/audit/audit-event.js';
+import { hardwareIdPattern } from '../../src/devices/device.js';
+import * as device from '../../src/devices/device-keys.js';
+import { batchIdPattern } from '../../src/devices/reading.js';
 import {
   absent,
   and,
@@ -24,6 +27,7 @@ import { key, slashed } from '../../src/dynamo/keys.js';
 import { pauseMs, RetryBudget } from '../../src/dynamo/retry.js';
 import { definitionOf, keyAttributes, tableNames } from '../../src/dynamo/tables.js';
 import { cloudFormationTemplate } from '../../src/dynamo/template.js';
+import { apiKeyIndexKey, apiKeyKey } from '../../src/identity/api-key.store.js';
 import { type ClientRef, clientIdOf } from '../../src/identity/client-id.js';
 import { retrievalKey } from '../../src/identity/credential.store.js';
 import { clientKey, familyKey, tokenKey } from '../../src/identity/revocation.store.js';
@@ -178,6 +182,10 @@ describe('the keys of the project', () => {
     fc.record({ level: fc.constant('ENTITY_DEFAULT' as const), entityId }),
     fc.record({ level: fc.constant('ENTITY' as const), entityId, resource }),
   );
+  const hardwareId = fc.oneof(fc.constantFrom('AA:BB:CC:DD:EE:FF', '00:00:00:00:00:00'), fc.stringMatching(hardwareIdPattern));
+  const deviceRef = fc.record({ orgId, hardwareId });
+  const batchId = fc.oneof(fc.constantFrom('a', 'devices', '1000000000000', 'AA:BB:CC:DD:EE:FF'), fc.stringMatching(batchIdPattern));
+  const momentMs = fc.oneof(fc.constantFrom(999_999_999_999, 1_000_000_000_000, 100_000_000_000), fc.integer({ min: 946_684_800_000, max: 4_102_444_799_999 }));
   const listedPlace = place.filter(({ level }) => level === 'RESOURCE' || level === 'ENTITY');
   /** The keys of one index among all that an item carries. */
   const ofIndex = (index: string, keys: object) => Object.fromEntries(Object.entries(keys).filter(([name]) => name.startsWith(index)));
@@ -221,6 +229,13 @@ describe('the keys of the project', () => {
     call('alerts', 'markerKey', alert, ([id, kind]) => markerKey({ ...id, kind } as AlertDraft)),
     call('alerts', 'headKey', whole, headKey),
     call('alerts', 'entryKey', fc.tuple(whole, whole), (args) => entryKey(...args)),
+    call('devices', 'device.deviceKey', deviceRef, device.deviceKey),
+    call('devices gsi1', 'device.deviceIndexKey', orgId, (id) => ({ gsi1pk: device.deviceIndexKey(id) })),
+    call('device_readings', 'device.readingKey', fc.tuple(deviceRef, momentMs, batchId), (args) => device.readingKey(...args)),
+    call('device_readings ts_batch', 'device.readingSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({ ts_batch: device.readingSortKey(atMs, id) })),
+    call('processed_batches', 'device.batchKey', fc.tuple(deviceRef, batchId), (args) => device.batchKey(...args)),
+    call('api_keys', 'apiKeyKey', orgId, apiKeyKey),
+    call('api_keys gsi1', 'apiKeyIndexKey', orgId, (id) => ({ gsi1pk: apiKeyIndexKey(id) })),
     call('refresh_tokens', 'refreshKey', secret, refreshKey),
     call('secret_retrieval_tokens', 'retrievalKey', secret, retrievalKey),
   );
@@ -265,6 +280,12 @@ describe('the keys of the project', () => {
     ])
       expect(names(built)).toEqual(keyOf('limiter'));
     expect(names(priceKey({ bedrockModelId: 'm', day: 'd' }))).toEqual(keyOf('pricing_cache'));
+    const ref = { orgId: id, hardwareId: 'AA:BB:CC:DD:EE:FF' };
+    expect(names(device.deviceKey(ref))).toEqual(keyOf('devices'));
+    expect(names(device.readingKey(ref, 1, 'b'))).toEqual(keyOf('device_readings'));
+    expect(names(device.batchKey(ref, 'b'))).toEqual(keyOf('processed_batches'));
+    expect(names(apiKeyKey(id))).toEqual(keyOf('api_keys'));
+    for (const table of ['devices', 'api_keys'] as const) expect(definitionOf(table).indexes?.gsi1).toEqual(['gsi1pk', 'gsi1sk']);
     expect(names(refreshKey('t'))).toEqual(keyOf('refresh_tokens'));
     expect(names(retrievalKey('t'))).toEqual(keyOf('secret_retrieval_tokens'));
   });

@@ -341,6 +341,7 @@ describe('viewer', () => {
     'app:read': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'credentials:manage': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'spend:submit': ['UNAUTHENTICATED', 'none', 'none', 'none'],
+    'devices:serve': ['UNAUTHENTICATED', 'FORBIDDEN', 'none', 'FORBIDDEN'],
     'limits:use': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'alerts:follow': ['UNAUTHENTICATED', 'none', 'none', 'none'],
   };

@@ -1,0 +1,193 @@
+// Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { DeviceStore } from '../../src/devices/device.store.js';
+import { StoreClient, type Units } from '../../src/dynamo/client.js';
+import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
+import { sleep } from '../../src/lib/timers.js';
+import { Caller, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+
+let proxy: FaultProxy;
+let app: TestApp;
+let orgId: string;
+let org: Caller;
+let secret: string;
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp({ endpoint: proxy.endpoint, config: { principalRps: 0, principalConcurrency: 0 } });
+  ({ orgId, caller: org } = await newOrg(app));
+  ({ secret } = (await org.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey);
+});
+afterEach(() => proxy.clear());
+afterAll(async () => {
+  await app.stop();
+  await proxy.stop();
+  app.tableAdmin.client.destroy();
+});
+
+/** Exactly what a task consumes: the polls of the gateway run outside of it. */
+async function unitsOf(task: () => Promise<unknown>): Promise<Units> {
+  const units = { read: 0, write: 0, calls: 0 };
+  await app.gateway.services.store.metered(units, task);
+  return units;
+}
+
+const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
+
+const newMac = (): string =>
+  randomBytes(6)
+    .toString('hex')
+    .toUpperCase()
+    .replace(/..(?!$)/g, '$&:');
+
+const registration = (hardwareId: string): op.RegisterDeviceInput => ({
+  hardwareId,
+  bootId: randomUUID(),
+  firmwareVersion: '1.0.16',
+  friendlyName: 'Greenhouse',
+  capabilities: { sensors: ['bme280', 'ds18b20', 'soil_moisture'], features: [{ name: 'deep_sleep', enabled: true }] },
+});
+
+async function newDevice(by = org): Promise<string> {
+  const mac = newMac();
+  await by.ask(op.RegisterDeviceDocument, { input: registration(mac) });
+  return mac;
+}
+
+const reading = (hardwareId: string): op.ReadingInput => ({
+  hardwareId,
+  batchId: randomUUID(),
+  timestampMs: app.clock.nowMs() - 1000,
+  bootId: randomUUID(),
+  firmwareVersion: '1.0.16',
+  sensors: { bme280TempC: 21.5, ds18b20TempC: 20.25, humidityPct: 40, pressureHpa: 1013.25, soilMoisturePct: 33.3 },
+  sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'ERROR' },
+});
+
+const ingest = (readings: readonly op.ReadingInput[]) => app.gateway.services.devices.ingest(orgId, readings);
+async function storing(readings: readonly op.ReadingInput[]): Promise<void> {
+  expect((await ingest(readings)).map(({ verdict: { kind } }) => kind)).toEqual(readings.map(() => 'STORED'));
+}
+
+/** What a request over HTTP consumes: the gateway polls meanwhile, so the cheapest of a few tries is it. */
+async function leastOf(wanted: number, measure: (units: Units) => number, request: () => Promise<unknown>): Promise<number> {
+  const { consumed } = app.gateway.services.store;
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 10 && least > wanted; attempt++) {
+    const before = measure(consumed);
+    await request();
+    least = Math.min(least, measure(consumed) - before);
+  }
+  return least;
+}
+
+describe('the price of', () => {
+  it('an ingest of one reading is 4 write units, and half a read', async () => {
+    const mac = await newDevice();
+    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 4, calls: 2 });
+  });
+
+  it('an ingest of 100 readings is 4 write units each, half a read, and two transactions', async () => {
+    const mac = await newDevice();
+    expect(await unitsOf(() => storing(times(100, () => reading(mac))))).toEqual({ read: 0.5, write: 400, calls: 3 });
+  });
+
+  it('an ingest of many devices is half a read each', async () => {
+    const macs = await Promise.all(times(20, () => newDevice()));
+    expect(await unitsOf(() => storing(macs.flatMap((mac) => [reading(mac), reading(mac)])))).toEqual({ read: 10, write: 160, calls: 2 });
+  });
+
+  it('an ingest a minute after the last one is one write more, 1 unit on the table and 2 in its index', async () => {
+    const mac = await newDevice();
+    app.clock.advance(61_000);
+    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 7, calls: 3 });
+    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 4, calls: 2 });
+  });
+
+  it('nothing is written for what is rejected, and nothing read where nothing could be a reading', async () => {
+    const mac = await newDevice();
+    expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0, write: 0, calls: 0 });
+    // Absence is asked for twice, the second time for certain.
+    expect(await unitsOf(() => ingest([reading(newMac())]))).toMatchObject({ write: 0, calls: 2 });
+  });
+
+  it('a key that is known is nothing', async () => {
+    const { apiKeys } = app.gateway.services;
+    await apiKeys.verify(secret);
+    expect(await unitsOf(() => apiKeys.verify(secret))).toEqual({ read: 0, write: 0, calls: 0 });
+  });
+
+  it('an ingest over HTTP by key is the same: whoever asks is known', async () => {
+    const mac = await newDevice();
+    const device = new Caller(app.url, { 'x-api-key': secret });
+    const send = () => device.ask(op.IngestDocument, { input: { readings: [reading(mac)] } });
+    await send();
+    expect(await leastOf(4.5, ({ read, write }) => read + write, send)).toBe(4.5);
+  });
+});
+
+interface Consumed {
+  readonly Table?: { readonly CapacityUnits: number };
+  readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
+}
+
+it('a registration is one write, of 1 unit on the table, and enters the device in its index', async () => {
+  const reports: Consumed[] = [];
+  const real = sdkTransport(app.config.store);
+  const transport: Transport = {
+    ...real,
+    async send(call, input) {
+      const output = await real.send(call, { ...input, ReturnConsumedCapacity: 'INDEXES' });
+      reports.push(...([output.ConsumedCapacity].flat() as Consumed[]));
+      return output;
+    },
+  };
+  const devices = new DeviceStore(new StoreClient(transport, app.config.store.tablePrefix));
+  const input = { ...registration(newMac()), capabilities: { sensors: ['bme280'], features: [] } };
+  const at = app.clock.nowMs();
+  await devices.register(orgId, input, randomUUID(), new Date(at));
+  await devices.register(orgId, input, randomUUID(), new Date(at + 1000));
+  real.close();
+  expect(reports.map(({ Table, GlobalSecondaryIndexes: { gsi1 } = {} }) => [Table?.CapacityUnits, gsi1?.CapacityUnits])).toEqual([
+    [1, 1],
+    // One out of the index and one in.
+    [1, 2],
+  ]);
+  const { devices: service } = app.gateway.services;
+  expect(await unitsOf(() => service.register(orgId, { ...input, hardwareId: newMac() }))).toEqual({ read: 0, write: 2, calls: 1 });
+});
+
+describe('a page of 50 devices with their latest readings', () => {
+  let site: { readonly caller: Caller; readonly orgId: string };
+  let macs: string[];
+  beforeAll(async () => {
+    site = await newOrg(app);
+    macs = await Promise.all(times(50, () => newDevice(site.caller)));
+    await site.caller.ask(op.IngestDocument, { input: { readings: macs.map(reading) } });
+  });
+
+  async function readPage(): Promise<void> {
+    const { org: read } = await site.caller.ask(op.DevicesDocument, { first: 50 });
+    expect(read?.devices.nodes.map(({ latestReading }) => latestReading?.hardwareId).toSorted()).toEqual(macs.toSorted());
+  }
+
+  it('is at most 52 calls of the store', async () => {
+    await readPage();
+    expect(await leastOf(52, ({ calls }) => calls, readPage)).toBeLessThanOrEqual(52);
+  });
+
+  it('asks for all of the readings before any of them has come', async () => {
+    await readPage();
+    const answeredAfterMs = 800;
+    const slow = proxy.inject({ fault: 'slow', operation: 'Query', table: 'device_readings', ms: answeredAfterMs });
+    const done = readPage();
+    while (slow.hits === 0) await sleep(1);
+    // None that has arrived since then is answered before this time is over.
+    const endMs = performance.now() + answeredAfterMs - 50;
+    while (slow.hits < 50 && performance.now() < endMs) await sleep(1);
+    expect(slow.hits).toBe(50);
+    await done;
+    expect(slow.hits).toBe(50);
+  });
+});
