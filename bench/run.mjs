@@ -1,4 +1,4 @@
-// npm run bench -- spend|limits [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
+// npm run bench -- spend|limits|devices [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
@@ -8,6 +8,7 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 const parts = {
   spend: async () => (await import('./spend.mjs')).spend,
   limits: async () => (await import('./limits.mjs')).limits,
+  devices: async () => (await import('./devices.mjs')).devices,
 };
 
 const { positionals, values } = parseArgs({

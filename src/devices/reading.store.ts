@@ -2,6 +2,8 @@ import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, between, type Condition, equals, greaterThan, or } from '../dynamo/expression.js';
 import { StoreUnavailable } from '../dynamo/faults.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
+import { Overloaded } from '../lib/errors.js';
+import { Semaphore } from '../lib/semaphore.js';
 import type { DeviceRef } from './device.js';
 import { batchKey, deviceKey, readingKey, readingRange, readingSortKey } from './device-keys.js';
 import {
@@ -23,6 +25,10 @@ const readingsTable = 'device_readings';
 const batchesTable = 'processed_batches';
 const readingsATransaction = 50;
 const mostRounds = 8;
+/** More of the large transactions at once only make each other late. */
+const transactionsAtOnce = 8;
+const readingsOfASmallOne = 10;
+const mostWaiting = 512;
 
 /** A reading to be stored, with the hash of what was sent. */
 export interface NewReading {
@@ -36,6 +42,8 @@ export interface ReadingPosition {
 }
 
 export class ReadingStore {
+  private readonly turns = new Semaphore(transactionsAtOnce, mostWaiting, () => new Overloaded('too many readings are waiting to be written: send them again'));
+
   constructor(
     private readonly client: StoreClient,
     private readonly clock: Clock,
@@ -107,7 +115,9 @@ export class ReadingStore {
     try {
       // Each round settles at least the one whose condition failed.
       for (let round = 0; open.length > 0 && round < mostRounds; round++) {
-        const outcome = await this.client.transact(open.flatMap((reading) => this.writesOf(reading)));
+        const writes = open.flatMap((reading) => this.writesOf(reading));
+        const send = () => this.client.transact(writes);
+        const outcome = await (open.length > readingsOfASmallOne ? this.turns.run(send) : send());
         for (const [i, reading] of open.entries()) {
           const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, outcome.reasons.slice(2 * i, 2 * i + 2));
           if (verdict) verdicts.set(reading, verdict);
@@ -116,7 +126,7 @@ export class ReadingStore {
       }
     } catch (error) {
       // Whoever has no verdict was not stored, or not for certain: sent again, it is stored or found.
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!(error instanceof StoreUnavailable) && !(error instanceof Overloaded)) throw error;
     }
   }
 

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../src/lib/timers.js';
+import { Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { TestClock } from '../support/clock.js';
+import { type FaultProxy, type Rule, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+import { newTenant } from '../worker/costs.js';
+import { ended, killAll, startGatewayProcess } from './processes.js';
+
+const clock = new TestClock();
+let proxy: FaultProxy;
+let app: TestApp;
+let orgId: string;
+let apiKey: { 'x-api-key': string };
+
+beforeAll(async () => {
+  // Behind that of the processes, so that a device that registers here is at once to be noted as seen there.
+  clock.advance(-120_000);
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp({ clock, config: { principalRps: 0, principalConcurrency: 0 } });
+  ({ orgId } = await newTenant(app, {}, []));
+  const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, { input: { orgId } });
+  apiKey = { 'x-api-key': createApiKey.secret };
+});
+afterEach(() => {
+  proxy.clear();
+  killAll();
+});
+afterAll(async () => {
+  await app.stop();
+  app.tableAdmin.client.destroy();
+  await proxy.stop();
+});
+
+const macOf = (victim: number, device: number) => `0A:00:00:00:0${victim.toString(16).toUpperCase()}:0${device}`;
+const deviceCount = 4;
+
+/** More than one transaction takes, over several devices. */
+const readingsOf = (victim: number): op.ReadingInput[] =>
+  Array.from({ length: 100 }, (_, nth) => ({
+    hardwareId: macOf(victim, nth % deviceCount),
+    batchId: `batch-${nth}`,
+    timestampMs: Date.now() - 1000 * nth,
+    bootId: randomUUID(),
+    firmwareVersion: `1.${nth}.0`,
+    friendlyName: `Device ${nth}`,
+    sensors: { bme280TempC: nth / 3, ds18b20TempC: null, humidityPct: nth / 7, pressureHpa: null, soilMoisturePct: null },
+    sensorStatus: { bme280: 'OK', ds18b20: 'ERROR', soilMoisture: null },
+  }));
+
+const range = `query ($orgId: UUID!, $hardwareId: String!) {
+  org(orgId: $orgId) { device(hardwareId: $hardwareId) { lastSeenAt readings(first: 100) { nodes {
+    hardwareId batchId timestampMs bootId firmwareVersion friendlyName
+    sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct } sensorStatus { bme280 ds18b20 soilMoisture }
+  } } } }
+}`;
+interface Range {
+  readonly org: { readonly device: { readonly lastSeenAt: string; readonly readings: { readonly nodes: readonly Omit<op.ReadingFieldsFragment, 'id'>[] } } };
+}
+const truth = async (hardwareId: string) => ((await app.admin.ask(range, { orgId, hardwareId })) as Range).org.device;
+
+/** The store calls of an ingest that needs all of them, one after the other: each is either not made any more, or made and never answered. */
+const moments: Rule[] = [
+  { operation: 'GetItem', table: 'api_keys', fault: 'no-reply', nth: 1 },
+  { operation: 'BatchGetItem', table: 'devices', fault: 'no-reply', nth: 1 },
+  { operation: 'TransactWriteItems', table: 'device_readings', fault: 'no-reply', nth: 1 },
+  { operation: 'TransactWriteItems', table: 'device_readings', fault: 'no-reply-after', nth: 1 },
+  { operation: 'TransactWriteItems', table: 'device_readings', fault: 'no-reply', nth: 2 },
+  { operation: 'TransactWriteItems', table: 'device_readings', fault: 'no-reply-after', nth: 2 },
+  { operation: 'UpdateItem', table: 'devices', fault: 'no-reply', nth: 1 },
+  { operation: 'UpdateItem', table: 'devices', fault: 'no-reply-after', nth: deviceCount },
+];
+
+it('a gateway that is killed at each of the store calls of an ingest leaves what the other completes: each reading once', async () => {
+  const readings = moments.map((_, victim) => readingsOf(victim));
+  for (const hardwareId of new Set(readings.flat().map((reading) => reading.hardwareId))) {
+    const input = { hardwareId, bootId: randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'], features: [] } };
+    await new Caller(app.url, apiKey).ask(op.RegisterDeviceDocument, { input });
+  }
+  const [survivor, ...victims] = await Promise.all(
+    [testEndpoint(), ...moments.map(() => proxy.endpoint)].map(async (endpoint) => {
+      const gateway = await startGatewayProcess(app.config, endpoint);
+      return { ...gateway, caller: new Caller(gateway.admin.url, apiKey) };
+    }),
+  );
+  if (!survivor) throw new Error('no process was started');
+  for (const [i, victim] of victims.entries()) {
+    const sent = readings[i] as op.ReadingInput[];
+    const macs = Array.from({ length: deviceCount }, (_, device) => macOf(i, device));
+    proxy.clear();
+    const rule = proxy.inject(moments[i] as Rule);
+    const answer = victim.caller.send(op.IngestDocument, { input: { readings: sent } }).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    for (const untilMs = performance.now() + 10_000; rule.hits === 0; await sleep(2))
+      if (performance.now() > untilMs) throw new Error(`nothing met fault ${i}`);
+    await sleep(30);
+    victim.child.kill('SIGKILL');
+    expect(await ended(victim.child)).toBe('SIGKILL');
+    expect(await answer).toBe('cut off');
+
+    const left = (await Promise.all(macs.map(truth))).flatMap(({ readings: { nodes } }) => nodes);
+    const there = new Set(left.map(({ hardwareId, batchId }) => `${hardwareId} ${batchId}`));
+    expect(left.length).toBe(there.size);
+    // Each transaction is there as a whole or not at all; up to the first of them nothing is.
+    expect(left.length % 50).toBe(0);
+    if (i < 2) expect(left.length).toBe(0);
+    const { ingest } = await survivor.caller.ask(op.IngestDocument, { input: { readings: sent } });
+    expect(ingest.verdicts.map(({ kind }) => kind)).toEqual(
+      sent.map(({ hardwareId, batchId }) => (there.has(`${hardwareId} ${batchId}`) ? 'DUPLICATE' : 'STORED')),
+    );
+    expect(ingest.settledBatchIds.length).toBe(sent.length);
+    for (const mac of macs) {
+      const { lastSeenAt, readings: found } = await truth(mac);
+      expect(found.nodes).toEqual(sent.filter(({ hardwareId }) => hardwareId === mac));
+      expect(Date.now() - Date.parse(lastSeenAt)).toBeLessThan(60_000);
+    }
+  }
+  survivor.child.kill('SIGKILL');
+}, 60_000);
