@@ -37,8 +37,7 @@ export class DeviceResolver {
   @Mutation(() => IngestPayload, { description: 'Stores readings once each, and says of each what became of it.' })
   async ingest(@Arg('input', () => IngestInput) { readings }: IngestInput, @Ctx() { viewer, devices }: Context) {
     const judged = await devices.ingest(orgIdFor(viewer, undefined), readings);
-    const settled = judged.filter(({ verdict: { kind } }) => kind === 'STORED' || kind === 'DUPLICATE');
-    return { settledBatchIds: [...new Set(settled.map(({ batchId }) => batchId))], verdicts: judged.map(presented) };
+    return { settledBatchIds: settledIds(judged), verdicts: judged.map(presented) };
   }
 
   @Authorized<Policy>('org:manage')
@@ -155,6 +154,14 @@ async function follow({ orgId: named, hardwareId }: FollowArgs, { viewer, device
   if (issue) throw badInput(issue);
   if (!(await devices.find(orgId, hardwareId))) throw notFound('device');
   return readingFeed.subscribe({ orgId, hardwareId });
+}
+
+/** Stored or there already. An id that several devices of the call share is settled only when it is for each of them. */
+function settledIds(judged: readonly Judged[]): string[] {
+  const nameOf = ({ hardwareId, batchId }: Judged): string => `${hardwareId} ${batchId}`;
+  const settled = new Set(judged.filter(({ verdict: { kind } }) => kind === 'STORED' || kind === 'DUPLICATE').map(nameOf));
+  const open = new Set(judged.filter((each) => !settled.has(nameOf(each))).map(({ batchId }) => batchId));
+  return [...new Set(judged.map(({ batchId }) => batchId))].filter((batchId) => !open.has(batchId));
 }
 
 function presented({ batchId, verdict }: Judged, index: number) {

@@ -1,19 +1,26 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { deviceEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
-import { badInput, notFound, refuseAny } from '../lib/errors.js';
+import { badInput, notFound, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
+import { Semaphore } from '../lib/semaphore.js';
+import { within } from '../lib/timers.js';
 import { type Device, type DeviceRef, friendlyNameIssues, hardwareIdIssues, isHardwareId, type Registration, registrationIssues } from './device.js';
 import type { DeviceStore } from './device.store.js';
 import { type Metric, parseReading, type Reading, rejected, type SentReading, type Verdict, verdictAfter } from './reading.js';
 import type { NewReading, ReadingStore } from './reading.store.js';
-import { type SeriesPoint, type SeriesRange, seriesIssues, seriesOf } from './series.js';
+import { addTo, emptySums, pointsOf, type SeriesPoint, type SeriesRange, seriesIssues } from './series.js';
 
 const mostReadings = 100;
 const touchMs = 60_000;
 const mostInASeries = 100_000;
 const seriesPage = 5000;
+const drawMs = 5000;
+const chartsAtOnce = 4;
+const mostChartsWaiting = 64;
+/** How long an answer waits for the note that a device was seen. */
+const noteMs = 200;
 
 export interface DeviceParts {
   readonly devices: DeviceStore;
@@ -24,11 +31,14 @@ export interface DeviceParts {
 }
 
 export interface Judged {
+  readonly hardwareId: string;
   readonly batchId: string;
   readonly verdict: Verdict;
 }
 
 export class DeviceService {
+  private readonly charts = new Semaphore(chartsAtOnce, mostChartsWaiting, () => new Overloaded('too many series are being read: try again'));
+
   constructor(private readonly parts: DeviceParts) {}
 
   /** Registers a device, or takes note of one that is known: it keeps its confirmation id. */
@@ -68,8 +78,9 @@ export class DeviceService {
         : rejected({ code: 'DEVICE_NOT_FOUND', message: 'hardwareId: no device of this org is registered under it: registerDevice first' });
     });
     const open = parsed.flatMap((each, at) => ('reading' in each && !verdicts[at] ? [{ at, hash: each.hash, reading: named(each.reading, known) }] : []));
-    await Promise.all([this.store(open, verdicts), this.noteSeen([...known.values()], nowMs)]);
-    return sent.map(({ batchId }, at) => ({ batchId, verdict: verdicts[at] as Verdict }));
+    const noted = within(noteMs, this.noteSeen([...known.values()], nowMs), () => undefined);
+    await Promise.all([this.store(open, verdicts), noted]);
+    return sent.map(({ hardwareId, batchId }, at) => ({ hardwareId, batchId, verdict: verdicts[at] as Verdict }));
   }
 
   async find(orgId: string, hardwareId: string): Promise<Device | undefined> {
@@ -79,17 +90,25 @@ export class DeviceService {
   }
 
   /** Points for a chart. */
-  async series(device: DeviceRef, metric: Metric, range: SeriesRange): Promise<SeriesPoint[]> {
+  series(device: DeviceRef, metric: Metric, range: SeriesRange): Promise<SeriesPoint[]> {
     refuseAny(seriesIssues(range));
-    const measured: { atMs: number; value: number }[] = [];
+    return this.charts.run(() => this.draw(device, metric, range));
+  }
+
+  private async draw(device: DeviceRef, metric: Metric, range: SeriesRange): Promise<SeriesPoint[]> {
+    const { readings, clock } = this.parts;
+    const untilMs = clock.monotonicMs() + drawMs;
+    const sums = emptySums(range);
     let read = 0;
     for (let last: Reading | undefined; ; ) {
-      const page = await this.parts.readings.list(device, range, seriesPage, last);
+      const page = await readings.list(device, range, seriesPage, last);
       read += page.length;
       if (read > mostInASeries)
         throw badInput({ path: 'from', message: `there are more than ${mostInASeries} readings in the range: narrow it with \`from\` and \`to\`` });
-      for (const { timestampMs, sensors } of page) if (sensors[metric] !== undefined) measured.push({ atMs: timestampMs, value: sensors[metric] });
-      if (page.length < seriesPage) return seriesOf(range, measured);
+      for (const { timestampMs, sensors } of page) if (sensors[metric] !== undefined) addTo(sums, range, timestampMs, sensors[metric]);
+      if (page.length < seriesPage) return pointsOf(range, sums);
+      // Nobody waits for it any longer.
+      if (clock.monotonicMs() > untilMs) throw new Overloaded('the series takes too long to read: narrow it with `from` and `to`');
       last = page.at(-1);
     }
   }

@@ -61,7 +61,8 @@ export class DeviceStore {
       table,
       items.map(({ hardware_id }) => ({ hardware_id: hardware_id as string })),
     );
-    return found.filter((item) => item !== undefined).map(toDevice);
+    // Each at the place in the list where it was found, though it may have been seen again since.
+    return found.flatMap((item, i) => (item ? [{ ...toDevice(item), lastSeenAt: new Date(items[i]?.gsi1sk as string) }] : []));
   }
 
   /** Names a device, or takes its name away; false where there is none. */

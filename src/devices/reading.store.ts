@@ -53,9 +53,10 @@ export class ReadingStore {
   /** Stores each reading once: its marker and itself together or not at all. No two of them may have the same device and batch id. */
   async put(readings: readonly NewReading[]): Promise<Verdict[]> {
     const verdicts = new Map<NewReading, Verdict>();
-    const groups: NewReading[][] = [];
-    for (let i = 0; i < readings.length; i += readingsATransaction) groups.push(readings.slice(i, i + readingsATransaction));
-    await Promise.all(groups.map((group) => this.putGroup(group, verdicts)));
+    // In the order they were measured, so that whoever follows a device misses none of them.
+    const ordered = [...readings].sort((a, b) => a.reading.timestampMs - b.reading.timestampMs);
+    for (let i = 0, isThere = true; i < ordered.length && isThere; i += readingsATransaction)
+      isThere = await this.putGroup(ordered.slice(i, i + readingsATransaction), verdicts);
     return readings.map((reading) => verdicts.get(reading) ?? retry);
   }
 
@@ -110,7 +111,8 @@ export class ReadingStore {
     return items.map(toReading);
   }
 
-  private async putGroup(group: readonly NewReading[], verdicts: Map<NewReading, Verdict>): Promise<void> {
+  /** False where the store did not answer: then nothing more need be tried. */
+  private async putGroup(group: readonly NewReading[], verdicts: Map<NewReading, Verdict>): Promise<boolean> {
     let open = group;
     try {
       // Each round settles at least the one whose condition failed.
@@ -124,9 +126,11 @@ export class ReadingStore {
         }
         open = open.filter((reading) => !verdicts.has(reading));
       }
+      return true;
     } catch (error) {
       // Whoever has no verdict was not stored, or not for certain: sent again, it is stored or found.
       if (!(error instanceof StoreUnavailable) && !(error instanceof Overloaded)) throw error;
+      return false;
     }
   }
 

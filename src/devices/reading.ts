@@ -60,6 +60,7 @@ export const batchIdPattern = /^[A-Za-z0-9_.:-]{1,256}$/;
 export const earliestMs = Date.UTC(2000, 0, 1);
 export const latestMs = Date.UTC(2100, 0, 1);
 const aheadMs = 10 * 60_000;
+const smallest = 1e-9;
 
 /** A reading by the rules, with the hash of what was sent; or the first rule that it breaks. */
 export type Parsed = { readonly reading: Reading; readonly hash: string } | { readonly rejection: Rejection };
@@ -97,8 +98,11 @@ function rejectionOf(sent: SentReading, nowMs: number): Rejection | undefined {
   for (const metric of metricNames) {
     const value = sensors[metric];
     const { min, max } = metrics[metric];
-    if (value === undefined || value === null || (Number.isFinite(value) && value >= min && value <= max)) continue;
-    return { code: 'INVALID_VALUE', message: `sensors.${metric}: must be from ${min} to ${max}` };
+    if (value === undefined || value === null) continue;
+    if (!Number.isFinite(value) || value < min || value > max) return { code: 'INVALID_VALUE', message: `sensors.${metric}: must be from ${min} to ${max}` };
+    // The store takes nothing smaller than 1e-130, and would refuse the neighbours with it.
+    if (value !== 0 && Math.abs(value) < smallest)
+      return { code: 'INVALID_VALUE', message: `sensors.${metric}: must be 0 or at least ${smallest} away from it` };
   }
   return undefined;
 }

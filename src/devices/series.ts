@@ -29,27 +29,30 @@ export function seriesIssues({ fromMs, toMs, stepSecs }: SeriesRange): Issue[] {
 
 const pointCount = ({ fromMs, toMs, stepSecs }: SeriesRange): number => Math.ceil((toMs - fromMs) / (stepSecs * 1000));
 
-export interface Measured {
-  readonly atMs: number;
-  readonly value: number;
+/** What has been measured in one of the steps of a series so far. */
+export interface StepSum {
+  count: number;
+  min: number;
+  max: number;
+  sum: number;
+}
+
+export const emptySums = (range: SeriesRange): StepSum[] =>
+  Array.from({ length: pointCount(range) }, () => ({ count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 }));
+
+export function addTo(sums: readonly StepSum[], { fromMs, stepSecs }: SeriesRange, atMs: number, value: number): void {
+  const step = sums[Math.floor((atMs - fromMs) / (stepSecs * 1000))];
+  if (!step) return;
+  step.count++;
+  step.min = Math.min(step.min, value);
+  step.max = Math.max(step.max, value);
+  step.sum += value;
 }
 
 /** Evenly spaced points from the start of the range on; those without a value are there with a count of 0. */
-export function seriesOf(range: SeriesRange, measured: Iterable<Measured>): SeriesPoint[] {
-  const { fromMs, stepSecs } = range;
-  const values = Array.from({ length: pointCount(range) }, (): number[] => []);
-  for (const { atMs, value } of measured) values[Math.floor((atMs - fromMs) / (stepSecs * 1000))]?.push(value);
-  return values.map((some, i) => ({ at: new Date(fromMs + i * stepSecs * 1000), count: some.length, ...summary(some) }));
-}
-
-function summary(values: readonly number[]): Pick<SeriesPoint, 'min' | 'max' | 'mean'> {
-  const [first] = values;
-  if (first === undefined) return { min: null, max: null, mean: null };
-  let [min, max, sum] = [first, first, 0];
-  for (const value of values) {
-    min = Math.min(min, value);
-    max = Math.max(max, value);
-    sum += value;
-  }
-  return { min, max, mean: sum / values.length };
-}
+export const pointsOf = ({ fromMs, stepSecs }: SeriesRange, sums: readonly StepSum[]): SeriesPoint[] =>
+  sums.map(({ count, min, max, sum }, i) => ({
+    at: new Date(fromMs + i * stepSecs * 1000),
+    count,
+    ...(count === 0 ? { min: null, max: null, mean: null } : { min, max, mean: sum / count }),
+  }));

@@ -68,6 +68,8 @@ function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpC
           const shown = errors.map((error) => mask(error, requestId));
           body.singleResult.errors = shown;
           served.codes = [...new Set(shown.map(({ extensions }) => extensions.code))];
+          // Refused by our own bounds before it ran, which Apollo takes for a fault of ours.
+          if (http.status === 500 && served.codes.every((code) => code === 'BAD_USER_INPUT')) http.status = 400;
           for (const { extensions } of shown) for (const [name, value] of Object.entries(limitHeaders(extensions))) http.headers.set(name, value);
         },
       };

@@ -135,6 +135,14 @@ export function refuseCostly(schema: GraphQLSchema, document: DocumentNode, oper
     throw badInput({ path: 'query', message: `complexity ${cost}, more than the ${bounds.complexity} allowed: ask for fewer fields, or a smaller \`first\`` });
 }
 
+/** Fields that may read thousands of items for one answer. */
+const heavyFields: ReadonlyMap<string, number> = new Map([
+  ['Device.series', 500],
+  ['Org.resourceCapacity', 500],
+  ['Org.resourceUsage', 500],
+  ['Entity.usage', 50],
+]);
+
 // Costs of operations that no variable can change, for as long as their documents are remembered.
 const fixedCosts = new WeakMap<OperationDefinitionNode, number>();
 
@@ -162,7 +170,7 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     let cost = 0;
     for (const selection of selections.selections) {
       if (selection.kind === Kind.FIELD) {
-        cost += 1;
+        cost += heavyFields.get(`${parent.name}.${selection.name.value}`) ?? 1;
         const type = getNamedType(parent.getFields?.()[selection.name.value]?.type);
         if (selection.selectionSet && isCompositeType(type)) cost += pageSize(selection, parent) * costOf(selection.selectionSet, type as GraphQLObjectType);
         continue;

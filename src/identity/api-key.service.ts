@@ -72,7 +72,7 @@ export class ApiKeyService {
       this.checked.set(hash, known);
     }
     this.noteUse(keyId);
-    return known;
+    return { orgId: known.orgId, keyId };
   }
 
   /** At most every five minutes, and never in a caller's way. */

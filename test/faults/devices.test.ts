@@ -234,8 +234,12 @@ describe('a fault of the store', () => {
       Promise.all(
         macs.map(async (hardwareId) => Date.parse((await direct.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device?.lastSeenAt ?? '')),
       );
-    const seen = await seenAtMs();
-    for (const ms of seen) expect(clock.nowMs() - ms).toBeLessThan(61_000);
+    const seen: number[] = [];
+    // Noted beside the answer, which does not wait for it long.
+    await untilWell(10_000, async () => {
+      seen.splice(0, seen.length, ...(await seenAtMs()));
+      for (const ms of seen) expect(clock.nowMs() - ms).toBeLessThan(61_000);
+    });
 
     proxy.clear();
     clock.advance(61_000);
