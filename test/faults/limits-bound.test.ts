@@ -161,9 +161,9 @@ afterAll(async () => {
 describe('64 callers on two gateways that ask without end', () => {
   it('get a burst and what has come back since in every window, and next to all of it', async () => {
     await ownLimits('busy', [{ name: 'requests', capacity: 100, refillPeriodSecs: 1 }]);
-    const grants = await demand(4000, () => ({ entityId: 'busy', amounts: { requests: 1 }, counted: 'requests' }));
+    const grants = await demand(2500, () => ({ entityId: 'busy', amounts: { requests: 1 }, counted: 'requests' }));
     expect(worstExcess(grants, { burst: 100, perSecond: 100 })).toBeLessThanOrEqual(0);
-    expect(grants.length).toBeGreaterThanOrEqual(0.95 * (100 + 100 * 4));
+    expect(grants.length).toBeGreaterThanOrEqual(0.95 * (100 + 100 * 2.5));
     expect(await bucketOf('busy')).toMatchObject({ requests: { totalConsumed: grants.length } });
   });
 
@@ -174,11 +174,11 @@ describe('64 callers on two gateways that ask without end', () => {
     ]);
     const both = { entityId: 'mixed', amounts: { hourly: 1, fast: 1 }, counted: 'hourly' };
     const fast = { entityId: 'mixed', amounts: { fast: 25 }, counted: 'fast' };
-    const grants = await demand(3000, (i) => (i < callers / 2 ? both : fast));
+    const grants = await demand(2000, (i) => (i < callers / 2 ? both : fast));
     const slow = grants.filter(({ amount }) => amount === 1);
     expect(slow).toHaveLength(10);
     expect(worstExcess(grants, { burst: 1000, perSecond: 1000 })).toBeLessThanOrEqual(0);
-    expect(amountOf(grants)).toBeGreaterThanOrEqual(0.95 * (1000 + 1000 * 3));
+    expect(amountOf(grants)).toBeGreaterThanOrEqual(0.95 * (1000 + 1000 * 2));
     expect(await bucketOf('mixed')).toMatchObject({ hourly: { totalConsumed: 10 }, fast: { totalConsumed: amountOf(grants) } });
   });
 
@@ -197,7 +197,7 @@ describe('64 callers on two gateways that ask without end', () => {
       counted: 'requests',
     }));
     expect(worstExcess(grants, { burst: 100, perSecond: 100 })).toBeLessThanOrEqual(0);
-    expect(grants.length).toBeGreaterThanOrEqual(0.95 * (100 + 100 * 4));
+    expect(grants.length).toBeGreaterThanOrEqual(0.95 * (100 + 100 * 2.5));
     expect(await bucketOf('parent')).toMatchObject({ requests: { totalConsumed: grants.length } });
     for (const entityId of children) {
       const granted = grants.filter((grant) => grant.entityId === entityId).length;
