@@ -216,7 +216,7 @@ const onWrites: Fault[] = ['throttle', 'conflict', 'error-before', 'error-after'
 const cases = [
   ...onReads.map((fault) => ['BatchGetItem', 'devices', fault] as const),
   ...onWrites.map((fault) => ['TransactWriteItems', 'device_readings', fault] as const),
-  ...onWrites.map((fault) => ['UpdateItem', 'devices', fault] as const),
+  ...(['throttle', 'drop-reply', 'no-reply'] as const).map((fault) => ['UpdateItem', 'devices', fault] as const),
 ];
 
 describe('a fault of the store', () => {
