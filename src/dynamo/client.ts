@@ -144,6 +144,18 @@ export class StoreClient {
     return page(output);
   }
 
+  /** All that a query finds, however many pages the store cuts it into. */
+  async queryAll(query: Omit<Query, 'limit' | 'after'>): Promise<Item[]> {
+    const found: Item[] = [];
+    let after: Key | undefined;
+    do {
+      const page = await this.query({ ...query, ...(after ? { after } : {}) });
+      found.push(...page.items);
+      after = page.next;
+    } while (after);
+    return found;
+  }
+
   /** A page of a whole table: for sweeps and checks, never for a request. */
   async scan(table: TableName, after?: Key): Promise<Page> {
     return page(await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }));

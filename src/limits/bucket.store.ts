@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, beginsWith, equals } from '../dynamo/expression.js';
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
@@ -306,15 +306,10 @@ export class BucketStore {
 
   private async listBuckets(namespace: string, index: string, where: ReturnType<typeof and>): Promise<BucketId[]> {
     const found = new Map<string, BucketId>();
-    let after: Key | undefined;
-    do {
-      const page = await this.client.query({ table, index, where, ...(after ? { after } : {}) });
-      for (const { PK } of page.items) {
-        const [, entityId = '', resource = ''] = (PK as string).slice(namespace.length).split('#');
-        found.set(`${entityId}#${resource}`, { namespace, entityId, resource });
-      }
-      after = page.next;
-    } while (after);
+    for (const { PK } of await this.client.queryAll({ table, index, where })) {
+      const [, entityId = '', resource = ''] = (PK as string).slice(namespace.length).split('#');
+      found.set(`${entityId}#${resource}`, { namespace, entityId, resource });
+    }
     return [...found.values()];
   }
 

@@ -51,15 +51,9 @@ export class EntityStore {
 
   /** What is kept under the entity itself, past use not counted. */
   async listOwnKeys(namespace: string, entityId: string): Promise<Key[]> {
-    const keys: Key[] = [];
-    let after: Key | undefined;
-    do {
-      const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
-      const page = await this.client.query({ table, where, consistent: true, ...(after ? { after } : {}) });
-      keys.push(...page.items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })));
-      after = page.next;
-    } while (after);
-    return keys;
+    const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
+    const items = await this.client.queryAll({ table, where, consistent: true });
+    return items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string }));
   }
 
   /** Deletes these items of an entity, and leaves a mark that it was deleted for as long as its use is kept. */

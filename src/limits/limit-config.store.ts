@@ -50,13 +50,8 @@ export class LimitConfigStore {
 
   /** Every resource's limits. */
   async listResources(namespace: string): Promise<LimitConfig[]> {
-    const resources: string[] = [];
-    let after: Key | undefined;
-    do {
-      const page = await this.client.query({ table, index: 'GSI3', where: equals('GSI3PK', resourceConfigsIndexKey(namespace)), ...(after ? { after } : {}) });
-      resources.push(...page.items.map(({ GSI3SK }) => GSI3SK as string));
-      after = page.next;
-    } while (after);
+    const rows = await this.client.queryAll({ table, index: 'GSI3', where: equals('GSI3PK', resourceConfigsIndexKey(namespace)) });
+    const resources = rows.map(({ GSI3SK }) => GSI3SK as string);
     const found = await this.loadMany(resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })));
     return found.filter((config) => config !== undefined);
   }

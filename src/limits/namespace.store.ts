@@ -1,4 +1,4 @@
-import type { Check, Key, StoreClient, Write } from '../dynamo/client.js';
+import type { Check, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
 import type { Draft } from '../lib/draft.js';
 import { namespaceIdKey, namespaceKey, taskKey } from './limiter-keys.js';
@@ -48,17 +48,12 @@ export class NamespaceStore {
   async listAll(): Promise<{ readonly live: string[]; readonly purged: Purged[] }> {
     const live: string[] = [];
     const purged: Purged[] = [];
-    let after: Key | undefined;
-    do {
-      const { PK } = namespaceIdKey('x');
-      const page = await this.client.query({ table, where: and(equals('PK', PK), beginsWith('SK', '#NSID#')), ...(after ? { after } : {}) });
-      for (const { SK, purged_at_ms: sinceMs } of page.items) {
-        const namespace = (SK as string).slice('#NSID#'.length);
-        if (typeof sinceMs === 'number') purged.push({ namespace, sinceMs });
-        else live.push(namespace);
-      }
-      after = page.next;
-    } while (after);
+    const { PK } = namespaceIdKey('x');
+    for (const { SK, purged_at_ms: sinceMs } of await this.client.queryAll({ table, where: and(equals('PK', PK), beginsWith('SK', '#NSID#')) })) {
+      const namespace = (SK as string).slice('#NSID#'.length);
+      if (typeof sinceMs === 'number') purged.push({ namespace, sinceMs });
+      else live.push(namespace);
+    }
     return { live, purged };
   }
 

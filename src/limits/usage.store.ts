@@ -1,5 +1,5 @@
-import type { Item, Key, StoreClient } from '../dynamo/client.js';
-import { and, beginsWith, between, type Condition, equals } from '../dynamo/expression.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
+import { and, beginsWith, between, equals } from '../dynamo/expression.js';
 import { usageOf } from './bucket-item.store.js';
 import { entityPartition, hourOfInstant, resourceIndexKey, resourceUsageRange, usageRange } from './limiter-keys.js';
 import type { HourUsage } from './usage.js';
@@ -19,27 +19,16 @@ export class UsageStore {
   /** An entity's, of one resource or of all. */
   async ofEntity(namespace: string, entityId: string, resource: string | undefined, { from, to }: Hours): Promise<HourUsage[]> {
     const range = resource === undefined ? beginsWith('SK', '#USAGE#') : between('SK', ...usageRange(resource, from, to));
-    const items = await this.all({ where: and(equals('PK', entityPartition(namespace, entityId)), range), consistent: true });
+    const items = await this.client.queryAll({ table, where: and(equals('PK', entityPartition(namespace, entityId)), range), consistent: true });
     return items.map(toUsage).filter(({ hour }) => hour >= from && hour < to);
   }
 
   /** Everyone's of a resource. */
   async ofResource(namespace: string, resource: string, { from, to }: Hours): Promise<HourUsage[]> {
     const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), between('GSI2SK', ...resourceUsageRange(from, to)));
-    const keys = (await this.all({ index: 'GSI2', where })).map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string }));
+    const keys = (await this.client.queryAll({ table, index: 'GSI2', where })).map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string }));
     const items = await this.client.getMany(table, keys, { consistent: true });
     return items.filter((item) => item !== undefined).map(toUsage);
-  }
-
-  private async all(query: { readonly where: Condition; readonly index?: string; readonly consistent?: boolean }): Promise<Item[]> {
-    const found: Item[] = [];
-    let after: Key | undefined;
-    do {
-      const page = await this.client.query({ table, ...query, ...(after ? { after } : {}) });
-      found.push(...page.items);
-      after = page.next;
-    } while (after);
-    return found;
   }
 }
 
