@@ -1,4 +1,4 @@
-import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, between, differs, equals, lessThan, or } from '../dynamo/expression.js';
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { key } from '../dynamo/keys.js';
@@ -96,18 +96,8 @@ export class SpendStore {
   /** A label's totals from day to day, both included; days without any are left out. */
   async listTotals(scope: Scope, label: string, from: string, to: string): Promise<{ readonly day: string; readonly total: Total }[]> {
     const { PK } = totalKey({ ...scope, label, day: from });
-    const found: { day: string; total: Total }[] = [];
-    let after: Key | undefined;
-    do {
-      const page = await this.client.query({
-        table: 'daily_total',
-        where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))),
-        ...(after ? { after } : {}),
-      });
-      found.push(...page.items.map((item) => ({ day: dashed((item.SK as string).slice('DAY#'.length)), total: toTotal(item) })));
-      after = page.next;
-    } while (after);
-    return found;
+    const items = await this.client.queryAll({ table: 'daily_total', where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))) });
+    return items.map((item) => ({ day: dashed((item.SK as string).slice('DAY#'.length)), total: toTotal(item) }));
   }
 
   /** The sum of a label's shards now. Throws rather than take a shard that did not answer for an empty one. */
@@ -124,20 +114,10 @@ export class SpendStore {
   /** The scopes and labels of a day that have any cost, of one slice. */
   async listActive(day: string, slice: number): Promise<SpendId[]> {
     const found = new Map<string, SpendId>();
-    let after: Key | undefined;
-    do {
-      const page = await this.client.query({
-        table: 'usage_agg_sharded',
-        index: 'gsi1',
-        where: equals('gsi1pk', activeKey(day, slice)),
-        ...(after ? { after } : {}),
-      });
-      for (const { PK } of page.items) {
-        const [base = ''] = (PK as string).split('#SH#');
-        found.set(base, parseShardKey(base, day));
-      }
-      after = page.next;
-    } while (after);
+    for (const { PK } of await this.client.queryAll({ table: 'usage_agg_sharded', index: 'gsi1', where: equals('gsi1pk', activeKey(day, slice)) })) {
+      const [base = ''] = (PK as string).split('#SH#');
+      found.set(base, parseShardKey(base, day));
+    }
     return [...found.values()];
   }
 
