@@ -68,6 +68,8 @@ export interface Services {
   readonly cursors: Sealer;
   readonly catalog: Catalog;
   readonly tokenKeys: TokenKeys;
+  /** Wrong credentials by address. */
+  readonly guesses: Throttle;
   readonly revocationFeed: RevocationFeed;
   readonly sessions: SessionService;
   readonly credentials: CredentialService;
@@ -219,6 +221,7 @@ export async function buildServices(
     cursors: new Sealer(deriveKey(config.rootSecret, 'cursors')),
     catalog: config.catalog,
     tokenKeys,
+    guesses: new Throttle(clock, perAddress, perAddress / 60),
     revocationFeed: feed,
     sessions,
     credentials,

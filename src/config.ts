@@ -22,6 +22,8 @@ export interface Config {
   /** 0: off. */
   readonly principalRps: number;
   readonly principalConcurrency: number;
+  /** Operations under way in one process; 0: any number. */
+  readonly gatewayConcurrency: number;
   readonly trustProxy: boolean;
   readonly logLevel: string;
   readonly catalog: Catalog;
@@ -149,6 +151,7 @@ const environmentSchema = storeSchema.extend({
   AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional(),
   PRINCIPAL_RPS: wholeNumber(0, 1e9).default(5000),
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
+  GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024),
   TRUST_PROXY: onOff,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
 });
@@ -171,6 +174,7 @@ export function loadConfig(environment: Environment): Config {
     bcryptCost: env.BCRYPT_COST,
     principalRps: env.PRINCIPAL_RPS,
     principalConcurrency: env.PRINCIPAL_CONCURRENCY,
+    gatewayConcurrency: env.GATEWAY_CONCURRENCY,
     trustProxy: env.TRUST_PROXY,
     logLevel: env.LOG_LEVEL,
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,

@@ -7,7 +7,8 @@ import type { Log } from '../lib/log.js';
 import { bounds, refuseCostly } from './bounds.js';
 import type { Context, Refusal } from './context.js';
 import { documentRules, rememberedDocuments } from './documents.js';
-import { limitHeaders, type Mask, refusalHeaders } from './errors.js';
+import { limitHeaders, type Mask, refusalHeaders, statusOf } from './errors.js';
+import type { Turnstile } from './turnstile.js';
 
 /** What is known of a request once it has been answered, for its line in the log. */
 export interface Served {
@@ -22,7 +23,7 @@ export interface HttpContext extends Context {
   readonly served: Served;
 }
 
-export async function startApollo(schema: GraphQLSchema, production: boolean, mask: Mask, log: Log): Promise<ApolloServer<HttpContext>> {
+export async function startApollo(schema: GraphQLSchema, production: boolean, mask: Mask, log: Log, turnstile: Turnstile): Promise<ApolloServer<HttpContext>> {
   const documents = new LRUCache<string, DocumentNode>(rememberedDocuments);
   const server = new ApolloServer<HttpContext>({
     schema,
@@ -42,14 +43,14 @@ export async function startApollo(schema: GraphQLSchema, production: boolean, ma
       delete: async (key) => documents.delete(key),
     },
     logger: { debug() {}, info() {}, warn: (message) => log.warn(message), error: (message) => log.error(message) },
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, mask)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, mask, turnstile)],
   });
   await server.start();
   return server;
 }
 
 /** Bounds that need the variables before execution, errors and headers after it. */
-function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpContext> {
+function edgePlugin(schema: GraphQLSchema, mask: Mask, turnstile: Turnstile): ApolloServerPlugin<HttpContext> {
   return {
     async requestDidStart() {
       return {
@@ -58,7 +59,8 @@ function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpC
           contextValue.served.operation = rootNames(operation);
           if (operation.operation === 'subscription')
             throw badInput({ path: 'query', message: 'subscriptions go over WebSocket or SSE (`Accept: text/event-stream`) at this path' });
-          refuseCostly(schema, document, operation, request.variables ?? {});
+          const cost = refuseCostly(schema, document, operation, request.variables ?? {});
+          if (cost >= bounds.listComplexity) turnstile.refuseList();
         },
         async willSendResponse({ response, contextValue, errors = [] }) {
           const { requestId, served } = contextValue;
@@ -69,7 +71,7 @@ function edgePlugin(schema: GraphQLSchema, mask: Mask): ApolloServerPlugin<HttpC
           body.singleResult.errors = shown;
           served.codes = [...new Set(shown.map(({ extensions }) => extensions.code))];
           // Refused by our own bounds before it ran, which Apollo takes for a fault of ours.
-          if (http.status === 500 && served.codes.every((code) => code === 'BAD_USER_INPUT')) http.status = 400;
+          if (http.status === 500) http.status = statusOf(served.codes[0] ?? 'INTERNAL_SERVER_ERROR');
           for (const { extensions } of shown) for (const [name, value] of Object.entries(limitHeaders(extensions))) http.headers.set(name, value);
         },
       };

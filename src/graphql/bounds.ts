@@ -25,6 +25,8 @@ export const bounds = {
   directives: 10,
   tokens: 1000,
   complexity: 10_000,
+  /** From here on an operation counts as a list, which goes first when there is too much to do. */
+  listComplexity: 50,
   listItems: 100,
   bodyBytes: 256 * 1024,
   frameBytes: 64 * 1024,
@@ -126,13 +128,14 @@ function depthOf(selections: SelectionSetNode, fragments: ReadonlyMap<string, Fr
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Throws where a valid operation, with these variables, would cost too much: 1 a field, times `first` below a connection. */
-export function refuseCostly(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): void {
+/** What a valid operation costs with these variables: 1 a field, times `first` below a connection. Throws where that is too much. */
+export function refuseCostly(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
   const longest = longestArray(variables);
   if (longest > bounds.listItems) throw badInput({ path: 'variables', message: `a list of ${longest} items, more than the ${bounds.listItems} allowed` });
   const cost = fixedCosts.get(operation) ?? complexity(schema, document, operation, variables);
   if (cost > bounds.complexity)
     throw badInput({ path: 'query', message: `complexity ${cost}, more than the ${bounds.complexity} allowed: ask for fewer fields, or a smaller \`first\`` });
+  return cost;
 }
 
 /** Fields that may read thousands of items for one answer. */

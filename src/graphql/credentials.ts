@@ -1,6 +1,6 @@
 import type { Services } from '../app.js';
 import { anonymous, clientViewer, platformAdmin, type Viewer } from '../identity/viewer.js';
-import { badInput, GatewayError } from '../lib/errors.js';
+import { badInput, GatewayError, rateLimited } from '../lib/errors.js';
 import { equalInConstantTime } from '../lib/seal.js';
 
 /** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
@@ -8,8 +8,32 @@ export type Presented = Readonly<Record<string, unknown>>;
 
 const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 
-/** Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. */
-export async function authenticate({ sessions, apiKeys, config }: Pick<Services, 'sessions' | 'apiKeys' | 'config'>, presented: Presented): Promise<Viewer> {
+type Checkers = Pick<Services, 'sessions' | 'apiKeys' | 'config' | 'guesses'>;
+
+/**
+ * Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous, and whoever has sent too many
+ * of them from one `address` has to wait with any that this process does not know yet.
+ */
+export async function authenticate(checkers: Checkers, presented: Presented, address: string): Promise<Viewer> {
+  const { guesses } = checkers;
+  const refuseGuesser = () => {
+    const waitMs = guesses.waitMs(address);
+    if (waitMs > 0)
+      throw rateLimited('too many wrong credentials from this address: wait and try again', waitMs, {
+        name: 'wrong-credentials',
+        quota: guesses.burst,
+        windowSecs: 60,
+      });
+  };
+  try {
+    return await viewerOf(checkers, presented, refuseGuesser);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') guesses.take(address);
+    throw error;
+  }
+}
+
+async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Presented, atFirstSight: () => void): Promise<Viewer> {
   const found = Object.entries(presented)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => (names as readonly string[]).includes(name) && value !== undefined && value !== null);
@@ -19,13 +43,16 @@ export async function authenticate({ sessions, apiKeys, config }: Pick<Services,
   const [name, value] = first;
   if (typeof value !== 'string') throw unauthenticated(`${name} must be a string`);
   if (name === 'x-admin-key') {
-    if (!equalInConstantTime(value, config.adminKey)) throw unauthenticated('the admin key is wrong');
+    if (!equalInConstantTime(value, config.adminKey)) {
+      atFirstSight();
+      throw unauthenticated('the admin key is wrong');
+    }
     return platformAdmin;
   }
-  if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value)) };
+  if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, atFirstSight)) };
   const [, token] = /^Bearer +(\S+)$/i.exec(value) ?? [];
   if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
-  return clientViewer(await sessions.verify(token));
+  return clientViewer(await sessions.verify(token, atFirstSight));
 }
 
 const unauthenticated = (message: string) => new GatewayError('UNAUTHENTICATED', message);

@@ -65,11 +65,24 @@ function codeOf(error: GraphQLError): string | undefined {
   return !error.path && error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION ? 'BAD_USER_INPUT' : undefined;
 }
 
+const statuses: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
+  INTERNAL_SERVER_ERROR: 500,
+};
+
+/** The status that says best what was refused before it was executed. */
+export const statusOf = (code: string): number => statuses[code] ?? 400;
+
 /** Where in the variables graphql-js found the fault: `… at "input.timezone"; …`. */
 const inputPath = (message: string): string => / at "([^"]+)"/.exec(message)?.[1] ?? /Variable "\$([^"]+)"/.exec(message)?.[1] ?? 'query';
 
 /** What a refusal says in headers: when to come back, and which bound was hit (the IETF draft's RateLimit fields). */
 export function limitHeaders({ code, retryAfterSecs, policy }: Readonly<Record<string, unknown>>): Record<string, string> {
+  if (code === 'SERVICE_UNAVAILABLE' && retryAfterSecs !== undefined) return { 'retry-after': String(retryAfterSecs) };
   if (code !== 'RATE_LIMITED') return {};
   const { name, quota, windowSecs } = policy as RatePolicy;
   return { 'retry-after': String(retryAfterSecs), ratelimit: `"${name}";r=0;t=${retryAfterSecs}`, 'ratelimit-policy': `"${name}";q=${quota};w=${windowSecs}` };

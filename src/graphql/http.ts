@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { Services } from '../app.js';
 import { actorName, type Viewer } from '../identity/viewer.js';
-import { badInput, type ErrorCode, GatewayError, unavailable } from '../lib/errors.js';
+import { badInput, GatewayError, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { within } from '../lib/timers.js';
 import type { Admission } from './admission.js';
@@ -10,19 +10,11 @@ import type { HttpContext, Served } from './apollo.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
 import { authenticate } from './credentials.js';
-import { limitHeaders, type Mask, type PublicError } from './errors.js';
+import { limitHeaders, type Mask, type PublicError, statusOf } from './errors.js';
+import type { Turnstile } from './turnstile.js';
 
 const graphqlJson = 'application/graphql-response+json';
 export const plainJson = 'application/json';
-
-const statusOf: Partial<Record<ErrorCode, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  RATE_LIMITED: 429,
-  SERVICE_UNAVAILABLE: 503,
-  INTERNAL_SERVER_ERROR: 500,
-};
 
 /** A request refused before GraphQL had a say, with the status that says it best. */
 export class HttpRefusal extends GatewayError {
@@ -87,11 +79,16 @@ export interface GraphQLHttp {
   readonly services: Services;
   readonly apollo: ApolloServer<HttpContext>;
   readonly admission: Admission;
+  readonly turnstile: Turnstile;
   readonly mask: Mask;
 }
 
 /** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification. */
-export async function handleGraphQL({ services, apollo, admission, mask }: GraphQLHttp, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function handleGraphQL(
+  { services, apollo, admission, turnstile, mask }: GraphQLHttp,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { config, store, metrics, log, clock } = services;
   const startedMs = clock.monotonicMs();
   const requestId = requestIdOf(request.headers);
@@ -105,16 +102,19 @@ export async function handleGraphQL({ services, apollo, admission, mask }: Graph
     contentType = negotiate(request.headers.accept);
     const params = await paramsOf(request);
     const serve = async () => {
-      viewer = await authenticate(services, request.headers);
-      const release = admission.admit(principalOf(viewer, address));
+      const leave = await turnstile.enter();
+      let release: (() => void) | undefined;
       try {
+        viewer = await authenticate(services, request.headers, address);
+        release = admission.admit(principalOf(viewer, address));
         const contextValue: HttpContext = {
           ...createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) }),
           served,
         };
         return await execute(apollo, request, params, contextValue, contentType);
       } finally {
-        release();
+        release?.();
+        leave();
       }
     };
     // Following a request through all its waits costs a fifth of its CPU: only where a line of the log will tell its units.
@@ -162,7 +162,7 @@ async function execute(
 
 /** The answer to what was refused before it was executed. */
 export function refusal(error: unknown, contentType: string, told: PublicError): Answer {
-  const status = error instanceof HttpRefusal ? error.status : (statusOf[told.extensions.code as ErrorCode] ?? 400);
+  const status = error instanceof HttpRefusal ? error.status : statusOf(told.extensions.code);
   return {
     status,
     headers: {

@@ -11,6 +11,7 @@ import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } 
 import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
 import { createSseHandler } from './sse.js';
 import { OpenStreams } from './streams.js';
+import { Turnstile, tooMuch } from './turnstile.js';
 import { serveWebSocket } from './ws.js';
 
 export const graphqlPath = '/graphql';
@@ -31,14 +32,19 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const { config, metrics, tokenKeys, clock, log } = services;
   const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
   const mask = createMask(config.production, log);
-  const apollo = await startApollo(schema, config.production, mask, log);
+  const turnstile = new Turnstile(config.gatewayConcurrency);
+  const apollo = await startApollo(schema, config.production, mask, log, turnstile);
   const streams = new OpenStreams(services);
-  const sse = createSseHandler(schema, services, admission, streams, mask);
+  const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);
   let draining = false;
+  let turnedAway = 0;
+  let toldAtMs = Number.NEGATIVE_INFINITY;
 
   const routes: Readonly<Record<string, Route>> = {
-    [graphqlPath]: (request, response) =>
-      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission, mask }, request, response),
+    [graphqlPath]: (request, response) => {
+      if (turnstile.isFull) return turnAway(request, response);
+      return wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission, turnstile, mask }, request, response);
+    },
     '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
     '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
@@ -51,22 +57,39 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
   };
 
+  /** For as little work as can be: not even a line in the log for each, but one a second for all. */
+  function turnAway(request: IncomingMessage, response: ServerResponse): void {
+    const requestId = requestIdOf(request.headers);
+    const told = mask(tooMuch(), requestId);
+    metrics.requests.inc({ operation: 'none', outcome: told.extensions.code });
+    respond(response, refusal(undefined, plainJson, told), requestId);
+    turnedAway++;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - toldAtMs < 1000) return;
+    log.warn({ turnedAway }, 'more is asked than can be served');
+    toldAtMs = nowMs;
+    turnedAway = 0;
+  }
+
   const underWay = new Set<ServerResponse>();
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000 }, (request, response) => {
-    if (draining) response.setHeader('connection', 'close');
-    underWay.add(response);
-    response.once('close', () => underWay.delete(response));
-    const path = (request.url ?? '/').split('?')[0] ?? '/';
-    const route = Object.hasOwn(routes, path) ? (routes[path] as Route) : nowhere;
-    Promise.resolve()
-      .then(() => route(request, response))
-      .catch((error: unknown) => {
-        const requestId = requestIdOf(request.headers);
-        const told = mask(error, requestId);
-        if (!response.headersSent) respond(response, refusal(error, plainJson, told), requestId);
-      });
-  });
-  const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, streams, mask);
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000 },
+    (request, response) => {
+      if (draining) response.setHeader('connection', 'close');
+      underWay.add(response);
+      response.once('close', () => underWay.delete(response));
+      const path = (request.url ?? '/').split('?')[0] ?? '/';
+      const route = Object.hasOwn(routes, path) ? (routes[path] as Route) : nowhere;
+      Promise.resolve()
+        .then(() => route(request, response))
+        .catch((error: unknown) => {
+          const requestId = requestIdOf(request.headers);
+          const told = mask(error, requestId);
+          if (!response.headersSent) respond(response, refusal(error, plainJson, told), requestId);
+        });
+    },
+  );
+  const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, turnstile, streams, mask);
 
   return {
     server,

@@ -10,6 +10,7 @@ import { type SubscribePayload, SubscriptionDocuments } from './documents.js';
 import type { Mask } from './errors.js';
 import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
 import type { OpenStreams } from './streams.js';
+import type { Turnstile } from './turnstile.js';
 
 const heartbeatMs = 10_000;
 
@@ -23,7 +24,14 @@ interface Follower extends Pick<Context, 'viewer' | 'address' | 'requestId'> {
 }
 
 /** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol), for clients without WebSocket. */
-export function createSseHandler(schema: GraphQLSchema, services: Services, admission: Admission, streams: OpenStreams, mask: Mask): SseHandler {
+export function createSseHandler(
+  schema: GraphQLSchema,
+  services: Services,
+  admission: Admission,
+  turnstile: Turnstile,
+  streams: OpenStreams,
+  mask: Mask,
+): SseHandler {
   const { config, log, metrics } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
   const open = new Set<EventStream>();
@@ -31,8 +39,9 @@ export function createSseHandler(schema: GraphQLSchema, services: Services, admi
   /** What to send, or an error before anything was: with the status that says it best. */
   async function begin(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const params = await paramsOf(request);
-    const viewer = await authenticate(services, request.headers);
+    turnstile.refuseList();
     const address = addressOf(request, config.trustProxy);
+    const viewer = await authenticate(services, request.headers, address);
     const release = admission.admit(principalOf(viewer, address));
     try {
       await follow(request, response, { params, viewer, address, requestId });
@@ -53,7 +62,7 @@ export function createSseHandler(schema: GraphQLSchema, services: Services, admi
     }
     const results = await subscribe({ ...prepared, contextValue: createContext(services, { viewer, requestId, address }) });
     const stream = new EventStream(response, requestId);
-    const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
+    const unwatch = streams.watch({ viewer, presented: request.headers, address, end: () => stream.end() });
     open.add(stream);
     metrics.sockets.inc({ transport: 'sse' });
     log.info({ requestId, principal: principalOf(viewer, address), transport: 'sse' }, 'subscription');

@@ -6,10 +6,11 @@ import { authenticate, type Presented } from './credentials.js';
 interface OpenStream {
   readonly viewer: Viewer;
   readonly presented: Presented;
+  readonly address: string;
   readonly end: (why: string) => void;
 }
 
-/** The open sockets and event streams of this process: ended when the token they were opened with expires or is revoked. */
+/** The open sockets and event streams of this process: ended when the credential they were opened with expires or is revoked. */
 export class OpenStreams {
   private readonly open = new Set<OpenStream>();
   private readonly unsubscribe: () => void;
@@ -29,15 +30,15 @@ export class OpenStreams {
   }
 
   private async review(): Promise<void> {
-    await Promise.all([...this.open].filter(({ viewer }) => 'token' in viewer).map((stream) => this.reviewOne(stream)));
+    await Promise.all([...this.open].filter(({ viewer }) => 'token' in viewer || viewer.kind === 'DEVICE_KEY').map((stream) => this.reviewOne(stream)));
   }
 
   private async reviewOne(stream: OpenStream): Promise<void> {
     try {
-      await authenticate(this.services, stream.presented);
+      await authenticate(this.services, stream.presented, stream.address);
     } catch (error) {
       // A store that does not answer says nothing about the token: the stream brings nothing new meanwhile either.
-      if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') stream.end('the access token has expired or was revoked');
+      if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');
     }
   }
 }

@@ -15,6 +15,7 @@ import { asGraphQLError, SubscriptionDocuments } from './documents.js';
 import type { Mask } from './errors.js';
 import { addressOf, principalOf, requestIdOf } from './http.js';
 import type { OpenStreams } from './streams.js';
+import type { Turnstile } from './turnstile.js';
 
 const initWaitMs = 3000;
 // A peer that does not answer a ping before the next is gone, or reads too slowly to be worth keeping.
@@ -39,6 +40,7 @@ export function serveWebSocket(
   schema: GraphQLSchema,
   services: Services,
   admission: Admission,
+  turnstile: Turnstile,
   streams: OpenStreams,
   mask: Mask,
 ): { close(): Promise<void> } {
@@ -65,11 +67,11 @@ export function serveWebSocket(
         const presented = connectionParams ?? {};
         const requestId = requestIdOf(extra.request.headers);
         try {
-          const viewer = await authenticate(services, presented);
-          if (extra.socket.readyState !== extra.socket.OPEN) return false;
           const address = addressOf(extra.request, config.trustProxy);
+          const viewer = await authenticate(services, presented, address);
+          if (extra.socket.readyState !== extra.socket.OPEN) return false;
           const release = admission.admit(principalOf(viewer, address));
-          const unwatch = streams.watch({ viewer, presented, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
+          const unwatch = streams.watch({ viewer, presented, address, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
           sessions.set(extra.socket, { viewer, requestId, address });
           metrics.sockets.inc({ transport: 'ws' });
           // The library tells only of sockets that got through; this one may be gone before that.
@@ -91,6 +93,7 @@ export function serveWebSocket(
         if (!session) throw new Error('subscribed before connecting');
         try {
           if (Object.keys(subscriptions).length > bounds.socketOperations) throw tooMany();
+          turnstile.refuseList();
           admission.admit(principalOf(session.viewer, session.address))();
         } catch (error) {
           return [asGraphQLError(error as GatewayError)];

@@ -55,19 +55,23 @@ export class ApiKeyService {
     return { ...found.apiKey, active: false };
   }
 
-  /** Whose a key is. Remembered only while nothing was revoked anywhere. */
-  async verify(presented: string): Promise<{ readonly orgId: string; readonly keyId: string }> {
+  /** Whose a key is. Remembered only while nothing was revoked anywhere; `atFirstSight` may refuse to look at one never seen. */
+  async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<{ readonly orgId: string; readonly keyId: string }> {
     const { store, sessions, pepper } = this.parts;
     const version = sessions.version();
     const keyId = keyIdIn(presented);
     if (!keyId) throw invalid();
     const hash = hashApiKey(pepper, presented);
     let known = this.checked.get(hash);
+    if (!known) atFirstSight();
     if (known?.version !== version) {
       const found = await store.load(keyId);
       // Compared also where there is no such key, so that the time taken does not tell.
       const matches = equalInConstantTime(hash, found?.hash ?? '');
-      if (!found?.apiKey.active || !matches) throw invalid();
+      if (!found?.apiKey.active || !matches) {
+        this.checked.delete(hash);
+        throw invalid();
+      }
       known = { orgId: found.apiKey.orgId, keyId, version };
       this.checked.set(hash, known);
     }

@@ -37,7 +37,7 @@ export const unavailable = (message: string, cause?: unknown): GatewayError => n
 /** Turned away because of how many others there are, with nothing changed: the store may be in the best of health. */
 export class Overloaded extends GatewayError {
   constructor(message: string) {
-    super('SERVICE_UNAVAILABLE', message, { retryable: true });
+    super('SERVICE_UNAVAILABLE', message, { retryable: true, retryAfterSecs: 1 });
   }
 }
 

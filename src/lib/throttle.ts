@@ -21,18 +21,28 @@ export class Throttle {
 
   /** 0 when admitted; otherwise the milliseconds until the next one would be. */
   take(key: string): number {
+    const bucket = this.refilled(key);
+    const waitMs = this.waitOf(bucket);
+    if (waitMs > 0) return waitMs;
+    bucket.tokens -= 1;
+    this.buckets.set(key, bucket);
+    return 0;
+  }
+
+  /** What `take` would say, with nothing taken. */
+  waitMs(key: string): number {
+    return this.waitOf(this.refilled(key));
+  }
+
+  private refilled(key: string): Bucket {
     const nowMs = this.clock.monotonicMs();
-    let bucket = this.buckets.get(key);
-    if (!bucket) {
-      bucket = { tokens: this.burst, atMs: nowMs };
-      this.buckets.set(key, bucket);
-    }
+    const bucket = this.buckets.get(key) ?? { tokens: this.burst, atMs: nowMs };
     bucket.tokens = Math.min(this.burst, bucket.tokens + ((nowMs - bucket.atMs) * this.perSecond) / 1000);
     bucket.atMs = nowMs;
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1;
-      return 0;
-    }
-    return ((1 - bucket.tokens) * 1000) / this.perSecond;
+    return bucket;
+  }
+
+  private waitOf({ tokens }: Bucket): number {
+    return tokens >= 1 ? 0 : ((1 - tokens) * 1000) / this.perSecond;
   }
 }

@@ -163,6 +163,7 @@ describe('loadConfig', () => {
       BCRYPT_COST: '3',
       PRINCIPAL_RPS: '-1',
       PRINCIPAL_CONCURRENCY: 'many',
+      GATEWAY_CONCURRENCY: '1.5',
       TRUST_PROXY: 'maybe',
       LOG_LEVEL: 'loud',
       TABLE_PREFIX: 'a/b',
@@ -178,6 +179,7 @@ describe('loadConfig', () => {
       'BCRYPT_COST',
       'PRINCIPAL_RPS',
       'PRINCIPAL_CONCURRENCY',
+      'GATEWAY_CONCURRENCY',
       'TRUST_PROXY',
       'LOG_LEVEL',
       'TABLE_PREFIX',
@@ -195,8 +197,8 @@ describe('loadConfig', () => {
       expect(faults.filter((fault) => fault.startsWith(`${path}, ${at}`))).toHaveLength(1);
     }
     expect(faults.filter((fault) => fault.includes('"extra"'))).toHaveLength(1);
-    expect(faults).toHaveLength(18);
-    expect(new ConfigError(faults).message.split('\n')).toHaveLength(19);
+    expect(faults).toHaveLength(19);
+    expect(new ConfigError(faults).message.split('\n')).toHaveLength(20);
   });
 
   it('shows no secret in what it says is wrong', () => {

@@ -185,7 +185,7 @@ describe('GroupCommit', () => {
     const [refused] = submit('k', 'd');
     const error = await refused?.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
-    expect((error as GatewayError).extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryable: true });
+    expect((error as GatewayError).extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterSecs: 1 });
     expect(settled).toEqual(['d failed']);
     await turn();
     const [stillFull] = submit('m', 'e');
