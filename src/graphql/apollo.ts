@@ -1,6 +1,6 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
@@ -15,6 +15,8 @@ export interface Served {
   /** The root fields asked for: a bounded set, unlike the names callers give. */
   operation: string;
   codes: string[];
+  /** What a rule of validation threw; Apollo would make a fault of ours of it. */
+  thrown?: GraphQLError;
   /** By a limit of the limiter, which is an answer and not an error. */
   refusal?: Refusal;
 }
@@ -52,6 +54,10 @@ export async function startApollo(schema: GraphQLSchema, production: boolean, ma
 /** Bounds that need the variables before execution, errors and headers after it. */
 function edgePlugin(schema: GraphQLSchema, mask: Mask, turnstile: Turnstile): ApolloServerPlugin<HttpContext> {
   return {
+    async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
+      if (error instanceof GraphQLError)
+        contextValue.served.thrown = new GraphQLError(error.message, { nodes: error.nodes ?? null, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+    },
     async requestDidStart() {
       return {
         async didResolveOperation({ document, operation, request, contextValue }) {

@@ -59,10 +59,26 @@ export const boundsRule: ValidationRule = (context: ValidationContext): ASTVisit
       const roots = rootFields(operation.selectionSet, fragments, new Map());
       refuse('root fields', roots.length, bounds.rootFields);
       refuse('credential fields', roots.filter(({ name }) => credentialFields.has(name.value)).length, 1);
+      // graphql-js throws where it should refuse: over the variable in its validation, over a root left out when it subscribes.
+      if (operation.operation === 'subscription' && isConditional(operation.selectionSet, fragments, new Set()))
+        throw new GraphQLError('the root of a subscription takes no @skip and no @include', { nodes: operation });
       refuse('depth', depthOf(operation.selectionSet, fragments, depths), bounds.depth);
     }
   },
 });
+
+/** Whether a directive decides over a root field. */
+function isConditional({ selections }: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, seen: Set<string>): boolean {
+  return selections.some((root) => {
+    if (root.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include')) return true;
+    if (root.kind === Kind.FIELD) return false;
+    if (root.kind === Kind.INLINE_FRAGMENT) return isConditional(root.selectionSet, fragments, seen);
+    const fragment = fragments.get(root.name.value);
+    if (!fragment || seen.has(root.name.value)) return false;
+    seen.add(root.name.value);
+    return isConditional(fragment.selectionSet, fragments, seen);
+  });
+}
 
 const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
 
@@ -162,7 +178,7 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     if (given?.kind === Kind.VARIABLE) isFixed = false;
     const literal = given?.kind === Kind.VARIABLE ? defaults.get(given.name.value) : given;
     const value =
-      given?.kind === Kind.VARIABLE && variables[given.name.value] !== undefined
+      given?.kind === Kind.VARIABLE && Object.hasOwn(variables, given.name.value) && variables[given.name.value] !== undefined
         ? variables[given.name.value]
         : literal?.kind === Kind.INT
           ? Number(literal.value)

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Services } from '../app.js';
 import { anonymous, clientViewer, platformAdmin, type Viewer } from '../identity/viewer.js';
 import { badInput, GatewayError, rateLimited } from '../lib/errors.js';
@@ -33,13 +34,21 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
   }
 }
 
+/** The same of a request. Node keeps the first of several such headers and drops the rest: who sends two must hear of it. */
+export async function authenticateRequest(checkers: Checkers, { headers, rawHeaders }: IncomingMessage, address: string): Promise<Viewer> {
+  let sent = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if ((rawHeaders[i] as string).toLowerCase() === 'authorization') sent++;
+  if (sent > 1) throw severalCredentials('authorization');
+  return authenticate(checkers, headers, address);
+}
+
 async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Presented, atFirstSight: () => void): Promise<Viewer> {
   const found = Object.entries(presented)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => (names as readonly string[]).includes(name) && value !== undefined && value !== null);
   const [first, ...others] = found;
   if (!first) return anonymous;
-  if (others.length > 0) throw badInput({ path: found.map(([name]) => name).join(', '), message: 'send one credential, not several' });
+  if (others.length > 0) throw severalCredentials(found.map(([name]) => name).join(', '));
   const [name, value] = first;
   if (typeof value !== 'string') throw unauthenticated(`${name} must be a string`);
   if (name === 'x-admin-key') {
@@ -55,4 +64,5 @@ async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Pres
   return clientViewer(await sessions.verify(token, atFirstSight));
 }
 
+const severalCredentials = (path: string) => badInput({ path, message: 'send one credential, not several' });
 const unauthenticated = (message: string) => new GatewayError('UNAUTHENTICATED', message);

@@ -64,7 +64,13 @@ export class SubscriptionDocuments {
     } catch (error) {
       return [coded(error as GraphQLError, 'GRAPHQL_PARSE_FAILED')];
     }
-    const errors = validate(this.schema, document, this.rules);
+    let errors: readonly GraphQLError[];
+    try {
+      errors = validate(this.schema, document, this.rules);
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      errors = [error];
+    }
     if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
     this.valid.set(query, document);
     return document;

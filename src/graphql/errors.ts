@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
-import { errorCodes, GatewayError, type RatePolicy } from '../lib/errors.js';
+import { errorCodes, GatewayError, type Issue, type RatePolicy } from '../lib/errors.js';
 import { type Log, redactText } from '../lib/log.js';
 import type { LimitStatus } from '../limits/status.js';
 import type { Refusal } from './context.js';
@@ -34,7 +34,9 @@ export function createMask(production: boolean, log: Log): Mask {
     const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
     const cause = rootCause(error);
     if (cause instanceof GatewayError) {
-      return { message: tell(cause.message), ...where, extensions: { ...cause.extensions, code: cause.code, requestId } };
+      const issues = cause.extensions.issues as readonly Issue[] | undefined;
+      const told = issues ? { issues: issues.map(({ path, message }) => ({ path: tell(path), message: tell(message) })) } : {};
+      return { message: tell(cause.message), ...where, extensions: { ...cause.extensions, ...told, code: cause.code, requestId } };
     }
     const code = graphqlError && codeOf(graphqlError);
     if (graphqlError && code) {

@@ -1,15 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { Services } from '../app.js';
 import { actorName, type Viewer } from '../identity/viewer.js';
 import { badInput, GatewayError, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
+import { redactText } from '../lib/log.js';
 import { within } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import type { HttpContext, Served } from './apollo.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
-import { authenticate } from './credentials.js';
+import { authenticateRequest } from './credentials.js';
 import { limitHeaders, type Mask, type PublicError, statusOf } from './errors.js';
 import type { Turnstile } from './turnstile.js';
 
@@ -27,10 +29,10 @@ export class HttpRefusal extends GatewayError {
   }
 }
 
-/** Taken over from the caller where it is fit for a log and a header, else made. */
+/** Taken over from the caller where it is fit for a log and a header, and no secret in the wrong place; else made. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newUuid();
+  return typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given) && redactText(given) === given ? given : newUuid();
 }
 
 /** The caller's address; behind a proxy that is to be trusted, the one it vouches for. */
@@ -48,7 +50,14 @@ export const principalOf = (viewer: Viewer, address: string): string => (viewer.
 export const hungUp = (request: IncomingMessage, error: unknown): boolean => request.destroyed && !request.complete && !(error instanceof GatewayError);
 
 /** Reads the body, but no more of it than allowed. */
-export function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const body = await bytesOf(request);
+  // Mended in silence, two different texts could become the same id.
+  if (!isUtf8(body)) throw new HttpRefusal(400, 'the body is not valid UTF-8');
+  return body.toString('utf8');
+}
+
+function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -63,7 +72,7 @@ export function readBody(request: IncomingMessage): Promise<string> {
     };
     if (Number(request.headers['content-length'] ?? 0) > bounds.bodyBytes) return refuse();
     request.on('data', take);
-    request.once('end', () => resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8')));
+    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     request.once('close', () => reject(new Error('the caller hung up')));
     return undefined;
   });
@@ -105,7 +114,7 @@ export async function handleGraphQL(
       const leave = await turnstile.enter();
       let release: (() => void) | undefined;
       try {
-        viewer = await authenticate(services, request.headers, address);
+        viewer = await authenticateRequest(services, request, address);
         release = admission.admit(principalOf(viewer, address));
         const contextValue: HttpContext = {
           ...createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) }),
@@ -122,7 +131,8 @@ export async function handleGraphQL(
     answer = await within(bounds.operationMs, work, () => {
       throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
     });
-  } catch (error) {
+  } catch (caught) {
+    const error = served.thrown ?? caught;
     // A caller that hung up in mid-request is no fault of anybody here.
     if (hungUp(request, error)) return;
     const told = mask(error, requestId);
@@ -204,6 +214,8 @@ async function jsonBody(request: IncomingMessage): Promise<unknown> {
   if (type !== plainJson || (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')) {
     throw new HttpRefusal(415, `send a JSON body with content-type: ${plainJson}`);
   }
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new HttpRefusal(415, `send the body as it is: ${encoding} is not read`);
   const body = await readBody(request);
   try {
     return JSON.parse(body) as unknown;

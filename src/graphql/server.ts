@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
 import { GatewayError } from '../lib/errors.js';
@@ -71,13 +72,17 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     turnedAway = 0;
   }
 
-  const underWay = new Set<ServerResponse>();
+  // By connection: a response that waits behind another is not told when its connection goes.
+  const underWay = new Map<Socket, Set<ServerResponse>>();
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000 },
+    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
     (request, response) => {
       if (draining) response.setHeader('connection', 'close');
-      underWay.add(response);
-      response.once('close', () => underWay.delete(response));
+      // It has no form of its own by which the log would know it.
+      if (request.headers['x-request-id'] === config.adminKey) delete request.headers['x-request-id'];
+      const responses = underWay.get(request.socket);
+      responses?.add(response);
+      response.once('close', () => responses?.delete(response));
       const path = (request.url ?? '/').split('?')[0] ?? '/';
       const route = Object.hasOwn(routes, path) ? (routes[path] as Route) : nowhere;
       Promise.resolve()
@@ -89,13 +94,18 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
         });
     },
   );
+  server.on('connection', (socket) => {
+    underWay.set(socket, new Set());
+    socket.once('close', () => underWay.delete(socket));
+  });
   const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, turnstile, streams, mask);
 
   return {
     server,
     drain() {
       draining = true;
-      for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
+      for (const response of [...underWay.values()].flatMap((responses) => [...responses]))
+        if (!response.headersSent) response.setHeader('connection', 'close');
     },
     async close() {
       draining = true;
@@ -108,6 +118,22 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       await apollo.stop();
     },
   };
+}
+
+/**
+ * Node takes every offer of another protocol for a WebSocket. All others may be ignored (RFC 9110), and have to be: Java's
+ * client offers HTTP/2 with each request.
+ */
+class Incoming extends IncomingMessage {
+  declare private isOffered: boolean;
+
+  get upgrade(): boolean {
+    return this.isOffered && (this.method === 'CONNECT' || (this.headers.upgrade ?? '').toLowerCase() === 'websocket');
+  }
+
+  set upgrade(isOffered: boolean) {
+    this.isOffered = isOffered;
+  }
 }
 
 const wantsEvents = ({ headers }: IncomingMessage): boolean =>

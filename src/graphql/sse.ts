@@ -5,7 +5,7 @@ import { type Repeating, repeat } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
 import { type Context, createContext } from './context.js';
-import { authenticate } from './credentials.js';
+import { authenticateRequest } from './credentials.js';
 import { type SubscribePayload, SubscriptionDocuments } from './documents.js';
 import type { Mask } from './errors.js';
 import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
@@ -41,7 +41,7 @@ export function createSseHandler(
     const params = await paramsOf(request);
     turnstile.refuseList();
     const address = addressOf(request, config.trustProxy);
-    const viewer = await authenticate(services, request.headers, address);
+    const viewer = await authenticateRequest(services, request, address);
     const release = admission.admit(principalOf(viewer, address));
     try {
       await follow(request, response, { params, viewer, address, requestId });
@@ -117,7 +117,9 @@ class EventStream {
       async () => void response.write(':\n\n'),
       () => undefined,
     );
-    response.once('close', () => this.end());
+    response.once('close', this.gone);
+    // A response that waits behind another on its connection is not told when that goes.
+    response.req.socket.once('close', this.gone);
     const shown = (result: ExecutionResult) => (result.errors ? { ...result, errors: result.errors.map(mask) } : result);
     try {
       await this.forward(results, (result) => this.event('next', JSON.stringify(shown(result))));
@@ -141,7 +143,10 @@ class EventStream {
     }
   }
 
+  private readonly gone = (): void => this.end();
+
   end(): void {
+    this.response.req.socket.off('close', this.gone);
     void this.heartbeat?.stop();
     void this.source?.return?.();
     this.response.end();

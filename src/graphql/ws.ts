@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
-import { CloseCode } from 'graphql-ws';
-import { useServer } from 'graphql-ws/use/ws';
+import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
@@ -10,16 +9,15 @@ import { within } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
-import { authenticate } from './credentials.js';
+import { authenticate, type Presented } from './credentials.js';
 import { asGraphQLError, SubscriptionDocuments } from './documents.js';
 import type { Mask } from './errors.js';
 import { addressOf, principalOf, requestIdOf } from './http.js';
+import { carry, type Wire } from './socket.js';
 import type { OpenStreams } from './streams.js';
 import type { Turnstile } from './turnstile.js';
 
 const initWaitMs = 3000;
-// A peer that does not answer a ping before the next is gone, or reads too slowly to be worth keeping.
-const pingMs = 5000;
 const farewellMs = 1000;
 const goingAway = 1001;
 const tryAgainLater = 1013;
@@ -44,79 +42,71 @@ export function serveWebSocket(
   streams: OpenStreams,
   mask: Mask,
 ): { close(): Promise<void> } {
-  const { config, metrics } = services;
+  const { config, metrics, log } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes, autoPong: false, handleProtocols });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     if ((request.url ?? '').split('?')[0] !== path) {
       socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
       return;
     }
-    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+    sockets.handleUpgrade(request, socket, head, (opened) => carry(protocol, opened, request, log));
   });
 
   // Kept outside the library's own context, which hooks of a socket that never got through would find empty.
   const sessions = new WeakMap<object, Session>();
   const masked = (session: Session | undefined) => (error: unknown) => mask(error, session?.requestId ?? 'none');
 
-  const library = useServer(
-    {
-      connectionInitWaitTimeout: initWaitMs,
-      async onConnect({ extra, connectionParams = {} }) {
-        const presented = connectionParams ?? {};
-        const requestId = requestIdOf(extra.request.headers);
-        try {
-          const address = addressOf(extra.request, config.trustProxy);
-          const viewer = await authenticate(services, presented, address);
-          if (extra.socket.readyState !== extra.socket.OPEN) return false;
-          const release = admission.admit(principalOf(viewer, address));
-          const unwatch = streams.watch({ viewer, presented, address, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
-          sessions.set(extra.socket, { viewer, requestId, address });
-          metrics.sockets.inc({ transport: 'ws' });
-          // The library tells only of sockets that got through; this one may be gone before that.
-          extra.socket.once('close', () => {
-            unwatch();
-            release();
-            metrics.sockets.dec({ transport: 'ws' });
-          });
-          return true;
-        } catch (error) {
-          const told = mask(error, requestId);
-          const code = error instanceof GatewayError && error.code !== 'SERVICE_UNAVAILABLE' ? CloseCode.Forbidden : tryAgainLater;
-          extra.socket.close(code, `${told.extensions.code}: ${told.message}`.slice(0, 120));
-          return false;
-        }
-      },
-      async onSubscribe({ extra, subscriptions }, _id, payload) {
-        const session = sessions.get(extra.socket);
-        if (!session) throw new Error('subscribed before connecting');
-        try {
-          if (Object.keys(subscriptions).length > bounds.socketOperations) throw tooMany();
-          turnstile.refuseList();
-          admission.admit(principalOf(session.viewer, session.address))();
-        } catch (error) {
-          return [asGraphQLError(error as GatewayError)];
-        }
-        const prepared = documents.prepare(payload);
-        return Array.isArray(prepared) ? prepared : { ...prepared, contextValue: createContext(services, session) };
-      },
-      onError: ({ extra }, _id, _payload, errors) => errors.map(masked(sessions.get(extra.socket))),
-      onNext({ extra }, _id, _payload, _args, result) {
-        if (extra.socket.bufferedAmount > bounds.bufferedBytes) {
-          extra.socket.close(tryAgainLater, 'read faster: too much is waiting to be sent');
-          return undefined;
-        }
-        return result.errors ? ({ ...result, errors: result.errors.map(masked(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
-      },
+  const protocol = makeServer<Presented, Wire>({
+    connectionInitWaitTimeout: initWaitMs,
+    async onConnect({ extra, connectionParams = {} }) {
+      const presented = connectionParams ?? {};
+      const requestId = requestIdOf(extra.request.headers);
+      try {
+        const address = addressOf(extra.request, config.trustProxy);
+        const viewer = await authenticate(services, presented, address);
+        if (extra.socket.readyState !== extra.socket.OPEN) return false;
+        const release = admission.admit(principalOf(viewer, address));
+        const unwatch = streams.watch({ viewer, presented, address, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
+        sessions.set(extra.socket, { viewer, requestId, address });
+        metrics.sockets.inc({ transport: 'ws' });
+        // The library tells only of sockets that got through; this one may be gone before that.
+        extra.socket.once('close', () => {
+          unwatch();
+          release();
+          metrics.sockets.dec({ transport: 'ws' });
+        });
+        return true;
+      } catch (error) {
+        const told = mask(error, requestId);
+        const code = error instanceof GatewayError && error.code !== 'SERVICE_UNAVAILABLE' ? CloseCode.Forbidden : tryAgainLater;
+        extra.socket.close(code, `${told.extensions.code}: ${told.message}`.slice(0, 120));
+        return false;
+      }
     },
-    sockets,
-    pingMs,
-  );
+    async onSubscribe({ extra }, _id, payload) {
+      const session = sessions.get(extra.socket);
+      if (!session) throw new Error('subscribed before connecting');
+      try {
+        if (extra.running.size > bounds.socketOperations) throw tooMany();
+        turnstile.refuseList();
+        admission.admit(principalOf(session.viewer, session.address))();
+      } catch (error) {
+        return [asGraphQLError(error as GatewayError)];
+      }
+      const prepared = documents.prepare(payload);
+      return Array.isArray(prepared) ? prepared : { ...prepared, contextValue: createContext(services, session) };
+    },
+    onError: ({ extra }, _id, _payload, errors) => errors.map(masked(sessions.get(extra.socket))),
+    onNext({ extra }, _id, _payload, _args, result) {
+      return result.errors ? ({ ...result, errors: result.errors.map(masked(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
+    },
+  });
   return {
     async close() {
       for (const socket of sockets.clients) socket.close(goingAway, 'the gateway is going away: connect again');
-      await within(farewellMs, Promise.resolve(library.dispose()), () => undefined);
+      await within(farewellMs, new Promise((resolve) => void sockets.close(resolve)), () => undefined);
       for (const socket of sockets.clients) socket.terminate();
     },
   };

@@ -134,7 +134,7 @@ export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] 
 const controls = /[\u0000-\u001f\u007f]/;
 
 export function nameIssues(name: string): Issue[] {
-  const fits = name.trim().length > 0 && [...name].length <= longestName && !controls.test(name);
+  const fits = name.trim().length > 0 && [...name].length <= longestName && name.isWellFormed() && !controls.test(name);
   return fits ? [] : [{ path: 'input.name', message: `must have 1 to ${longestName} characters, no control characters, and not be blank` }];
 }
 

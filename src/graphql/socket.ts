@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http';
+import { CloseCode, type Server } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Log } from '../lib/log.js';
+import { repeat } from '../lib/timers.js';
+import { bounds } from './bounds.js';
+
+// A peer that does not answer a ping before the next is gone, or reads too slowly to be worth keeping.
+const pingMs = 5000;
+/** Operations that were refused count until their refusal has been sent: so many, and the peer does not read at all. */
+const mostUnsent = 10 * bounds.socketOperations;
+const longestReason = 120;
+
+/** What the protocol's hooks know of a socket. */
+export interface Wire {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** Operations by their ids, each until it has ended and its peer was told so. */
+  readonly running: ReadonlyMap<string, Promise<void>>;
+}
+
+/** Carries the protocol over one socket, and cuts off a peer that lets more wait to be sent than is fair. */
+export function carry(protocol: Server<Wire>, socket: WebSocket, request: IncomingMessage, log: Log): void {
+  const running = new Map<string, Promise<void>>();
+  const ending = new Map<string, Promise<void>>();
+  let receive: (text: string) => Promise<void> = async () => undefined;
+  const close = (code: number, reason: string) => socket.close(code, reason.slice(0, longestReason));
+
+  const isSlow = (): boolean => {
+    // A farewell would wait behind all that is not read.
+    if (socket.bufferedAmount > bounds.bufferedBytes) socket.terminate();
+    return socket.readyState !== socket.OPEN;
+  };
+
+  async function take(text: string): Promise<void> {
+    const { type, id } = outline(text);
+    const current = running.get(id);
+    if (type === 'complete' && current) ending.set(id, current);
+    if (type !== 'subscribe') return receive(text);
+    if (running.size >= mostUnsent) return socket.terminate();
+    // An id that is used again before its first operation has quite ended would end both.
+    const turn = (ending.get(id) ?? Promise.resolve())
+      .then(() => receive(text))
+      .finally(() => {
+        if (running.get(id) === turn) running.delete(id);
+        if (ending.get(id) === turn) ending.delete(id);
+      });
+    running.set(id, turn);
+    return turn;
+  }
+
+  socket.on('message', (data) => {
+    if (isSlow()) return;
+    take(String(data)).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('Unexpected message')) return close(CloseCode.BadRequest, error.message);
+      log.error({ err: error }, 'unexpected error on a socket');
+      return close(CloseCode.InternalServerError, 'Internal server error');
+    });
+  });
+  socket.on('ping', (data) => {
+    if (!isSlow()) socket.pong(data);
+  });
+  // What breaks the rules of WebSocket itself, ws answers with the right code and closes.
+  socket.on('error', () => undefined);
+
+  let isAlive = true;
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  const pinging = repeat(
+    pingMs,
+    async () => {
+      if (!isAlive) return socket.terminate();
+      isAlive = false;
+      if (!isSlow()) socket.ping();
+    },
+    () => undefined,
+  );
+
+  const closed = protocol.opened(
+    {
+      protocol: socket.protocol,
+      send: (text) =>
+        new Promise((resolve, reject) => {
+          if (isSlow()) resolve();
+          else socket.send(text, (error) => (error ? reject(error) : resolve()));
+        }),
+      close,
+      onMessage: (handler) => {
+        receive = handler;
+      },
+    },
+    { socket, request, running },
+  );
+  socket.once('close', (code, reason) => {
+    void pinging.stop();
+    void closed(code, String(reason));
+  });
+}
+
+/** What a message is about, as far as it can be told; the protocol itself judges it. */
+function outline(text: string): { readonly type: unknown; readonly id: string } {
+  try {
+    const { type, id } = JSON.parse(text) as { type?: unknown; id?: unknown };
+    return { type, id: String(id) };
+  } catch {
+    return { type: undefined, id: '' };
+  }
+}

@@ -1,0 +1,395 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import { type DocumentNode, print } from 'graphql';
+import type { Key } from '../../src/dynamo/client.js';
+import { type TableName, tableNames } from '../../src/dynamo/tables.js';
+import { createLog } from '../../src/lib/log.js';
+import { sleep } from '../../src/lib/timers.js';
+import { adminKey, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+
+interface Answer {
+  readonly to: string;
+  readonly text: string;
+  /** The secrets that it was asked for. */
+  readonly meant: Set<string>;
+}
+
+type Headers = Record<string, string>;
+
+const pepper = `pepper ${randomBytes(24).toString('base64url')}`;
+const asAdmin = { 'x-admin-key': adminKey };
+const hardwareId = 'AA:BB:CC:DD:EE:FF';
+/** Longer than any id that is not secret, and by its prefix or shape nothing else: finds also what the run was never shown. */
+const anySecret = /tg[askrt]_[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}/;
+
+let proxy: FaultProxy;
+let app: TestApp;
+const lines: string[] = [];
+const answers: Answer[] = [];
+/** Every secret of the run by what it is. */
+const issued = new Map<string, string>();
+const stored = new Map<TableName, string>();
+const metricsPages: string[] = [];
+let faultsMet = 0;
+
+// ---- sending: every answer is kept, with the secrets that were meant to be in it
+
+async function request(to: string, path: string, init: RequestInit): Promise<Answer & { readonly body: string }> {
+  const response = await fetch(app.origin + path, init);
+  const body = await response.text();
+  const answer = { to, text: `${JSON.stringify([...response.headers])} ${body}`, meant: new Set<string>() };
+  answers.push(answer);
+  return { ...answer, body };
+}
+
+const post = (to: string, body: object, headers: Headers = {}) =>
+  request(to, '/graphql', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+
+const send = (document: DocumentNode | string, variables: object, headers: Headers = {}) => {
+  const query = typeof document === 'string' ? document : print(document);
+  return post(query.slice(0, 60), { query, variables }, headers);
+};
+
+const form = (path: string, fields: Headers, headers: Headers = {}) => request(path, path, { method: 'POST', headers, body: new URLSearchParams(fields) });
+
+/** Takes a secret out of the one answer that may have it. */
+async function take(name: string, asking: ReturnType<typeof send>, field: string): Promise<string> {
+  const { body, meant } = await asking;
+  const [, secret] = new RegExp(`"${field}":"([^"]+)"`).exec(body) ?? [];
+  if (!secret) throw new Error(`no ${field} in ${body}`);
+  issued.set(name, secret);
+  meant.add(secret);
+  return secret;
+}
+
+async function takePair(
+  name: string,
+  asking: ReturnType<typeof send>,
+  fields = ['accessToken', 'refreshToken'],
+): Promise<readonly [access: string, refresh: string]> {
+  const [access = '', refresh = ''] = fields;
+  return [await take(`${name}, access token`, asking, access), await take(`${name}, refresh token`, asking, refresh)];
+}
+
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+const basic = (id: string, secret: string): Headers => ({ authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` });
+const clientIdIn = (body: string): string => /"clientId":"([^"]+)"/.exec(body)?.[1] ?? 'none';
+
+interface Client {
+  readonly clientId: string;
+  readonly secret: string;
+  readonly access: string;
+  readonly refresh: string;
+}
+
+const input = (value: object) => ({ input: value });
+const aDevice = (change: object = {}) => input({ hardwareId, bootId: randomUUID(), firmwareVersion: '1.0', capabilities: { sensors: ['bme280'] }, ...change });
+
+async function logIn(name: string, retrievalToken: string): Promise<Client> {
+  const retrieving = send(op.RetrieveSecretDocument, { token: retrievalToken });
+  const secret = await take(`${name}, client secret`, retrieving, 'clientSecret');
+  const clientId = clientIdIn((await retrieving).body);
+  const [access, refresh] = await takePair(name, send(op.IssueTokenDocument, input({ clientId, clientSecret: secret })));
+  return { clientId, secret, access, refresh };
+}
+
+// ---- the run
+
+interface Run {
+  readonly org: Client;
+  readonly member: Client;
+  readonly deviceKey: string;
+  readonly leaseId: string;
+}
+
+/** Everything that hands out a secret, once, and everything that takes one. */
+async function issueAll(): Promise<Run> {
+  const orgId = randomUUID();
+  const registering = send(op.RegisterOrgDocument, input(orgInput({ orgId })), asAdmin);
+  const org = await logIn('org', await take('org, retrieval token', registering, 'token'));
+  const asOrg = bearer(org.access);
+  const adding = send(op.RegisterAppDocument, input({ appId: 'chat', name: 'Chat' }), asOrg);
+  const first = await logIn('app', await take('app, retrieval token', adding, 'token'));
+
+  const rotating = send(op.RotateCredentialsDocument, input({ appId: 'chat' }), asOrg);
+  const rotated = await take('rotated, retrieval token', rotating, 'token');
+  const member = await logIn('rotated', rotated);
+  // Spent, and the old secret in its grace.
+  await send(op.RetrieveSecretDocument, { token: rotated });
+  const { clientId } = member;
+  await takePair('in grace', send(op.IssueTokenDocument, input({ clientId, clientSecret: first.secret })));
+
+  await takePair('refreshed', send(op.RefreshTokenDocument, { refreshToken: member.refresh }));
+  // The reply was lost: the same successor once more, with another access token.
+  await takePair('refreshed again', send(op.RefreshTokenDocument, { refreshToken: member.refresh }));
+  const oauthFields = ['access_token', 'refresh_token'];
+  const [, byForm] = await takePair(
+    'by form',
+    form('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: member.secret }),
+    oauthFields,
+  );
+  const grant = { grant_type: 'client_credentials' };
+  const [byBasic] = await takePair('by Basic', form('/oauth/token', grant, basic(clientId, member.secret)), oauthFields);
+  await takePair('exchanged', form('/oauth/token', { grant_type: 'refresh_token', refresh_token: byForm }), oauthFields);
+
+  const deviceKey = await take('device key', send(op.CreateApiKeyDocument, input({ description: 'Greenhouse' }), asOrg), 'secret');
+  const lostKey = await take('revoked device key', send(op.CreateApiKeyDocument, input({}), asOrg), 'secret');
+  await send(op.RegisterDeviceDocument, aDevice(), { 'x-api-key': deviceKey });
+  const limits = [{ name: 'rpm', capacity: 100, refillPeriodSecs: 60 }];
+  const acquiring = { entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }], limits, requestId: randomUUID() };
+  const leaseId = await take('lease', send(op.AcquireDocument, input(acquiring), bearer(member.access)), 'leaseId');
+  const adjusting = send(op.AdjustLeaseDocument, input({ leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() }), asOrg);
+  (await adjusting).meant.add(leaseId);
+
+  await form('/oauth/revoke', { token: byBasic, client_id: clientId, client_secret: member.secret });
+  await send(op.RevokeTokenDocument, { token: issued.get('refreshed, refresh token') }, asOrg);
+  await send(op.RevokeTokenDocument, { token: issued.get('exchanged, access token') }, asAdmin);
+  const keyId = lostKey.slice(4, 36).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  await send(op.RevokeApiKeyDocument, { keyId }, asOrg);
+  await send('{ me { kind } }', {}, { 'x-api-key': lostKey });
+  return { org, member, deviceKey, leaseId };
+}
+
+/** The same again while the store fails in every way, so that what logs and tells of failures has secrets at hand. */
+async function issueUnderFaults({ org, member, deviceKey, leaseId }: Run): Promise<void> {
+  const asOrg = bearer(org.access);
+  const { clientId, secret } = member;
+  const operations: readonly (() => Promise<Answer>)[] = [
+    () => send(op.RegisterOrgDocument, input(orgInput()), asAdmin),
+    () => send(op.RegisterAppDocument, input({ appId: `a-${randomUUID()}`, name: 'A' }), asOrg),
+    () => send(op.RotateCredentialsDocument, input({ appId: 'chat' }), asOrg),
+    () => send(op.RefreshTokenDocument, { refreshToken: org.refresh }),
+    () => send(op.CreateApiKeyDocument, input({}), asOrg),
+    () => send(op.RevokeTokenDocument, { token: issued.get('in grace, refresh token') }, asOrg),
+    () => send(op.ReleaseLeaseDocument, { leaseId }, asOrg),
+    () => send(op.RegisterDeviceDocument, aDevice(), { 'x-api-key': deviceKey }),
+    () => form('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }),
+    () => form('/oauth/revoke', { token: member.refresh }, basic(clientId, secret)),
+  ];
+  const faults = ['error-after', 'error-before', 'throttle', 'drop-reply'] satisfies Fault[];
+  // All of them before the first fault: after one, the gateway may need a moment before it serves anybody again.
+  const tokens = new Map<Fault, string>();
+  for (const fault of faults) {
+    const adding = send(op.RegisterAppDocument, input({ appId: fault, name: 'A' }), asOrg);
+    tokens.set(fault, await take(`retrieval token of the ${fault}`, adding, 'token'));
+  }
+  for (const fault of faults) {
+    const token = tokens.get(fault);
+    const rule = proxy.inject({ fault });
+    const failed = await Promise.all([...operations, () => send(op.RetrieveSecretDocument, { token })].map((operation) => operation()));
+    rule.remove();
+    faultsMet += rule.hits;
+    // What succeeded all the same was meant to show what it shows.
+    for (const { text, meant } of failed) if (!text.includes('"errors"')) for (const made of text.match(new RegExp(anySecret, 'g')) ?? []) meant.add(made);
+  }
+}
+
+/** A secret where it does not belong, and is refused. */
+async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
+  const asOrg = bearer(org.access);
+  const { clientId, secret: good } = member;
+  const limit = { capacity: 1, refillPeriodSecs: 60 };
+  // A lease is good only together with the tenant's credential: where it is told back, nothing is given away.
+  const oneOfEach = new Map([...issued.values()].filter((secret) => secret !== leaseId).map((secret) => [secret.slice(0, 3), secret]));
+  for (const secret of oneOfEach.values()) {
+    const text = JSON.stringify(secret);
+    await Promise.all([
+      send('{ me { kind } }', {}, bearer(secret)),
+      send('{ me { kind } }', {}, { 'x-admin-key': secret }),
+      send('{ me { kind } }', {}, { 'x-api-key': secret }),
+      send('{ me { kind } }', {}, { authorization: secret }),
+      send('{ me { kind } }', {}, { cookie: `t=${secret}`, 'user-agent': secret, accept: 'application/json' }),
+      send('{ me { kind } }', {}, { ...asOrg, 'x-api-key': secret }),
+      send(`{ ${secret} }`, {}, asOrg),
+      send('query ($n: Int) { orgs(first: $n) { nodes { name } } }', { n: secret }, asAdmin),
+      send(`{ orgs(first: ${text}) { nodes { name } } }`, {}, asAdmin),
+      send(`mutation { revokeApiKey(keyId: ${text}) { active } }`, {}, asOrg),
+      send(op.RevokeApiKeyDocument, { keyId: secret }, asOrg),
+      send(op.NodeDocument, { id: secret }, asOrg),
+      send(op.RetrieveSecretDocument, { token: `${secret}x` }),
+      send(op.RefreshTokenDocument, { refreshToken: `${secret}x` }),
+      send(op.IssueTokenDocument, input({ clientId: secret, clientSecret: good })),
+      send(op.IssueTokenDocument, input({ clientId, clientSecret: `${secret}x` })),
+      send(op.RegisterDeviceDocument, aDevice({ hardwareId: secret }), asOrg),
+      send(op.RegisterDeviceDocument, aDevice({ bootId: secret }), asOrg),
+      send(op.LimitConfigOfDocument, { level: secret }, asOrg),
+      send(op.AppsDocument, { after: secret }, asOrg),
+      send(op.ReleaseLeaseDocument, { leaseId: `${secret}x` }, asOrg),
+      send(op.SubmitCostDocument, input({ appId: secret, requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }), asOrg),
+      send(op.SubmitCostDocument, input({ appId: 'chat', requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }), asOrg),
+      // Names that are told back.
+      send(op.SetLimitsDocument, input({ level: 'SYSTEM', limits: [0, 1].map(() => ({ ...limit, name: secret })) }), asOrg),
+      send(op.AdjustLeaseDocument, input({ leaseId, adjust: [{ limit: secret, amount: 1 }], idempotencyKey: randomUUID() }), asOrg),
+      send(op.CreateEntityDocument, input({ entityId: 'user-2', metadata: [0, 1].map(() => ({ name: secret, value: 'v' })) }), asOrg),
+      send(op.RegisterDeviceDocument, aDevice({ capabilities: { sensors: [secret, secret] } }), asOrg),
+      post('an operation of this name', { query: 'query a { me { kind } } query b { me { kind } }', operationName: secret }, asOrg),
+      post('no query', { query: { secret } }, asOrg),
+      request('no JSON', '/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: `{ ${secret}` }),
+      request('a path', `/${encodeURIComponent(secret)}`, {}),
+      request('a query string', `/graphql?query=${encodeURIComponent(`{ me(token: ${text}) { kind } }`)}`, {}),
+      form('/oauth/token', { grant_type: secret }),
+      form('/oauth/token', { grant_type: 'client_credentials', client_id: secret, client_secret: secret }),
+      form('/oauth/token', { grant_type: 'refresh_token', refresh_token: `${secret}x` }),
+      form('/oauth/token', { grant_type: 'client_credentials' }, basic(secret, secret)),
+      form('/oauth/revoke', { token: `${secret}x` }, basic(clientId, good)),
+    ]);
+  }
+}
+
+/** Until the gateway serves again: it remembers for a while that the store did not answer. */
+async function recovered(headers: Headers): Promise<void> {
+  const untilMs = performance.now() + 10_000;
+  while (!(await send('{ me { kind } }', {}, headers)).body.includes('DEVICE_KEY')) {
+    if (performance.now() > untilMs) throw new Error('the gateway did not recover');
+    await sleep(50);
+  }
+}
+
+async function everythingIn(table: TableName): Promise<string> {
+  const plain = (_: string, value: unknown) => {
+    if (typeof value === 'bigint') return String(value);
+    return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
+  };
+  let text = '';
+  for (let after: Key | undefined; ; ) {
+    const { items, next } = await app.gateway.services.store.scan(table, after);
+    text += JSON.stringify(items, plain);
+    if (!next) return text;
+    after = next;
+  }
+}
+
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  const log = createLog('trace', { write: (line: string) => void lines.push(line) });
+  app = await startTestApp({ endpoint: proxy.endpoint, log, config: { rootSecret: pepper, principalConcurrency: 0 } });
+  const run = await issueAll();
+  await misplaceAll(run);
+  await issueUnderFaults(run);
+  await recovered({ 'x-api-key': run.deviceKey });
+  for (const table of tableNames) stored.set(table, await everythingIn(table));
+  // What nobody foresaw is logged whole.
+  await app.tableAdmin.client.send(new DeleteTableCommand({ TableName: `${app.config.store.tablePrefix}refresh_tokens` }));
+  await send(op.IssueTokenDocument, input({ clientId: run.org.clientId, clientSecret: run.org.secret }));
+  await send(op.RefreshTokenDocument, { refreshToken: run.org.refresh });
+  await form('/oauth/token', { grant_type: 'refresh_token', refresh_token: run.org.refresh });
+  metricsPages.push(await (await fetch(`${app.origin}/metrics`)).text(), await (await fetch(`${app.origin}/.well-known/jwks.json`)).text());
+});
+afterAll(async () => {
+  await app.stop();
+  await proxy.stop();
+});
+
+// ---- the search
+
+/** The part that makes it a secret: without it, what is left is a prefix, a key id or a claim. */
+function halfOf(secret: string): string {
+  if (secret.startsWith('tgk_')) return secret.slice(-64);
+  if (/^tg[a-z]_/.test(secret)) return secret.slice(4);
+  if (secret.startsWith('eyJ')) return secret.slice(secret.lastIndexOf('.') + 1);
+  // A lease begins with its signature; of any other text the second half is telling enough.
+  return secret.length > 100 ? secret.slice(0, 21) : secret.slice(secret.length / 2);
+}
+
+/** What a secret looks like inside a longer text that was encoded as a whole: by where it begins, there are three. */
+function base64Inside(secret: string): string[] {
+  return [0, 1, 2].map((offset) => {
+    const encoded = Buffer.from('x'.repeat(offset) + secret).toString('base64url');
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + secret.length) * 8) / 6));
+  });
+}
+
+const tracesOf = (secret: string): string[] =>
+  [secret, halfOf(secret)].flatMap((text) => [text, Buffer.from(text).toString('hex'), ...base64Inside(text).flatMap((code) => [code, base64Of(code)])]);
+const base64Of = (base64url: string): string => base64url.replaceAll('-', '+').replaceAll('_', '/');
+
+const secretsOfTheGateway = (): [name: string, secret: string][] => [
+  ['admin key', adminKey],
+  ['pepper', pepper],
+  ...app.config.signingKeys.map(({ d = '' }): [string, string] => ['signing key', d]),
+];
+const all = (): [name: string, secret: string][] => [...issued, ...secretsOfTheGateway()];
+
+/** The names of the secrets that a text gives away, but for those it was meant to show. */
+function givenAway(text: string, meant: ReadonlySet<string> = new Set()): string[] {
+  const told = all().filter(([, secret]) => !meant.has(secret) && tracesOf(secret).some((trace) => text.includes(trace)));
+  const [unknown] = (text.match(new RegExp(anySecret, 'g')) ?? []).filter((found) => !meant.has(found) && !all().some(([, secret]) => secret.includes(found)));
+  return [...told.map(([name]) => name), ...(unknown ? ['one that nobody was shown'] : [])];
+}
+
+describe('a secret', () => {
+  it('is told by the search, whole or by half, plain or encoded', () => {
+    for (const [name, secret] of all()) {
+      for (const text of [secret, halfOf(secret)]) {
+        const seen = [text, Buffer.from(text).toString('hex'), Buffer.from(`id:${text}`).toString('base64'), Buffer.from(`a${text}.`).toString('base64url')];
+        for (const trace of seen) expect(givenAway(`{"a":"${trace}"}`)).toContain(name);
+      }
+    }
+    expect(givenAway(`tgs_${randomBytes(32).toString('base64url')}`)).toEqual(['one that nobody was shown']);
+    expect(givenAway(JSON.stringify(orgInput()))).toEqual([]);
+  });
+
+  it('was issued in every way there is, and the store failed meanwhile', () => {
+    const kinds = [...issued.values()].map((secret) => /^(tg[a-z]_|eyJ)/.exec(secret)?.[0] ?? 'lease');
+    expect([...new Set(kinds)].sort()).toEqual(['eyJ', 'lease', 'tgk_', 'tgr_', 'tgs_', 'tgt_']);
+    expect(issued.size).toBeGreaterThan(25);
+    expect(faultsMet).toBeGreaterThan(40);
+    const logged = lines.join('');
+    for (const message of ['"unexpected error"', '"request"']) expect(logged).toContain(message);
+    expect(answers.filter(({ text }) => text.includes('SERVICE_UNAVAILABLE')).length).toBeGreaterThan(10);
+  });
+
+  it.each(tableNames)('is in no item of %s', (table) => {
+    expect(givenAway(stored.get(table) ?? '')).toEqual([]);
+  });
+
+  it('has left in the tables what it is checked by', () => {
+    expect([...stored.keys()]).toEqual(tableNames);
+    expect(stored.get('api_keys')?.match(/"api_key_hash":"[0-9a-f]{64}"/g)?.length).toBeGreaterThanOrEqual(2);
+    expect(stored.get('config')).toMatch(/"client_secret_hash":"\$2[aby]\$04\$/);
+    for (const table of ['refresh_tokens', 'secret_retrieval_tokens', 'revoked_tokens', 'limiter'] satisfies TableName[])
+      expect(stored.get(table)?.length).toBeGreaterThan(100);
+  });
+
+  it('was in no call to the store, not even in passing', () => {
+    const calls = proxy.calls.map(({ operation, tables, body }) => ({ call: `${operation} ${tables.join(' ')}`, body: JSON.stringify(body) }));
+    expect(calls.length).toBeGreaterThan(150);
+    const whole = calls.map(({ body }) => body).join('\n');
+    expect(givenAway(whole)).toEqual([]);
+  });
+
+  it('is in no line of the log', () => {
+    expect(lines.length).toBeGreaterThan(150);
+    const telling = lines.filter((line) => givenAway(line).length > 0);
+    expect(telling.map((line) => ({ line, tells: givenAway(line) }))).toEqual([]);
+  });
+
+  it('is in no answer but the one that it was meant for', () => {
+    const telling = answers.map(({ to, text, meant }) => ({ to, text, tells: givenAway(text, meant) })).filter(({ tells }) => tells.length > 0);
+    const each = new Map(telling.map(({ to, text, tells }) => [to, `${tells[0]}: ${text}`]));
+    expect(Object.fromEntries(each)).toEqual({});
+  });
+
+  it('is not taken over as the id of a request, which every error and every line tells', async () => {
+    const fit = [...issued, ['admin key', adminKey] as const].filter(([, secret]) => /^[A-Za-z0-9._:-]{1,128}$/.test(secret));
+    expect(fit.length).toBeGreaterThan(10);
+    const before = lines.length;
+    const telling = await Promise.all(
+      fit.map(async ([name, secret]) => {
+        const { text } = await send('{ me { kind } }', {}, { 'x-request-id': secret });
+        return givenAway(text).length > 0 ? [name] : [];
+      }),
+    );
+    expect({ answers: telling.flat(), lines: lines.slice(before).flatMap((line) => givenAway(line)) }).toEqual({ answers: [], lines: [] });
+  });
+
+  it('is on no page of metrics, nor among the public keys', () => {
+    const [metrics = '', keys = ''] = metricsPages;
+    expect(metrics).toContain('tollgate_logins_total');
+    expect(keys).toContain('"kid"');
+    expect(givenAway(metrics)).toEqual([]);
+    expect(givenAway(keys)).toEqual([]);
+  });
+});

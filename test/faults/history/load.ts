@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../../src/lib/timers.js';
+import { Caller, newApp, newOrg, type TestApp } from '../../support/app.js';
+import * as op from '../../support/operations.js';
+import type { Chance } from './chance.js';
+import type { Facts } from './checks.js';
+import { HistoryClient, type Surroundings } from './client.js';
+import type { Act, Entry, SentReading } from './history.js';
+
+const labels = ['premium', 'standard'] as const;
+const resource = 'api';
+const limit = 'tokens';
+const busy = { burst: 10, perSecond: 10 };
+const devicesATenant = 2;
+
+export interface Tenant {
+  readonly name: string;
+  readonly orgId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Of the org, of its app and of its fleet. */
+  readonly org: HistoryClient;
+  readonly app: HistoryClient;
+  readonly fleet: HistoryClient;
+  readonly admin: HistoryClient;
+}
+
+/** A text that no one else has, fit for every field. */
+export const newCanary = (): string => `canary_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
+
+/** Two tenants that look alike but for their canaries, which stand in every text that they may choose. */
+export async function newTenants(app: TestApp, around: Surroundings, adminKey: string, timezone: string): Promise<Tenant[]> {
+  const tenants: Tenant[] = [];
+  for (const [name, canary] of Object.entries(around.canaries)) {
+    const org = await newOrg(app, { name: `Org ${canary}`, timezone });
+    const chat = await newApp(app, org, 'chat', { name: `Chat ${canary}` });
+    const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, { input: { orgId: org.orgId, description: canary } });
+    const device = new Caller(app.url, { 'x-api-key': createApiKey.secret });
+    for (let i = 0; i < devicesATenant; i++)
+      await device.ask(op.RegisterDeviceDocument, {
+        input: { hardwareId: deviceOf(i), bootId, firmwareVersion: '1.0.0', capabilities: { sensors: [canary] } },
+      });
+    const set = (entityId: string, input: op.LimitInput) =>
+      app.admin.ask(op.SetLimitsDocument, { input: { orgId: org.orgId, level: 'ENTITY', entityId, resource, limits: [input] } });
+    await set('busy', { name: limit, capacity: busy.burst, refillAmount: busy.perSecond, refillPeriodSecs: 1 });
+    await set('ledger', { name: limit, capacity: 1_000_000_000, refillPeriodSecs: 1_000_000 });
+    const client = (who: string, headers: Record<string, string>) => new HistoryClient(around, name, { name: `${who} of ${name}`, headers });
+    tenants.push({
+      name,
+      orgId: org.orgId,
+      clientId: org.clientId,
+      clientSecret: org.clientSecret,
+      org: client('org', { authorization: `Bearer ${org.accessToken}` }),
+      app: client('app', { authorization: `Bearer ${chat.accessToken}` }),
+      fleet: client('fleet', { 'x-api-key': createApiKey.secret }),
+      // The admin may see everyone: what it is told is nobody's leak.
+      admin: new HistoryClient({ ...around, canaries: {} }, 'admin', { name: 'admin', headers: { 'x-admin-key': adminKey } }),
+    });
+  }
+  return tenants;
+}
+
+/** What the checks have to know of this load. */
+export const factsOf = (tenants: readonly Tenant[]): Pick<Facts, 'limits' | 'saturated'> => {
+  const saturated = tenants.map(({ name }) => `${name}/busy`);
+  return { saturated, limits: Object.fromEntries(saturated.map((bucket) => [bucket, busy])) };
+};
+
+const scopeOf = ({ name }: Tenant, label: string): string => `${name}/chat/${label}`;
+
+/** A mixed load of all three parts on all gateways, by clients who ask again until they know. */
+export class Load {
+  private isOver = false;
+  private giveUpMs = Number.POSITIVE_INFINITY;
+  private readonly actors: Promise<void>[] = [];
+  /** Secrets that were handed out: none of them may stand anywhere else. */
+  readonly secrets: string[] = [];
+
+  constructor(
+    private readonly tenants: readonly Tenant[],
+    private readonly gateways: number,
+    private readonly chance: Chance,
+    /** How long to wait for the worker at the end. */
+    private readonly totalMs = 20_000,
+  ) {}
+
+  start(): void {
+    const each = (count: number, actor: (tenant: Tenant, chance: Chance) => Promise<void>) => {
+      for (const tenant of this.tenants) for (let i = 0; i < count; i++) this.actors.push(this.repeat(actor, tenant, this.chance.fork()));
+    };
+    each(2, (tenant, chance) => this.spends(tenant, chance));
+    each(3, (tenant, chance) => this.takes(tenant, chance));
+    each(1, (tenant, chance) => this.borrows(tenant, chance));
+    each(2, (tenant, chance) => this.measures(tenant, chance));
+    each(1, (tenant, chance) => this.watches(tenant, chance));
+    each(1, (tenant, chance) => this.comesAndGoes(tenant, chance));
+  }
+
+  /** Ends the load, asks for what is unknown until it is known, and looks at everything once more. */
+  async settle(withinMs: number): Promise<number> {
+    this.isOver = true;
+    this.giveUpMs = Date.now() + withinMs;
+    await Promise.all(this.actors);
+    const settledMs = Date.now();
+    for (const tenant of this.tenants) await this.lookAtAll(tenant);
+    return settledMs;
+  }
+
+  private async repeat(actor: (tenant: Tenant, chance: Chance) => Promise<void>, tenant: Tenant, chance: Chance): Promise<void> {
+    while (!this.isOver) await actor(tenant, chance);
+  }
+
+  /** Asks one gateway, then another, until it is known what became of it. */
+  private async insist(chance: Chance, attempt: (via: number) => Promise<Entry>): Promise<Entry> {
+    let isUnsure = false;
+    for (let via = chance.below(this.gateways); ; via = (via + 1) % this.gateways) {
+      const entry = await attempt(via);
+      isUnsure ||= entry.outcome === 'unknown';
+      if (entry.outcome === 'ok' || !(isUnsure || entry.code === 'refused connection') || Date.now() > this.giveUpMs) return entry;
+      await sleep(chance.between(50, 400));
+    }
+  }
+
+  private async spends(tenant: Tenant, chance: Chance): Promise<void> {
+    const label = chance.one(labels);
+    const act: Act = { kind: 'cost', scope: scopeOf(tenant, label), requestId: randomUUID(), micros: chance.between(1, 1000) };
+    const { requestId, micros: costUsdMicros } = act;
+    const input = { requestId, modelLabel: label, inputTokens: 1, outputTokens: 1, costUsdMicros };
+    const submit = (via: number) => tenant.app.call(via, act, op.SubmitCostDocument, { input }, () => ({}));
+    await this.insist(chance, submit);
+    // Some send again what was answered long ago.
+    if (chance.fraction() < 0.1) await submit(chance.below(this.gateways));
+    await sleep(chance.between(5, 40));
+  }
+
+  /** Always more than there is. */
+  private async takes(tenant: Tenant, chance: Chance): Promise<void> {
+    const act: Act = { kind: 'acquire', bucket: `${tenant.name}/busy`, amount: 1, requestId: randomUUID() };
+    const { outcome, told } = await this.acquire(tenant, chance.below(this.gateways), act, undefined);
+    if (outcome !== 'ok' || !told.granted) await sleep(chance.between(10, 30));
+  }
+
+  private acquire({ org }: Tenant, via: number, act: Extract<Act, { kind: 'acquire' }>, requestId: string | undefined): Promise<Entry> {
+    const entityId = act.bucket.split('/')[1] as string;
+    const input = { entityId, resource, consume: [{ limit, amount: act.amount }], ...(requestId ? { requestId } : {}) };
+    return org.call(via, act, op.AcquireDocument, { input }, ({ acquire }) =>
+      acquire.__typename === 'Lease' ? { granted: true, leaseId: acquire.leaseId } : { granted: false },
+    );
+  }
+
+  /** Takes, corrects, and sometimes gives back: each of it once, however often it is asked for. */
+  private async borrows(tenant: Tenant, chance: Chance): Promise<void> {
+    const bucket = `${tenant.name}/ledger`;
+    const requestId = randomUUID();
+    let amount = chance.between(1, 9);
+    const { told } = await this.insist(chance, (via) => this.acquire(tenant, via, { kind: 'acquire', bucket, amount, requestId }, requestId));
+    const { leaseId } = told;
+    if (leaseId === undefined) return;
+    if (chance.fraction() < 0.5) {
+      const act: Act = { kind: 'adjust', bucket, leaseId, amount: chance.between(1, 5), key: randomUUID() };
+      const input = { leaseId, adjust: [{ limit, amount: act.amount }], idempotencyKey: act.key };
+      await this.insist(chance, (via) =>
+        tenant.org.call(via, act, op.AdjustLeaseDocument, { input }, ({ adjustLease }) => ({ replayed: adjustLease.replayed })),
+      );
+      amount += act.amount;
+    }
+    if (chance.fraction() < 0.5) {
+      const act: Act = { kind: 'release', bucket, leaseId, amount };
+      const release = (via: number) =>
+        tenant.org.call(via, act, op.ReleaseLeaseDocument, { leaseId }, ({ releaseLease }) => ({ replayed: releaseLease.replayed }));
+      await this.insist(chance, release);
+      if (chance.fraction() < 0.5) await release(chance.below(this.gateways));
+    }
+    await sleep(chance.between(20, 60));
+  }
+
+  private async measures({ name, fleet }: Tenant, chance: Chance): Promise<void> {
+    const readings: SentReading[] = Array.from({ length: chance.between(1, 4) }, () => ({
+      device: `${name}/${deviceOf(chance.below(devicesATenant))}`,
+      batchId: randomUUID(),
+      value: chance.between(0, 5000) / 100,
+    }));
+    const timestampMs = Date.now() - chance.between(0, 1000);
+    const input = {
+      readings: readings.map(({ device, batchId, value }) => ({
+        hardwareId: device.slice(name.length + 1),
+        batchId,
+        timestampMs,
+        bootId,
+        firmwareVersion: '1.0.0',
+        sensors: { bme280TempC: value },
+        sensorStatus: {},
+      })),
+    };
+    for (;;) {
+      const { outcome, told } = await this.insist(chance, (via) =>
+        fleet.call(via, { kind: 'ingest', readings }, op.IngestDocument, { input }, ({ ingest }) => ({ verdicts: ingest.verdicts.map(({ kind }) => kind) })),
+      );
+      if (outcome !== 'ok' || !told.verdicts?.includes('RETRY') || Date.now() > this.giveUpMs) break;
+      await sleep(chance.between(50, 400));
+    }
+    await sleep(chance.between(10, 60));
+  }
+
+  private async watches(tenant: Tenant, chance: Chance): Promise<void> {
+    const label = chance.one(labels);
+    await this.look(tenant, chance.below(this.gateways), chance.one(['shards', 'total'] as const), label);
+    await sleep(chance.between(20, 100));
+  }
+
+  private look(tenant: Tenant, via: number, kind: 'shards' | 'total', label: string): Promise<Entry> {
+    const variables = { appId: 'chat', consistency: kind === 'shards' ? ('EXACT' as const) : ('AGGREGATED' as const) };
+    return tenant.org.call(via, { kind, scope: scopeOf(tenant, label) }, op.AppSpendDocument, variables, ({ org }) => ({
+      micros: org?.app?.spend.labels.find((one) => one.label === label)?.costUsdMicros ?? 0,
+    }));
+  }
+
+  /** Logs in, refreshes, gets a new secret, and is shut out: with everything asked for twice at once. */
+  private async comesAndGoes(tenant: Tenant, chance: Chance): Promise<void> {
+    const { org, clientId, clientSecret } = tenant;
+    const via = () => chance.below(this.gateways);
+    let pair: { readonly accessToken: string; readonly refreshToken: string } | undefined;
+    await org.call(via(), { kind: 'ask' }, op.IssueTokenDocument, { input: { clientId, clientSecret } }, ({ issueToken }) => {
+      pair = issueToken;
+      return {};
+    });
+    if (!pair) return sleep(500);
+    this.secrets.push(pair.accessToken, pair.refreshToken);
+    const session = org.with({ name: `session ${randomUUID()}`, headers: { authorization: `Bearer ${pair.accessToken}` } });
+    const me = (through = via()) => session.call(through, { kind: 'ask' }, op.MeDocument, {}, () => ({}));
+    await me();
+
+    const { refreshToken } = pair;
+    const refresh = () =>
+      org.call(via(), { kind: 'refresh', token: nameOf(refreshToken) }, op.RefreshTokenDocument, { refreshToken }, ({ refreshToken: next }) => {
+        this.secrets.push(next.accessToken, next.refreshToken);
+        return { successor: next.refreshToken };
+      });
+    await Promise.all([refresh(), refresh()]);
+
+    let retrieval: string | undefined;
+    await org.call(via(), { kind: 'ask' }, op.RotateCredentialsDocument, { input: { appId: 'chat' } }, ({ rotateCredentials }) => {
+      retrieval = rotateCredentials.secretRetrieval.token;
+      return {};
+    });
+    if (retrieval !== undefined) {
+      const token = retrieval;
+      this.secrets.push(token);
+      const retrieve = () =>
+        org.call(via(), { kind: 'retrieve', token: nameOf(token) }, op.RetrieveSecretDocument, { token }, ({ retrieveSecret }) => {
+          this.secrets.push(retrieveSecret.clientSecret);
+          return { secret: retrieveSecret.clientId };
+        });
+      await Promise.all([retrieve(), retrieve()]);
+      await retrieve();
+    }
+
+    await this.insist(chance, (through) =>
+      org.call(through, { kind: 'revoke', credential: session.credential.name }, op.RevokeTokenDocument, { token: pair?.accessToken ?? '' }, () => ({})),
+    );
+    for (let i = 0; i < 12 && !this.isOver; i++) {
+      await sleep(chance.between(200, 300));
+      await me(i % this.gateways);
+    }
+  }
+
+  private async lookAtAll(tenant: Tenant): Promise<void> {
+    const { name, org, admin, orgId } = tenant;
+    for (const label of labels) {
+      const shards = await this.insist(this.chance, (via) => this.look(tenant, via, 'shards', label));
+      // The worker has still to sum what came last.
+      for (const untilMs = Date.now() + this.totalMs; Date.now() < untilMs; await sleep(200)) {
+        const total = await this.insist(this.chance, (via) => this.look(tenant, via, 'total', label));
+        if (total.told.micros === shards.told.micros) break;
+      }
+    }
+    await this.insist(this.chance, (via) =>
+      org.call(via, { kind: 'consumed', bucket: `${name}/ledger` }, op.BucketOfDocument, { entityId: 'ledger', resource }, (data) => ({
+        consumed: data.org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0,
+      })),
+    );
+    for (let i = 0; i < devicesATenant; i++) {
+      const hardwareId = deviceOf(i);
+      const stored: { batchId: string; value: number }[] = [];
+      for (let after: string | null = null, more = true; more; ) {
+        const asked: { after: string | null } = { after };
+        // The last page has the whole of it on record.
+        const { outcome } = await this.insist(this.chance, (via) =>
+          admin.call(via, { kind: 'readings', device: `${name}/${hardwareId}` }, op.ReadingsOfDocument, { orgId, hardwareId, first: 500, ...asked }, (data) => {
+            const page = data.org?.device?.readings;
+            stored.push(...(page?.nodes ?? []).map(({ batchId, sensors }) => ({ batchId, value: sensors.bme280TempC as number })));
+            more = page?.pageInfo.hasNextPage ?? false;
+            after = page?.pageInfo.endCursor ?? null;
+            return { stored: [...stored] };
+          }),
+        );
+        if (outcome !== 'ok') break;
+      }
+    }
+  }
+}
+
+const bootId = randomUUID();
+const deviceOf = (i: number): string => `AA:BB:CC:DD:EE:0${i}`;
+/** Enough of a secret to tell it from others, and not the secret. */
+const nameOf = (secret: string): string => secret.slice(0, 12);
