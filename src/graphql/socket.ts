@@ -15,14 +15,17 @@ const longestReason = 120;
 export interface Wire {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** Operations by their ids, each until it has ended and its peer was told so. */
-  readonly running: ReadonlyMap<string, Promise<void>>;
+  /** How many operations run that their peer has not ended. */
+  running(): number;
 }
 
 /** Carries the protocol over one socket, and cuts off a peer that lets more wait to be sent than is fair. */
 export function carry(protocol: Server<Wire>, socket: WebSocket, request: IncomingMessage, log: Log): void {
+  /** Operations by their ids, each until it has ended and its peer was told so. */
   const running = new Map<string, Promise<void>>();
+  /** Those of them that their peer has ended: it is to hear no more of them. */
   const ending = new Map<string, Promise<void>>();
+  const live = () => running.size - ending.size;
   let receive: (text: string) => Promise<void> = async () => undefined;
   const close = (code: number, reason: string) => socket.close(code, reason.slice(0, longestReason));
 
@@ -37,7 +40,7 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
     const current = running.get(id);
     if (type === 'complete' && current) ending.set(id, current);
     if (type !== 'subscribe') return receive(text);
-    if (running.size >= mostUnsent) return socket.terminate();
+    if (live() >= mostUnsent) return socket.terminate();
     // An id that is used again before its first operation has quite ended would end both.
     const turn = (ending.get(id) ?? Promise.resolve())
       .then(() => receive(text))
@@ -81,16 +84,17 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
     {
       protocol: socket.protocol,
       send: (text) =>
-        new Promise((resolve, reject) => {
-          if (isSlow()) resolve();
-          else socket.send(text, (error) => (error ? reject(error) : resolve()));
+        new Promise((resolve) => {
+          if (isSlow() || (ending.size > 0 && ending.has(outline(text).id))) resolve();
+          // What cannot be sent any more, nobody waits for.
+          else socket.send(text, () => resolve());
         }),
       close,
       onMessage: (handler) => {
         receive = handler;
       },
     },
-    { socket, request, running },
+    { socket, request, running: live },
   );
   socket.once('close', (code, reason) => {
     void pinging.stop();

@@ -89,7 +89,7 @@ export function serveWebSocket(
       const session = sessions.get(extra.socket);
       if (!session) throw new Error('subscribed before connecting');
       try {
-        if (extra.running.size > bounds.socketOperations) throw tooMany();
+        if (extra.running() > bounds.socketOperations) throw tooMany();
         turnstile.refuseList();
         admission.admit(principalOf(session.viewer, session.address))();
       } catch (error) {

@@ -5,7 +5,15 @@ import type { Config } from '../../src/config.js';
 import { adminKey, Caller } from '../support/app.js';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const skewedClock = new URL('../support/skewed-clock.mjs', import.meta.url).href;
 const running = new Set<ChildProcess>();
+
+export interface ProcessOptions {
+  /** How far its clock is ahead. */
+  readonly skewMs?: number;
+  /** Gets all that it writes. */
+  readonly onOutput?: (text: string) => void;
+}
 
 /** Ends what a test that failed has left behind. */
 export function killAll(): void {
@@ -13,11 +21,18 @@ export function killAll(): void {
 }
 
 /** A process of the real program on the tables of `config`, with whatever stands at `endpoint` before them. */
-async function start(command: string, config: Config, endpoint: string, ready: string): Promise<{ readonly child: ChildProcess; readonly line: string }> {
-  const child = spawn('node', [main, command], {
+async function start(
+  command: string,
+  config: Config,
+  endpoint: string,
+  ready: string,
+  { skewMs = 0, onOutput = () => undefined }: ProcessOptions = {},
+): Promise<{ readonly child: ChildProcess; readonly line: string }> {
+  const child = spawn('node', [...(skewMs === 0 ? [] : ['--import', skewedClock]), main, command], {
     cwd: tmpdir(),
     env: {
       PATH: process.env.PATH ?? '',
+      SKEW_MS: String(skewMs),
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
       PORT: '0',
@@ -35,12 +50,16 @@ async function start(command: string, config: Config, endpoint: string, ready: s
   running.add(child);
   child.once('exit', () => running.delete(child));
   let output = '';
+  let isReady = false;
   await new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`${command} ended with ${code}: ${output}`)));
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
+        onOutput(chunk.toString());
+        if (isReady) return;
         output += chunk.toString();
-        if (output.includes(ready)) resolve();
+        isReady = output.includes(ready);
+        if (isReady) resolve();
       });
     }
   });
@@ -53,14 +72,14 @@ export interface GatewayProcess {
   readonly origin: string;
 }
 
-export async function startGatewayProcess(config: Config, endpoint: string): Promise<GatewayProcess> {
-  const { child, line } = await start('gateway', config, endpoint, 'gateway is serving');
+export async function startGatewayProcess(config: Config, endpoint: string, options: ProcessOptions = {}): Promise<GatewayProcess> {
+  const { child, line } = await start('gateway', config, endpoint, 'gateway is serving', options);
   const { url } = JSON.parse(line) as { url: string };
   return { child, admin: new Caller(url, { 'x-admin-key': adminKey }), origin: new URL(url).origin };
 }
 
-export const startWorkerProcess = async (config: Config, endpoint: string): Promise<ChildProcess> =>
-  (await start('worker', config, endpoint, 'worker is running')).child;
+export const startWorkerProcess = async (config: Config, endpoint: string, options: ProcessOptions = {}): Promise<ChildProcess> =>
+  (await start('worker', config, endpoint, 'worker is running', options)).child;
 
 /** The exit code, or the signal that ended it. */
 export const ended = (child: ChildProcess): Promise<number | string | null> =>

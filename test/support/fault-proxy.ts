@@ -77,9 +77,10 @@ interface Reply {
 }
 
 /** A proxy on loopback before the DynamoDB engine that does to calls what networks and busy stores do. */
-export async function startFaultProxy(targetEndpoint: string, port = 0): Promise<FaultProxy> {
+export async function startFaultProxy(targetEndpoint: string, port = 0, { remembersCalls = true } = {}): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true });
   let calls: Call[] = [];
+  const counts = new Map<string, number>();
   let rules: { readonly rule: Rule; matched: number; hits: number }[] = [];
   const remembered = new Map<string, Reply>();
 
@@ -94,15 +95,16 @@ export async function startFaultProxy(targetEndpoint: string, port = 0): Promise
     const text = await textOf(incoming);
     const operation = String(incoming.headers['x-amz-target'] ?? '').replace(/^.*\./, '');
     const body = (text ? JSON.parse(text) : {}) as Body;
-    const nth = calls.filter((call) => call.operation === operation).length + 1;
+    const nth = (counts.get(operation) ?? 0) + 1;
+    counts.set(operation, nth);
     const call: Call = { operation, tables: tablesOf(body), nth, body };
     const rule = due(call);
-    calls.push(rule ? { ...call, fault: rule.fault } : call);
+    if (remembersCalls) calls.push(rule ? { ...call, fault: rule.fault } : call);
 
     const memoryKey = isEventualRead(call) ? `${operation} ${text}` : undefined;
     const forward = async (sent = text): Promise<Reply> => {
       const reply = await forwarded(incoming, targetEndpoint, agent, sent);
-      if (memoryKey && sent === text && reply.status === 200) remembered.set(memoryKey, reply);
+      if (remembersCalls && memoryKey && sent === text && reply.status === 200) remembered.set(memoryKey, reply);
       return reply;
     };
     switch (rule?.fault) {
@@ -170,6 +172,7 @@ export async function startFaultProxy(targetEndpoint: string, port = 0): Promise
     clear() {
       rules = [];
       calls = [];
+      counts.clear();
       remembered.clear();
     },
     async stop() {

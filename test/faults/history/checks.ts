@@ -55,6 +55,7 @@ export function violations(entries: readonly Entry[], facts: Facts): Violation[]
     ...nothingAfterRevocation(entries, of('revoke'), facts),
     ...tenantsApart(entries),
     ...drainsClean(entries, facts),
+    ...answersInTime(entries),
   ].sort((a, b) => a.atMs - b.atMs);
 }
 
@@ -368,10 +369,16 @@ const tenantsApart = (entries: readonly Entry[]): Violation[] =>
       .map((other) => ({ rule: 'tenants apart', what: `${tenant} was told of ${other} in an answer to ${act.kind}`, atMs: endedMs })),
   );
 
+const answersInTime = (entries: readonly Entry[]): Violation[] =>
+  entries.flatMap(({ code, act, via, endedMs }) =>
+    code === 'no answer' ? [{ rule: 'answers in time', what: `${act.kind} had none from gateway ${via}`, atMs: endedMs }] : [],
+  );
+
 /** Whoever is told to stop answers what it has taken on: no connection breaks. */
 const drainsClean = (entries: readonly Entry[], { drains }: Facts): Violation[] =>
-  entries.flatMap(({ via, code, invokedMs, endedMs, act }) =>
-    code === 'broken connection' && drains.some((drain) => drain.via === via && endedMs >= drain.fromMs && invokedMs <= drain.toMs)
-      ? [{ rule: 'drains clean', what: `${act.kind} got no answer from gateway ${via}, which had only been told to stop`, atMs: endedMs }]
-      : [],
-  );
+  entries.flatMap(({ via, code, invokedMs, endedMs, act }) => {
+    const drain = drains.find((one) => one.via === via && endedMs >= one.fromMs && invokedMs <= one.toMs);
+    if (code !== 'broken connection' || !drain) return [];
+    const when = `sent ${invokedMs - drain.fromMs} ms after it was told to stop, broken ${drain.toMs - endedMs} ms before it had`;
+    return [{ rule: 'drains clean', what: `${act.kind} got no answer from gateway ${via}: ${when}`, atMs: endedMs }];
+  });

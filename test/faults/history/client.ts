@@ -17,6 +17,7 @@ export interface Surroundings {
   readonly canaries: Readonly<Record<string, string>>;
 }
 
+/** More than twice what any operation may take. */
 const answerMs = 12_000;
 
 interface PublicError {
@@ -55,7 +56,8 @@ export class HistoryClient {
     } catch (error) {
       // A connection that was refused has carried nothing; of any other nobody knows.
       const refused = (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED';
-      return { outcome: refused ? 'failed' : 'unknown', code: refused ? 'refused connection' : 'broken connection', told: {}, canaries: [] };
+      const broken = (error as Error).name === 'TimeoutError' ? 'no answer' : 'broken connection';
+      return { outcome: refused ? 'failed' : 'unknown', code: refused ? 'refused connection' : broken, told: {}, canaries: [] };
     }
     const canaries = Object.keys(this.around.canaries).filter((tenant) => text.includes(this.around.canaries[tenant] as string));
     const { data, errors } = JSON.parse(text) as { data?: T; errors?: readonly PublicError[] };

@@ -1,0 +1,202 @@
+import type { ChildProcess } from 'node:child_process';
+import { tableNames } from '../../../src/dynamo/tables.js';
+import { sleep } from '../../../src/lib/timers.js';
+import { adminKey, startTestApp, testEndpoint } from '../../support/app.js';
+import { type Fault, type FaultProxy, startFaultProxy } from '../../support/fault-proxy.js';
+import { ended, killAll, startGatewayProcess, startWorkerProcess } from '../processes.js';
+import { Chance } from './chance.js';
+import { type Facts, type Violation, violations } from './checks.js';
+import { type Entry, History } from './history.js';
+import { factsOf, Load, newCanary, newTenants } from './load.js';
+
+const processes = 2;
+const calmMs = 8000;
+const settleMs = 40_000;
+const skewMs = 5000;
+// What is known of revocations is trusted for five seconds when the store does not answer.
+const revocationGraceMs = 6000;
+
+const faults: readonly Fault[] = [
+  'throttle',
+  'error-before',
+  'error-after',
+  'drop-reply',
+  'no-reply',
+  'no-reply-after',
+  'slow',
+  'conflict',
+  'partial-batch',
+  'refuse',
+];
+
+export interface TortureOptions {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly tell: (line: string) => void;
+}
+
+export interface TortureReport {
+  readonly violations: readonly Violation[];
+  readonly leaks: readonly string[];
+  /** How many calls of each kind came to what. */
+  readonly tally: Readonly<Record<string, number>>;
+  readonly actions: Readonly<Record<string, number>>;
+}
+
+/** Two gateways and two workers under a mixed load, with everything done to them that can happen; what the log then says. */
+export async function torture({ minutes, seed, tell }: TortureOptions): Promise<TortureReport> {
+  const chance = new Chance(seed);
+  const isLong = minutes >= 5;
+  // These processes have the real time, so the orgs are put where their day does not end within the run.
+  const timezone = new Date().getUTCHours() >= 22 ? 'Etc/GMT+6' : 'UTC';
+  const app = await startTestApp();
+  let proxy: FaultProxy = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
+  const { endpoint, port } = proxy;
+  const output: string[] = [];
+  const onOutput = (text: string) => void output.push(text);
+
+  const gateways = await Promise.all(Array.from({ length: processes }, () => newGateway(0)));
+  const workers = await Promise.all(Array.from({ length: processes }, () => newWorker(0)));
+  const history = new History();
+  const canaries = { red: newCanary(), blue: newCanary() };
+  const tenants = await newTenants(app, { history, gateways, canaries }, adminKey, timezone);
+  const load = new Load(tenants, processes, chance.fork());
+  const drains: Facts['drains'][number][] = [];
+  const actions: Record<string, number> = {};
+
+  async function newGateway(skew: number) {
+    const { child, origin } = await startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput });
+    return { child, url: `${origin}/graphql` };
+  }
+  function newWorker(skew: number): Promise<ChildProcess> {
+    return startWorkerProcess(app.config, endpoint, { skewMs: skew, onOutput });
+  }
+  async function endGateway(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { child } = gateways[i] as { child: ChildProcess };
+    child.kill(signal);
+    await ended(child);
+  }
+  async function endWorker(i: number): Promise<void> {
+    const child = workers[i] as ChildProcess;
+    child.kill('SIGKILL');
+    await ended(child);
+  }
+
+  const done: Readonly<Record<string, () => Promise<void>>> = {
+    ...Object.fromEntries(
+      faults.map((fault) => [
+        fault,
+        async () => {
+          const rule = proxy.inject({ fault, nth: { first: chance.between(5, 40) }, ms: chance.between(100, 1500) });
+          await sleep(chance.between(500, 1500));
+          rule.remove();
+        },
+      ]),
+    ),
+    'gateway killed': async () => {
+      const i = chance.below(processes);
+      await endGateway(i, 'SIGKILL');
+      await sleep(chance.between(200, 1500));
+      gateways[i] = await newGateway(0);
+    },
+    'gateway told to stop': async () => {
+      const i = chance.below(processes);
+      const fromMs = Date.now();
+      await endGateway(i, 'SIGTERM');
+      drains.push({ via: i, fromMs, toMs: Date.now() });
+      gateways[i] = await newGateway(0);
+    },
+    'gateway with a wrong clock': async () => {
+      const i = chance.below(processes);
+      await endGateway(i, 'SIGKILL');
+      gateways[i] = await newGateway(chance.one([-skewMs, skewMs]));
+    },
+    'worker killed': async () => {
+      const i = chance.below(processes);
+      await endWorker(i);
+      await sleep(chance.between(200, 1500));
+      workers[i] = await newWorker(0);
+    },
+    'worker with a wrong clock': async () => {
+      const i = chance.below(processes);
+      await endWorker(i);
+      workers[i] = await newWorker(chance.one([-skewMs, skewMs]));
+    },
+    'store stopped': async () => {
+      await proxy.stop();
+      await sleep(isLong ? 30_000 : 4000);
+      proxy = await startFaultProxy(testEndpoint(), port, { remembersCalls: false });
+    },
+  };
+
+  /** Beside everything else: longer than any lease of work lasts. */
+  async function pauseWorker(): Promise<void> {
+    const paused = workers[0] as ChildProcess;
+    paused.kill('SIGSTOP');
+    await sleep(isLong ? 90_000 : 8000);
+    paused.kill('SIGCONT');
+  }
+
+  try {
+    load.start();
+    const untilMs = Date.now() + minutes * 60_000 - calmMs;
+    let plan: string[] = [];
+    let pausing = Promise.resolve();
+    for (let round = 0; Date.now() < untilMs; ) {
+      if (plan.length === 0) {
+        plan = chance.shuffled(Object.keys(done));
+        if (round++ % 3 === 0) pausing = pauseWorker();
+      }
+      const name = plan.pop() as string;
+      if (name === 'store stopped' && Date.now() + (isLong ? 30_000 : 4000) > untilMs) continue;
+      actions[name] = (actions[name] ?? 0) + 1;
+      tell(`${Math.round((untilMs - Date.now()) / 1000)} s left: ${name}`);
+      await done[name]?.();
+    }
+    await pausing;
+    // All well again, and the clocks right.
+    for (let i = 0; i < processes; i++) {
+      await endGateway(i, 'SIGKILL');
+      gateways[i] = await newGateway(0);
+    }
+    await sleep(3000);
+    const fromMs = Date.now();
+    await sleep(calmMs);
+    const calm = [{ fromMs, toMs: Date.now() }];
+    const settledMs = await load.settle(settleMs);
+    const facts: Facts = { ...factsOf(tenants), skewMs: 2 * skewMs, calm, drains, settledMs, revocationGraceMs };
+    const written = [...output, ...(await dump(app.gateway.services.store))].join('\n');
+    return {
+      violations: violations(history.entries, facts),
+      leaks: [...load.secrets, adminKey].filter((secret) => written.includes(secret)).map((secret) => `${secret.slice(0, 8)}…`),
+      tally: tallied(history.entries),
+      actions,
+    };
+  } finally {
+    killAll();
+    await app.stop();
+    app.tableAdmin.client.destroy();
+    await proxy.stop();
+  }
+}
+
+/** All that is stored, as text. */
+async function dump(store: Awaited<ReturnType<typeof startTestApp>>['gateway']['services']['store']): Promise<string[]> {
+  const items: string[] = [];
+  for (const table of tableNames) {
+    for (let page = await store.scan(table); ; page = await store.scan(table, page.next)) {
+      items.push(...page.items.map((item) => JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? String(value) : value))));
+      if (!page.next) break;
+    }
+  }
+  return items;
+}
+
+function tallied(entries: readonly Entry[]): Record<string, number> {
+  const tally: Record<string, number> = {};
+  for (const { act, outcome, code } of entries) {
+    const name = `${act.kind} ${outcome}${code ? ` (${code})` : ''}`;
+    tally[name] = (tally[name] ?? 0) + 1;
+  }
+  return tally;
+}
