@@ -1,4 +1,4 @@
-// npm run bench -- spend|limits|devices [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
+// npm run bench -- spend|limits|devices|overload [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
@@ -9,6 +9,7 @@ const parts = {
   spend: async () => (await import('./spend.mjs')).spend,
   limits: async () => (await import('./limits.mjs')).limits,
   devices: async () => (await import('./devices.mjs')).devices,
+  overload: async () => (await import('./overload.mjs')).overload,
 };
 
 const { positionals, values } = parseArgs({

@@ -32,6 +32,7 @@ export async function openStage({ inFlight, profile }) {
     const pids = { gateway: gateway.child.pid, engine: enginePid() };
     return {
       store,
+      url: `${origin}/graphql`,
       tableName: (name) => tablePrefix + name,
       client,
       asAdmin: { 'x-admin-key': adminKey },

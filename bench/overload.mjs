@@ -1,0 +1,171 @@
+// Five times what the gateway can serve: what is refused, how fast, what is still served, and how soon all is well again.
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { newOrg } from './tenant.mjs';
+
+const times = 5;
+const listShare = 0.1;
+const mostOutstanding = 4000;
+const tickMs = 2;
+const bars = { refusalMs: 50, goodput: 0.8, recoverySeconds: 10 };
+const submitQuery = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId } }';
+const listQuery = '{ org { app(appId: \\"chat\\") { alerts(first: 50) { nodes { id kind } } } } }';
+
+export async function overload(stage, { seconds }) {
+  const { headers } = await newOrg(stage);
+  const wire = new Wire(stage.url, headers);
+  // The compilers need thousands of requests; the peak is the best of what follows.
+  await closedLoop(wire, 64, 4);
+  const peaks = [await closedLoop(wire, 64, seconds), await closedLoop(wire, 256, seconds)];
+  const peak = Math.max(...peaks);
+  const before = await openLoop(wire, peak / 2, seconds, 0);
+  const flood = await openLoop(wire, peak * times, seconds + 2, listShare);
+  const after = await openLoop(wire, peak / 2, 12, 0);
+  wire.close();
+
+  const late = 2; // the first seconds fill what room there is
+  const settled = flood.answers.filter(({ atMs }) => atMs > late * 1000);
+  const span = seconds + 2 - late;
+  const good = settled.filter(({ isGood, isList }) => isGood && !isList).length / span;
+  const refusals = sorted(settled.filter(({ isGood }) => !isGood).map(({ ms }) => ms));
+  const shareOf = (isList) => {
+    const all = settled.filter((answer) => answer.isList === isList);
+    return all.filter(({ isGood }) => isGood).length / Math.max(1, all.length);
+  };
+  const normalMs = Math.max(20, 3 * at(sorted(before.answers.map(({ ms }) => ms)), 0.99));
+  const recovered = recoverySeconds(after.answers, normalMs);
+  const verdict = (isMet) => (isMet ? 'met' : 'MISSED');
+  console.log(`peak: ${peak.toFixed(0)} submitCost/s (${peaks.map((rate) => rate.toFixed(0)).join(' at 64, ')} at 256 in flight)`);
+  console.log(`offered: ${(flood.answers.length / (seconds + 2)).toFixed(0)}/s for ${seconds + 2} s, one in ten a list; not even sent: ${flood.unsent}`);
+  console.log(
+    `goodput: ${good.toFixed(0)} submitCost/s, ${(good / peak).toFixed(2)} of the peak (>= ${bars.goodput}: ${verdict(good / peak >= bars.goodput)})`,
+  );
+  console.log(
+    `refused: ${refusals.length}, p50 ${at(refusals, 0.5).toFixed(1)} ms, p99 ${at(refusals, 0.99).toFixed(1)} ms, longest ${at(refusals, 1).toFixed(1)} ms (< ${bars.refusalMs} ms at p99: ${verdict(at(refusals, 0.99) < bars.refusalMs)})`,
+  );
+  console.log(
+    `served of submissions: ${(100 * shareOf(false)).toFixed(1)} %, of lists: ${(100 * shareOf(true)).toFixed(1)} % (lists first: ${verdict(shareOf(true) < shareOf(false))})`,
+  );
+  console.log(`back to normal after ${recovered} s (<= ${bars.recoverySeconds}: ${verdict(recovered <= bars.recoverySeconds)})`);
+  const odd = [...new Set([...before.answers, ...settled, ...after.answers].map(({ code }) => code))].filter((code) => !known.has(code));
+  if (odd.length > 0) console.log(`unexpected answers: ${odd.join(', ')}`);
+  return odd.length;
+}
+
+const known = new Set(['ok', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE']);
+const sorted = (numbers) => Float64Array.from(numbers).sort();
+const at = (numbers, share) => numbers[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? 0;
+
+/** The first second from which on nothing is refused and all is as fast as before. */
+function recoverySeconds(answers, normalMs) {
+  const bySecond = [];
+  for (const answer of answers) {
+    const second = Math.floor(answer.atMs / 1000);
+    bySecond[second] ??= [];
+    bySecond[second].push(answer);
+  }
+  const lastBad = bySecond.findLastIndex((all) => all?.some(({ isGood }) => !isGood) || at(sorted((all ?? []).map(({ ms }) => ms)), 0.95) > normalMs);
+  return lastBad + 1;
+}
+
+async function closedLoop(wire, inFlight, seconds) {
+  const untilMs = performance.now() + seconds * 1000;
+  let good = 0;
+  const caller = async () => {
+    while (performance.now() < untilMs) if ((await wire.submit()) === 'ok') good++;
+  };
+  await Promise.all(Array.from({ length: inFlight }, caller));
+  return good / seconds;
+}
+
+/** So many a second, whether or not the ones before were answered. */
+async function openLoop(wire, perSecond, seconds, lists) {
+  const answers = [];
+  let outstanding = 0;
+  let sent = 0;
+  let unsent = 0;
+  const startedMs = performance.now();
+  const send = async () => {
+    const isList = Math.random() < lists;
+    const atMs = performance.now();
+    outstanding++;
+    const code = await (isList ? wire.list() : wire.submit());
+    outstanding--;
+    answers.push({ atMs: atMs - startedMs, ms: performance.now() - atMs, code, isGood: code === 'ok', isList });
+  };
+  await new Promise((resolve) => {
+    const timer = setInterval(() => {
+      const elapsed = performance.now() - startedMs;
+      if (elapsed > seconds * 1000) {
+        clearInterval(timer);
+        resolve();
+        return;
+      }
+      for (const due = (elapsed * perSecond) / 1000; sent < due; sent++) {
+        if (outstanding < mostOutstanding) void send();
+        else unsent++;
+      }
+    }, tickMs);
+  });
+  while (outstanding > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  return { answers, unsent };
+}
+
+/** The least client there can be, so that the load takes as little as possible of the CPU that it measures. */
+class Wire {
+  constructor(url, headers) {
+    const { hostname, port, pathname } = new URL(url);
+    this.target = { host: hostname, port: Number(port) };
+    const fields = Object.entries({ host: `${hostname}:${port}`, 'content-type': 'application/json', ...headers });
+    this.head = `POST ${pathname} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}content-length: `;
+    this.idle = [];
+    this.all = new Set();
+  }
+
+  submit() {
+    const input = { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 };
+    return this.post(`{"query":"${submitQuery}","variables":{"input":${JSON.stringify(input)}}}`);
+  }
+
+  list() {
+    return this.post(`{"query":"${listQuery}"}`);
+  }
+
+  post(body) {
+    const channel = this.idle.pop() ?? this.open();
+    return new Promise((resolve) => {
+      channel.resolve = resolve;
+      channel.socket.write(`${this.head}${body.length}\r\n\r\n${body}`);
+    });
+  }
+
+  open() {
+    const socket = connect({ ...this.target, noDelay: true });
+    const channel = { socket, resolve: undefined, text: '' };
+    this.all.add(channel);
+    socket.setEncoding('latin1');
+    socket.on('data', (text) => {
+      channel.text += text;
+      const end = channel.text.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const length = Number(/content-length: (\d+)/i.exec(channel.text)?.[1] ?? 0);
+      if (channel.text.length < end + 4 + length) return;
+      const code = /"code":"([A-Z_]+)"/.exec(channel.text)?.[1] ?? (channel.text.startsWith('HTTP/1.1 200') ? 'ok' : channel.text.slice(9, 12));
+      channel.text = '';
+      this.idle.push(channel);
+      channel.resolve(code);
+    });
+    const broken = () => {
+      this.all.delete(channel);
+      this.idle = this.idle.filter((other) => other !== channel);
+      channel.resolve?.('broken connection');
+    };
+    socket.on('error', broken).on('close', broken);
+    return channel;
+  }
+
+  close() {
+    for (const { socket } of this.all) socket.destroy();
+  }
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { Turnstile } from '../../src/graphql/turnstile.js';
+import { sleep } from '../../src/lib/timers.js';
+import { type Answer, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+
+const room = 8;
+const cost = () => ({ input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1, outputTokens: 1 } });
+const list = '{ org { app(appId: "chat") { alerts(first: 50) { nodes { id kind } } } } }';
+
+let proxy: FaultProxy;
+let app: TestApp;
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp({ endpoint: proxy.endpoint, config: { gatewayConcurrency: room } });
+});
+beforeEach(() => proxy.clear());
+afterAll(async () => {
+  await app.stop();
+  app.tableAdmin.client.destroy();
+  await proxy.stop();
+});
+
+const refused = ({ status, headers, errors }: Answer<unknown>) => ({
+  status,
+  retryAfter: headers.get('retry-after'),
+  code: errors?.[0]?.extensions.code,
+  retryable: errors?.[0]?.extensions.retryable,
+});
+const turnedAway = { status: 503, retryAfter: '1', code: 'SERVICE_UNAVAILABLE', retryable: true };
+
+/** So many submissions that are under way until they are let go. */
+async function hold(client: { readonly caller: TestApp['admin'] }, count: number): Promise<Promise<Answer<unknown>>[]> {
+  const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'slow', ms: 800 });
+  const held = Array.from({ length: count }, () => client.caller.send(op.SubmitCostDocument, cost()));
+  for (const untilMs = performance.now() + 5000; rule.hits === 0 && performance.now() < untilMs; ) await sleep(5);
+  // The rest of them wait for the same shard, or are on their way to it.
+  await sleep(100);
+  return held;
+}
+
+describe('a gateway with too much to do', () => {
+  it('refuses lists when half of its room is taken, and serves submissions', async () => {
+    const client = await newApp(app, await newOrg(app));
+    await client.caller.ask(list);
+    const held = await hold(client, room / 2 + 1);
+    expect(refused(await client.caller.send(list))).toEqual(turnedAway);
+    expect((await client.caller.send('{ me { kind } }')).data).toEqual({ me: { kind: 'APP_CLIENT' } });
+    expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
+    for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
+    await client.caller.ask(list);
+  });
+
+  it('refuses everything when all of it is taken, counts it, and serves again as soon as there is room', async () => {
+    const client = await newApp(app, await newOrg(app));
+    const held = await hold(client, room);
+    for (const query of ['{ me { kind } }', list]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
+    expect(refused(await client.caller.send(op.SubmitCostDocument, cost()))).toEqual(turnedAway);
+    expect(refused(await client.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toEqual(turnedAway);
+    // What only tells how it is goes on.
+    expect((await fetch(`${app.origin}/healthz`)).status).toBe(200);
+    const metrics = await (await fetch(`${app.origin}/metrics`)).text();
+    expect(Number(/tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThanOrEqual(4);
+    for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
+    proxy.clear();
+    expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
+    await client.caller.ask(list);
+  });
+});
+
+describe('the turnstile', () => {
+  it('lets the first ones start at once and the others in their order, a few a turn', async () => {
+    const turnstile = new Turnstile(100);
+    const order: number[] = [];
+    const leaving = Array.from({ length: 50 }, (_, i) =>
+      turnstile.enter().then((leave) => {
+        order.push(i);
+        return leave;
+      }),
+    );
+    await Promise.resolve();
+    expect(order).toHaveLength(16);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toHaveLength(32);
+    for (const leave of await Promise.all(leaving)) leave();
+    expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
+    expect(turnstile.isFull).toBe(false);
+  });
+
+  it('has as much room as it says, and none of it is lost', async () => {
+    const turnstile = new Turnstile(3);
+    for (let round = 0; round < 3; round++) {
+      const leaving = await Promise.all([1, 2, 3].map(() => turnstile.enter()));
+      expect(turnstile.isFull).toBe(true);
+      await expect(turnstile.enter()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(() => turnstile.refuseList()).toThrow('busy');
+      for (const leave of leaving) leave();
+      expect(turnstile.isFull).toBe(false);
+      turnstile.refuseList();
+    }
+  });
+
+  it('of no bound refuses nobody', async () => {
+    const turnstile = new Turnstile(0);
+    await Promise.all(Array.from({ length: 2000 }, () => turnstile.enter()));
+    expect(turnstile.isFull).toBe(false);
+    turnstile.refuseList();
+  });
+});
