@@ -307,6 +307,30 @@ describe('what is no key', () => {
   });
 });
 
+describe('whoever guesses', () => {
+  it('is slowed down by address, without a read of the store; what this gateway knows is served all the while', async () => {
+    const { secret } = await createKey(org.caller);
+    const fresh = await createKey(org.caller);
+    const own = await open(app.another({ loginPerAddressPerMinute: 3 }));
+    const { consumed } = own.gateway.services.store;
+    expect(await use(secret, own)).toBe('ok');
+    expect(codeIn(await own.as(org.accessToken).send(whoAmI))).toBe('ok');
+    const guess = () => `tgk_${randomBytes(16).toString('hex')}_${randomBytes(32).toString('hex')}`;
+    for (let i = 0; i < 3; i++) expect(await use(guess(), own)).toBe('UNAUTHENTICATED');
+    const before = consumed.read;
+    const answer = await keyed(guess(), own).send(whoAmI);
+    expect([answer.status, codeIn(answer), Number(answer.headers.get('retry-after')) > 0]).toEqual([429, 'RATE_LIMITED', true]);
+    expect(codeIn(await new Caller(own.url, { 'x-admin-key': 'a guess' }).send(whoAmI))).toBe('RATE_LIMITED');
+    expect(codeIn(await own.as(`${org.accessToken}x`).send(whoAmI))).toBe('RATE_LIMITED');
+    // One that would be right is not looked at either: else the right one could be told from the wrong ones.
+    expect(await use(fresh.secret, own)).toBe('RATE_LIMITED');
+    expect(consumed.read - before).toBeLessThan(3);
+    expect(await use(secret, own)).toBe('ok');
+    expect(codeIn(await own.as(org.accessToken).send(whoAmI))).toBe('ok');
+    expect(codeIn(await new Caller(own.url, { 'x-admin-key': adminKey }).send(whoAmI))).toBe('ok');
+  });
+});
+
 describe('a device with a key', () => {
   let device: Caller;
   beforeAll(async () => {
@@ -393,6 +417,16 @@ describe('a key over a WebSocket', () => {
     expect(await follow({ 'x-api-key': secret, ...bearer(org) })).toMatchObject({ closed: 4403, reason: expect.stringMatching(/^BAD_USER_INPUT/) });
     await revokeKey(org.caller, apiKey.keyId);
     expect(await follow({ 'x-api-key': secret })).toMatchObject({ closed: 4403, reason: expect.stringMatching(/^UNAUTHENTICATED/) });
+  });
+
+  it('that is revoked later closes its socket', async () => {
+    const { apiKey, secret } = await createKey(org.caller);
+    const socket = new WebSocket(app.url, 'graphql-transport-ws');
+    const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: { 'x-api-key': secret } })));
+    await new Promise((resolve) => socket.once('message', resolve));
+    await revokeKey(org.caller, apiKey.keyId);
+    expect(await closed).toBe(4403);
   });
 });
 
