@@ -18,8 +18,10 @@ export interface GatewayOptions extends Surroundings {
   readonly noticeMs?: number;
 }
 
-const drainMs = 7000;
+// A little more than an operation may take after the notice of production: the last one taken on is still answered.
+const drainMs = 7400;
 const lettingGoMs = 2500;
+const lingerMs = 500;
 
 /** The API process: services, edge, listen. */
 export async function startGateway(config: Config, { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {}): Promise<Gateway> {
@@ -42,7 +44,7 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
     async stop() {
       edge.drain();
       await sleep(noticeMs);
-      await within(drainMs - noticeMs, edge.close(), () => server.closeAllConnections());
+      await within(drainMs - noticeMs, edge.close(Math.min(noticeMs, lingerMs)), () => server.closeAllConnections());
       await within(lettingGoMs, letGo(services), () => undefined);
       services.store.close();
     },

@@ -15,7 +15,7 @@ import { keepAlive } from './lib/timers.js';
 const usage = `tollgate <command>
 
   dev                       engine, gateway and worker on this machine, data in .tollgate/ (what \`npm start\` runs)
-  gateway                   the API: GraphQL over HTTP, subscriptions over WebSocket and SSE
+  gateway [--processes N]   the API: GraphQL over HTTP, subscriptions over WebSocket and SSE
   worker                    the background work; several may run
   tables create             create what is missing (idempotent)
   tables check              say what keeps the tables from being used
@@ -29,13 +29,15 @@ Each takes --help. Configuration is by environment variables and config.yaml: se
 const help: Readonly<Record<string, string>> = {
   dev: 'tollgate dev\n\nStarts the embedded engine (data in TOLLGATE_DATA_DIR, default .tollgate/), creates the tables, and runs gateway and worker.\nKeys that are not set are made at the first start and kept in the data folder. With DYNAMODB_ENDPOINT set, that engine is used.',
   gateway:
-    'tollgate gateway\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEY, API_KEY_PEPPER and\nTOLLGATE_SIGNING_KEYS. SIGTERM: finishes what is under way and exits within 10 s.',
+    'tollgate gateway [--processes N]\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEY, API_KEY_PEPPER and\nTOLLGATE_SIGNING_KEYS. With --processes N as many processes share the port, one a core; one that ends is started again.\nSIGTERM: finishes what is under way and exits within 10 s.',
   worker: 'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
   tables:
     'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
   seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is TOLLGATE_ADMIN_KEY, or the one in the data folder.',
   keys: 'tollgate keys\n\nPrints a JWK set with one new Ed25519 key. To rotate: put a new key first and keep the old one for an hour.',
 };
+
+const mostProcesses = 64;
 
 type Command = (args: readonly string[], environment: Environment) => Promise<void>;
 
@@ -106,13 +108,22 @@ curl -s ${url} -H 'content-type: application/json' -H 'x-admin-key: ${adminKey}'
   -d '{"query":"{ me { kind } models { label price { inputUsdMicrosPer1M outputUsdMicrosPer1M } } }"}'
 `;
 
-async function gateway(_args: readonly string[], environment: Environment): Promise<void> {
+async function gateway(args: readonly string[], environment: Environment): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { processes: { type: 'string', default: '1' } } });
+  const processes = /^\d+$/.test(values.processes) ? Number(values.processes) : 0;
+  if (processes < 1 || processes > mostProcesses) throw new Error(`--processes must be a whole number from 1 to ${mostProcesses}`);
   const config = loadConfig(environment);
   await requireTables(config.store);
+  const { isOneOfMany, runProcesses } = await import('./lib/processes.js');
+  if (processes > 1 && !isOneOfMany()) {
+    const { createLog } = await import('./lib/log.js');
+    await runProcesses(processes, createLog(config.logLevel), signalled());
+    return;
+  }
   const { startGateway } = await import('./gateway.js');
   const { Metrics } = await import('./lib/metrics.js');
   const running = await startGateway(config, { metrics: new Metrics().withProcess(), noticeMs: config.production ? 2000 : 0 });
-  running.services.log.info({ url: running.url }, 'gateway is serving');
+  running.services.log.info({ url: running.url, ...(isOneOfMany() ? { pid: process.pid } : {}) }, 'gateway is serving');
   await signalled();
   await running.stop();
 }

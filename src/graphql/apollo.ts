@@ -1,6 +1,6 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, HeaderMap, type HTTPGraphQLHead } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
+import { type DocumentNode, type FormattedExecutionResult, GraphQLError, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
@@ -8,6 +8,7 @@ import { bounds, refuseCostly } from './bounds.js';
 import type { Context, Refusal } from './context.js';
 import { documentRules, rememberedDocuments } from './documents.js';
 import { limitHeaders, type Mask, refusalHeaders, statusOf } from './errors.js';
+import { createExecutor, type Executor } from './executor.js';
 import type { Turnstile } from './turnstile.js';
 
 /** What is known of a request once it has been answered, for its line in the log. */
@@ -17,6 +18,8 @@ export interface Served {
   codes: string[];
   /** What a rule of validation threw; Apollo would make a fault of ours of it. */
   thrown?: GraphQLError;
+  /** What went wrong while it was executed. */
+  errors?: readonly GraphQLError[];
   /** By a limit of the limiter, which is an answer and not an error. */
   refusal?: Refusal;
 }
@@ -45,14 +48,14 @@ export async function startApollo(schema: GraphQLSchema, production: boolean, ma
       delete: async (key) => documents.delete(key),
     },
     logger: { debug() {}, info() {}, warn: (message) => log.warn(message), error: (message) => log.error(message) },
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, mask, turnstile)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), edgePlugin(schema, mask, turnstile, createExecutor(schema))],
   });
   await server.start();
   return server;
 }
 
 /** Bounds that need the variables before execution, errors and headers after it. */
-function edgePlugin(schema: GraphQLSchema, mask: Mask, turnstile: Turnstile): ApolloServerPlugin<HttpContext> {
+function edgePlugin(schema: GraphQLSchema, mask: Mask, turnstile: Turnstile, execute: Executor): ApolloServerPlugin<HttpContext> {
   return {
     async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
       if (error instanceof GraphQLError)
@@ -68,7 +71,17 @@ function edgePlugin(schema: GraphQLSchema, mask: Mask, turnstile: Turnstile): Ap
           const cost = refuseCostly(schema, document, operation, request.variables ?? {});
           if (cost >= bounds.listComplexity) turnstile.refuseList();
         },
-        async willSendResponse({ response, contextValue, errors = [] }) {
+        /** Executes in Apollo's place: what it does around its own execution costs more than most of our operations. */
+        async responseForOperation({ document, operation, request, contextValue }) {
+          if (!operation) return null;
+          const { operationName = null, variables = {} } = request;
+          const result = await execute({ schema, document, contextValue, operationName, variableValues: variables });
+          if (result.errors) contextValue.served.errors = result.errors;
+          // Variables that do not fit were never executed.
+          const http = { status: result.errors && result.data === undefined ? 400 : undefined, headers: new HeaderMap() };
+          return { http: http as HTTPGraphQLHead, body: { kind: 'single', singleResult: result as FormattedExecutionResult } };
+        },
+        async willSendResponse({ response, contextValue, errors = contextValue.served.errors ?? [] }) {
           const { requestId, served } = contextValue;
           const { http, body } = response;
           if (served.refusal) for (const [name, value] of Object.entries(refusalHeaders(served.refusal))) http.headers.set(name, value);

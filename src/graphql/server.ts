@@ -1,9 +1,9 @@
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
 import { GatewayError } from '../lib/errors.js';
-import { within } from '../lib/timers.js';
+import { endOfTurn, sleep, within } from '../lib/timers.js';
 import { Admission } from './admission.js';
 import { startApollo } from './apollo.js';
 import { createMask } from './errors.js';
@@ -22,8 +22,11 @@ export interface Edge {
   readonly server: Server;
   /** From now on /readyz says no, and every answer asks its client to connect elsewhere. */
   drain(): void;
-  /** Ends the streams and refuses new connections; resolves when every request under way has been answered. */
-  close(): Promise<void>;
+  /**
+   * Ends the streams and refuses new connections; resolves when every request under way has been answered. Connections
+   * that are open may still bring one for `lingerMs`.
+   */
+  close(lingerMs?: number): Promise<void>;
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -54,7 +57,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       const fault = draining ? 'draining' : await storeFault(services);
       return { status: fault ? 503 : 200, body: JSON.stringify(fault ? { status: 'not ready', reason: fault } : { status: 'ready' }) };
     }),
-    '/metrics': reading(async () => ({ body: await metrics.registry.metrics(), type: metrics.registry.contentType })),
+    '/metrics': reading(async () => ({ body: await metrics.page(), type: metrics.registry.contentType })),
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
   };
 
@@ -107,13 +110,16 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       for (const response of [...underWay.values()].flatMap((responses) => [...responses]))
         if (!response.headersSent) response.setHeader('connection', 'close');
     },
-    async close() {
+    async close(lingerMs = 0) {
       draining = true;
       streams.stop();
       sse.close();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await sockets.close();
-      server.closeIdleConnections();
+      // After all that has already connected was taken on: what still waits at a port that closes is cut off.
+      await endOfTurn();
+      // Not HTTP's own close, which would also cut off at once whoever is about to speak.
+      const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
+      await Promise.all([sockets.close(), sleep(lingerMs)]);
+      server.close(() => undefined);
       await closed;
       await apollo.stop();
     },

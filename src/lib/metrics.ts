@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { pooledMetrics } from './processes.js';
 
 /** What a process counts about itself. No tenant's name or figure is a label: the page needs no credential. */
 export class Metrics {
@@ -39,6 +40,9 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     return this;
   }
+
+  /** What Prometheus is told: of every process that shares this one's port. */
+  readonly page = pooledMetrics(this.registry);
 
   private counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });

@@ -13,6 +13,8 @@ export interface ProcessOptions {
   readonly skewMs?: number;
   /** Gets all that it writes. */
   readonly onOutput?: (text: string) => void;
+  /** Of the command, after its name. */
+  readonly args?: readonly string[];
 }
 
 /** Ends what a test that failed has left behind. */
@@ -26,16 +28,16 @@ async function start(
   config: Config,
   endpoint: string,
   ready: string,
-  { skewMs = 0, onOutput = () => undefined }: ProcessOptions = {},
+  { skewMs = 0, onOutput = () => undefined, args = [] }: ProcessOptions = {},
 ): Promise<{ readonly child: ChildProcess; readonly line: string }> {
-  const child = spawn('node', [...(skewMs === 0 ? [] : ['--import', skewedClock]), main, command], {
+  const child = spawn('node', [...(skewMs === 0 ? [] : ['--import', skewedClock]), main, command, ...args], {
     cwd: tmpdir(),
     env: {
       PATH: process.env.PATH ?? '',
       SKEW_MS: String(skewMs),
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
-      PORT: '0',
+      PORT: String(config.port),
       LOG_LEVEL: 'info',
       BCRYPT_COST: '4',
       AGGREGATION_INTERVAL_SECS: '1',
