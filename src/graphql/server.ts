@@ -3,16 +3,17 @@ import { Server as NetServer, type Socket } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
 import { GatewayError } from '../lib/errors.js';
-import { endOfTurn, sleep, within } from '../lib/timers.js';
+import { endOfTurn, loopUtilization, sleep, within } from '../lib/timers.js';
 import { Admission } from './admission.js';
 import { startApollo } from './apollo.js';
+import { Door } from './door.js';
 import { createMask } from './errors.js';
 import { explorerPage } from './explorer.js';
 import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } from './http.js';
 import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
 import { createSseHandler } from './sse.js';
 import { OpenStreams } from './streams.js';
-import { Turnstile, tooMuch } from './turnstile.js';
+import { Turnstile } from './turnstile.js';
 import { serveWebSocket } from './ws.js';
 
 export const graphqlPath = '/graphql';
@@ -36,19 +37,16 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const { config, metrics, tokenKeys, clock, log } = services;
   const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
   const mask = createMask(config.production, log);
-  const turnstile = new Turnstile(config.gatewayConcurrency);
+  const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() });
   const apollo = await startApollo(schema, config.production, mask, log, turnstile);
   const streams = new OpenStreams(services);
   const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);
   let draining = false;
-  let turnedAway = 0;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  const door = new Door(metrics, log);
 
   const routes: Readonly<Record<string, Route>> = {
-    [graphqlPath]: (request, response) => {
-      if (turnstile.isFull) return turnAway(request, response);
-      return wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission, turnstile, mask }, request, response);
-    },
+    [graphqlPath]: (request, response) =>
+      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission, turnstile, mask }, request, response),
     '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
     '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
@@ -61,25 +59,12 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
   };
 
-  /** For as little work as can be: not even a line in the log for each, but one a second for all. */
-  function turnAway(request: IncomingMessage, response: ServerResponse): void {
-    const requestId = requestIdOf(request.headers);
-    const told = mask(tooMuch(), requestId);
-    metrics.requests.inc({ operation: 'none', outcome: told.extensions.code });
-    respond(response, refusal(undefined, plainJson, told), requestId);
-    turnedAway++;
-    const nowMs = clock.monotonicMs();
-    if (nowMs - toldAtMs < 1000) return;
-    log.warn({ turnedAway }, 'more is asked than can be served');
-    toldAtMs = nowMs;
-    turnedAway = 0;
-  }
-
   // By connection: a response that waits behind another is not told when its connection goes.
   const underWay = new Map<Socket, Set<ServerResponse>>();
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
     (request, response) => {
+      if (turnstile.isFull && request.url?.startsWith(graphqlPath)) return door.turnAway(request, response);
       if (draining) response.setHeader('connection', 'close');
       // It has no form of its own by which the log would know it.
       if (request.headers['x-request-id'] === config.adminKey) delete request.headers['x-request-id'];
@@ -113,6 +98,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     async close(lingerMs = 0) {
       draining = true;
       streams.stop();
+      void door.close();
       sse.close();
       // After all that has already connected was taken on: what still waits at a port that closes is cut off.
       await endOfTurn();

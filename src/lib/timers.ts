@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
@@ -54,6 +56,24 @@ export async function within<T>(ms: number, promise: Promise<T>, onTimeout: () =
 export function keepAlive(): { end(): void } {
   const timer = setInterval(() => undefined, 60_000);
   return { end: () => clearInterval(timer) };
+}
+
+/** A gauge that says each time how busy the event loop has been since the time before: from 0 to 1. */
+export function loopUtilization(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
+
+/** When all that needs no waiting for the world outside is done. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
 }
 
 /** When everything that came with this turn of the event loop has had its say. */

@@ -60,36 +60,59 @@ describe('a gateway with too much to do', () => {
     expect(refused(await client.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toEqual(turnedAway);
     // What only tells how it is goes on.
     expect((await fetch(`${app.origin}/healthz`)).status).toBe(200);
-    const metrics = await (await fetch(`${app.origin}/metrics`)).text();
-    expect(Number(/tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThanOrEqual(4);
     for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
     proxy.clear();
     expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
     await client.caller.ask(list);
+    // Counted once a second.
+    await sleep(1100);
+    const metrics = await (await fetch(`${app.origin}/metrics`)).text();
+    expect(Number(/tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThanOrEqual(4);
   });
 });
 
 describe('the turnstile', () => {
-  it('lets the first ones start at once and the others in their order, a few a turn', async () => {
-    const turnstile = new Turnstile(100);
+  let nowMs = 0;
+  let busyShare = 0;
+  const around = { monotonicMs: () => nowMs, utilization: () => busyShare };
+  beforeEach(() => {
+    nowMs = 0;
+    busyShare = 0;
+  });
+
+  it('lets operations start in their order, for a slice of time in each turn of the event loop', async () => {
+    const turnstile = new Turnstile(100, around);
     const order: number[] = [];
     const leaving = Array.from({ length: 50 }, (_, i) =>
       turnstile.enter().then((leave) => {
         order.push(i);
+        nowMs += 1;
         return leave;
       }),
     );
-    await Promise.resolve();
-    expect(order).toHaveLength(16);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(order).toHaveLength(32);
     for (const leave of await Promise.all(leaving)) leave();
     expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
-    expect(turnstile.isFull).toBe(false);
+
+    order.length = 0;
+    const first = turnstile.enter().then(() => order.push(0));
+    nowMs += 9; // the slice is over
+    const rest = Array.from({ length: 60 }, (_, i) =>
+      turnstile.enter().then(() => {
+        order.push(i + 1);
+        nowMs += 1;
+      }),
+    );
+    await first;
+    expect(order).toEqual([0]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order.length).toBeGreaterThan(1);
+    expect(order.length).toBeLessThan(61);
+    await Promise.all(rest);
+    expect(order).toEqual(Array.from({ length: 61 }, (_, i) => i));
   });
 
   it('has as much room as it says, and none of it is lost', async () => {
-    const turnstile = new Turnstile(3);
+    const turnstile = new Turnstile(3, around);
     for (let round = 0; round < 3; round++) {
       const leaving = await Promise.all([1, 2, 3].map(() => turnstile.enter()));
       expect(turnstile.isFull).toBe(true);
@@ -101,8 +124,44 @@ describe('the turnstile', () => {
     }
   });
 
+  /** How many get in at once. */
+  async function roomOf(turnstile: Turnstile): Promise<number> {
+    const leaving: (() => void)[] = [];
+    while (!turnstile.isFull) leaving.push(await turnstile.enter());
+    for (const leave of leaving) leave();
+    return leaving.length;
+  }
+  async function answerAfter(turnstile: Turnstile, ms: number, times: number): Promise<void> {
+    for (let i = 0; i < times; i++) {
+      const leave = await turnstile.enter();
+      nowMs += ms;
+      leave();
+    }
+  }
+
+  it('takes on less while it is busy and late, never less than a few, and all again afterwards', async () => {
+    const turnstile = new Turnstile(200, around);
+    busyShare = 1;
+    await answerAfter(turnstile, 500, 3);
+    expect(await roomOf(turnstile)).toBe(Math.ceil(200 * 0.9 ** 3));
+    await answerAfter(turnstile, 500, 50);
+    expect(await roomOf(turnstile)).toBe(48);
+    busyShare = 0;
+    await answerAfter(turnstile, 150, 100);
+    expect(await roomOf(turnstile)).toBe(200);
+  });
+
+  it('takes on no less because the store is slow, nor because there is much to do in time', async () => {
+    const turnstile = new Turnstile(200, around);
+    await answerAfter(turnstile, 3000, 20);
+    expect(await roomOf(turnstile)).toBe(200);
+    busyShare = 1;
+    await answerAfter(turnstile, 150, 20);
+    expect(await roomOf(turnstile)).toBe(200);
+  });
+
   it('of no bound refuses nobody', async () => {
-    const turnstile = new Turnstile(0);
+    const turnstile = new Turnstile(0, around);
     await Promise.all(Array.from({ length: 2000 }, () => turnstile.enter()));
     expect(turnstile.isFull).toBe(false);
     turnstile.refuseList();

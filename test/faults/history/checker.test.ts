@@ -38,7 +38,8 @@ afterAll(async () => {
 /** What the log of a short mixed load on two servers, broken alike, is found to say. */
 async function judged(loadMs: number, lie: (canaries: Readonly<Record<string, string>>) => Lie): Promise<string[]> {
   const canaries = { red: newCanary(), blue: newCanary() };
-  const liars = await Promise.all([1, 2].map(() => startLiar(app.url, lie(canaries))));
+  const shared = lie(canaries);
+  const liars = await Promise.all([1, 2].map(() => startLiar(app.url, shared)));
   const history = new History();
   const tenants = await newTenants(app, { history, gateways: liars, canaries }, adminKey, 'UTC');
   const load = new Load(tenants, liars.length, new Chance(Math.floor(Math.random() * 2 ** 32)), 3000);

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../lib/log.js';
+import type { Metrics } from '../lib/metrics.js';
+import { repeat } from '../lib/timers.js';
+import { requestIdOf } from './http.js';
+import { refusalText } from './turnstile.js';
+
+const tellMs = 1000;
+
+/** Turns requests away for as little work as can be: under a flood there are many times more of them than are served. */
+export class Door {
+  private turnedAway = 0;
+  private readonly telling;
+
+  constructor(metrics: Metrics, log: Log) {
+    // One line a second for all of them, and not one for each.
+    this.telling = repeat(
+      tellMs,
+      async () => {
+        if (this.turnedAway === 0) return;
+        metrics.requests.inc({ operation: 'none', outcome: 'SERVICE_UNAVAILABLE' }, this.turnedAway);
+        log.warn({ turnedAway: this.turnedAway }, 'more is asked than can be served');
+        this.turnedAway = 0;
+      },
+      () => undefined,
+    );
+  }
+
+  turnAway({ headers }: IncomingMessage, response: ServerResponse): void {
+    this.turnedAway++;
+    const requestId = requestIdOf(headers);
+    const body = `{"errors":[{"message":"${refusalText}","extensions":{"retryable":true,"retryAfterSecs":1,"code":"SERVICE_UNAVAILABLE","requestId":"${requestId}"}}]}`;
+    response.writeHead(503, [
+      'content-type',
+      'application/json; charset=utf-8',
+      'content-length',
+      String(body.length),
+      'retry-after',
+      '1',
+      'cache-control',
+      'no-store',
+      'x-request-id',
+      requestId,
+    ]);
+    response.end(body);
+  }
+
+  close(): Promise<void> {
+    return this.telling.stop();
+  }
+}
