@@ -1,0 +1,146 @@
+import { type ExecutionResult, execute, type GraphQLSchema, Kind, parse, print } from 'graphql';
+import { createContext } from '../../src/graphql/context.js';
+import { createExecutor } from '../../src/graphql/executor.js';
+import { createSchema } from '../../src/graphql/schema.js';
+import { anonymous, platformAdmin, type Viewer } from '../../src/identity/viewer.js';
+import { Caller, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+const hardwareId = 'AA:BB:CC:DD:EE:FF';
+let app: TestApp;
+let schema: GraphQLSchema;
+/** What the variables of the tests' own operations may be. */
+let known: Record<string, unknown>;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  schema = await createSchema();
+  const org = await newOrg(app);
+  await newApp(app, org);
+  const { orgId } = org;
+  for (const appId of ['second', 'third']) await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId, name: appId } });
+  await app.admin.ask(op.SubmitCostDocument, {
+    input: { orgId, appId: 'chat', requestId: crypto.randomUUID(), modelLabel: 'premium', inputTokens: 5, outputTokens: 5 },
+  });
+  await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'team' } });
+  const limits = [{ name: 'rpm', capacity: 10, refillPeriodSecs: 60 }];
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: 'team', resource: 'api', limits } });
+  await app.admin.ask(op.AcquireDocument, { input: { orgId, entityId: 'team', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }] } });
+  const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, { input: { orgId } });
+  const device = { hardwareId, bootId: crypto.randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } };
+  await new Caller(app.url, { 'x-api-key': createApiKey.secret }).ask(op.RegisterDeviceDocument, { input: device });
+  const day = new Date().toISOString().slice(0, 10);
+  known = {
+    ...{ orgId, appId: 'chat', entityId: 'team', resource: 'api', hardwareId, first: 2, day, from: day, to: day, id: 'nothing', limit: 'rpm', level: 'ENTITY' },
+  };
+});
+afterAll(async () => {
+  await app.stop();
+  app.tableAdmin.client.destroy();
+});
+
+const viewers: Record<string, () => Viewer> = {
+  admin: () => platformAdmin,
+  anonymous: () => anonymous,
+};
+
+const shown = ({ data, errors }: ExecutionResult): unknown => JSON.parse(JSON.stringify({ data, errors: errors?.map((error) => error.toJSON()) }));
+
+/** The same operation by graphql-js and by ours, often enough for it to be compiled if it ever is. */
+async function both(query: string, variables: Record<string, unknown>, viewer: Viewer, operationName?: string) {
+  const document = parse(query);
+  const context = () => createContext(app.gateway.services, { viewer, requestId: 'test', address: 'test' });
+  const args = { schema, document, variableValues: variables, operationName: operationName ?? null };
+  let isCompiled = false;
+  const ours = createExecutor(schema, () => {
+    isCompiled = true;
+  });
+  const answers: unknown[] = [];
+  for (let i = 0; i < 5; i++) answers.push(shown(await ours({ ...args, contextValue: context() })));
+  return { plain: shown(await execute({ ...args, contextValue: context() })), answers, isCompiled };
+}
+
+const queries = Object.entries(op).flatMap(([name, document]) => {
+  if (!name.endsWith('Document') || typeof document !== 'object') return [];
+  const text = print(document as never);
+  return parse(text).definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION && one.operation === 'query') ? [[name, text] as const] : [];
+});
+
+describe.each(Object.keys(viewers))('to %s', (who) => {
+  it.each(queries)('%s is answered as graphql-js answers it', async (_name, text) => {
+    const definition = parse(text).definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+    const names = definition?.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []).map(({ variable }) => variable.name.value) : [];
+    const given = Object.fromEntries(names.flatMap((name) => (name in known ? [[name, known[name]]] : [])));
+    const viewer = (viewers[who] as () => Viewer)();
+    const { plain, answers } = await both(text, given, viewer);
+    expect(answers).toEqual(answers.map(() => plain));
+    // With every variable there: null where it is not one of ours.
+    const all = Object.fromEntries(names.map((name) => [name, known[name] ?? null]));
+    const full = await both(text, all, viewer);
+    expect(full.answers).toEqual(full.answers.map(() => full.plain));
+  });
+});
+
+const cases: [what: string, query: string, variables: Record<string, unknown>, isCompiled: boolean][] = [
+  ['a list', 'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 3) { nodes { appId name quotas { label dailyUsdMicros } } } } }', {}, true],
+  ['aliases of one field', 'query ($orgId: UUID) { a: org(orgId: $orgId) { x: name y: name } b: org(orgId: $orgId) { name } }', {}, true],
+  [
+    'fragments, one in the other',
+    'query ($orgId: UUID) { org(orgId: $orgId) { ...A } } fragment A on Org { name ...B } fragment B on Org { timezone }',
+    {},
+    true,
+  ],
+  ['an inline fragment without a type', 'query ($orgId: UUID) { org(orgId: $orgId) { ... { name } } }', {}, true],
+  ['fields that merge', 'query ($orgId: UUID) { org(orgId: $orgId) { apps { nodes { appId } } apps { nodes { name } } } }', {}, true],
+  ['what is not there', 'query ($orgId: UUID) { org(orgId: $orgId) { app(appId: "none") { name } } }', {}, true],
+  ['an error below a null', 'query ($orgId: UUID) { org(orgId: $orgId) { spend(day: "1999-99-99") { requests } } }', {}, true],
+  ['an error in a list argument', 'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 1000) { nodes { appId } } } }', {}, true],
+  ['two errors', 'query ($orgId: UUID) { a: org(orgId: $orgId) { apps(first: 0) { nodes { appId } } } b: orgs(first: 0) { nodes { orgId } } }', {}, true],
+  ['a default that is used', 'query ($orgId: UUID, $first: Int = 2) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }', {}, true],
+  ['a variable that is null', 'query ($orgId: UUID, $first: Int) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }', { first: null }, true],
+  [
+    'a variable that does not fit',
+    'query ($orgId: UUID, $first: Int) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }',
+    { first: 'x' },
+    true,
+  ],
+  ['a variable that is missing', 'query ($orgId: UUID, $appId: String!) { org(orgId: $orgId) { app(appId: $appId) { name } } }', {}, true],
+  ['typename', 'query ($orgId: UUID) { __typename org(orgId: $orgId) { __typename apps { __typename nodes { __typename } } } }', {}, true],
+  ['an enumeration', 'query ($orgId: UUID, $c: Consistency!) { org(orgId: $orgId) { spend(consistency: $c) { mode scope } } }', { c: 'EXACT' }, true],
+  ['a directive', 'query ($orgId: UUID, $no: Boolean!) { org(orgId: $orgId) { name timezone @include(if: $no) } }', { no: false }, false],
+  ['an interface', 'query { node(id: "x") { id } }', {}, false],
+  ['the schema itself', '{ __schema { queryType { name } } }', {}, false],
+  [
+    'a variable inside a literal',
+    'query ($orgId: UUID, $limit: String!) { availability(orgId: $orgId, entityId: "team", resource: "api", consume: [{ limit: $limit, amount: 1 }]) { retryAfterSecs } }',
+    { limit: 'rpm' },
+    false,
+  ],
+];
+
+it.each(cases)('%s is answered alike, and compiled only where that is known', async (_what, query, variables, isCompiled) => {
+  const found = await both(query, { orgId: known.orgId, ...variables }, platformAdmin);
+  expect(found.answers).toEqual(found.answers.map(() => found.plain));
+  expect(found.isCompiled).toBe(isCompiled);
+});
+
+it('tells the operations of one document apart', async () => {
+  const query = 'query A { me { kind } } query B { b: me { kind } }';
+  for (const name of ['A', 'B']) {
+    const { plain, answers } = await both(query, {}, platformAdmin, name);
+    expect(answers).toEqual(answers.map(() => plain));
+    expect(JSON.stringify(plain)).toContain(name === 'A' ? '"me"' : '"b"');
+  }
+});
+
+it('keeps one request from the answers of another', async () => {
+  const document = parse('{ me { kind } }');
+  const ours = createExecutor(schema);
+  const ask = async (viewer: Viewer) =>
+    shown(await ours({ schema, document, contextValue: createContext(app.gateway.services, { viewer, requestId: 'test', address: 'test' }) }));
+  for (let i = 0; i < 5; i++) {
+    const [admin, nobody] = await Promise.all([ask(platformAdmin), ask(anonymous)]);
+    expect(admin).toEqual({ data: { me: { kind: 'PLATFORM_ADMIN' } } });
+    expect(nobody).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  }
+});
