@@ -44,9 +44,13 @@ interface AppRef {
   readonly appId: string;
 }
 
+const nobodyAsks = (): void => undefined;
+
 export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited'>>): Context {
   const loaders = new Loaders(services, request.viewer);
-  return { limited: () => undefined, ...services, ...request, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+  const own = { limited: nobodyAsks, ...request, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+  // The services are the same for all: inherited, they need not be copied for each request.
+  return Object.assign(Object.create(services) as Services, own);
 }
 
 /** An override must show what it has just written, which only a consistent read is sure to. */

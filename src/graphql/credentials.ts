@@ -37,9 +37,13 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
 /** The same of a request. Node keeps the first of several such headers and drops the rest: who sends two must hear of it. */
 export async function authenticateRequest(checkers: Checkers, { headers, rawHeaders }: IncomingMessage, address: string): Promise<Viewer> {
   let sent = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if ((rawHeaders[i] as string).toLowerCase() === 'authorization') sent++;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 'authorization'.length && name.toLowerCase() === 'authorization') sent++;
+  }
   if (sent > 1) throw severalCredentials('authorization');
-  return authenticate(checkers, headers, address);
+  const { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey } = headers;
+  return authenticate(checkers, { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey }, address);
 }
 
 async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Presented, atFirstSight: () => void): Promise<Viewer> {

@@ -116,10 +116,8 @@ export async function handleGraphQL(
       try {
         viewer = await authenticateRequest(services, request, address);
         release = admission.admit(principalOf(viewer, address));
-        const contextValue: HttpContext = {
-          ...createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) }),
-          served,
-        };
+        const context = createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) });
+        const contextValue: HttpContext = Object.assign(context, { served });
         return await execute(apollo, request, params, contextValue, contentType);
       } finally {
         release?.();
