@@ -11,8 +11,8 @@ const longestSliceMs = 24;
 /** Looked at so often, an event loop busier than this with answers later than that has too much to do. */
 const reviewMs = 100;
 const busyShare = 0.9;
-const lateMs = 200;
-const leastRoom = 48;
+const lateMs = 500;
+const leastRoom = 256;
 
 export interface Surroundings {
   monotonicMs(): number;

@@ -140,15 +140,15 @@ describe('the turnstile', () => {
   }
 
   it('takes on less while it is busy and late, never less than a few, and all again afterwards', async () => {
-    const turnstile = new Turnstile(200, around);
+    const turnstile = new Turnstile(1000, around);
     busyShare = 1;
-    await answerAfter(turnstile, 500, 3);
-    expect(await roomOf(turnstile)).toBe(Math.ceil(200 * 0.9 ** 3));
-    await answerAfter(turnstile, 500, 50);
-    expect(await roomOf(turnstile)).toBe(48);
+    await answerAfter(turnstile, 600, 3);
+    expect(await roomOf(turnstile)).toBe(729);
+    await answerAfter(turnstile, 600, 50);
+    expect(await roomOf(turnstile)).toBe(256);
     busyShare = 0;
     await answerAfter(turnstile, 150, 100);
-    expect(await roomOf(turnstile)).toBe(200);
+    expect(await roomOf(turnstile)).toBe(1000);
   });
 
   it('takes on no less because the store is slow, nor because there is much to do in time', async () => {
