@@ -21,7 +21,7 @@ export interface GatewayOptions extends Surroundings {
 // A little more than an operation may take after the notice of production: the last one taken on is still answered.
 const drainMs = 7400;
 const lettingGoMs = 2500;
-const lingerMs = 500;
+const lingerMs = 1000;
 
 /** The API process: services, edge, listen. */
 export async function startGateway(config: Config, { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {}): Promise<Gateway> {

@@ -21,11 +21,11 @@ const readyWithinMs = 2000;
 
 export interface Edge {
   readonly server: Server;
-  /** From now on /readyz says no, and every answer asks its client to connect elsewhere. */
+  /** From now on /readyz says no. */
   drain(): void;
   /**
-   * Ends the streams and refuses new connections; resolves when every request under way has been answered. Connections
-   * that are open may still bring one for `lingerMs`.
+   * Ends the streams, refuses new connections, and asks with every answer to connect elsewhere; resolves when every
+   * request under way has been answered. Connections that are open may still bring one for `lingerMs`.
    */
   close(lingerMs?: number): Promise<void>;
 }
@@ -41,7 +41,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const apollo = await startApollo(schema, config.production, mask, log, turnstile);
   const streams = new OpenStreams(services);
   const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);
-  let draining = false;
+  let isDraining = false;
+  let isLeaving = false;
   const door = new Door(metrics, log);
 
   const routes: Readonly<Record<string, Route>> = {
@@ -52,7 +53,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
-      const fault = draining ? 'draining' : await storeFault(services);
+      const fault = isDraining ? 'draining' : await storeFault(services);
       return { status: fault ? 503 : 200, body: JSON.stringify(fault ? { status: 'not ready', reason: fault } : { status: 'ready' }) };
     }),
     '/metrics': reading(async () => ({ body: await metrics.page(), type: metrics.registry.contentType })),
@@ -65,7 +66,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
     (request, response) => {
       if (turnstile.isFull && request.url?.startsWith(graphqlPath)) return door.turnAway(request, response);
-      if (draining) response.setHeader('connection', 'close');
+      if (isLeaving) response.setHeader('connection', 'close');
       // It has no form of its own by which the log would know it.
       if (request.headers['x-request-id'] === config.adminKey) delete request.headers['x-request-id'];
       const responses = underWay.get(request.socket);
@@ -91,17 +92,18 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   return {
     server,
     drain() {
-      draining = true;
-      for (const response of [...underWay.values()].flatMap((responses) => [...responses]))
-        if (!response.headersSent) response.setHeader('connection', 'close');
+      isDraining = true;
     },
     async close(lingerMs = 0) {
-      draining = true;
+      isDraining = true;
       streams.stop();
       void door.close();
       sse.close();
-      // After all that has already connected was taken on: what still waits at a port that closes is cut off.
+      // After all that has already connected was taken on: what still waits at a port that closes is cut off. So nobody was
+      // asked to connect anew before.
       await endOfTurn();
+      isLeaving = true;
+      for (const responses of underWay.values()) for (const response of responses) if (!response.headersSent) response.setHeader('connection', 'close');
       // Not HTTP's own close, which would also cut off at once whoever is about to speak.
       const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
       await Promise.all([sockets.close(), sleep(lingerMs)]);

@@ -33,6 +33,8 @@ export interface TortureOptions {
   readonly minutes: number;
   readonly seed: number;
   readonly tell: (line: string) => void;
+  /** Only this is done to them; absent: everything. */
+  readonly only?: string | undefined;
 }
 
 export interface TortureReport {
@@ -44,7 +46,7 @@ export interface TortureReport {
 }
 
 /** Two gateways and two workers under a mixed load, with everything done to them that can happen; what the log then says. */
-export async function torture({ minutes, seed, tell }: TortureOptions): Promise<TortureReport> {
+export async function torture({ minutes, seed, tell, only }: TortureOptions): Promise<TortureReport> {
   const chance = new Chance(seed);
   const isLong = minutes >= 5;
   // These processes have the real time, so the orgs are put where their day does not end within the run.
@@ -144,8 +146,9 @@ export async function torture({ minutes, seed, tell }: TortureOptions): Promise<
     let pausing = Promise.resolve();
     for (let round = 0; Date.now() < untilMs; ) {
       if (plan.length === 0) {
-        plan = chance.shuffled(Object.keys(done));
-        if (round++ % 3 === 0) pausing = pauseWorker();
+        plan = chance.shuffled(Object.keys(done).filter((name) => only === undefined || name === only));
+        if (plan.length === 0) throw new Error(`nothing is called ${only}; there are ${Object.keys(done).join(', ')}`);
+        if (round++ % 3 === 0 && only === undefined) pausing = pauseWorker();
       }
       const name = plan.pop() as string;
       if (name === 'store stopped' && Date.now() + (isLong ? 30_000 : 4000) > untilMs) continue;
