@@ -88,10 +88,11 @@ async function runAll(config: Config, engine: string, engineExited?: Promise<voi
   await createTables(await tableAdmin(config.store));
   const { Metrics } = await import('./lib/metrics.js');
   const metrics = new Metrics().withProcess();
+  const told = signalled();
   const gateway = await startGateway(config, { metrics });
   const worker = startWorker(config, { sweeps: true, metrics });
   process.stdout.write(`${welcome(gateway.url, config.adminKey, engine)}\n`);
-  const ended = await Promise.race([signalled(), engineExited?.then(() => 'engine' as const) ?? new Promise<never>(() => {})]);
+  const ended = await Promise.race([told, engineExited?.then(() => 'engine' as const) ?? new Promise<never>(() => {})]);
   if (ended === 'engine') process.stderr.write('tollgate: the embedded engine has stopped; stopping too\n');
   await Promise.all([gateway.stop(), worker.stop()]);
   if (ended === 'engine') process.exitCode = 1;
@@ -120,11 +121,12 @@ async function gateway(args: readonly string[], environment: Environment): Promi
     await runProcesses(processes, createLog(config.logLevel), signalled());
     return;
   }
+  const told = signalled();
   const { startGateway } = await import('./gateway.js');
   const { Metrics } = await import('./lib/metrics.js');
   const running = await startGateway(config, { metrics: new Metrics().withProcess(), noticeMs: config.production ? 2000 : 0 });
   running.services.log.info({ url: running.url, ...(isOneOfMany() ? { pid: process.pid } : {}) }, 'gateway is serving');
-  await signalled();
+  await told;
   await running.stop();
 }
 
@@ -136,10 +138,11 @@ async function worker(_args: readonly string[], environment: Environment): Promi
   const { Metrics } = await import('./lib/metrics.js');
   const { serveStatus } = await import('./lib/status-server.js');
   const metrics = new Metrics().withProcess();
+  const told = signalled();
   const running = startWorker(config, { sweeps: false, metrics });
   const status = config.workerPort ? serveStatus(config.workerPort, config.host, metrics) : undefined;
   createLog(config.logLevel).info('worker is running');
-  await signalled();
+  await told;
   status?.close();
   await running.stop();
 }
@@ -196,7 +199,7 @@ async function requireTables(settings: StoreSettings): Promise<void> {
   if (faults.length > 0) throw new Error(`the store cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one kills as usual. */
+/** Resolves at the first SIGTERM or SIGINT; a second one kills as usual. Called before anything is served: a signal is never missed. */
 async function signalled(): Promise<'signal'> {
   const alive = keepAlive();
   await Promise.race((['SIGTERM', 'SIGINT'] as const).map((signal) => new Promise((resolve) => process.once(signal, resolve))));
