@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { Services } from '../app.js';
 import { actorName, type Viewer } from '../identity/viewer.js';
 import { badInput, GatewayError, unavailable } from '../lib/errors.js';
@@ -8,11 +7,11 @@ import { newUuid } from '../lib/id.js';
 import { redactText } from '../lib/log.js';
 import { within } from '../lib/timers.js';
 import type { Admission } from './admission.js';
-import type { HttpContext, Served } from './apollo.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
 import { authenticateRequest } from './credentials.js';
 import { limitHeaders, type Mask, type PublicError, statusOf } from './errors.js';
+import type { GraphQLParams, HttpContext, Operations, Served } from './operations.js';
 import type { Turnstile } from './turnstile.js';
 
 const graphqlJson = 'application/graphql-response+json';
@@ -78,15 +77,9 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-interface GraphQLParams {
-  readonly query: string;
-  readonly operationName?: string;
-  readonly variables?: Record<string, unknown>;
-}
-
 export interface GraphQLHttp {
   readonly services: Services;
-  readonly apollo: ApolloServer<HttpContext>;
+  readonly operations: Operations;
   readonly admission: Admission;
   readonly turnstile: Turnstile;
   readonly mask: Mask;
@@ -94,7 +87,7 @@ export interface GraphQLHttp {
 
 /** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification. */
 export async function handleGraphQL(
-  { services, apollo, admission, turnstile, mask }: GraphQLHttp,
+  { services, operations, admission, turnstile, mask }: GraphQLHttp,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -118,7 +111,10 @@ export async function handleGraphQL(
         release = admission.admit(principalOf(viewer, address));
         const context = createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) });
         const contextValue: HttpContext = Object.assign(context, { served });
-        return await execute(apollo, request, params, contextValue, contentType);
+        const { status, headers, result } = await operations.run(request.method ?? 'POST', params, contextValue);
+        // Clients that know only application/json take any other status for a broken gateway.
+        const isLegacy = contentType === plainJson && !('data' in result) && status === 400;
+        return { status: isLegacy ? 200 : status, headers: { ...headers, 'content-type': `${contentType}; charset=utf-8` }, body: JSON.stringify(result) };
       } finally {
         release?.();
         leave();
@@ -149,23 +145,6 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-}
-
-async function execute(
-  apollo: ApolloServer<HttpContext>,
-  request: IncomingMessage,
-  params: GraphQLParams,
-  contextValue: HttpContext,
-  contentType: string,
-): Promise<Answer> {
-  const http = { method: request.method ?? 'POST', headers: new HeaderMap(), search: '', body: undefined };
-  const { body, http: head } = await apollo.executeOperation({ ...params, http }, { contextValue });
-  if (body.kind !== 'single') throw new Error('incremental delivery was never asked for');
-  const { errors } = body.singleResult;
-  // Clients that know only application/json take any other status for a broken gateway.
-  const beforeExecution = errors !== undefined && !('data' in body.singleResult);
-  const status = contentType === plainJson && beforeExecution && head.status === 400 ? 200 : (head.status ?? 200);
-  return { status, headers: { ...Object.fromEntries(head.headers), 'content-type': `${contentType}; charset=utf-8` }, body: JSON.stringify(body.singleResult) };
 }
 
 /** The answer to what was refused before it was executed. */

@@ -5,12 +5,12 @@ import type { Services } from '../app.js';
 import { GatewayError } from '../lib/errors.js';
 import { endOfTurn, loopUtilization, sleep, within } from '../lib/timers.js';
 import { Admission } from './admission.js';
-import { startApollo } from './apollo.js';
 import { Door } from './door.js';
 import { createMask } from './errors.js';
 import { explorerPage } from './explorer.js';
 import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } from './http.js';
 import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
+import { startOperations } from './operations.js';
 import { createSseHandler } from './sse.js';
 import { OpenStreams } from './streams.js';
 import { Turnstile } from './turnstile.js';
@@ -38,7 +38,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
   const mask = createMask(config.production, log);
   const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() });
-  const apollo = await startApollo(schema, config.production, mask, log, turnstile);
+  const operations = await startOperations({ schema, production: config.production, mask, log, turnstile });
   const streams = new OpenStreams(services);
   const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);
   let isDraining = false;
@@ -47,7 +47,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
 
   const routes: Readonly<Record<string, Route>> = {
     [graphqlPath]: (request, response) =>
-      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, apollo, admission, turnstile, mask }, request, response),
+      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, operations, admission, turnstile, mask }, request, response),
     '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
     '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
@@ -109,7 +109,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       await Promise.all([sockets.close(), sleep(lingerMs)]);
       server.close(() => undefined);
       await closed;
-      await apollo.stop();
+      await operations.stop();
     },
   };
 }
