@@ -160,6 +160,8 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Org.resourceCapacity', 500],
   ['Org.resourceUsage', 500],
   ['Entity.usage', 50],
+  ['Org.spendHistory', 50],
+  ['App.spendHistory', 50],
 ]);
 
 // Costs of operations that no variable can change, for as long as their documents are remembered.

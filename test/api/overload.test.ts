@@ -8,6 +8,7 @@ import * as op from '../support/operations.js';
 const room = 8;
 const cost = () => ({ input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1, outputTokens: 1 } });
 const list = '{ org { app(appId: "chat") { alerts(first: 50) { nodes { id kind } } } } }';
+const history = '{ org { app(appId: "chat") { spendHistory(from: "2026-01-01", to: "2026-01-02") { requests } } } }';
 
 let proxy: FaultProxy;
 let app: TestApp;
@@ -44,8 +45,9 @@ describe('a gateway with too much to do', () => {
   it('refuses lists when half of its room is taken, and serves submissions', async () => {
     const client = await newApp(app, await newOrg(app));
     await client.caller.ask(list);
+    await client.caller.ask(history);
     const held = await hold(client, room / 2 + 1);
-    expect(refused(await client.caller.send(list))).toEqual(turnedAway);
+    for (const query of [list, history]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
     expect((await client.caller.send('{ me { kind } }')).data).toEqual({ me: { kind: 'APP_CLIENT' } });
     expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
     for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
