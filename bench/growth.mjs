@@ -1,0 +1,533 @@
+// npm run bench:growth: what an operation costs as the store grows 1x, 10x, 100x, and how long a round of the aggregation takes.
+// Prints both tables, writes docs/growth.svg and the tables in docs/performance.md; exits 1 if something failed or the bar was missed.
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { buildBackground } from '../dist/app.js';
+import { loadConfig } from '../dist/config.js';
+import { deviceKey, readingKey } from '../dist/devices/device-keys.js';
+import { newSigningKeys } from '../dist/identity/token.js';
+import { silentLog } from '../dist/lib/log.js';
+import { configKey } from '../dist/orgs/config-key.js';
+import { sliceOf } from '../dist/spend/scope.js';
+import { requestKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { drive, together } from './load.mjs';
+import { openStage } from './stage.mjs';
+import { newOrg } from './tenant.mjs';
+
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
+/** Fewer than there are orgs or devices at the smallest size: taken in turn, no two in flight share a write at any size. */
+const inFlight = 8;
+const roundSeconds = 0.9;
+// The first is longer because it takes a while until the compilers have done their work.
+const warmUpSeconds = [1.5, 0.1];
+const mostARound = 100_000;
+const sizes = [1, 10, 100].map((times) => ({ times, orgs: 10 * times, buckets: 100 * times, devices: 10 * times, history: 1000 * times }));
+const limitedOrgs = 10;
+const resources = ['a', 'b', 'c', 'd', 'e'];
+const scopeCounts = [100, 300, 1000];
+const shards = 8;
+const roundsASize = 3;
+const barSeconds = 30;
+
+const today = new Date().toISOString().slice(0, 10);
+const dayBefore = (days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const inDays = (days) => Math.floor(Date.now() / 1000) + days * 86_400;
+const document = new URL('../docs/performance.md', import.meta.url);
+const picture = new URL('../docs/growth.svg', import.meta.url);
+
+// --- a store of a given size ---------------------------------------------------------------------------------------------
+
+const mostABatch = 25;
+
+/** Straight into the engine, in the layout that the gateway itself writes. */
+async function putAll({ docs, tableName }, table, items) {
+  const batches = Array.from({ length: Math.ceil(items.length / mostABatch) }, (_, i) => items.slice(i * mostABatch, (i + 1) * mostABatch));
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let batch = batches.pop(); batch; batch = batches.pop()) {
+        const { UnprocessedItems } = await docs.send(
+          new BatchWriteCommand({ RequestItems: { [tableName(table)]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
+        );
+        if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not take all items');
+      }
+    }),
+  );
+}
+
+const read = async ({ docs, tableName }, table, Key) => (await docs.send(new GetCommand({ TableName: tableName(table), Key, ConsistentRead: true }))).Item;
+
+/** The same item under another name, wherever the name stands in it. */
+const renamed = (item, from, to) => JSON.parse(JSON.stringify(item).replaceAll(from, to));
+
+/** Orgs like one that was registered, each with its app. */
+async function cloneOrgs(stage, orgId, count) {
+  const [org, app] = await Promise.all([read(stage, 'config', configKey({ orgId })), read(stage, 'config', configKey({ orgId, appId: 'chat' }))]);
+  const ids = Array.from({ length: count }, () => randomUUID());
+  await putAll(
+    stage,
+    'config',
+    ids.flatMap((id) => [renamed(org, orgId, id), renamed(app, orgId, id)]),
+  );
+  return ids;
+}
+
+const macOf = (i) => `02:00:00:00:${[i >> 8, i & 255].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join(':')}`;
+const bootId = randomUUID();
+const figures = (requests) => ({ cost_usd_micros: 16_500 * requests, input_tokens: 1500 * requests, output_tokens: 800 * requests, requests });
+const spendId = (orgId, day = today) => ({ orgId, appId: 'chat', label: 'premium', day });
+
+function storedReading(orgId, mac, i) {
+  const timestampMs = Date.now() - 3_600_000 - i * 1000;
+  const batchId = `old:${i}`;
+  return {
+    ...readingKey({ orgId, hardwareId: mac }, timestampMs, batchId),
+    timestamp_ms: timestampMs,
+    batch_id: batchId,
+    boot_id: bootId,
+    firmware_version: '1.4.2',
+    friendly_name: 'Bench',
+    sensors: { bme280_temp_c: 21.5, ds18b20_temp_c: 20.25, humidity_pct: 40, pressure_hpa: 1013.25, soil_moisture_pct: 33.3 },
+    sensor_status: { bme280: 'ok', ds18b20: 'ok', soil_moisture: 'ok' },
+    payload_hash: 'x'.repeat(43),
+    expiration_time: inDays(90),
+  };
+}
+
+const storedCost = (orgId) => {
+  const requestId = randomUUID();
+  return {
+    ...requestKey(orgId, requestId),
+    request_id: requestId,
+    org_id: orgId,
+    app_id: 'chat',
+    model_label: 'premium',
+    day: today,
+    payload_hash: 'x'.repeat(43),
+    ...figures(1),
+    price_source: 'DEFAULT',
+    shard: 0,
+    expires_at_epoch: inDays(35),
+  };
+};
+
+const storedTotal = (orgId, day) => ({ ...totalKey(spendId(orgId, day)), ...figures(100), as_of_ms: Date.now(), expires_at_epoch: inDays(400) });
+const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+
+async function fill(stage, { orgs, buckets, devices, history }) {
+  const { client, asAdmin } = stage;
+  const tenants = [];
+  for (let i = 0; i < limitedOrgs; i++) tenants.push(await newOrg(stage));
+  const [{ orgId }] = tenants;
+  const orgIds = [...tenants.map((tenant) => tenant.orgId), ...(await cloneOrgs(stage, orgId, orgs - limitedOrgs))];
+  const limits = [{ name: 'requests', capacity: 1e12, refillPeriodSecs: 1 }];
+  for (const tenant of tenants) await client.ask(asAdmin, setLimits, { input: { orgId: tenant.orgId, level: 'SYSTEM', limits } });
+  const { createApiKey } = await client.ask(asAdmin, createKey, { input: { orgId } });
+  const byKey = { 'x-api-key': createApiKey.secret };
+  const macs = times(devices, macOf);
+  const capabilities = { sensors: ['bme280', 'ds18b20'], features: [] };
+  await client.ask(byKey, registerDevice, { input: { hardwareId: macs[0], bootId, firmwareVersion: '1.4.2', friendlyName: 'Bench', capabilities } });
+  const device = await read(stage, 'devices', deviceKey({ orgId, hardwareId: macs[0] }));
+  await putAll(
+    stage,
+    'devices',
+    macs.slice(1).map((mac) => renamed(device, macs[0], mac)),
+  );
+  const share = (part) => Math.round(history * part);
+  await putAll(
+    stage,
+    'device_readings',
+    times(share(0.4), (i) => storedReading(orgId, macs[0], i)),
+  );
+  await putAll(
+    stage,
+    'device_readings',
+    times(share(0.2), (i) => storedReading(orgId, macs[1 + (i % (devices - 1))], i)),
+  );
+  await putAll(
+    stage,
+    'cost_requests',
+    times(share(0.25), (i) => storedCost(orgIds[i % orgs])),
+  );
+  await putAll(
+    stage,
+    'daily_total',
+    times(share(0.15), (i) => storedTotal(orgIds[i % orgs], dayBefore(Math.floor(i / orgs)))),
+  );
+  // Five buckets an entity, the entities over ten orgs.
+  const entities = times(buckets / resources.length, (i) => ({ ...tenants[i % limitedOrgs], entityId: `e-${i}` }));
+  return { orgIds, entities, macs, byKey, orgId };
+}
+
+// --- the operations ------------------------------------------------------------------------------------------------------
+
+const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
+const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
+const registerDevice = 'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }';
+const submitCost = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed costUsdMicros } }';
+const submitCosts = 'mutation ($inputs: [SubmitCostInput!]!) { submitCosts(inputs: $inputs) { error { code } } }';
+const acquire = 'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ... on Lease { leaseId statuses { available } } } }';
+const acquireAll = `mutation (${resources.map((r) => `$${r}: AcquireInput!`)}) { ${resources.map((r) => `${r}: acquire(input: $${r}) { __typename }`).join(' ')} }`;
+const ingest = 'mutation Ingest($input: IngestInput!) { ingest(input: $input) { settledBatchIds verdicts { kind } } }';
+const spendOf =
+  'query Spend($orgId: UUID!) { org(orgId: $orgId) { app(appId: "chat") { spend { day costUsdMicros requests labels { label costUsdMicros asOf } } } } }';
+const readingsOf = `query Readings($orgId: UUID!, $mac: String!) {
+  org(orgId: $orgId) { device(hardwareId: $mac) { readings(first: 50) { nodes { batchId timestampMs sensors { bme280TempC humidityPct } } pageInfo { endCursor } } } }
+}`;
+const bucketsOf = `query Buckets($orgId: UUID!, $entityId: String!) {
+  org(orgId: $orgId) { entity(entityId: $entityId) { buckets { resource shardCount limits { available totalConsumed } } } }
+}`;
+const capacityOf =
+  'query Capacity($orgId: UUID!) { org(orgId: $orgId) { resourceCapacity(resource: "a", limit: "requests") { totalCapacity totalAvailable } } }';
+
+const inHundreds = (all) => times(Math.ceil(all.length / 100), (i) => all.slice(i * 100, (i + 1) * 100));
+const inTurn = (all, send) => {
+  let next = 0;
+  return () => send(all[next++ % all.length]);
+};
+const must = (isSo, what) => {
+  if (!isSo) throw new Error(what);
+};
+
+/** Each with what makes all of its keys known first: the price is that of a key used within the last minute. */
+function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
+  const { client, asAdmin } = stage;
+  const acquireInput = ({ entityId }, resource) => ({ entityId, resource, consume: [{ limit: 'requests', amount: 1 }] });
+  const buckets = entities.flatMap((entity) => resources.map((resource) => ({ entity, resource })));
+  const newReading = (hardwareId) => ({
+    hardwareId,
+    batchId: randomUUID(),
+    timestampMs: Date.now(),
+    bootId,
+    firmwareVersion: '1.4.2',
+    sensors: { bme280TempC: 21.5, humidityPct: 40 },
+    sensorStatus: { bme280: 'OK' },
+  });
+  const newCost = (id) => ({ orgId: id, appId: 'chat', requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 });
+  const send = async (readings) => {
+    const { settledBatchIds } = (await client.ask(byKey, ingest, { input: { readings } })).ingest;
+    must(settledBatchIds.length === readings.length, 'a reading was not stored');
+  };
+  return {
+    submitCost: {
+      // The first cost of a day makes the shard item, which is a unit more.
+      meet: inTurn(inHundreds(orgIds), async (some) => {
+        const { submitCosts: outcomes } = await client.ask(asAdmin, submitCosts, { inputs: some.map(newCost) });
+        must(
+          outcomes.every(({ error }) => error === null),
+          'not recorded',
+        );
+      }),
+      meetings: Math.ceil(orgIds.length / 100),
+      send: inTurn(orgIds, async (id) =>
+        must((await client.ask(asAdmin, submitCost, { input: newCost(id) })).submitCost.costUsdMicros === 16_500, 'a wrong receipt'),
+      ),
+    },
+    acquire: {
+      meet: inTurn(entities, async (entity) => {
+        const inputs = Object.fromEntries(resources.map((resource) => [resource, acquireInput(entity, resource)]));
+        const leases = Object.values(await client.ask(entity.headers, acquireAll, inputs));
+        must(
+          leases.every(({ __typename }) => __typename === 'Lease'),
+          'not granted',
+        );
+      }),
+      // As many at the small sizes, or the compilers would have done less for them.
+      meetings: Math.max(entities.length, 800),
+      send: inTurn(buckets, async ({ entity, resource }) => {
+        const { acquire: lease } = await client.ask(entity.headers, acquire, { input: acquireInput(entity, resource) });
+        must(lease.__typename === 'Lease', 'not granted');
+      }),
+    },
+    ingest: {
+      // That a device was seen is noted once a minute: done here for all of them.
+      meet: inTurn(inHundreds(macs), (some) => send(some.map(newReading))),
+      meetings: Math.ceil(macs.length / 100),
+      send: inTurn(macs, (mac) => send([newReading(mac)])),
+    },
+    'spend of an app': {
+      send: inTurn(orgIds, async (id) => must((await client.ask(asAdmin, spendOf, { orgId: id })).org.app.spend.requests > 0, 'no total')),
+    },
+    'readings, first page': {
+      send: async () => must((await client.ask(asAdmin, readingsOf, { orgId, mac: macs[0] })).org.device.readings.nodes.length === 50, 'not a whole page'),
+    },
+    'buckets of an entity': {
+      send: inTurn(entities, async (entity) => {
+        const found = (await client.ask(asAdmin, bucketsOf, { orgId: entity.orgId, entityId: entity.entityId })).org.entity.buckets;
+        must(found.length === resources.length, 'not all buckets');
+      }),
+    },
+    'resourceCapacity (all buckets)': {
+      isWhole: true,
+      send: async () => must((await client.ask(asAdmin, capacityOf, { orgId })).org.resourceCapacity.totalCapacity > 0, 'no capacity'),
+    },
+  };
+}
+
+// --- measuring -----------------------------------------------------------------------------------------------------------
+
+const statOf = (pid) => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const end = stat.lastIndexOf(')');
+    return { name: stat.slice(stat.indexOf('(') + 1, end), fields: stat.slice(end + 2).split(' ') };
+  } catch {
+    return undefined;
+  }
+};
+/** Engines of ours: several run at once here, each below a shell that guards it. */
+const enginePids = () =>
+  readdirSync('/proc').filter((pid) => {
+    const stat = /^\d+$/.test(pid) ? statOf(pid) : undefined;
+    return stat?.name.startsWith('dynoxide') && statOf(stat.fields[1])?.fields[1] === String(process.pid);
+  });
+const cpuMs = (pid) => {
+  const fields = statOf(pid)?.fields;
+  return fields ? (Number(fields[11]) + Number(fields[12])) * 10 : Number.NaN;
+};
+
+async function openSized() {
+  const before = new Set(enginePids());
+  const stage = await openStage({ inFlight });
+  const [engine] = enginePids().filter((pid) => !before.has(pid));
+  const docs = DynamoDBDocumentClient.from(new DynamoDBClient(stage.store));
+  return { ...stage, docs, engine };
+}
+
+async function counted(stage) {
+  const page = await (await fetch(stage.url.replace('/graphql', '/metrics'))).text();
+  const sum = (pattern) => [...page.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+  return {
+    calls: sum(/^tollgate_store_calls_total\{[^}]*\} (\S+)/gm),
+    read: sum(/^tollgate_store_units_total\{kind="read"\} (\S+)/gm),
+    write: sum(/^tollgate_store_units_total\{kind="write"\} (\S+)/gm),
+    gatewayMs: stage.cpu().gateway * 1000,
+    engineMs: cpuMs(stage.engine),
+  };
+}
+
+async function measureRound({ stage, ops }, name, round, runs, failures) {
+  const { send, meet, meetings, isWhole } = ops[name];
+  const at = isWhole ? 1 : inFlight;
+  if (meet && round === 0) failures.push(...(await drive({ inFlight, seconds: 60, most: meetings, send: meet })).failures);
+  failures.push(...(await drive({ inFlight: at, seconds: warmUpSeconds[round], most: mostARound, send })).failures);
+  const before = await counted(stage);
+  const run = await drive({ inFlight: at, seconds: roundSeconds, most: mostARound, send });
+  const after = await counted(stage);
+  runs.push({ ...run, used: Object.fromEntries(Object.keys(after).map((key) => [key, after[key] - before[key]])) });
+}
+
+async function measureGrowth(failures) {
+  const places = [];
+  try {
+    for (const size of sizes) {
+      const stage = await openSized();
+      places.push({ size, stage });
+      const startedMs = Date.now();
+      places.at(-1).ops = operations(stage, await fill(stage, size));
+      console.log(
+        `${size.times}x: ${size.orgs} orgs, ${size.buckets} buckets, ${size.devices} devices, ${size.history} items of history, made in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`,
+      );
+    }
+    const names = Object.keys(places[0].ops);
+    const runs = new Map(names.flatMap((name) => sizes.map(({ times: size }) => [`${name} ${size}`, []])));
+    // The sizes of one operation one after the other, so that what disturbs the machine for a while disturbs them alike.
+    for (const name of names)
+      for (const round of warmUpSeconds.keys())
+        for (const place of places) await measureRound(place, name, round, runs.get(`${name} ${place.size.times}`), failures);
+    return names.map((name) => ({
+      name,
+      isWhole: places[0].ops[name].isWhole,
+      sizes: sizes.map(({ times: size }) => summed(size, runs.get(`${name} ${size}`), failures)),
+    }));
+  } finally {
+    for (const { stage } of places) {
+      stage.docs.destroy();
+      await stage.close();
+    }
+  }
+}
+
+function summed(size, runs, failures) {
+  const { count, perSecond, p50, failures: failed } = together(runs);
+  failures.push(...failed);
+  const each = (key) => runs.reduce((sum, { used }) => sum + used[key], 0) / count;
+  const cost = { gatewayMs: each('gatewayMs'), engineMs: each('engineMs'), calls: each('calls'), read: each('read'), write: each('write') };
+  return { size, perSecond, p50, ...cost, cpu: cost.gatewayMs + cost.engineMs };
+}
+
+// --- aggregation ---------------------------------------------------------------------------------------------------------
+
+async function measureAggregation() {
+  const stage = await openSized();
+  const worker = await newWorker(stage);
+  try {
+    const { orgId } = await newOrg(stage);
+    const orgIds = await cloneOrgs(stage, orgId, Math.max(...scopeCounts));
+    await worker.spend.sumAll();
+    const results = [];
+    let requests = 0;
+    for (const scopes of scopeCounts) {
+      const roundsMs = [];
+      for (let i = 0; i < roundsASize; i++) {
+        requests += 10;
+        await putAll(
+          stage,
+          'usage_agg_sharded',
+          orgIds.slice(0, scopes).flatMap((id) => times(shards, (shard) => storedShard(id, shard, requests))),
+        );
+        roundsMs.push(await timed(worker, scopes));
+      }
+      const [, changedMs] = [...roundsMs].sort((a, b) => a - b);
+      results.push({ scopes, changedMs, idleMs: await timed(worker, scopes) });
+    }
+    return results;
+  } finally {
+    worker.close();
+    stage.docs.destroy();
+    await stage.close();
+  }
+}
+
+function storedShard(orgId, shard, requests) {
+  const { PK, SK } = shardKey(spendId(orgId), shard);
+  return {
+    PK,
+    SK,
+    ...figures(requests),
+    updated_at_epoch: inDays(0),
+    gsi1pk: `ACTIVE#${today.replaceAll('-', '')}#${sliceOf(orgId)}`,
+    gsi1sk: PK,
+    expires_at_epoch: inDays(35),
+  };
+}
+
+async function timed({ spend }, scopes) {
+  const startedMs = performance.now();
+  const round = await spend.sumAll();
+  if (round.scopes !== scopes || round.failed > 0) throw new Error(`a round summed ${JSON.stringify(round)}, not ${scopes}`);
+  return performance.now() - startedMs;
+}
+
+async function newWorker({ store, tableName }) {
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    DYNAMODB_ENDPOINT: store.endpoint,
+    AWS_REGION: store.region,
+    TABLE_PREFIX: tableName(''),
+    TOLLGATE_ADMIN_KEY: 'admin-key-of-the-benchmarks-0123456789',
+    API_KEY_PEPPER: 'a pepper of the benchmarks, 32 bytes and more',
+    TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }),
+  });
+  return buildBackground(config, { log: silentLog });
+}
+
+// --- telling -------------------------------------------------------------------------------------------------------------
+
+const growthHead = ['operation', 'size', 'req/s', 'p50 ms', 'gateway CPU ms', 'engine CPU ms', 'store calls', 'read units', 'write units', 'CPU vs 1x'];
+const growthRows = (results) =>
+  results.flatMap(({ name, sizes: measured }) =>
+    measured.map((at, i) => [
+      i === 0 ? name : '',
+      `${at.size}x`,
+      at.perSecond.toFixed(0),
+      at.p50.toFixed(1),
+      at.gatewayMs.toFixed(2),
+      at.engineMs.toFixed(2),
+      at.calls.toFixed(2),
+      at.read.toFixed(2),
+      at.write.toFixed(2),
+      (at.cpu / measured[0].cpu).toFixed(2),
+    ]),
+  );
+const roundHead = ['scopes', 'shard items', 'round, all changed (s)', 'ms a scope', 'round, nothing changed (s)', `bar: 1,000 in under ${barSeconds} s`];
+const roundRows = (results) =>
+  results.map(({ scopes, changedMs, idleMs }) => [
+    String(scopes),
+    String(scopes * shards),
+    (changedMs / 1000).toFixed(2),
+    (changedMs / scopes).toFixed(2),
+    (idleMs / 1000).toFixed(2),
+    scopes < 1000 ? '' : isFast({ changedMs }) ? 'met' : 'MISSED',
+  ]);
+const isFast = ({ changedMs }) => changedMs < barSeconds * 1000;
+
+/** Reads well in a terminal and is Markdown. */
+function table(head, rows) {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
+  const line = (cells) => `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
+  const rule = `|${widths.map((width, i) => (i === 0 ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
+}
+
+function replaceBetween(text, name, body) {
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/performance.md has no place for ${name}`);
+  return `${text.slice(0, from)}${begin}\n${body}\n${text.slice(to)}`;
+}
+
+/** Cost against size; its own light background, so that it reads on a dark page too. */
+function draw(results) {
+  const [width, height, left, right, top, bottom] = [860, 430, 64, 230, 56, 62];
+  const colours = ['#1f6fb2', '#c8541a', '#2f8f4e', '#8a4fb5', '#b3333d', '#7a6a12'];
+  const lines = results.map(({ name, sizes: at }, i) => ({ name, colour: colours[i % colours.length], values: at.map(({ cpu }) => cpu / at[0].cpu) }));
+  const most = Math.max(2, Math.ceil(2 * Math.max(...lines.flatMap(({ values }) => values)) + 0.01) / 2);
+  const x = (i) => left + (i * (width - left - right)) / (sizes.length - 1);
+  const y = (value) => height - bottom - (value * (height - top - bottom)) / most;
+  const label = ({ times: size, orgs, buckets }) => [`${size}x`, `${orgs.toLocaleString('en')} orgs, ${buckets.toLocaleString('en')} buckets`];
+  // Names stand beside the ends of their lines, pushed apart where they would overlap.
+  const ends = lines.map((line) => ({ ...line, at: y(line.values.at(-1)) })).sort((a, b) => a.at - b.at);
+  for (const [i, end] of ends.entries()) if (i > 0) end.at = Math.max(end.at, ends[i - 1].at + 19);
+  const over = Math.max(0, ends.at(-1).at - (height - bottom));
+  for (const end of ends) end.at -= over;
+  const marks = times(Math.round(most / 0.5) + 1, (i) => i * 0.5);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#24292f">`,
+    '<title>Cost of an operation as the store grows</title>',
+    `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="6" fill="#ffffff" stroke="#c9ced6"/>`,
+    `<text x="${left}" y="26" font-size="15" font-weight="bold">CPU of gateway and engine per operation, relative to the smallest store</text>`,
+    `<text x="${left}" y="44" fill="#57606a">ratios of one run; flat is good</text>`,
+    ...marks.flatMap((mark) => [
+      `<line x1="${left}" x2="${width - right}" y1="${y(mark).toFixed(1)}" y2="${y(mark).toFixed(1)}" stroke="${mark === 1 ? '#8c959f' : '#e4e8ed'}"${mark === 1 ? ' stroke-dasharray="4 4"' : ''}/>`,
+      `<text x="${left - 8}" y="${(y(mark) + 4.5).toFixed(1)}" text-anchor="end">${mark.toFixed(1)}</text>`,
+    ]),
+    ...sizes.flatMap((size, i) => {
+      const anchor = i === 0 ? 'start' : i === sizes.length - 1 ? 'end' : 'middle';
+      return label(size).map(
+        (text, row) => `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"${row ? ' fill="#57606a"' : ''}>${text}</text>`,
+      );
+    }),
+    ...lines.flatMap(({ colour, values }) => [
+      `<polyline fill="none" stroke="${colour}" stroke-width="2.2" points="${values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ')}"/>`,
+      ...values.map((value, i) => `<circle cx="${x(i).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3.2" fill="${colour}"/>`),
+    ]),
+    ...ends.map(({ name, colour, values, at }) => {
+      const endX = width - right;
+      return `<line x1="${endX + 5}" y1="${y(values.at(-1)).toFixed(1)}" x2="${endX + 22}" y2="${at.toFixed(1)}" stroke="${colour}" stroke-width="0.8"/><text x="${endX + 26}" y="${(at + 4.5).toFixed(1)}" fill="${colour}">${name}: ${values.at(-1).toFixed(2)}</text>`;
+    }),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+process.once('SIGINT', () => process.exit(1)).once('SIGTERM', () => process.exit(1));
+const startedMs = Date.now();
+const failures = [];
+const growth = await measureGrowth(failures);
+console.log(`\n${table(growthHead, growthRows(growth))}\n`);
+await sleep(200);
+const rounds = await measureAggregation();
+console.log(`${table(roundHead, roundRows(rounds))}\n`);
+for (const failure of failures.slice(0, 3)) console.log(`failed: ${failure?.stack ?? failure}`);
+console.log(`failed requests: ${failures.length}; ${((Date.now() - startedMs) / 1000).toFixed(0)} s in all`);
+if (failures.length === 0) {
+  writeFileSync(picture, draw(growth.filter(({ isWhole }) => !isWhole)));
+  const measuredOn = `Measured on ${today}, Node ${process.version}, 2 shared cores.`;
+  const withGrowth = replaceBetween(readFileSync(document, 'utf8'), 'growth', `${table(growthHead, growthRows(growth))}\n\n${measuredOn}`);
+  writeFileSync(document, replaceBetween(withGrowth, 'aggregation', `${table(roundHead, roundRows(rounds))}\n\n${measuredOn}`));
+}
+process.exit(failures.length > 0 || !isFast(rounds.at(-1)) ? 1 : 0);
