@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Services } from '../app.js';
 import { anonymous, clientViewer, platformAdmin, type Viewer } from '../identity/viewer.js';
-import { badInput, GatewayError, rateLimited } from '../lib/errors.js';
+import { badInput, GatewayError, rateLimited, WrongKey } from '../lib/errors.js';
 import { equalInConstantTime } from '../lib/seal.js';
 
 /** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
@@ -12,8 +12,9 @@ const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 type Checkers = Pick<Services, 'sessions' | 'apiKeys' | 'config' | 'guesses'>;
 
 /**
- * Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous, and whoever has sent too many
- * of them from one `address` has to wait with any that this process does not know yet.
+ * Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. Whoever has sent too many wrong
+ * keys from one `address` has to wait with any that this process does not know yet; the admin key is always known. Tokens
+ * are signed: nobody guesses them, and an old one is no guess.
  */
 export async function authenticate(checkers: Checkers, presented: Presented, address: string): Promise<Viewer> {
   const { guesses } = checkers;
@@ -29,10 +30,13 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
   try {
     return await viewerOf(checkers, presented, refuseGuesser);
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') guesses.take(address);
+    if (error instanceof WrongKey) guesses.take(address);
     throw error;
   }
 }
+
+/** Whether they still hold: asked by us and not by a caller, so it is nobody's guess. */
+export const stillGood = (checkers: Checkers, presented: Presented): Promise<Viewer> => viewerOf(checkers, presented, () => undefined);
 
 /** The same of a request. Node keeps the first of several such headers and drops the rest: who sends two must hear of it. */
 export async function authenticateRequest(checkers: Checkers, { headers, rawHeaders }: IncomingMessage, address: string): Promise<Viewer> {
@@ -58,14 +62,14 @@ async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Pres
   if (name === 'x-admin-key') {
     if (!equalInConstantTime(value, config.adminKey)) {
       atFirstSight();
-      throw unauthenticated('the admin key is wrong');
+      throw new WrongKey('the admin key is wrong');
     }
     return platformAdmin;
   }
   if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, atFirstSight)) };
   const [, token] = /^Bearer +(\S+)$/i.exec(value) ?? [];
   if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
-  return clientViewer(await sessions.verify(token, atFirstSight));
+  return clientViewer(await sessions.verify(token));
 }
 
 const severalCredentials = (path: string) => badInput({ path, message: 'send one credential, not several' });

@@ -26,7 +26,7 @@ export class Door {
     );
   }
 
-  turnAway({ headers }: IncomingMessage, response: ServerResponse): void {
+  turnAway({ headers }: IncomingMessage, response: ServerResponse, isLeaving: boolean): void {
     this.turnedAway++;
     const requestId = requestIdOf(headers);
     const body = `{"errors":[{"message":"${refusalText}","extensions":{"retryable":true,"retryAfterSecs":1,"code":"SERVICE_UNAVAILABLE","requestId":"${requestId}"}}]}`;
@@ -41,6 +41,7 @@ export class Door {
       'no-store',
       'x-request-id',
       requestId,
+      ...(isLeaving ? ['connection', 'close'] : []),
     ]);
     response.end(body);
   }

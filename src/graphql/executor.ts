@@ -13,23 +13,32 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   TypeInfo,
   typeFromAST,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
 
 export type Executor = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 type Compiled = (context: unknown, variables: Record<string, unknown>) => ExecutionResult | Promise<ExecutionResult>;
 
 /** A document is compiled when it has come so often: compiling costs more than a few executions. */
 const sightings = 3;
+/** Fields with every fragment opened, of one document and of all that are kept compiled: what compiling takes in time and memory. */
+const mostFields = 250;
+const mostFieldsKept = 25_000;
 
 interface Known {
   seen: number;
   readonly operation: OperationDefinitionNode | undefined;
-  run?: Compiled | undefined;
+}
+
+interface Kept {
+  readonly run: Compiled;
+  readonly fields: number;
 }
 
 /**
@@ -39,6 +48,7 @@ interface Known {
 export function createExecutor(schema: GraphQLSchema, onCompiled: () => void = () => undefined): Executor {
   // Forgotten with the document, of which only so many are remembered.
   const byDocument = new WeakMap<DocumentNode, Map<string, Known>>();
+  const kept = new LRUCache<OperationDefinitionNode, Kept>({ maxSize: mostFieldsKept, sizeCalculation: ({ fields }) => fields });
 
   function knownOf(document: DocumentNode, name: string | null | undefined): Known {
     let operations = byDocument.get(document);
@@ -54,15 +64,24 @@ export function createExecutor(schema: GraphQLSchema, onCompiled: () => void = (
     return known;
   }
 
+  function keep(document: DocumentNode, operation: OperationDefinitionNode): void {
+    const fields = fieldsOf(document, operation);
+    if (fields > mostFields || !isAlike(schema, document, operation)) return;
+    const run = compiled(schema, document, operation.name?.value);
+    if (!run) return;
+    kept.set(operation, { run, fields });
+    onCompiled();
+  }
+
   return (args) => {
     const { document, operationName, contextValue } = args;
     const known = knownOf(document, operationName);
-    if (++known.seen === sightings && known.operation && isAlike(schema, document, known.operation)) {
-      known.run = compiled(schema, document, known.operation.name?.value);
-      onCompiled();
-    }
+    const { operation } = known;
+    if (!operation) return execute(args);
+    if (++known.seen === sightings) keep(document, operation);
+    const run = known.seen >= sightings ? kept.get(operation)?.run : undefined;
     const variables = args.variableValues ?? {};
-    return known.run && known.operation && fits(schema, known.operation, variables) ? known.run(contextValue, variables) : execute(args);
+    return run && fits(schema, operation, variables) ? run(contextValue, variables) : execute(args);
   };
 }
 
@@ -70,6 +89,22 @@ function compiled(schema: GraphQLSchema, document: DocumentNode, operationName: 
   const query = compileQuery(schema, document, operationName, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(query)) return undefined;
   return (context, variables) => query.query(undefined, context, variables) as ReturnType<Compiled>;
+}
+
+/** Each fragment is counted once and then known: a few that name each other would make millions. */
+function fieldsOf(document: DocumentNode, operation: OperationDefinitionNode): number {
+  const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
+  const known = new Map<string, number>();
+  const count = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, selection) => {
+      if (selection.kind === Kind.FIELD) return sum + 1 + (selection.selectionSet ? count(selection.selectionSet) : 0);
+      if (selection.kind === Kind.INLINE_FRAGMENT) return sum + count(selection.selectionSet);
+      const name = selection.name.value;
+      const fragment = fragments.get(name);
+      if (fragment && !known.has(name)) known.set(name, count(fragment.selectionSet));
+      return sum + (known.get(name) ?? 0);
+    }, 0);
+  return count(operation.selectionSet);
 }
 
 /** Variables left out, and those that do not fit, are graphql-js's to judge. */
@@ -94,8 +129,8 @@ function isAlike(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     document,
     visitWithTypeInfo(types, {
       Directive: differs,
-      Field({ name, selectionSet }) {
-        if (name.value === '__schema' || name.value === '__type') return differs();
+      Field({ name, alias, selectionSet }) {
+        if (name.value === '__schema' || name.value === '__type' || alias?.value === '__proto__') return differs();
         // Types are resolved asynchronously here, which compiled code does not wait for.
         const type = selectionSet && getNamedType(types.getType());
         return type && isAbstractType(type) ? differs() : undefined;

@@ -12,7 +12,7 @@ import { createContext } from './context.js';
 import { authenticateRequest } from './credentials.js';
 import { limitHeaders, type Mask, type PublicError, statusOf } from './errors.js';
 import type { GraphQLParams, HttpContext, Operations, Served } from './operations.js';
-import type { Turnstile } from './turnstile.js';
+import { type Turnstile, tooMuch } from './turnstile.js';
 
 const graphqlJson = 'application/graphql-response+json';
 export const plainJson = 'application/json';
@@ -107,6 +107,8 @@ export async function handleGraphQL(
       const leave = await turnstile.enter();
       let release: (() => void) | undefined;
       try {
+        // Nobody waits for it any more: what it would change, its caller would not hear of.
+        if (response.destroyed || clock.monotonicMs() - startedMs > bounds.operationMs) throw tooMuch();
         viewer = await authenticateRequest(services, request, address);
         release = admission.admit(principalOf(viewer, address));
         const context = createContext(services, { viewer, requestId, address, limited: (refusal) => (served.refusal = refusal) });

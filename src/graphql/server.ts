@@ -60,15 +60,18 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
   };
 
+  /** The admin key has no form of its own by which the log would know it where it does not belong. */
+  const withoutKey = ({ headers }: IncomingMessage): void => {
+    if (headers['x-request-id'] === config.adminKey) delete headers['x-request-id'];
+  };
   // By connection: a response that waits behind another is not told when its connection goes.
   const underWay = new Map<Socket, Set<ServerResponse>>();
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
     (request, response) => {
-      if (turnstile.isFull && request.url?.startsWith(graphqlPath)) return door.turnAway(request, response);
+      withoutKey(request);
+      if (turnstile.isFull && request.url?.startsWith(graphqlPath)) return door.turnAway(request, response, isLeaving);
       if (isLeaving) response.setHeader('connection', 'close');
-      // It has no form of its own by which the log would know it.
-      if (request.headers['x-request-id'] === config.adminKey) delete request.headers['x-request-id'];
       const responses = underWay.get(request.socket);
       responses?.add(response);
       response.once('close', () => responses?.delete(response));
@@ -87,6 +90,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     underWay.set(socket, new Set());
     socket.once('close', () => underWay.delete(socket));
   });
+  server.on('upgrade', withoutKey);
   const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, turnstile, streams, mask);
 
   return {

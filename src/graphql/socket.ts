@@ -27,7 +27,7 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
   const ending = new Map<string, Promise<void>>();
   const live = () => running.size - ending.size;
   let receive: (text: string) => Promise<void> = async () => undefined;
-  const close = (code: number, reason: string) => socket.close(code, reason.slice(0, longestReason));
+  const close = (code: number, reason: string) => socket.close(code, closeReason(reason));
 
   const isSlow = (): boolean => {
     // A farewell would wait behind all that is not read.
@@ -42,8 +42,9 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
     if (type !== 'subscribe') return receive(text);
     if (live() >= mostUnsent) return socket.terminate();
     // An id that is used again before its first operation has quite ended would end both.
-    const turn = (ending.get(id) ?? Promise.resolve())
-      .then(() => receive(text))
+    const turn: Promise<void> = (ending.get(id) ?? Promise.resolve())
+      // It may have been completed meanwhile, or its socket closed: nobody would end it then.
+      .then(() => (socket.readyState === socket.OPEN && ending.get(id) !== turn ? receive(text) : undefined))
       .finally(() => {
         if (running.get(id) === turn) running.delete(id);
         if (ending.get(id) === turn) ending.delete(id);
@@ -101,6 +102,13 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
     void closed(code, String(reason));
   });
 }
+
+/** As long as WebSocket lets it be, which counts bytes. */
+export const closeReason = (text: string): string =>
+  Buffer.from(text)
+    .subarray(0, longestReason)
+    .toString()
+    .replace(/\ufffd+$/, '');
 
 /** What a message is about, as far as it can be told; the protocol itself judges it. */
 function outline(text: string): { readonly type: unknown; readonly id: string } {

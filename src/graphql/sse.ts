@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionResult, type GraphQLSchema, subscribe } from 'graphql';
 import type { Services } from '../app.js';
+import { unavailable } from '../lib/errors.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
@@ -35,11 +36,13 @@ export function createSseHandler(
   const { config, log, metrics } = services;
   const documents = new SubscriptionDocuments(schema, config.production);
   const open = new Set<EventStream>();
+  let isClosed = false;
 
   /** What to send, or an error before anything was: with the status that says it best. */
   async function begin(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
     const params = await paramsOf(request);
     turnstile.refuseList();
+    if (isClosed) throw unavailable('the gateway is going away: connect again');
     const address = addressOf(request, config.trustProxy);
     const viewer = await authenticateRequest(services, request, address);
     const release = admission.admit(principalOf(viewer, address));
@@ -62,8 +65,9 @@ export function createSseHandler(
     }
     const results = await subscribe({ ...prepared, contextValue: createContext(services, { viewer, requestId, address }) });
     const stream = new EventStream(response, requestId);
-    const unwatch = streams.watch({ viewer, presented: request.headers, address, end: () => stream.end() });
+    const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
     open.add(stream);
+    if (isClosed) stream.end();
     metrics.sockets.inc({ transport: 'sse' });
     log.info({ requestId, principal: principalOf(viewer, address), transport: 'sse' }, 'subscription');
     try {
@@ -86,6 +90,7 @@ export function createSseHandler(
       }
     },
     close() {
+      isClosed = true;
       for (const stream of open) stream.end();
     },
   };
@@ -136,7 +141,7 @@ class EventStream {
     if (!(Symbol.asyncIterator in results)) return emit(results);
     this.source = results[Symbol.asyncIterator]();
     // Gone while it was being prepared: nothing would ever tell the source to stop.
-    if (response.destroyed) return;
+    if (response.destroyed || response.req.socket.destroyed) return void this.source.return?.();
     for (let next = await this.source.next(); !next.done && !response.destroyed && !response.writableEnded; next = await this.source.next()) {
       emit(next.value);
       if (response.writableLength > bounds.bufferedBytes) response.destroy();

@@ -1,12 +1,11 @@
 import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
-import { authenticate, type Presented } from './credentials.js';
+import { type Presented, stillGood } from './credentials.js';
 
 interface OpenStream {
   readonly viewer: Viewer;
   readonly presented: Presented;
-  readonly address: string;
   readonly end: (why: string) => void;
 }
 
@@ -35,7 +34,7 @@ export class OpenStreams {
 
   private async reviewOne(stream: OpenStream): Promise<void> {
     try {
-      await authenticate(this.services, stream.presented, stream.address);
+      await stillGood(this.services, stream.presented);
     } catch (error) {
       // A store that does not answer says nothing about the token: the stream brings nothing new meanwhile either.
       if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');

@@ -84,7 +84,7 @@ export class Turnstile {
 
   /** Throws where a list has to make room. */
   refuseList(): void {
-    if (this.most > 0 && this.underWay > this.room / 2)
+    if (this.most > 0 && this.underWay > Math.max(1, this.room / 2))
       throw new Overloaded('the gateway is busy and leaves lists and history for later; nothing was changed: try again in a second');
   }
 

@@ -13,7 +13,7 @@ import { authenticate, type Presented } from './credentials.js';
 import { asGraphQLError, SubscriptionDocuments } from './documents.js';
 import type { Mask } from './errors.js';
 import { addressOf, principalOf, requestIdOf } from './http.js';
-import { carry, type Wire } from './socket.js';
+import { carry, closeReason, type Wire } from './socket.js';
 import type { OpenStreams } from './streams.js';
 import type { Turnstile } from './turnstile.js';
 
@@ -68,7 +68,7 @@ export function serveWebSocket(
         const viewer = await authenticate(services, presented, address);
         if (extra.socket.readyState !== extra.socket.OPEN) return false;
         const release = admission.admit(principalOf(viewer, address));
-        const unwatch = streams.watch({ viewer, presented, address, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
+        const unwatch = streams.watch({ viewer, presented, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
         sessions.set(extra.socket, { viewer, requestId, address });
         metrics.sockets.inc({ transport: 'ws' });
         // The library tells only of sockets that got through; this one may be gone before that.
@@ -81,7 +81,7 @@ export function serveWebSocket(
       } catch (error) {
         const told = mask(error, requestId);
         const code = error instanceof GatewayError && error.code !== 'SERVICE_UNAVAILABLE' ? CloseCode.Forbidden : tryAgainLater;
-        extra.socket.close(code, `${told.extensions.code}: ${told.message}`.slice(0, 120));
+        extra.socket.close(code, closeReason(`${told.extensions.code}: ${told.message}`));
         return false;
       }
     },

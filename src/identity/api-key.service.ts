@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { keyEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
-import { GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import { notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
 import { newUuid, randomHex } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
 import { equalInConstantTime } from '../lib/seal.js';
@@ -92,4 +92,4 @@ export class ApiKeyService {
   }
 }
 
-const invalid = () => new GatewayError('UNAUTHENTICATED', 'the API key is not valid');
+const invalid = () => new WrongKey('the API key is not valid');

@@ -149,11 +149,8 @@ export class SessionService {
     await feed.refresh();
   }
 
-  /**
-   * The claims of an access token that is neither forged, expired nor revoked. Remembered only while nothing is revoked;
-   * `atFirstSight` may refuse to look at one that is not.
-   */
-  async verify(token: string, atFirstSight: () => void = () => undefined): Promise<AccessClaims> {
+  /** The claims of an access token that is neither forged, expired nor revoked. Remembered only while nothing is revoked. */
+  async verify(token: string): Promise<AccessClaims> {
     const { feed, clock, keys, revocations, metrics } = this.parts;
     const version = feed.current();
     const nowMs = clock.nowMs();
@@ -162,7 +159,6 @@ export class SessionService {
       metrics.revocationChecks.inc({ from: 'memory' });
       return remembered.claims;
     }
-    if (!remembered) atFirstSight();
     const claims = await verifyAccess(keys, token, nowMs);
     metrics.revocationChecks.inc({ from: 'store' });
     if (!claims || (await revocations.isRevoked(claims))) {

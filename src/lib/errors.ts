@@ -41,6 +41,13 @@ export class Overloaded extends GatewayError {
   }
 }
 
+/** A key that might have been guessed. */
+export class WrongKey extends GatewayError {
+  constructor(message: string) {
+    super('UNAUTHENTICATED', message);
+  }
+}
+
 /** The bound that was hit, as the `RateLimit-Policy` header names it. */
 export interface RatePolicy {
   readonly name: string;

@@ -201,6 +201,12 @@ interface Message {
 }
 
 /** A socket of graphql-transport-ws by hand. Errors that come over it are found decent. */
+/** How many alert streams this gateway's feed has. */
+function followed(): number {
+  const { lanes } = app.gateway.services.alertFeed as unknown as { readonly lanes: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }> };
+  return [...lanes.values()].reduce((sum, { streams }) => sum + streams.size, 0);
+}
+
 class LiveSocket {
   readonly messages: Message[] = [];
   closed: { readonly code: number; readonly reason: string } | undefined;
@@ -844,6 +850,19 @@ describe('a message on a socket', () => {
     expect(live.closed).toBeUndefined();
   });
 
+  it('may be begun and completed in one breath, and then does not run', async () => {
+    const before = followed();
+    const live = await LiveSocket.connect();
+    const query = 'subscription ($orgId: UUID) { quotaAlerts(orgId: $orgId) { id } }';
+    for (let i = 0; i < 50; i++) {
+      live.subscribe(`${i}`, query, { orgId: org.orgId });
+      live.send({ type: 'complete', id: `${i}` });
+      live.subscribe(`${i}`, query, { orgId: org.orgId });
+    }
+    live.end();
+    await until('nothing is followed any more', () => followed() === before);
+  });
+
   it('may be begun and completed 2,000 times, and leaves no operation behind', async () => {
     const live = await LiveSocket.connect();
     for (let i = 0; i < 2000; i++) {
@@ -1002,8 +1021,6 @@ describe('500 idle subscriptions', () => {
   it('all hear of an alert, once, while others are served; and leave nothing behind', async () => {
     const place = await newOrg(app, { timezone: 'UTC' });
     await newApp(app, place);
-    const { lanes } = app.gateway.services.alertFeed as unknown as { readonly lanes: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }> };
-    const followed = () => [...lanes.values()].reduce((sum, { streams }) => sum + streams.size, 0);
     const handlesBefore = process.getActiveResourcesInfo().length;
     const followers = await Promise.all(repeated(500, (i) => (i % 2 === 0 ? overSocket(place.orgId) : overEvents(place.orgId))));
     expect([await openStreams(app, 'ws'), await openStreams(app, 'sse')]).toEqual([250, 250]);

@@ -107,6 +107,7 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
   ['a variable that is missing', 'query ($orgId: UUID, $appId: String!) { org(orgId: $orgId) { app(appId: $appId) { name } } }', {}, true],
   ['typename', 'query ($orgId: UUID) { __typename org(orgId: $orgId) { __typename apps { __typename nodes { __typename } } } }', {}, true],
   ['an enumeration', 'query ($orgId: UUID, $c: Consistency!) { org(orgId: $orgId) { spend(consistency: $c) { mode scope } } }', { c: 'EXACT' }, true],
+  ['an alias that is no name for a property', 'query ($orgId: UUID) { org(orgId: $orgId) { __proto__: name } }', {}, false],
   ['a directive', 'query ($orgId: UUID, $no: Boolean!) { org(orgId: $orgId) { name timezone @include(if: $no) } }', { no: false }, false],
   ['an interface', 'query { node(id: "x") { id } }', {}, false],
   ['the schema itself', '{ __schema { queryType { name } } }', {}, false],
@@ -122,6 +123,22 @@ it.each(cases)('%s is answered alike, and compiled only where that is known', as
   const found = await both(query, { orgId: known.orgId, ...variables }, platformAdmin);
   expect(found.answers).toEqual(found.answers.map(() => found.plain));
   expect(found.isCompiled).toBe(isCompiled);
+});
+
+it('compiles nothing that would take long: what fragments open into counts', async () => {
+  const level = (i: number) =>
+    `fragment F${i} on Org { ${i === 0 ? 'name timezone' : [0, 1, 2, 3, 4].map((n) => `a${n}: app(appId: "chat") { org { ...F${i - 1} } }`).join(' ')} }`;
+  const query = (depth: number) =>
+    `query ($orgId: UUID) { org(orgId: $orgId) { ...F${depth} } } ${Array.from({ length: depth + 1 }, (_, i) => level(i)).join(' ')}`;
+  for (const [depth, isCompiled] of [
+    [1, true],
+    [2, true],
+    [3, false],
+  ] as const) {
+    const found = await both(query(depth), { orgId: known.orgId }, platformAdmin);
+    expect(found.answers).toEqual(found.answers.map(() => found.plain));
+    expect({ depth, isCompiled: found.isCompiled }).toEqual({ depth, isCompiled });
+  }
 });
 
 it('tells the operations of one document apart', async () => {
