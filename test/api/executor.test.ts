@@ -93,7 +93,7 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
   ['an inline fragment without a type', 'query ($orgId: UUID) { org(orgId: $orgId) { ... { name } } }', {}, true],
   ['fields that merge', 'query ($orgId: UUID) { org(orgId: $orgId) { apps { nodes { appId } } apps { nodes { name } } } }', {}, true],
   ['what is not there', 'query ($orgId: UUID) { org(orgId: $orgId) { app(appId: "none") { name } } }', {}, true],
-  ['an error below a null', 'query ($orgId: UUID) { org(orgId: $orgId) { spend(day: "1999-99-99") { requests } } }', {}, true],
+  ['a literal that does not fit', 'query ($orgId: UUID) { org(orgId: $orgId) { spend(day: "1999-99-99") { requests } } }', {}, false],
   ['an error in a list argument', 'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 1000) { nodes { appId } } } }', {}, true],
   ['two errors', 'query ($orgId: UUID) { a: org(orgId: $orgId) { apps(first: 0) { nodes { appId } } } b: orgs(first: 0) { nodes { orgId } } }', {}, true],
   ['a default that is used', 'query ($orgId: UUID, $first: Int = 2) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }', {}, true],
