@@ -87,7 +87,7 @@ describe('submissions', () => {
         acknowledged.push(...inputs);
       }
       expect(met.map(({ hits }) => hits)).toEqual([1, 1, 1]);
-      if (fault === 'slow') await sleep(400); // for what is still on its way to the engine
+      await proxy.quiet(); // what is still on its way to the engine gets there
       const expected = usageOf(acknowledged);
       expect(await shardsSum(tenant)).toEqual(expected);
       expect(await exactSpend(tenant)).toEqual(expected);

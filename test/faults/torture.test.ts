@@ -13,8 +13,8 @@ it(
     for (const { rule, what } of violations.slice(0, 20)) tell(`${rule}: ${what}`);
     // The seed says how to have the same again: npm run torture -- --minutes N --seed S
     expect({ seed, first: violations[0], all: violations.length, leaks }).toEqual({ seed, first: undefined, all: 0, leaks: [] });
-    for (const kind of ['cost', 'acquire', 'adjust', 'release', 'ingest', 'shards', 'total', 'retrieve', 'refresh', 'revoke'])
-      expect({ kind, served: tally[`${kind} ok`] ?? 0 }).toEqual({ kind, served: expect.any(Number) });
+    const kinds = ['cost', 'acquire', 'adjust', 'release', 'ingest', 'shards', 'total', 'retrieve', 'refresh', 'revoke'];
+    expect(kinds.filter((kind) => !tally[`${kind} ok`])).toEqual([]);
     expect(Math.min(...['cost', 'acquire', 'ingest'].map((kind) => tally[`${kind} ok`] ?? 0))).toBeGreaterThan(50);
   },
   (minutes * 60 + 150) * 1000,

@@ -62,6 +62,8 @@ export interface FaultProxy {
   readonly calls: readonly Call[];
   /** Of several rules that apply to a call, the oldest acts; all of them count it. */
   inject(rule: Rule): RuleHandle;
+  /** When the engine has answered all that was sent on to it: what a caller that is gone had asked for is done by then. */
+  quiet(): Promise<void>;
   /** No rules, no calls, no memory: a plain proxy again. */
   clear(): void;
   stop(): Promise<void>;
@@ -83,6 +85,7 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
   const counts = new Map<string, number>();
   let rules: { readonly rule: Rule; matched: number; hits: number }[] = [];
   const remembered = new Map<string, Reply>();
+  const serving = new Set<Promise<void>>();
 
   /** The rule to act on this call, which all that match it have counted. */
   function due(call: Call): Rule | undefined {
@@ -141,7 +144,10 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
 
   const server = createServer((incoming, response) => {
     // Whatever goes wrong here looks to the caller as if the engine had gone.
-    serve(incoming, response).catch(() => response.destroy());
+    const served: Promise<void> = serve(incoming, response)
+      .catch(() => void response.destroy())
+      .finally(() => serving.delete(served));
+    serving.add(served);
   });
   // An idle connection that we closed just as it was used again would be a fault nobody asked for.
   server.keepAliveTimeout = 0;
@@ -168,6 +174,9 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
           rules = rules.filter((other) => other !== state);
         },
       };
+    },
+    async quiet() {
+      while (serving.size > 0) await Promise.all(serving);
     },
     clear() {
       rules = [];
