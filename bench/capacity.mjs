@@ -1,6 +1,5 @@
 // node bench/capacity.mjs [--write]: replays a skewed load against the limits of a partition, with the key layout of src, and prints
 // the bill, the hottest keys and what group commit does. Exits 1 if a claim of docs/capacity.md does not hold, or its tables are old.
-import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { deviceIndexKey, deviceKey } from '../dist/devices/device-keys.js';
 import { shardKey as bucketKey, entityPartition, resourceIndexKey } from '../dist/limits/limiter-keys.js';
@@ -8,6 +7,7 @@ import { mostShards } from '../dist/limits/shard.js';
 import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/spend/scope.js';
 import { shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { table, writeBetween } from './report.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -346,14 +346,6 @@ function bill(result) {
 const whole = (value) => Math.round(value).toLocaleString('en');
 const short = (value) => (value >= 1000 ? whole(value) : String(Number(value.toPrecision(3))));
 
-function table(head, rows) {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  const line = (cells) => `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
-  return [line(head), `|${widths.map((width, i) => (i === 0 ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`, ...rows.map(line)].join(
-    '\n',
-  );
-}
-
 const billTable = (results) =>
   table(
     ['requests/s', 'gateways', 'orgs', 'devices', 'write units/s', 'read units/s', 'writes $', 'reads $', 'stored GB', 'storage $', '$ a month'],
@@ -490,12 +482,8 @@ const text = [
 ].join('\n\n');
 console.log(`${text}\n`);
 
-const document = new URL('../docs/capacity.md', import.meta.url);
-const written = readFileSync(document, 'utf8');
-const [begin, end] = ['<!-- capacity:begin -->', '<!-- capacity:end -->'];
-const fresh = `${written.slice(0, written.indexOf(begin))}${begin}\n\n${text}\n\n${written.slice(written.indexOf(end))}`;
-if (options.write) writeFileSync(document, fresh);
-else if (fresh !== written) wrong.push('the tables in docs/capacity.md are not these: run it with --write');
+const isOther = writeBetween(new URL('../docs/capacity.md', import.meta.url), 'capacity', text, { isDry: !options.write });
+if (isOther && !options.write) wrong.push('the tables in docs/capacity.md are not these: run it with --write');
 for (const fault of wrong) console.log(`claim: ${fault}`);
 console.log(wrong.length === 0 ? 'every claim of docs/capacity.md holds' : `${wrong.length} claims do not hold`);
 process.exit(wrong.length > 0 ? 1 : 0);

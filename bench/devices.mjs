@@ -2,96 +2,56 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { drive, together } from './load.mjs';
-import { difference } from './report.mjs';
+import { compare, measure } from './measure.mjs';
 import { newOrg } from './tenant.mjs';
 
-/** As the target has it, whatever the other parts run with. */
-const inFlight = 16;
 const deviceCount = 200;
 const many = 100;
+const page = 100;
 const checkedDevices = 20;
-// One round each; the first is longer because it takes thousands of requests until the compilers have done their work.
-const warmUpSeconds = [3, 0.5];
-const mostARound = 200_000;
 const retentionSecs = 90 * 86_400;
+/** As the target has it, whatever the other parts are judged at. */
+const barLevel = 16;
 
-/** Measures, prints, and says how much failed. */
+/** Rows by the reading, what failed, and what is not exact. */
 export async function devices(stage, { seconds }) {
-  // So that all of it, with the counting afterwards, takes less than a minute.
-  const roundSeconds = seconds / 2;
   const raw = rawTransactions(stage);
   const gateway = await fleet(stage);
-  const phases = [
-    { name: 'raw', readings: 1, isByHand: true, send: raw.send, runs: [] },
-    { name: '1 a call', readings: 1, bar: 0.6, send: () => gateway.ingest(1), runs: [] },
-    { name: `${many} a call`, readings: many, bar: 5, send: () => gateway.ingest(many), runs: [] },
-  ];
-  const warmUps = [];
-  for (const warmUp of warmUpSeconds) {
-    for (const { send, runs } of phases) {
-      warmUps.push(await drive({ inFlight, seconds: warmUp, most: mostARound, send }));
-      const [cpuBefore, unitsBefore] = [stage.cpu(), await stage.writeUnits()];
-      const run = await drive({ inFlight, seconds: roundSeconds, most: mostARound, send });
-      const cpuAfter = stage.cpu();
-      runs.push({ ...run, units: (await stage.writeUnits()) - unitsBefore, cpu: difference(cpuAfter, cpuBefore) });
-    }
-  }
-  const results = phases.map(({ send, ...phase }) => ({ ...phase, ...together(phase.runs) }));
-  printReadings(results);
-  console.log(`${inFlight} in flight, ${roundSeconds} s a round; readings of ${deviceCount} devices, mixed within a call`);
-  const failures = [...results, ...warmUps].flatMap((result) => result.failures);
-  for (const failure of failures.slice(0, 3)) console.log(`failed: ${failure?.stack ?? failure}`);
-  const wrong = [...(await gateway.wrong()), ...(await raw.wrong())];
-  for (const fault of wrong.slice(0, 5)) console.log(`not exact: ${fault}`);
-  raw.close();
-  const acknowledged = [...gateway.acknowledged.values()].reduce((sum, count) => sum + count, 0);
-  console.log(
-    `exactness: ${wrong.length === 0 ? 'yes' : 'NO'}; the readings there of ${checkedDevices} devices against those acknowledged, ${acknowledged} of all devices, warm-ups included`,
+  const writing = await measure(
+    stage,
+    [
+      { operation: 'two puts in a transaction', by: 'raw SDK', isByHand: true, send: raw.send },
+      { operation: 'ingest, 1 a call, by the reading', by: 'Tollgate', send: () => gateway.ingest(1), warmUpSeconds: 3 },
+      { operation: `ingest, ${many} a call, by the reading`, by: 'Tollgate', units: many, mostInFlight: barLevel, send: () => gateway.ingest(many) },
+    ],
+    { seconds },
   );
-  console.log(`failed requests: ${failures.length}`);
-  return failures.length + wrong.length;
-}
-
-/** A line a phase, all but the latencies by the reading: a call has one or many. What is done by hand consumes no write units of the gateway. */
-function printReadings(results) {
-  const [byHand] = results;
-  const rows = results.map(({ name, readings, bar, runs, count, perSecond, p50, p99, isByHand }) => {
-    const total = (pick) => runs.reduce((sum, run) => sum + pick(run), 0);
-    const msAReading = (who) => ((total((run) => run.cpu[who]) * 1000) / (count * readings)).toFixed(3);
-    const ratio = (perSecond * readings) / byHand.perSecond;
-    return [
-      name,
-      String(count),
-      (perSecond * readings).toFixed(0),
-      runs.map((run) => ((run.latencies.length * readings) / run.seconds).toFixed(0)).join(' '),
-      p50.toFixed(1),
-      p99.toFixed(1),
-      isByHand ? '' : msAReading('gateway'),
-      msAReading('engine'),
-      msAReading('load'),
-      isByHand ? '' : (total((run) => run.units) / (count * readings)).toFixed(2),
-      ratio.toFixed(2),
-      bar === undefined ? '' : `>= ${bar}: ${ratio >= bar ? 'met' : 'MISSED'}`,
-    ];
-  });
-  const head = [
-    'phase',
-    'calls',
-    'readings/s',
-    'by round',
-    'p50 ms a call',
-    'p99 ms a call',
-    'gateway CPU ms/reading',
-    'engine CPU',
-    'load CPU',
-    'write units/reading',
-    'x raw',
-    'bar',
-  ];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  for (const row of [head, ...rows])
-    console.log(row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join('  '));
+  const reading = await measure(
+    stage,
+    [
+      { operation: `query of ${page} readings`, by: 'raw SDK', isByHand: true, send: gateway.rawPage },
+      { operation: `readings, ${page} of a device`, by: 'Tollgate', send: gateway.page },
+    ],
+    { seconds: seconds / 2 },
+  );
+  const wrong = [...(await gateway.wrong()), ...(await raw.wrong())];
+  raw.close();
+  gateway.close();
+  const acknowledged = [...gateway.acknowledged.values()].reduce((sum, count) => sum + count, 0);
+  const byHand = { operation: 'two puts in a transaction', by: 'raw SDK' };
+  return {
+    rows: compare(
+      [...writing.rows, ...reading.rows],
+      [
+        { operation: 'ingest, 1 a call, by the reading', to: byHand, bar: 0.6, at: barLevel },
+        { operation: `ingest, ${many} a call, by the reading`, to: byHand, bar: 5, at: barLevel },
+        { operation: `readings, ${page} of a device`, to: { operation: `query of ${page} readings`, by: 'raw SDK' } },
+      ],
+    ),
+    failures: [...writing.failures, ...reading.failures],
+    wrong,
+    exactness: `the readings there of ${checkedDevices} devices against those acknowledged, ${acknowledged} of all devices`,
+  };
 }
 
 const macOf = (i) => `02:00:00:00:${hex(i >> 8)}:${hex(i & 255)}`;
@@ -116,6 +76,12 @@ const readingsOf = `query ($orgId: UUID!, $hardwareId: String!, $after: String) 
   org(orgId: $orgId) { device(hardwareId: $hardwareId) { readings(first: 1000, after: $after) { nodes { batchId } pageInfo { hasNextPage endCursor } } } }
 }`;
 
+const pageOf = `query ($orgId: UUID!, $hardwareId: String!) {
+  org(orgId: $orgId) { device(hardwareId: $hardwareId) { readings(first: ${page}) { nodes {
+    batchId timestampMs bootId firmwareVersion friendlyName sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
+  } } } }
+}`;
+
 /** The gateway, asked by devices with an API key over HTTP. */
 async function fleet(stage) {
   const { client, asAdmin } = stage;
@@ -138,8 +104,23 @@ async function fleet(stage) {
     sensors: newSensors(),
     sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'OK' },
   });
+  const sdk = new DynamoDBClient(stage.store);
+  const docs = DynamoDBDocumentClient.from(sdk);
+  const [read] = macs;
   return {
     acknowledged,
+    page: () => client.ask(asAdmin, pageOf, { orgId, hardwareId: read }),
+    rawPage: () =>
+      docs.send(
+        new QueryCommand({
+          TableName: stage.tableName('device_readings'),
+          KeyConditionExpression: 'hardware_id = :device',
+          ExpressionAttributeValues: { ':device': `${orgId}/${read}` },
+          ScanIndexForward: false,
+          Limit: page,
+        }),
+      ),
+    close: () => sdk.destroy(),
     async ingest(count) {
       const readings = Array.from({ length: count }, newReading);
       const { verdicts, settledBatchIds } = (await client.ask(headers, ingestReadings, { input: { readings } })).ingest;

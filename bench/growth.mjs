@@ -1,7 +1,7 @@
 // npm run bench:growth: what an operation costs as the store grows 1x, 10x, 100x, and how long a round of the aggregation takes.
 // Prints both tables, writes docs/growth.svg and the tables in docs/performance.md; exits 1 if something failed or the bar was missed.
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
@@ -14,7 +14,8 @@ import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/spend/scope.js';
 import { requestKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
 import { drive, together } from './load.mjs';
-import { openStage } from './stage.mjs';
+import { table, writeBetween } from './report.mjs';
+import { difference, openStage } from './stage.mjs';
 import { newOrg } from './tenant.mjs';
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
@@ -269,44 +270,9 @@ function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
 
 // --- measuring -----------------------------------------------------------------------------------------------------------
 
-const statOf = (pid) => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const end = stat.lastIndexOf(')');
-    return { name: stat.slice(stat.indexOf('(') + 1, end), fields: stat.slice(end + 2).split(' ') };
-  } catch {
-    return undefined;
-  }
-};
-/** Engines of ours: several run at once here, each below a shell that guards it. */
-const enginePids = () =>
-  readdirSync('/proc').filter((pid) => {
-    const stat = /^\d+$/.test(pid) ? statOf(pid) : undefined;
-    return stat?.name.startsWith('dynoxide') && statOf(stat.fields[1])?.fields[1] === String(process.pid);
-  });
-const cpuMs = (pid) => {
-  const fields = statOf(pid)?.fields;
-  return fields ? (Number(fields[11]) + Number(fields[12])) * 10 : Number.NaN;
-};
-
 async function openSized() {
-  const before = new Set(enginePids());
-  const stage = await openStage({ inFlight });
-  const [engine] = enginePids().filter((pid) => !before.has(pid));
-  const docs = DynamoDBDocumentClient.from(new DynamoDBClient(stage.store));
-  return { ...stage, docs, engine };
-}
-
-async function counted(stage) {
-  const page = await (await fetch(stage.url.replace('/graphql', '/metrics'))).text();
-  const sum = (pattern) => [...page.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
-  return {
-    calls: sum(/^tollgate_store_calls_total\{[^}]*\} (\S+)/gm),
-    read: sum(/^tollgate_store_units_total\{kind="read"\} (\S+)/gm),
-    write: sum(/^tollgate_store_units_total\{kind="write"\} (\S+)/gm),
-    gatewayMs: stage.cpu().gateway * 1000,
-    engineMs: cpuMs(stage.engine),
-  };
+  const stage = await openStage();
+  return { ...stage, docs: DynamoDBDocumentClient.from(new DynamoDBClient(stage.store)) };
 }
 
 async function measureRound({ stage, ops }, name, round, runs, failures) {
@@ -314,10 +280,9 @@ async function measureRound({ stage, ops }, name, round, runs, failures) {
   const at = isWhole ? 1 : inFlight;
   if (meet && round === 0) failures.push(...(await drive({ inFlight, seconds: 60, most: meetings, send: meet })).failures);
   failures.push(...(await drive({ inFlight: at, seconds: warmUpSeconds[round], most: mostARound, send })).failures);
-  const before = await counted(stage);
+  const before = await stage.used();
   const run = await drive({ inFlight: at, seconds: roundSeconds, most: mostARound, send });
-  const after = await counted(stage);
-  runs.push({ ...run, used: Object.fromEntries(Object.keys(after).map((key) => [key, after[key] - before[key]])) });
+  runs.push({ ...run, used: difference(await stage.used(), before) });
 }
 
 async function measureGrowth(failures) {
@@ -455,21 +420,6 @@ const roundRows = (results) =>
   ]);
 const isFast = ({ changedMs }) => changedMs < barSeconds * 1000;
 
-/** Reads well in a terminal and is Markdown. */
-function table(head, rows) {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  const line = (cells) => `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
-  const rule = `|${widths.map((width, i) => (i === 0 ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
-}
-
-function replaceBetween(text, name, body) {
-  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/performance.md has no place for ${name}`);
-  return `${text.slice(0, from)}${begin}\n${body}\n${text.slice(to)}`;
-}
-
 /** Cost against size; its own light background, so that it reads on a dark page too. */
 function draw(results) {
   const [width, height, left, right, top, bottom] = [860, 430, 64, 230, 56, 62];
@@ -527,7 +477,7 @@ console.log(`failed requests: ${failures.length}; ${((Date.now() - startedMs) / 
 if (failures.length === 0) {
   writeFileSync(picture, draw(growth.filter(({ isWhole }) => !isWhole)));
   const measuredOn = `Measured on ${today}, Node ${process.version}, 2 shared cores.`;
-  const withGrowth = replaceBetween(readFileSync(document, 'utf8'), 'growth', `${table(growthHead, growthRows(growth))}\n\n${measuredOn}`);
-  writeFileSync(document, replaceBetween(withGrowth, 'aggregation', `${table(roundHead, roundRows(rounds))}\n\n${measuredOn}`));
+  writeBetween(document, 'growth', `${table(growthHead, growthRows(growth))}\n\n${measuredOn}`);
+  writeBetween(document, 'aggregation', `${table(roundHead, roundRows(rounds))}\n\n${measuredOn}`);
 }
 process.exit(failures.length > 0 || !isFast(rounds.at(-1)) ? 1 : 0);

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { BatchWriteItemCommand, DynamoDB, DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import rateLimiterFlexible from 'rate-limiter-flexible';
-import { drive, together } from './load.mjs';
-import { difference, printTable } from './report.mjs';
+import { drive } from './load.mjs';
+import { compare, measure } from './measure.mjs';
 import { newOrg } from './tenant.mjs';
 
 const many = 10_000;
@@ -12,66 +12,52 @@ const resource = 'chat';
 const limit = 'requests';
 /** So much that nothing is ever refused. */
 const plenty = 1e12;
-const mostARound = 100_000;
 const mostSecondsToFill = 60;
+const fillInFlight = 64;
 const acquiresARequest = 5;
-const rounds = 2;
-// The gateway's first is longer because it takes thousands of requests until the compilers have done their work.
-const warmUpSeconds = { first: 1, ofOneBucket: 3, later: 0.3 };
-const barsToRaw = { 'one bucket': 3, '10,000 buckets': 0.7 };
-const barsToLibrary = { 'one bucket': 4 };
 
-/** Measures, prints, and says how much failed. */
-export async function limits(stage, { seconds, inFlight }) {
-  // There are twice as many phases as elsewhere and buckets to make first: so that all of it takes less than a minute, a quarter is enough.
-  const roundSeconds = seconds / 4;
+/** Rows, what failed, and what is not exact. */
+export async function limits(stage, { seconds }) {
   const raw = rawUpdates(stage);
   const library = await libraryLimiter(stage);
   const gateway = await buckets(stage);
-  const [filled] = await Promise.all([gateway.fill(inFlight), raw.fill(), library.fill()]);
+  const [filled] = await Promise.all([gateway.fill(), raw.fill(), library.fill()]);
   if (gateway.acknowledged.size < many)
     throw new Error(`only ${gateway.acknowledged.size} of ${many} buckets were made within ${mostSecondsToFill} s: ${filled.failures[0] ?? 'too slow'}`);
-  const phases = [
-    { name: 'raw, one key', isByHand: true, send: () => raw.take(hot), first: warmUpSeconds.first },
-    { name: 'raw, 10,000 keys', isByHand: true, send: inTurn(raw.take), first: warmUpSeconds.first },
-    { name: 'one bucket', send: () => gateway.acquire(hot), first: warmUpSeconds.ofOneBucket, pair: 'library, one key' },
-    { name: '10,000 buckets', send: inTurn(gateway.acquire), first: warmUpSeconds.first, pair: 'library, 10,000 keys' },
-    { name: 'library, one key', isByHand: true, send: () => library.take(hot), first: warmUpSeconds.first },
-    { name: 'library, 10,000 keys', isByHand: true, send: inTurn(library.take), first: warmUpSeconds.first },
-  ].map((phase) => ({ ...phase, runs: [] }));
-  const warmUps = [filled];
-  for (let round = 0; round < rounds; round++) {
-    for (const { send, runs, first } of phases) {
-      warmUps.push(await drive({ inFlight, seconds: round === 0 ? first : warmUpSeconds.later, most: mostARound, send }));
-      const [cpuBefore, unitsBefore] = [stage.cpu(), await stage.writeUnits()];
-      const run = await drive({ inFlight, seconds: roundSeconds, most: mostARound, send });
-      const cpuAfter = stage.cpu();
-      runs.push({ ...run, units: (await stage.writeUnits()) - unitsBefore, cpu: difference(cpuAfter, cpuBefore) });
-    }
-  }
-  const results = phases.map(({ send, ...phase }) => ({ ...phase, ...together(phase.runs) }));
-  const [rawOne, rawMany] = results;
-  const yardstick = rawOne.perSecond > rawMany.perSecond ? rawOne : rawMany;
-  printTable(results, [
-    { title: 'x raw', of: () => yardstick, bars: barsToRaw },
-    { title: 'x library', of: ({ pair }) => results.find(({ name }) => name === pair), bars: barsToLibrary },
-  ]);
-  console.log(
-    `${roundSeconds} s a round; raw is the faster of its two, "${yardstick.name}"; library is rate-limiter-flexible on as many keys as there are buckets`,
+  const [one, each] = ['one bucket', '10,000 buckets'];
+  const { rows, failures } = await measure(
+    stage,
+    [
+      { operation: `conditional update, ${one}`, by: 'raw SDK', isByHand: true, send: () => raw.take(hot) },
+      { operation: `conditional update, ${each}`, by: 'raw SDK', isByHand: true, send: inTurn(raw.take) },
+      { operation: `the gateway's own update, ${each}`, by: 'raw SDK', isByHand: true, send: inTurn(raw.takeAsWeDo) },
+      { operation: `consume, ${one}`, by: 'rate-limiter-flexible', isByHand: true, send: () => library.take(hot) },
+      { operation: `consume, ${each}`, by: 'rate-limiter-flexible', isByHand: true, send: inTurn(library.take) },
+      { operation: `acquire, ${one}`, by: 'Tollgate', send: () => gateway.acquire(hot), warmUpSeconds: 3 },
+      { operation: `acquire, ${each}`, by: 'Tollgate', send: inTurn(gateway.acquire) },
+      { operation: `acquire and release, ${each}`, by: 'Tollgate', send: inTurn(gateway.borrow) },
+    ],
+    { seconds },
   );
-  const failures = [...results, ...warmUps].flatMap((result) => result.failures);
-  for (const failure of failures.slice(0, 3)) console.log(`failed: ${failure?.stack ?? failure}`);
   const wrong = [...(await gateway.wrong()), ...(await raw.wrong())];
-  for (const fault of wrong.slice(0, 5)) console.log(`not exact: ${fault}`);
   raw.close();
   library.close();
   const { shardCount } = await gateway.bucket(hot);
   const granted = [...gateway.acknowledged.values()].reduce((sum, count) => sum + count, 0);
-  console.log(
-    `exactness: ${wrong.length === 0 ? 'yes' : 'NO'}; what the one bucket (${shardCount} shards) and 100 others consumed against what they granted, ${granted} in all, warm-ups included`,
-  );
-  console.log(`failed requests: ${failures.length}`);
-  return failures.length + wrong.length;
+  const byHand = (which) => ({ operation: which, by: 'raw SDK' });
+  const byLibrary = (which) => ({ operation: `consume, ${which}`, by: 'rate-limiter-flexible' });
+  return {
+    rows: compare(rows, [
+      { operation: `acquire, ${one}`, to: byHand(`conditional update, ${one}`), bar: 3 },
+      { operation: `acquire, ${one}`, to: byLibrary(one), bar: 4 },
+      { operation: `acquire, ${each}`, to: byHand(`conditional update, ${each}`), bar: 1.5 },
+      { operation: `acquire, ${each}`, to: byHand(`the gateway's own update, ${each}`), title: 'the same update by the raw SDK' },
+      { operation: `acquire, ${each}`, to: byLibrary(each) },
+    ]),
+    failures: [...filled.failures, ...failures],
+    wrong,
+    exactness: `what the one bucket (${shardCount} shards) and 100 others consumed against what they granted, ${granted} in all`,
+  };
 }
 
 const nameOf = (i) => `key-${i}`;
@@ -88,6 +74,7 @@ const count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
 const acquireOne = `mutation Acquire($input: AcquireInput!) {
   acquire(input: $input) { __typename ... on Lease { leaseId degraded statuses { available exceeded } } ... on RateLimited { message retryAfterSecs } }
 }`;
+const release = 'mutation Release($leaseId: String!) { releaseLease(leaseId: $leaseId) { replayed statuses { available } } }';
 const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
 const bucketOf = `query ($orgId: UUID!, $entityId: String!, $resource: String!) {
   org(orgId: $orgId) { entity(entityId: $entityId) { bucket(resource: $resource) { shardCount limits { totalConsumed } } } }
@@ -104,13 +91,20 @@ async function buckets(stage) {
     if (lease.__typename !== 'Lease' || lease.degraded) throw new Error(`not granted: ${JSON.stringify(lease)}`);
     count(acknowledged, entityId);
   };
+  /** Takes one and gives it back. */
+  const borrow = async (entityId) => {
+    const { acquire: lease } = await client.ask(headers, acquireOne, { input: { entityId, resource, consume: [{ limit, amount: 1 }] } });
+    const { releaseLease: released } = await client.ask(headers, release, { leaseId: lease.leaseId });
+    if (released.replayed) throw new Error('released before');
+  };
   const bucket = async (entityId) => (await client.ask(asAdmin, bucketOf, { orgId, entityId, resource })).org.entity.bucket;
   return {
     acknowledged,
     acquire,
+    borrow,
     bucket,
     /** Each bucket once: one that is there is the rule in real use. Several a request, to be done with it soon. */
-    async fill(inFlight) {
+    async fill() {
       const variables = Array.from({ length: acquiresARequest }, (_, i) => `$i${i}: AcquireInput!`).join(', ');
       const fields = Array.from({ length: acquiresARequest }, (_, i) => `a${i}: acquire(input: $i${i}) { __typename }`).join(' ');
       let next = 0;
@@ -122,7 +116,7 @@ async function buckets(stage) {
         if (leases.some(({ __typename }) => __typename !== 'Lease')) throw new Error('not granted');
         for (const entityId of some) count(acknowledged, entityId);
       };
-      return drive({ inFlight, seconds: mostSecondsToFill, most: many / acquiresARequest, send });
+      return drive({ inFlight: fillInFlight, seconds: mostSecondsToFill, most: many / acquiresARequest, send });
     },
     async wrong() {
       const wrong = [];
@@ -157,7 +151,37 @@ function rawUpdates({ store, tableName }) {
       );
       count(acknowledged, name);
     },
-    fill: () => putAll(client, TableName, [hot, ...names], (name) => ({ ...keyOf(name), fa: { N: '0' }, tc: { N: '0' } })),
+    /** The very update that an acquire is, on an item of the same make: what the store alone needs for it. */
+    takeAsWeDo: (name) =>
+      client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: keyOf(`ours-${name}`),
+          UpdateExpression: 'SET #ttl = :ttl ADD #fa :cost, #tc :cost, #wc :one, #ec :one',
+          ConditionExpression: '#cv = :cv AND #shard_count = :one AND #hw = :hw AND #fa >= :from AND #fa <= :most',
+          ExpressionAttributeNames: Object.fromEntries(
+            Object.entries({ fa: 'b_requests_fa', tc: 'b_requests_tc', wc: 'wc', ec: 'ec', ttl: 'ttl', cv: 'cv', shard_count: 'shard_count', hw: 'hw' }).map(
+              ([name, attribute]) => [`#${name}`, attribute],
+            ),
+          ),
+          ExpressionAttributeValues: {
+            ':cost': { N: '1000' },
+            ':one': { N: '1' },
+            ':from': { N: '0' },
+            ':most': { N: String(plenty) },
+            ':cv': { S: 'bench' },
+            ':hw': { N: '490000' },
+            ':ttl': { N: '1900000000' },
+          },
+          ReturnValues: 'UPDATED_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          ReturnConsumedCapacity: 'TOTAL',
+        }),
+      ),
+    async fill() {
+      await putAll(client, TableName, [hot, ...names], (name) => ({ ...keyOf(name), fa: { N: '0' }, tc: { N: '0' } }));
+      await putAll(client, TableName, names, (name) => ({ ...keyOf(`ours-${name}`), ...ourAttributes(run, name) }));
+    },
     async wrong() {
       const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(hot), ConsistentRead: true }));
       const granted = acknowledged.get(hot) ?? 0;
@@ -166,6 +190,22 @@ function rawUpdates({ store, tableName }) {
     close: () => client.destroy(),
   };
 }
+
+/** What the item of a bucket with one limit carries. */
+const ourAttributes = (namespace, name) => ({
+  ...Object.fromEntries(['cp', 'bx', 'ra', 'rp', 'fa', 'tc', 'th'].map((field) => [`b_${limit}_${field}`, { N: '1000' }])),
+  ...Object.fromEntries(['shard_count', 'ec', 'wc'].map((field) => [field, { N: '1' }])),
+  eb: { N: '0' },
+  hw: { N: '490000' },
+  ttl: { N: '1900000000' },
+  cv: { S: 'bench' },
+  GSI2PK: { S: `${namespace}/RESOURCE#${resource}` },
+  GSI2SK: { S: `BUCKET#${name}#0` },
+  GSI3PK: { S: `${namespace}/ENTITY#${name}` },
+  GSI3SK: { S: `BUCKET#${resource}#0` },
+  GSI4PK: { S: namespace },
+  GSI4SK: { S: `${namespace}/BUCKET#${name}#${resource}#0` },
+});
 
 /** The library as its manual has it: its own table, a window of a fixed length for each key. */
 async function libraryLimiter({ store, tableName }) {

@@ -1,45 +1,51 @@
-export const difference = (after, before) => Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]));
+import { readFileSync, writeFileSync } from 'node:fs';
 
-/**
- * A line a phase. Each of the ratios adds a column: the rate compared with that of another result, which `of` names, and
- * whether the bar for the phase is met. What is done by hand consumes no write units of the gateway.
- */
-export function printTable(results, ratios) {
-  const total = (runs, pick) => runs.reduce((sum, run) => sum + pick(run), 0);
-  const rows = results.map((result) => {
-    const { name, runs, count, perSecond, p50, p99, isByHand } = result;
-    const cpu = ['gateway', 'engine', 'load'].map((who) => total(runs, (run) => run.cpu[who]));
-    return [
-      name,
-      String(count),
-      perSecond.toFixed(0),
-      runs.map((run) => (run.latencies.length / run.seconds).toFixed(0)).join(' '),
-      p50.toFixed(1),
-      p99.toFixed(1),
-      ...cpu.map((seconds) => `${seconds.toFixed(1)} (${((seconds * 1000) / count).toFixed(2)})`),
-      isByHand ? '' : (total(runs, (run) => run.units) / count).toFixed(2),
-      ...ratios.flatMap(({ of, bars }) => {
-        const other = of(result);
-        const ratio = other ? perSecond / other.perSecond : undefined;
-        const bar = bars[name];
-        return [ratio?.toFixed(2) ?? '', ratio === undefined || bar === undefined ? '' : `>= ${bar}: ${ratio >= bar ? 'met' : 'MISSED'}`];
-      }),
-    ];
-  });
-  const head = [
-    'phase',
-    'requests',
-    'req/s',
-    'by round',
-    'p50 ms',
-    'p99 ms',
-    'gateway CPU s (ms/req)',
-    'engine CPU s',
-    'load CPU s',
-    'write units',
-    ...ratios.flatMap(({ title }) => [title, 'bar']),
-  ];
+const digits = (number) => (number === undefined || Number.isNaN(number) ? '' : number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0));
+
+const columns = [
+  ['operation', ({ operation }) => operation],
+  ['by', ({ by }) => by],
+  ['in flight', ({ inFlight }) => String(inFlight)],
+  ['a second', ({ perSecond }) => digits(perSecond)],
+  ['p50 ms', ({ p50Ms }) => digits(p50Ms)],
+  ['p99 ms', ({ p99Ms }) => digits(p99Ms)],
+  ['CPU ms', ({ cpuMs }) => digits(cpuMs)],
+  ['engine CPU ms', ({ engineCpuMs }) => digits(engineCpuMs)],
+  ['store calls', ({ storeCalls }) => digits(storeCalls)],
+  ['read units', ({ readUnits }) => digits(readUnits)],
+  ['write units', ({ writeUnits }) => digits(writeUnits)],
+  ['compared', ({ against }) => (against ?? []).map(comparison).join('; ')],
+];
+const comparison = ({ to, ratio, bar, isMet }) => `${ratio.toFixed(2)} × ${to}${bar === undefined ? '' : ` (bar ${bar}: ${isMet ? 'met' : 'MISSED'})`}`;
+
+const isText = new Set(['operation', 'by', 'compared']);
+
+/** The rows as a table; the name of an operation stands once. */
+export function tableOf(rows) {
+  const isSame = (row, other) => row.operation === other?.operation && row.by === other?.by;
+  const cells = rows.map((row, i) => columns.map(([title, show]) => (title === 'operation' && isSame(row, rows[i - 1]) ? '' : show(row))));
+  return table(
+    columns.map(([title]) => title),
+    cells,
+    columns.map(([title]) => isText.has(title)),
+  );
+}
+
+/** Reads well in a terminal and is Markdown. Numbers but for the first column, unless said otherwise. */
+export function table(head, rows, isLeft = head.map((_, i) => i === 0)) {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  for (const row of [head, ...rows])
-    console.log(row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join('  '));
+  const line = (cells) => `| ${cells.map((cell, i) => (isLeft[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
+  const rule = `|${widths.map((width, i) => (isLeft[i] ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
+}
+
+/** Puts the text where the page has a place for it; says whether that changed anything. */
+export function writeBetween(file, name, text, { isDry = false } = {}) {
+  const page = readFileSync(file, 'utf8');
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${file} has no place for ${name}`);
+  const fresh = `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(to)}`;
+  if (!isDry) writeFileSync(file, fresh);
+  return fresh !== page;
 }

@@ -1,50 +1,83 @@
-// npm run bench -- spend|limits|devices|overload [--seconds N] [--in-flight N] [--profile DIR]: prints comparisons; exits 1 only if something failed.
+// npm run bench -- [PART …] [--seconds N] [--profile DIR]: measures, prints one table, writes it to a JSON file (and, if
+// everything was measured, into docs/performance.md); exits 1 only if something failed or was not exact.
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-/** Each part takes the stage and the options, prints what it measured, and says how much failed. */
+/** Each part takes its stage and the options, and says rows, failures, and what was not exact. */
 const parts = {
-  spend: async () => (await import('./spend.mjs')).spend,
-  limits: async () => (await import('./limits.mjs')).limits,
-  devices: async () => (await import('./devices.mjs')).devices,
-  overload: async () => (await import('./overload.mjs')).overload,
+  graphql: async () => {
+    const { graphql, graphqlEnvironment } = await import('./graphql.mjs');
+    return { measure: graphql, env: graphqlEnvironment() };
+  },
+  spend: async () => ({ measure: (await import('./spend.mjs')).spend }),
+  limits: async () => ({ measure: (await import('./limits.mjs')).limits }),
+  devices: async () => ({ measure: (await import('./devices.mjs')).devices }),
+  transport: async () => ({ measure: (await import('./transport.mjs')).transport }),
+  processes: async () => {
+    const [{ processes }, { graphqlEnvironment }] = await Promise.all([import('./processes.mjs'), import('./graphql.mjs')]);
+    return { measure: processes, env: graphqlEnvironment() };
+  },
 };
+/** Not among the others: it has no table. */
+const alone = { overload: async () => ({ measure: (await import('./overload.mjs')).overload }) };
+const results = 'bench-results.json';
+const document = new URL('../docs/performance.md', import.meta.url);
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '6' },
-    'in-flight': { type: 'string', default: '64' },
-    /** Where to put a CPU profile of the gateway, which slows it down. */
+    seconds: { type: 'string', default: '2' },
+    /** Where to put CPU profiles of the gateway, which slow it down. */
     profile: { type: 'string' },
   },
 });
 const wanted = positionals.length > 0 ? positionals : Object.keys(parts);
 const seconds = Number(values.seconds);
-const inFlight = Number(values['in-flight']);
-const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
-if (unknown.length > 0 || !(seconds > 0 && seconds <= 60) || !(Number.isInteger(inFlight) && inFlight > 0 && inFlight <= 1024)) {
-  console.error(`usage: npm run bench -- [${Object.keys(parts).join('|')}] [--seconds 1..60] [--in-flight 1..1024] [--profile DIR]`);
+const known = { ...parts, ...alone };
+const unknown = wanted.filter((name) => !Object.hasOwn(known, name));
+if (unknown.length > 0 || !(seconds > 0 && seconds <= 60)) {
+  console.error(`usage: npm run bench -- [${Object.keys(known).join('|')}] [--seconds 1..60] [--profile DIR]`);
   process.exit(2);
 }
 
 const { openStage } = await import('./stage.mjs');
+const { tableOf, writeBetween } = await import('./report.mjs');
+const startedMs = Date.now();
+const machine = `Node ${process.version}, ${availableParallelism()} shared cores`;
+const rows = [];
+const notes = [];
 let failed = 0;
 for (const name of wanted) {
-  const measure = await parts[name]();
-  const stage = await openStage({ inFlight, profile: values.profile });
+  const { measure, env } = await known[name]();
+  const stage = await openStage({ profile: values.profile, env });
   const stop = () => void stage.close().finally(() => process.exit(1));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    console.log(
-      `\n${name}: ${inFlight} in flight, ${seconds} s a phase, 2 rounds; Node ${process.version}, ${availableParallelism()} cores shared by all processes\n`,
-    );
-    failed += await measure(stage, { seconds, inFlight });
+    console.error(`${name} …`);
+    const measured = await measure(stage, { seconds });
+    const { failures, wrong, exactness } = measured;
+    rows.push(...measured.rows);
+    for (const failure of failures.slice(0, 3)) console.error(`failed: ${failure?.stack ?? failure}`);
+    for (const fault of wrong.slice(0, 5)) console.error(`not exact: ${fault}`);
+    if (exactness) notes.push(`${name}: ${wrong.length === 0 ? 'exact' : 'NOT EXACT'}: ${exactness}`);
+    if (failures.length > 0) notes.push(`${name}: ${failures.length} requests FAILED`);
+    failed += failures.length + wrong.length;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await stage.close();
   }
+}
+if (rows.length > 0) {
+  const bars = rows.flatMap(({ against = [] }) => against.filter(({ bar }) => bar !== undefined));
+  notes.push(
+    `${bars.filter(({ isMet }) => isMet).length} of ${bars.length} bars met; ${machine}; ${Math.round((Date.now() - startedMs) / 1000)} s in all; every rate is of one run`,
+  );
+  const table = tableOf(rows);
+  console.log(`\n${table}\n\n${notes.join('\n')}`);
+  writeFileSync(results, `${JSON.stringify({ at: new Date().toISOString(), machine, seconds, rows, notes }, null, 2)}\n`);
+  if (positionals.length === 0) writeBetween(document, 'bench', `${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
 }
 process.exit(failed > 0 ? 1 : 0);

@@ -19,7 +19,7 @@ const sampleMs = 1000;
 /** Heaps rise and fall between collections: what counts is how low they still fall. */
 const windowSamples = 15;
 
-const stage = await openStage({ inFlight: callers });
+const stage = await openStage();
 try {
   const orgs = [];
   for (let i = 0; i < 20; i++) orgs.push(await newOrg(stage));

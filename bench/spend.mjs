@@ -1,57 +1,63 @@
-// submitCost against the same work done by hand: raw two-item transactions from one SDK client.
+// submitCost, selection and spend against the same work done by hand: raw calls from one SDK client.
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { drive, together } from './load.mjs';
-import { difference, printTable } from './report.mjs';
+import { compare, measure } from './measure.mjs';
 import { newOrg } from './tenant.mjs';
 
-// One round each; the first is longer because it takes thousands of requests until the compilers have done their work.
-const warmUpSeconds = [4, 1];
-const mostARound = 200_000;
 const manyOrgs = 100;
 const rawShards = 8;
 const usage = { inputTokens: 1500, outputTokens: 800 };
 const cost = 16_500; // of that usage at the default price of `premium`
-const bars = { 'one org': 3, '100 orgs': 0.7 };
 
-/** Measures, prints, and says how much failed. */
-export async function spend(stage, { seconds, inFlight }) {
+/** Rows, what failed, and what is not exact. */
+export async function spend(stage, { seconds }) {
   const orgs = [];
   for (let i = 0; i <= manyOrgs; i++) orgs.push({ ...(await newOrg(stage)), acknowledged: new Map() });
   const [single, ...many] = orgs;
   const raw = rawTransactions(stage);
-  const phases = [
-    { name: 'raw', isByHand: true, send: raw.send, runs: [] },
-    { name: 'one org', send: () => submit(stage, single), runs: [] },
-    { name: `${manyOrgs} orgs`, send: () => submit(stage, many[Math.floor(Math.random() * many.length)]), runs: [] },
-  ];
-  const warmUps = [];
-  for (const warmUp of warmUpSeconds) {
-    for (const { send, runs } of phases) {
-      warmUps.push(await drive({ inFlight, seconds: warmUp, most: mostARound, send }));
-      const [cpuBefore, unitsBefore] = [stage.cpu(), await stage.writeUnits()];
-      const run = await drive({ inFlight, seconds, most: mostARound, send });
-      const cpuAfter = stage.cpu();
-      runs.push({ ...run, units: (await stage.writeUnits()) - unitsBefore, cpu: difference(cpuAfter, cpuBefore) });
-    }
-  }
-  const results = phases.map(({ send, ...phase }) => ({ ...phase, ...together(phase.runs) }));
-  const [byHand] = results;
-  printTable(results, [{ title: 'x raw', of: () => byHand, bars }]);
-  const failures = [...results, ...warmUps].flatMap((result) => result.failures);
-  for (const failure of failures.slice(0, 3)) console.log(`failed: ${failure?.stack ?? failure}`);
-  const wrong = [...(await wrongOrgs(stage, orgs)), ...(await raw.wrong())];
-  for (const fault of wrong.slice(0, 5)) console.log(`not exact: ${fault}`);
-  raw.close();
-  const acknowledged = orgs.flatMap((org) => [...org.acknowledged.values()]).reduce((sum, { requests }) => sum + requests, 0);
-  console.log(
-    `exactness: ${wrong.length === 0 ? 'yes' : 'NO'}; EXACT spend of ${orgs.length} orgs against ${acknowledged} acknowledged costs, warm-ups included`,
+  const submitting = await measure(
+    stage,
+    [
+      { operation: 'two-item transaction', by: 'raw SDK', isByHand: true, send: raw.send },
+      { operation: 'submitCost, one org', by: 'Tollgate', send: () => submit(stage, single), warmUpSeconds: 4 },
+      { operation: 'submitCost, 100 orgs', by: 'Tollgate', send: () => submit(stage, many[Math.floor(Math.random() * many.length)]) },
+    ],
+    { seconds },
   );
-  console.log(`failed requests: ${failures.length}`);
-  return failures.length + wrong.length;
+  const reading = await measure(
+    stage,
+    [
+      { operation: 'read of two items', by: 'raw SDK', isByHand: true, send: raw.read },
+      { operation: 'modelSelection', by: 'Tollgate', send: () => stage.client.ask(single.headers, selection) },
+      { operation: 'spend of an app', by: 'Tollgate', send: () => stage.client.ask(single.headers, spendToday) },
+    ],
+    { seconds: seconds / 2 },
+  );
+  const wrong = [...(await wrongOrgs(stage, orgs)), ...(await raw.wrong())];
+  raw.close();
+  const byHand = { operation: 'two-item transaction', by: 'raw SDK' };
+  const readByHand = { operation: 'read of two items', by: 'raw SDK' };
+  const rows = compare(
+    [...submitting.rows, ...reading.rows],
+    [
+      { operation: 'submitCost, one org', to: byHand, bar: 3 },
+      { operation: 'submitCost, 100 orgs', to: byHand, bar: 0.7 },
+      { operation: 'modelSelection', to: readByHand },
+      { operation: 'spend of an app', to: readByHand },
+    ],
+  );
+  const acknowledged = orgs.flatMap((org) => [...org.acknowledged.values()]).reduce((sum, { requests }) => sum + requests, 0);
+  return {
+    rows,
+    failures: [...submitting.failures, ...reading.failures],
+    wrong,
+    exactness: `EXACT spend of ${orgs.length} orgs against ${acknowledged} acknowledged costs`,
+  };
 }
 
+const selection = '{ me { app { modelSelection { allowed label bedrockModelId mode recheckAfterSecs resetsAt } } } }';
+const spendToday = '{ me { app { spend { day costUsdMicros requests labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
 const submitCost = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
 
 async function submit({ client }, { headers, acknowledged }) {
@@ -121,6 +127,7 @@ function rawTransactions({ store, tableName }) {
       );
       acknowledged++;
     },
+    read: () => client.send(new BatchGetCommand({ RequestItems: { [shards]: { Keys: [shardKey(0), shardKey(1)] } } })),
     async wrong() {
       const Keys = Array.from({ length: rawShards }, (_, shard) => shardKey(shard));
       const { Responses } = await client.send(new BatchGetCommand({ RequestItems: { [shards]: { Keys, ConsistentRead: true } } }));

@@ -1,0 +1,68 @@
+// What GraphQL itself costs: Tollgate, with credentials and all limits, against bare servers with neither.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse, stringify } from 'yaml';
+import { Client } from './load.mjs';
+import { compare, measure } from './measure.mjs';
+import { freePort, ready, startProcess } from './stage.mjs';
+import { newOrg } from './tenant.mjs';
+
+const listed = 100;
+export const operations = {
+  'me { kind }': '{ me { kind } }',
+  [`list of ${listed} × 10 fields`]:
+    '{ models { label bedrockModelId tier family description price { inputUsdMicrosPer1M outputUsdMicrosPer1M source fetchedAt } } }',
+};
+const bare = { apollo: 'plain Apollo', yoga: 'GraphQL Yoga', mercurius: 'Mercurius with jit' };
+const bars = { 'me { kind }': 1, [`list of ${listed} × 10 fields`]: 2.5 };
+
+/** A hundred models, so that there is a list which needs no store. */
+export function graphqlEnvironment() {
+  const file = join(tmpdir(), `tollgate-bench-${process.pid}.yaml`);
+  const config = parse(readFileSync(new URL('../config.yaml', import.meta.url), 'utf8'));
+  for (let i = Object.keys(config.models).length; i < listed; i++) config.models[`model-${i}`] = { ...config.models.standard, description: `Model ${i}` };
+  writeFileSync(file, stringify(config));
+  return { TOLLGATE_CONFIG: file };
+}
+
+/** Rows and what failed. */
+export async function graphql(stage, { seconds }) {
+  const { headers } = await newOrg(stage);
+  const servers = [];
+  try {
+    for (const [kind, by] of Object.entries(bare)) {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}/graphql`;
+      const server = startProcess([fileURLToPath(new URL('bare-server.mjs', import.meta.url)), kind, String(port)], { NODE_ENV: 'production' });
+      servers.push({ by, server, client: new Client(url) });
+      await ready(server, url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ me { kind } }"}' });
+    }
+    const rows = [];
+    const failures = [];
+    for (const [operation, query] of Object.entries(operations)) {
+      const body = JSON.stringify({ query });
+      const asking = (client, who) => async () => {
+        const { status, text } = await client.post(who, body);
+        if (status !== 200 || !text.startsWith('{"data":')) throw new Error(`refused: ${text.slice(0, 200)}`);
+      };
+      const phases = [
+        { operation, by: 'Tollgate', send: asking(stage.client, headers), warmUpSeconds: 2 },
+        ...servers.map(({ by, server, client }) => ({ operation, by, pid: server.child.pid, send: asking(client, {}), warmUpSeconds: 2 })),
+      ];
+      const measured = await measure(stage, phases, { seconds });
+      rows.push(...measured.rows);
+      failures.push(...measured.failures);
+    }
+    const comparisons = Object.keys(operations).flatMap((operation) =>
+      Object.values(bare).map((by) => ({ operation, to: { by }, ...(by === bare.apollo ? { bar: bars[operation] } : {}) })),
+    );
+    return { rows: compare(rows, comparisons), failures, wrong: [] };
+  } finally {
+    for (const { client, server } of servers) {
+      client.close();
+      await server.stop();
+    }
+  }
+}

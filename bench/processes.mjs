@@ -1,0 +1,42 @@
+// More than one core: the same load on a gateway of one process and on one of two; and the price of a line of log for each request.
+import { randomUUID } from 'node:crypto';
+import { graphqlEnvironment, operations } from './graphql.mjs';
+import { compare, measure } from './measure.mjs';
+import { openStage } from './stage.mjs';
+import { newOrg } from './tenant.mjs';
+
+const inFlight = 64;
+const submitCost = 'mutation ($input: SubmitCostInput!) { submitCost(input: $input) { requestId } }';
+const others = {
+  'Tollgate, 2 processes': { args: ['--processes', '2'] },
+  'Tollgate with its request log': { env: { LOG_LEVEL: 'info' }, isMute: true },
+};
+
+/** Rows and what failed. */
+export async function processes(stage, { seconds }) {
+  const gateways = [{ by: 'Tollgate', stage }];
+  try {
+    for (const [by, { env, ...options }] of Object.entries(others))
+      gateways.push({ by, stage: await openStage({ ...options, env: { ...graphqlEnvironment(), ...env } }) });
+    for (const gateway of gateways) gateway.headers = (await newOrg(gateway.stage)).headers;
+    const asked = {
+      ...Object.fromEntries(Object.entries(operations).map(([name, query]) => [name, ({ stage: { client }, headers }) => client.ask(headers, query)])),
+      'submitCost, one org': ({ stage: { client }, headers }) =>
+        client.ask(headers, submitCost, { input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 } }),
+    };
+    const rows = [];
+    const failures = [];
+    for (const [operation, send] of Object.entries(asked)) {
+      const phases = gateways.map((gateway) => ({ operation, by: gateway.by, pid: gateway.stage.pid, send: () => send(gateway), warmUpSeconds: 2 }));
+      const measured = await measure(stage, phases, { seconds, inFlight: [inFlight] });
+      rows.push(...measured.rows);
+      failures.push(...measured.failures);
+    }
+    const comparisons = Object.keys(asked).flatMap((operation) =>
+      Object.keys(others).map((by) => ({ operation, by, to: { by: 'Tollgate' }, title: 'one process' })),
+    );
+    return { rows: compare(rows, comparisons), failures, wrong: [] };
+  } finally {
+    for (const { stage: other } of gateways) if (other !== stage) await other.close();
+  }
+}
