@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { repeat } from '../lib/timers.js';
 import { requestIdOf } from './http.js';
+import type { Outbox } from './outbox.js';
 import { refusalText } from './turnstile.js';
 
 const tellMs = 1000;
@@ -12,7 +13,11 @@ export class Door {
   private turnedAway = 0;
   private readonly telling;
 
-  constructor(metrics: Metrics, log: Log) {
+  constructor(
+    metrics: Metrics,
+    log: Log,
+    private readonly outbox: Outbox,
+  ) {
     // One line a second for all of them, and not one for each.
     this.telling = repeat(
       tellMs,
@@ -43,7 +48,7 @@ export class Door {
       requestId,
       ...(isLeaving ? ['connection', 'close'] : []),
     ]);
-    response.end(body);
+    this.outbox.send(response, body);
   }
 
   close(): Promise<void> {

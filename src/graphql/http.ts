@@ -12,6 +12,7 @@ import { createContext } from './context.js';
 import { authenticateRequest } from './credentials.js';
 import { limitHeaders, type Mask, type PublicError, statusOf } from './errors.js';
 import type { GraphQLParams, HttpContext, Operations, Served } from './operations.js';
+import type { Outbox } from './outbox.js';
 import { type Turnstile, tooMuch } from './turnstile.js';
 
 const graphqlJson = 'application/graphql-response+json';
@@ -83,11 +84,12 @@ export interface GraphQLHttp {
   readonly admission: Admission;
   readonly turnstile: Turnstile;
   readonly mask: Mask;
+  readonly outbox: Outbox;
 }
 
 /** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification. */
 export async function handleGraphQL(
-  { services, operations, admission, turnstile, mask }: GraphQLHttp,
+  { services, operations, admission, turnstile, mask, outbox }: GraphQLHttp,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -135,7 +137,7 @@ export async function handleGraphQL(
     served.codes = [told.extensions.code];
     answer = refusal(error, contentType, told);
   }
-  respond(response, answer, requestId);
+  respond(response, answer, requestId, outbox);
   const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;
   const outcome = served.codes[0] ?? 'ok';
   metrics.requests.inc({ operation: served.operation, outcome });
@@ -164,10 +166,12 @@ export function refusal(error: unknown, contentType: string, told: PublicError):
   };
 }
 
-export function respond(response: ServerResponse, { status, headers, body }: Answer, requestId: string): void {
+/** At once, or by the outbox with others. */
+export function respond(response: ServerResponse, { status, headers, body }: Answer, requestId: string, outbox?: Outbox): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', 'x-request-id': requestId });
-  response.end(body);
+  if (outbox) outbox.send(response, body);
+  else response.end(body);
 }
 
 /** The newer media type where it is asked for by name; an answer in a type that was not asked for helps nobody. */

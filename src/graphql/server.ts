@@ -11,6 +11,7 @@ import { explorerPage } from './explorer.js';
 import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } from './http.js';
 import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
 import { startOperations } from './operations.js';
+import { Outbox } from './outbox.js';
 import { createSseHandler } from './sse.js';
 import { OpenStreams } from './streams.js';
 import { Turnstile } from './turnstile.js';
@@ -43,11 +44,12 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);
   let isDraining = false;
   let isLeaving = false;
-  const door = new Door(metrics, log);
+  const outbox = new Outbox();
+  const door = new Door(metrics, log, outbox);
 
   const routes: Readonly<Record<string, Route>> = {
     [graphqlPath]: (request, response) =>
-      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, operations, admission, turnstile, mask }, request, response),
+      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, operations, admission, turnstile, mask, outbox }, request, response),
     '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
     '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),

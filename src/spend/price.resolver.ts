@@ -10,6 +10,6 @@ export class PriceResolver {
   async models(@Ctx() { catalog, prices, clock }: Context) {
     const models = [...catalog.values()];
     const today = await prices.allAt([...catalog.keys()], clock.nowMs());
-    return models.map((model, i) => ({ ...model, price: today[i] }));
+    return models.map(({ label, bedrockModelId, tier, family, description }, i) => ({ label, bedrockModelId, tier, family, description, price: today[i] }));
   }
 }
