@@ -28,6 +28,7 @@ import { unavailable } from './lib/errors.js';
 import { newUuid, randomFraction } from './lib/id.js';
 import { createLog, type Log } from './lib/log.js';
 import { Metrics } from './lib/metrics.js';
+import { Pace } from './lib/pace.js';
 import { deriveKey, Sealer } from './lib/seal.js';
 import { Semaphore } from './lib/semaphore.js';
 import { Throttle } from './lib/throttle.js';
@@ -65,6 +66,7 @@ export interface Services {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: StoreClient;
+  readonly pace: Pace;
   readonly cursors: Sealer;
   readonly catalog: Catalog;
   readonly tokenKeys: TokenKeys;
@@ -122,10 +124,10 @@ export interface Background {
   close(): void;
 }
 
-function openStore({ store }: Config, metrics: Metrics, clock: Clock): StoreClient {
+function openStore({ store }: Config, metrics: Metrics, clock: Clock, pace?: Pace): StoreClient {
   // Calls are signed with the machine's own time, which the store compares with its own.
   const transport = store.client === 'sdk' ? sdkTransport(store) : leanTransport(store, systemClock);
-  return new StoreClient(transport, store.tablePrefix, metrics, clock);
+  return new StoreClient(transport, store.tablePrefix, metrics, clock, pace);
 }
 
 export function buildBackground(
@@ -163,7 +165,8 @@ export async function buildServices(
   config: Config,
   { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() }: Surroundings = {},
 ): Promise<Services> {
-  const store = openStore(config, metrics, clock);
+  const pace = new Pace(clock);
+  const store = openStore(config, metrics, clock, pace);
   const orgStore = new OrgStore(store);
   const auditStore = new AuditStore(store);
   const credentialStore = new CredentialStore(store);
@@ -218,6 +221,7 @@ export async function buildServices(
     log,
     metrics,
     store,
+    pace,
     cursors: new Sealer(deriveKey(config.rootSecret, 'cursors')),
     catalog: config.catalog,
     tokenKeys,

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, systemClock } from '../lib/clock.js';
 import { newUuid } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
+import type { Pace } from '../lib/pace.js';
 import { sleep } from '../lib/timers.js';
 import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
 import { type Applied, type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
@@ -81,6 +82,8 @@ export class StoreClient {
     private readonly tablePrefix: string,
     private readonly metrics?: Metrics,
     private readonly clock: Clock = systemClock,
+    /** Of a process that has others to serve meanwhile. */
+    readonly pace?: Pace,
   ) {
     this.budget = new RetryBudget(clock);
   }
@@ -266,6 +269,7 @@ export class StoreClient {
     for (let attempt = 0; ; attempt++) {
       try {
         const output = await this.transport.send(call, { ...input, ReturnConsumedCapacity: 'TOTAL' });
+        await this.pace?.turn('begun');
         this.charge(call, output);
         this.metrics?.storeCalls.inc({ call, outcome: 'ok' });
         return output;

@@ -1,5 +1,6 @@
 import { Overloaded } from '../lib/errors.js';
-import { endOfTurn } from '../lib/timers.js';
+import type { Pace } from '../lib/pace.js';
+import { endOfTurn, settled } from '../lib/timers.js';
 
 /** What a commit says of each entry of its group. */
 export type Settled<R> = { readonly done: R } | 'again';
@@ -13,6 +14,8 @@ export interface GroupCommitOptions<E, R> {
   identity(entry: E): string;
   /** Whose it is: no one may have more than half of all that waits. */
   tenant?(entry: E): string;
+  /** Of a process that has others to serve meanwhile. */
+  readonly pace?: Pace | undefined;
   /** Waits until the key's items are free of other keys' writes, and returns what frees them again. The group is formed only then. */
   enter?(key: string, first: E): (() => void) | Promise<() => void>;
   /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
@@ -65,9 +68,9 @@ export class GroupCommit<E, R> {
       this.lanes.set(key, lane);
     }
     const { queue } = lane;
-    const settled = new Promise<R>((resolve, reject) => queue.push({ entry, tenant, resolve, reject }));
+    const told = new Promise<R>((resolve, reject) => queue.push({ entry, tenant, resolve, reject }));
     if (!lane.busy) void this.drain(key, lane);
-    return settled;
+    return told;
   }
 
   /** Resolves when nothing is left to settle. */
@@ -90,26 +93,18 @@ export class GroupCommit<E, R> {
     lane.busy = true;
     // Those that arrive in the same turn of the event loop go together.
     await endOfTurn();
+    await this.options.pace?.turn('begun');
     while (lane.queue.length > 0) {
       const entered = this.options.enter?.(key, (lane.queue[0] as Waiting<E, R>).entry);
       const leave = entered instanceof Promise ? await entered : entered;
       const group = this.nextGroup(lane);
       try {
-        const settled = await this.options.commit(
+        const outcomes = await this.options.commit(
           key,
           group.map(({ entry }) => entry),
         );
-        const again: Waiting<E, R>[] = [];
-        group.forEach((waiting, i) => {
-          const outcome = settled[i];
-          if (outcome === undefined || outcome === 'again') {
-            again.push(waiting);
-            return;
-          }
-          this.leave(waiting);
-          waiting.resolve(outcome.done);
-        });
-        lane.queue.unshift(...again);
+        lane.queue.unshift(...group.filter((_, i) => (outcomes[i] ?? 'again') === 'again'));
+        void this.tell(group, outcomes);
       } catch (error) {
         for (const waiting of group) {
           this.leave(waiting);
@@ -120,6 +115,20 @@ export class GroupCommit<E, R> {
       }
     }
     this.lanes.delete(key);
+  }
+
+  /** One after the other: all at once, those of a large group would keep everyone else waiting. */
+  private async tell(group: readonly Waiting<E, R>[], outcomes: readonly Settled<R>[]): Promise<void> {
+    const { pace } = this.options;
+    for (const [i, waiting] of group.entries()) {
+      const outcome = outcomes[i] ?? 'again';
+      if (outcome === 'again') continue;
+      const turn = pace?.turn('begun');
+      if (turn) await turn;
+      this.leave(waiting);
+      waiting.resolve(outcome.done);
+      if (pace) await settled();
+    }
   }
 
   /** In order of arrival; one whose like is in the group already stays behind, and so keeps its place for the next. */

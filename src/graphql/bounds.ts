@@ -167,6 +167,9 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
 // Costs of operations that no variable can change, for as long as their documents are remembered.
 const fixedCosts = new WeakMap<OperationDefinitionNode, number>();
 
+/** Whether it is known to be a list, whatever its variables. */
+export const isKnownList = (operation: OperationDefinitionNode): boolean => (fixedCosts.get(operation) ?? 0) >= bounds.listComplexity;
+
 export function complexity(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
   const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
   const defaults = new Map(operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]));

@@ -4,7 +4,7 @@ import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSche
 import { LRUCache } from 'lru-cache';
 import { badInput, GatewayError } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
-import { bounds, refuseCostly } from './bounds.js';
+import { bounds, isKnownList, refuseCostly } from './bounds.js';
 import type { Context, Refusal } from './context.js';
 import { asGraphQLError, documentRules, rememberedDocuments } from './documents.js';
 import { limitHeaders, type Mask, type PublicError, refusalHeaders, statusOf } from './errors.js';
@@ -44,6 +44,8 @@ export interface Outcome {
 }
 
 export interface Operations {
+  /** Throws where a list has to make room, if this is known to be one: before it waits for its turn in vain. */
+  refuseList(params: GraphQLParams): void;
   run(method: string, params: GraphQLParams, context: HttpContext): Promise<Outcome>;
   stop(): Promise<void>;
 }
@@ -136,6 +138,11 @@ export async function startOperations({ schema, production, mask, log, turnstile
   }
 
   return {
+    refuseList({ query, operationName }) {
+      const document = sound.get(query);
+      const operation = document && getOperationAST(document, operationName);
+      if (operation && isKnownList(operation)) turnstile.refuseList();
+    },
     async run(method, params, context) {
       const document = sound.get(params.query);
       const operation = document && getOperationAST(document, params.operationName);

@@ -38,7 +38,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const { config, metrics, tokenKeys, clock, log } = services;
   const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
   const mask = createMask(config.production, log);
-  const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() });
+  const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() }, services.pace);
   const operations = await startOperations({ schema, production: config.production, mask, log, turnstile });
   const streams = new OpenStreams(services);
   const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);

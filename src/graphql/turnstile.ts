@@ -1,12 +1,5 @@
 import { Overloaded } from '../lib/errors.js';
-import { endOfTurn, settled } from '../lib/timers.js';
-
-/**
- * For so long operations start, one after the other, before everyone else has a turn of the event loop again: as long as
- * everyone else has just had, within these bounds.
- */
-const shortestSliceMs = 8;
-const longestSliceMs = 24;
+import type { Pace } from '../lib/pace.js';
 
 /** Looked at so often, an event loop busier than this with answers later than that has too much to do. */
 const reviewMs = 100;
@@ -23,14 +16,10 @@ export interface Surroundings {
 /**
  * How much this process takes on: at most so much, and less where it cannot answer in time. What it cannot serve soon it
  * refuses at the door, before a byte of it is read, for as little work as can be; lists and history go when half of the
- * room is taken, so that the rest is left to what counts. Operations start in slices of time, so that whoever is turned
- * away hears of it at once, and however many are turned away, those who are not get on.
+ * room is taken, so that the rest is left to what counts.
  */
 export class Turnstile {
   private underWay = 0;
-  private readonly waiting: (() => void)[] = [];
-  private sliceEndsMs = Number.NEGATIVE_INFINITY;
-  private isTurning = false;
   private room: number;
   private reviewedMs: number;
   private answered = 0;
@@ -40,6 +29,7 @@ export class Turnstile {
   constructor(
     private readonly most: number,
     private readonly around: Surroundings,
+    private readonly pace: Pace,
   ) {
     this.room = most;
     this.reviewedMs = around.monotonicMs();
@@ -54,13 +44,7 @@ export class Turnstile {
     if (this.isFull) throw tooMuch();
     this.underWay++;
     const enteredMs = this.around.monotonicMs();
-    if (!this.isTurning) {
-      // The first of a turn of the event loop: it and others that follow have until the slice ends.
-      this.sliceEndsMs = enteredMs + shortestSliceMs;
-      void this.turn();
-    } else if (this.waiting.length > 0 || enteredMs > this.sliceEndsMs) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
+    await this.pace.turn('fresh');
     return () => this.leave(enteredMs);
   }
 
@@ -86,22 +70,6 @@ export class Turnstile {
   refuseList(): void {
     if (this.most > 0 && this.underWay > Math.max(1, this.room / 2))
       throw new Overloaded('the gateway is busy and leaves lists and history for later; nothing was changed: try again in a second');
-  }
-
-  private async turn(): Promise<void> {
-    this.isTurning = true;
-    for (let more = true; more; more = this.waiting.length > 0) {
-      const leftMs = this.around.monotonicMs();
-      await endOfTurn();
-      const nowMs = this.around.monotonicMs();
-      this.sliceEndsMs = nowMs + Math.min(longestSliceMs, Math.max(shortestSliceMs, nowMs - leftMs));
-      for (let next = this.waiting.shift(); next; next = this.around.monotonicMs() < this.sliceEndsMs ? this.waiting.shift() : undefined) {
-        next();
-        // Until it waits for something itself.
-        await settled();
-      }
-    }
-    this.isTurning = false;
   }
 }
 

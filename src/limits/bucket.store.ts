@@ -119,6 +119,7 @@ export class BucketStore {
     private readonly options: BucketStoreOptions,
   ) {
     this.commits = new GroupCommit({
+      pace: client.pace,
       mostAGroup,
       mostWaiting: options.mostWaiting,
       tenant: ({ namespace }) => namespace,

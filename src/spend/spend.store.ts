@@ -64,6 +64,7 @@ export class SpendStore {
     mostWaiting: number,
   ) {
     this.commits = new GroupCommit({
+      pace: client.pace,
       mostAGroup,
       mostWaiting,
       tenant: ({ id }) => id.orgId,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { GroupCommit, type Settled } from '../../src/dynamo/group-commit.js';
 import { GatewayError } from '../../src/lib/errors.js';
+import { Pace } from '../../src/lib/pace.js';
 
 /** Everything that can go on without a timer or a commit has gone on. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -210,6 +211,37 @@ describe('GroupCommit', () => {
     await turn();
     await commits[2]?.end();
     expect(await taken).toBe('did c');
+  });
+
+  it('tells those of a large group one after the other where others wait for the process, and begins the next commit meanwhile', async () => {
+    let nowMs = 0;
+    const groups: (readonly string[])[] = [];
+    const busy = new GroupCommit<string, string>({
+      pace: new Pace({ monotonicMs: () => nowMs }),
+      mostAGroup: 50,
+      mostWaiting: 100,
+      identity: (entry) => entry,
+      commit: async (_, group) => {
+        groups.push(group);
+        return group.map((entry) => ({ done: entry }));
+      },
+    });
+    const told: string[] = [];
+    const entries = Array.from({ length: 60 }, (_, i) => `e${i}`);
+    const all = entries.map(async (entry) => {
+      told.push(await busy.submit('k', entry));
+      nowMs += 1; // what each does with its answer
+    });
+    const seen: number[] = [];
+    while (told.length < entries.length) {
+      await turn();
+      seen.push(told.length);
+    }
+    await Promise.all(all);
+    await busy.flush();
+    expect(groups.map(({ length }) => length)).toEqual([50, 10]);
+    expect([...told].sort()).toEqual([...entries].sort());
+    expect(seen.length).toBeGreaterThan(5);
   });
 
   it('flushes at once when nothing is pending, before and after there was something', async () => {

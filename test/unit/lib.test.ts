@@ -4,10 +4,11 @@ import { badInput, errorCodes, GatewayError, notFound, rateLimited, refuseAny, u
 import { bucketOf, newUuid, randomFraction, randomToken, sha256, ulid } from '../../src/lib/id.js';
 import { isWholeWithin } from '../../src/lib/int.js';
 import { createLog, redact, redactText } from '../../src/lib/log.js';
+import { Pace } from '../../src/lib/pace.js';
 import { deriveKey, equalInConstantTime, Sealer } from '../../src/lib/seal.js';
 import { Semaphore } from '../../src/lib/semaphore.js';
 import { Throttle } from '../../src/lib/throttle.js';
-import { repeat, within } from '../../src/lib/timers.js';
+import { endOfTurn, repeat, within } from '../../src/lib/timers.js';
 import { HandClock } from './hand-clock.js';
 
 const anyText = fc.string({ unit: 'grapheme' });
@@ -583,5 +584,49 @@ describe('repeat', () => {
     ).stop();
     await new Promise((done) => setTimeout(done, 5));
     expect(runs).toBe(0);
+  });
+});
+
+describe('Pace', () => {
+  let nowMs = 0;
+  const newPace = () => new Pace({ monotonicMs: () => nowMs });
+
+  it('lets go on at once while the turn of the event loop is young', () => {
+    const pace = newPace();
+    expect([pace.turn('fresh'), pace.turn('begun'), pace.turn('fresh')]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('gives everyone else a turn of the event loop every few milliseconds, and keeps the order', async () => {
+    const pace = newPace();
+    const order: number[] = [];
+    pace.turn('fresh');
+    nowMs += 100; // the slice is over
+    const all = Array.from({ length: 40 }, (_, i) =>
+      pace.turn('fresh')?.then(() => {
+        order.push(i);
+        nowMs += 1;
+      }),
+    );
+    const done: number[] = [];
+    while (order.length < 40) {
+      await endOfTurn();
+      done.push(order.length);
+    }
+    await Promise.all(all);
+    expect(order).toEqual(Array.from({ length: 40 }, (_, i) => i));
+    expect(done.length).toBeGreaterThanOrEqual(5);
+    expect(done[1]).toBeGreaterThan(0);
+  });
+
+  it('lets what has begun go on before anything new starts', async () => {
+    const pace = newPace();
+    const order: string[] = [];
+    pace.turn('fresh');
+    nowMs += 100;
+    const all = (['fresh', 'begun', 'fresh', 'begun'] as const).map((which, i) => pace.turn(which)?.then(() => order.push(`${which} ${i}`)));
+    await Promise.all(all);
+    expect(order).toEqual(['begun 1', 'begun 3', 'fresh 0', 'fresh 2']);
+    await endOfTurn();
+    expect(pace.turn('fresh')).toBeUndefined();
   });
 });
