@@ -21,6 +21,6 @@ export class Outbox {
   private flush(): void {
     const { waiting } = this;
     this.waiting = [];
-    for (const { response, body } of waiting) response.end(body);
+    for (const { response, body } of waiting) if (!response.destroyed) response.end(body);
   }
 }

@@ -5,6 +5,7 @@ import type { Services } from '../app.js';
 import { GatewayError } from '../lib/errors.js';
 import { endOfTurn, loopUtilization, sleep, within } from '../lib/timers.js';
 import { Admission } from './admission.js';
+import { SubscriptionDocuments } from './documents.js';
 import { Door } from './door.js';
 import { createMask } from './errors.js';
 import { explorerPage } from './explorer.js';
@@ -41,7 +42,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() }, services.pace);
   const operations = await startOperations({ schema, production: config.production, mask, log, turnstile });
   const streams = new OpenStreams(services);
-  const sse = createSseHandler(schema, services, admission, turnstile, streams, mask);
+  const subscriptions = { services, documents: new SubscriptionDocuments(schema, config.production), admission, turnstile, streams, mask };
+  const sse = createSseHandler(subscriptions);
   let isDraining = false;
   let isLeaving = false;
   const outbox = new Outbox();
@@ -93,7 +95,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     socket.once('close', () => underWay.delete(socket));
   });
   server.on('upgrade', withoutKey);
-  const sockets = serveWebSocket(server, graphqlPath, schema, services, admission, turnstile, streams, mask);
+  const sockets = serveWebSocket(server, graphqlPath, subscriptions);
 
   return {
     server,

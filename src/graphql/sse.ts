@@ -1,17 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ExecutionResult, type GraphQLSchema, subscribe } from 'graphql';
-import type { Services } from '../app.js';
+import { type ExecutionResult, subscribe } from 'graphql';
 import { unavailable } from '../lib/errors.js';
 import { type Repeating, repeat } from '../lib/timers.js';
-import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
 import { type Context, createContext } from './context.js';
 import { authenticateRequest } from './credentials.js';
-import { type SubscribePayload, SubscriptionDocuments } from './documents.js';
-import type { Mask } from './errors.js';
+import type { SubscribePayload } from './documents.js';
 import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
-import type { OpenStreams } from './streams.js';
-import type { Turnstile } from './turnstile.js';
+import type { SubscriptionParts } from './streams.js';
 
 const heartbeatMs = 10_000;
 
@@ -25,16 +21,8 @@ interface Follower extends Pick<Context, 'viewer' | 'address' | 'requestId'> {
 }
 
 /** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol), for clients without WebSocket. */
-export function createSseHandler(
-  schema: GraphQLSchema,
-  services: Services,
-  admission: Admission,
-  turnstile: Turnstile,
-  streams: OpenStreams,
-  mask: Mask,
-): SseHandler {
+export function createSseHandler({ services, documents, admission, turnstile, streams, mask }: SubscriptionParts): SseHandler {
   const { config, log, metrics } = services;
-  const documents = new SubscriptionDocuments(schema, config.production);
   const open = new Set<EventStream>();
   let isClosed = false;
 

@@ -1,12 +1,26 @@
 import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
+import type { Admission } from './admission.js';
 import { type Presented, stillGood } from './credentials.js';
+import type { SubscriptionDocuments } from './documents.js';
+import type { Mask } from './errors.js';
+import type { Turnstile } from './turnstile.js';
 
 interface OpenStream {
   readonly viewer: Viewer;
   readonly presented: Presented;
   readonly end: (why: string) => void;
+}
+
+/** What WebSocket and SSE serve subscriptions with: the same for both. */
+export interface SubscriptionParts {
+  readonly services: Services;
+  readonly documents: SubscriptionDocuments;
+  readonly admission: Admission;
+  readonly turnstile: Turnstile;
+  readonly streams: OpenStreams;
+  readonly mask: Mask;
 }
 
 /** The open sockets and event streams of this process: ended when the credential they were opened with expires or is revoked. */

@@ -1,21 +1,17 @@
 import type { Server } from 'node:http';
-import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import type { FormattedExecutionResult } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError, rateLimited } from '../lib/errors.js';
 import { within } from '../lib/timers.js';
-import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
 import { authenticate, type Presented } from './credentials.js';
-import { asGraphQLError, SubscriptionDocuments } from './documents.js';
-import type { Mask } from './errors.js';
+import { asGraphQLError } from './documents.js';
 import { addressOf, principalOf, requestIdOf } from './http.js';
 import { carry, closeReason, type Wire } from './socket.js';
-import type { OpenStreams } from './streams.js';
-import type { Turnstile } from './turnstile.js';
+import type { SubscriptionParts } from './streams.js';
 
 const initWaitMs = 3000;
 const farewellMs = 1000;
@@ -35,15 +31,9 @@ interface Session {
 export function serveWebSocket(
   server: Server,
   path: string,
-  schema: GraphQLSchema,
-  services: Services,
-  admission: Admission,
-  turnstile: Turnstile,
-  streams: OpenStreams,
-  mask: Mask,
+  { services, documents, admission, turnstile, streams, mask }: SubscriptionParts,
 ): { close(): Promise<void> } {
   const { config, metrics, log } = services;
-  const documents = new SubscriptionDocuments(schema, config.production);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes, autoPong: false, handleProtocols });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());

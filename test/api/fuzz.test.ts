@@ -7,7 +7,8 @@ import { errorCodes } from '../../src/lib/errors.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, Caller, type Client, logInWith, newApp, newOrg, orgInput, type PublicError, startTestApp, type TestApp } from '../support/app.js';
-import { Chance, type FuzzRequest, type KnownValues, OperationFuzzer } from '../support/operation-fuzzer.js';
+import { Chance } from '../support/chance.js';
+import { type FuzzRequest, type KnownValues, OperationFuzzer } from '../support/operation-fuzzer.js';
 import * as op from '../support/operations.js';
 
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
@@ -291,8 +292,8 @@ it(
       known = await knownValues();
       for (let sent = 0; sent < requestsPerRound; sent += atOnce) {
         const batch = Array.from({ length: atOnce }, () => {
-          const role = chance.pick(roles);
-          const kind = chance.hit(0.03) ? 'subscription' : chance.pick(kinds);
+          const role = chance.one(roles);
+          const kind = chance.hit(0.03) ? 'subscription' : chance.one(kinds);
           const request = chance.hit(0.65) ? fuzzer.valid(kind) : fuzzer.invalid(kind);
           const byGet = request.about === 'a query' && fitsGet(request) && chance.hit(0.2);
           return tryOut(role, request, byGet);
@@ -415,9 +416,9 @@ it(
       await stock(own);
       known = await knownValues();
       const batch = Array.from({ length: 4 }, () => {
-        const role = chance.pick(roles);
+        const role = chance.one(roles);
         const requests = Array.from({ length: perSocket }, () => {
-          const kind = chance.hit(0.9) ? 'subscription' : chance.pick(kinds);
+          const kind = chance.hit(0.9) ? 'subscription' : chance.one(kinds);
           return chance.hit(0.7) ? fuzzer.valid(kind) : fuzzer.invalid(kind);
         });
         return trySocket(role, requests);

@@ -29,31 +29,7 @@ import {
   validate,
   visit,
 } from 'graphql';
-
-/** Chance that can be had again: mulberry32, the same numbers for the same seed. */
-export class Chance {
-  constructor(private state: number) {}
-
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(n: number): number {
-    return Math.floor(this.next() * n);
-  }
-
-  hit(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<T>(from: readonly T[]): T {
-    if (from.length === 0) throw new Error('nothing to pick from');
-    return from[this.below(from.length)] as T;
-  }
-}
+import type { Chance } from './chance.js';
 
 /** Good values by the name of their argument or input field, or by `field.argument` where a name means several things. */
 export type KnownValues = Readonly<Record<string, readonly unknown[]>>;
@@ -209,9 +185,9 @@ export class OperationFuzzer {
       definitions: [],
       fragments: [],
       variables: {},
-      oddness: chance.pick([0, 0, 0.05, 0.2, 0.6]),
-      misfit: chance.pick([0, 0, 0, 0.05, 0.2]),
-      fullness: chance.pick([0.1, 0.35, 0.7]),
+      oddness: chance.one([0, 0, 0.05, 0.2, 0.6]),
+      misfit: chance.one([0, 0, 0, 0.05, 0.2]),
+      fullness: chance.one([0.1, 0.35, 0.7]),
       fieldsLeft: 5 + chance.below(30),
       aliasesLeft: chance.below(13),
       directivesLeft: chance.below(7),
@@ -226,8 +202,8 @@ export class OperationFuzzer {
   private rootFields(root: GraphQLObjectType, type: string): GraphQLField<unknown, unknown>[] {
     const { chance } = this;
     const fields = Object.values(root.getFields());
-    let first = chance.pick(fields);
-    while (isEnding(first.name) && !chance.hit(0.2)) first = chance.pick(fields);
+    let first = chance.one(fields);
+    while (isEnding(first.name) && !chance.hit(0.2)) first = chance.one(fields);
     if (type === 'subscription' || isCredentialField(first.name) || !chance.hit(0.2)) return [first];
     return [first, ...fields.filter(({ name }) => name !== first.name && !isCredentialField(name) && !isEnding(name) && chance.hit(1 / fields.length))].slice(
       0,
@@ -261,7 +237,7 @@ export class OperationFuzzer {
     if (draft.directivesLeft <= 0) return '';
     draft.directivesLeft--;
     const value = this.chance.hit(0.5);
-    return `@${this.chance.pick(['skip', 'include'])}(if: ${this.chance.hit(0.5) ? value : this.variable('Boolean!', value, draft)})`;
+    return `@${this.chance.one(['skip', 'include'])}(if: ${this.chance.hit(0.5) ? value : this.variable('Boolean!', value, draft)})`;
   }
 
   private selections(type: GraphQLCompositeType, depth: number, draft: Draft, names: Set<string>): string {
@@ -292,7 +268,7 @@ export class OperationFuzzer {
     // Texts of a tenant's own are what must not get about, so they are asked for more often than their number would have it.
     const texts = open.filter(({ name }) => /^(name|friendlyName|description|value|sensors)$/.test(name));
     return Array.from({ length: 1 + this.chance.below(4) }, () =>
-      this.field(this.chance.pick(texts.length > 0 && this.chance.hit(0.3) ? texts : open), depth, draft, names),
+      this.field(this.chance.one(texts.length > 0 && this.chance.hit(0.3) ? texts : open), depth, draft, names),
     );
   }
 
@@ -314,23 +290,23 @@ export class OperationFuzzer {
 
   private value(type: GraphQLInputType, name: string, within: string, draft: Pick<Draft, 'oddness' | 'misfit' | 'fullness'>): unknown {
     const { chance } = this;
-    if (chance.hit(draft.misfit)) return chance.pick(misfits);
+    if (chance.hit(draft.misfit)) return chance.one(misfits);
     if (isNonNullType(type)) return this.value(type.ofType, name, within, draft) ?? this.value(type, name, within, draft);
     if (chance.hit(0.05)) return null;
     if (isListType(type)) {
-      const length = chance.hit(draft.oddness / 4) ? chance.pick([0, 20]) : chance.pick([1, 1, 2, 3]);
+      const length = chance.hit(draft.oddness / 4) ? chance.one([0, 20]) : chance.one([1, 1, 2, 3]);
       const items = Array.from({ length }, () => this.value(type.ofType, name, within, draft));
       // Most lists refuse what stands in them twice, before they come to anything else.
       return chance.hit(draft.oddness) ? items : [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
     }
-    if (isEnumType(type)) return chance.pick(type.getValues()).name;
+    if (isEnumType(type)) return chance.one(type.getValues()).name;
     if (isInputObjectType(type)) {
       const fields = Object.values(type.getFields()).filter((field: GraphQLInputField) => isRequiredInputField(field) || chance.hit(draft.fullness));
       return Object.fromEntries(fields.map((field) => [field.name, this.value(field.type, field.name, within, draft)]));
     }
     const known = this.known();
     const good = known[`${within}.${name}`] ?? known[name];
-    return good && !chance.hit(draft.oddness) ? chance.pick(good) : chance.pick(oddValues[type.name] ?? oddTexts);
+    return good && !chance.hit(draft.oddness) ? chance.one(good) : chance.one(oddValues[type.name] ?? oddTexts);
   }
 
   /** A value as it stands in a document. */
@@ -356,7 +332,7 @@ export class OperationFuzzer {
   invalid(type: 'query' | 'mutation' | 'subscription'): FuzzRequest {
     const operation = this.operation(type);
     const { chance } = this;
-    const [about, make] = chance.pick([...Object.entries(this.brokenDocuments), ...Object.entries(this.pastBounds), ...Object.entries(this.brokenBodies)]);
+    const [about, make] = chance.one([...Object.entries(this.brokenDocuments), ...Object.entries(this.pastBounds), ...Object.entries(this.brokenBodies)]);
     if (Object.hasOwn(this.brokenBodies, about)) return { about, body: make(operation) };
     const query = make(operation);
     const body = JSON.stringify({ query, variables: operation.variables });
@@ -386,7 +362,7 @@ export class OperationFuzzer {
     for (let i = 1 + chance.below(4); i > 0; i--) {
       const at = chance.below(garbled.length + 1);
       const inserted = chance.hit(0.5)
-        ? chance.pick(['{', '}', '(', ')', '$', '@', '...', '"', '"""', ':', '!', '#', '&', '\u0000', '\ufeff', '💥', '\ud800', '0', '-', 'x'])
+        ? chance.one(['{', '}', '(', ')', '$', '@', '...', '"', '"""', ':', '!', '#', '&', '\u0000', '\ufeff', '💥', '\ud800', '0', '-', 'x'])
         : '';
       garbled = garbled.slice(0, at) + inserted + garbled.slice(at + chance.below(3));
     }
@@ -406,7 +382,7 @@ export class OperationFuzzer {
     'no selections': ({ query }) => this.edit(query, Kind.FIELD, (node: object) => ({ ...node, selectionSet: undefined }) as unknown as ASTNode),
     'another type of variable': ({ query }) =>
       this.edit(query, Kind.VARIABLE_DEFINITION, (node: object) => {
-        const name = this.chance.pick(['Int', 'String', 'UUID', 'Org', 'Nope', 'AcquireInput', 'SensorMetric']);
+        const name = this.chance.one(['Int', 'String', 'UUID', 'Org', 'Nope', 'AcquireInput', 'SensorMetric']);
         return { ...node, type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } } } as unknown as ASTNode;
       }),
     'undefined variable': ({ query }) =>
@@ -424,15 +400,14 @@ export class OperationFuzzer {
     'unused fragment': ({ query }) => `${query} fragment Unused on Org { id }`,
     'unknown fragment': ({ query }) => query.replace('{', '{ ...Nope '),
     'cyclic fragments': ({ query }) =>
-      `${query.replace('{', '{ ...A ')} fragment A on ${this.chance.pick(['Query', 'Mutation', 'Subscription'])} { ...B } fragment B on Query { ...A }`,
+      `${query.replace('{', '{ ...A ')} fragment A on ${this.chance.one(['Query', 'Mutation', 'Subscription'])} { ...B } fragment B on Query { ...A }`,
     'fragment on an unknown type': ({ query }) => query.replace('{', '{ ... on Nope { id } '),
     'two operations of one name': () => 'query Fuzz { __typename } query Fuzz { __typename }',
     'several operations and no name': () => 'query A { __typename } query B { __typename }',
-    introspection: () =>
-      this.chance.pick([getIntrospectionQuery(), '{ __type(name: "Org") { name fields { name } } }', '{ __type(name: "\\u0000") { name } }']),
+    introspection: () => this.chance.one([getIntrospectionQuery(), '{ __type(name: "Org") { name fields { name } } }', '{ __type(name: "\\u0000") { name } }']),
     'definitions of a schema': ({ query }) => `${query} type Nope { id: ID }`,
     garble: ({ query }) => this.garble(query),
-    nothing: () => this.chance.pick(['', ' ', '#', '\ufeff', '{', '{}', 'query', 'null', '{ __typename']),
+    nothing: () => this.chance.one(['', ' ', '#', '\ufeff', '{', '{}', 'query', 'null', '{ __typename']),
   };
 
   /** Valid by GraphQL's own rules, and past a bound of the gateway's. */
@@ -450,14 +425,14 @@ export class OperationFuzzer {
 
   private readonly brokenBodies: Readonly<Record<string, (operation: FuzzOperation) => string>> = {
     'an unknown operationName': (operation) =>
-      JSON.stringify({ ...operation, operationName: this.chance.pick(['Nope', '__proto__', 'constructor', '\u0000', ' ', 'x'.repeat(5000)]) }),
-    'an operationName of another kind': (operation) => JSON.stringify({ ...operation, operationName: this.chance.pick<unknown>([1, true, [], {}]) }),
-    'variables of another kind': (operation) => JSON.stringify({ ...operation, variables: this.chance.pick<unknown>([[], [1], 'x', 7, true, '{}']) }),
+      JSON.stringify({ ...operation, operationName: this.chance.one(['Nope', '__proto__', 'constructor', '\u0000', ' ', 'x'.repeat(5000)]) }),
+    'an operationName of another kind': (operation) => JSON.stringify({ ...operation, operationName: this.chance.one<unknown>([1, true, [], {}]) }),
+    'variables of another kind': (operation) => JSON.stringify({ ...operation, variables: this.chance.one<unknown>([[], [1], 'x', 7, true, '{}']) }),
     'no variables': ({ query }) => JSON.stringify({ query, ...(this.chance.hit(0.5) ? { variables: null } : {}) }),
     'misfit variables': ({ query, variables }) =>
       JSON.stringify({
         query,
-        variables: Object.fromEntries(Object.keys(variables).map((name) => [name, this.chance.hit(0.5) ? this.chance.pick(misfits) : variables[name]])),
+        variables: Object.fromEntries(Object.keys(variables).map((name) => [name, this.chance.hit(0.5) ? this.chance.one(misfits) : variables[name]])),
       }),
     'odd names of variables': ({ query, variables }) =>
       `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"a":1},"constructor":[],"":null,${JSON.stringify(variables).slice(1)}`.replace(',}', '}'),
@@ -466,7 +441,7 @@ export class OperationFuzzer {
     extensions: (operation) =>
       JSON.stringify({
         ...operation,
-        extensions: this.chance.pick<unknown>([{}, null, { persistedQuery: { version: 1, sha256Hash: 'x' } }, { persistedQuery: 7 }, 'x', [1]]),
+        extensions: this.chance.one<unknown>([{}, null, { persistedQuery: { version: 1, sha256Hash: 'x' } }, { persistedQuery: 7 }, 'x', [1]]),
       }),
     'random JSON': () => JSON.stringify(this.json(4)),
     'a random query': () => JSON.stringify({ query: this.json(2), variables: this.json(3), operationName: this.json(1) }),
@@ -480,12 +455,12 @@ export class OperationFuzzer {
     const kind = chance.below(depth > 0 ? 6 : 4);
     if (kind === 0) return null;
     if (kind === 1) return chance.hit(0.5);
-    if (kind === 2) return chance.pick(oddFloats);
-    if (kind === 3) return chance.pick(oddTexts);
+    if (kind === 2) return chance.one(oddFloats);
+    if (kind === 3) return chance.one(oddTexts);
     const items = Array.from({ length: chance.below(5) }, () => this.json(depth - 1));
     return kind === 4
       ? items
-      : Object.fromEntries(items.map((item) => [chance.pick(['query', 'variables', 'operationName', 'extensions', '__proto__', ...oddTexts]), item]));
+      : Object.fromEntries(items.map((item) => [chance.one(['query', 'variables', 'operationName', 'extensions', '__proto__', ...oddTexts]), item]));
   }
 }
 

@@ -3,7 +3,7 @@ import { type Background, buildBackground } from '../../../src/app.js';
 import { silentLog } from '../../../src/lib/log.js';
 import { type Repeating, repeat, sleep } from '../../../src/lib/timers.js';
 import { adminKey, startTestApp, type TestApp } from '../../support/app.js';
-import { Chance } from './chance.js';
+import { Chance } from '../../support/chance.js';
 import { violations } from './checks.js';
 import { History } from './history.js';
 import { type Lie, startLiar, type Told } from './liar.js';

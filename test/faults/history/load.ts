@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../../src/lib/timers.js';
 import { Caller, newApp, newOrg, type TestApp } from '../../support/app.js';
+import type { Chance } from '../../support/chance.js';
 import * as op from '../../support/operations.js';
-import type { Chance } from './chance.js';
 import type { Facts } from './checks.js';
 import { HistoryClient, type Surroundings } from './client.js';
 import type { Act, Entry, SentReading } from './history.js';

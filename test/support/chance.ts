@@ -18,6 +18,10 @@ export class Chance {
     return least + this.below(most - least + 1);
   }
 
+  hit(probability: number): boolean {
+    return this.fraction() < probability;
+  }
+
   one<T>(of: readonly T[]): T {
     return of[this.below(of.length)] as T;
   }
