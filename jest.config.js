@@ -21,5 +21,7 @@ export default {
   globalSetup: '<rootDir>/test/support/start-engine.js',
   globalTeardown: '<rootDir>/test/support/stop-engine.js',
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // Most of what is slow waits for the clock or the store: one more than this machine has cores.
+  maxWorkers: 3,
+  testSequencer: '<rootDir>/test/support/longest-first.cjs',
 };

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import WebSocket from 'ws';
+import { drive } from './load.mjs';
 import { openStage } from './stage.mjs';
 import { newOrg } from './tenant.mjs';
 
@@ -17,9 +18,14 @@ const callers = 16;
 const pauseMs = 5;
 const sampleMs = 1000;
 /** Heaps rise and fall between collections: what counts is how low they still fall. */
-const windowSamples = 15;
+const windowSamples = 30;
+/** So little that there is a collection in each window, and that whatever grows for ever runs into it. */
+const heapMb = 320;
+/** More buckets than a gateway remembers: its memory of them is full from the start. */
+const buckets = 60_000;
+const acquiresARequest = 5;
 
-const stage = await openStage();
+const stage = await openStage({ env: { NODE_OPTIONS: `--max-old-space-size=${heapMb}` } });
 try {
   const orgs = [];
   for (let i = 0; i < 20; i++) orgs.push(await newOrg(stage));
@@ -31,18 +37,17 @@ try {
       }),
     () =>
       stage.client.ask(any(orgs).headers, 'mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } }', {
-        input: {
-          entityId: `user-${Math.floor(Math.random() * 1e6)}`,
-          resource: 'api',
-          consume: [{ limit: 'rpm', amount: 1 }],
-          limits: [{ name: 'rpm', capacity: 100, refillPeriodSecs: 60 }],
-        },
+        input: acquireBy(Math.floor(Math.random() * 1e6)),
       }),
     // A document that no one has sent before: what is remembered of documents must be bounded too.
     () => stage.client.ask(any(orgs).headers, `{ me { kind } a${randomUUID().replaceAll('-', '')}: me { kind } }`),
     () => stage.client.ask(any(orgs).headers, '{ org { app(appId: "chat") { spend { labels { label costUsdMicros asOf } } modelSelection { label } } } }'),
     () => comeAndGo(any(orgs)),
   ];
+  function acquireBy(user) {
+    const limits = [{ name: 'rpm', capacity: 100, refillPeriodSecs: 60 }];
+    return { entityId: `user-${user}`, resource: 'api', consume: [{ limit: 'rpm', amount: 1 }], limits };
+  }
   /** A subscription that is opened and left. */
   function comeAndGo({ headers }) {
     return new Promise((resolve, reject) => {
@@ -56,6 +61,22 @@ try {
       socket.on('close', resolve);
     });
   }
+
+  const fields = Array.from({ length: acquiresARequest }, (_, i) => `a${i}: acquire(input: $i${i}) { __typename }`).join(' ');
+  const variables = Array.from({ length: acquiresARequest }, (_, i) => `$i${i}: AcquireInput!`).join(', ');
+  let next = 0;
+  const filled = await drive({
+    inFlight: 32,
+    seconds: 300,
+    most: buckets / acquiresARequest,
+    send: () =>
+      stage.client.ask(
+        orgs[0].headers,
+        `mutation (${variables}) { ${fields} }`,
+        Object.fromEntries(Array.from({ length: acquiresARequest }, (_, i) => [`i${i}`, acquireBy(next++)])),
+      ),
+  });
+  console.log(`${next} buckets made in ${filled.seconds.toFixed(0)} s, ${filled.failures.length} calls failed`);
 
   const untilMs = Date.now() + minutes * 60_000;
   let served = 0;

@@ -105,7 +105,7 @@ export async function handleGraphQL(
   try {
     contentType = negotiate(request.headers.accept);
     const params = await paramsOf(request);
-    operations.refuseList(params);
+    operations.refuseList(params, served);
     const serve = async () => {
       const leave = await turnstile.enter();
       let release: (() => void) | undefined;

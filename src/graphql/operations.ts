@@ -45,7 +45,7 @@ export interface Outcome {
 
 export interface Operations {
   /** Throws where a list has to make room, if this is known to be one: before it waits for its turn in vain. */
-  refuseList(params: GraphQLParams): void;
+  refuseList(params: GraphQLParams, served: Served): void;
   run(method: string, params: GraphQLParams, context: HttpContext): Promise<Outcome>;
   stop(): Promise<void>;
 }
@@ -138,10 +138,12 @@ export async function startOperations({ schema, production, mask, log, turnstile
   }
 
   return {
-    refuseList({ query, operationName }) {
+    refuseList({ query, operationName }, served) {
       const document = sound.get(query);
       const operation = document && getOperationAST(document, operationName);
-      if (operation && isKnownList(operation)) turnstile.refuseList();
+      if (!operation || !isKnownList(operation)) return;
+      served.operation = rootNames(operation);
+      turnstile.refuseList();
     },
     async run(method, params, context) {
       const document = sound.get(params.query);

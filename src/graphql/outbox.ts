@@ -18,7 +18,8 @@ export class Outbox {
     else if (this.waiting.length === 1) void endOfTurn().then(() => this.flush());
   }
 
-  private flush(): void {
+  /** Sends what waits now. */
+  flush(): void {
     const { waiting } = this;
     this.waiting = [];
     for (const { response, body } of waiting) if (!response.destroyed) response.end(body);

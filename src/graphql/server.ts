@@ -44,6 +44,14 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const streams = new OpenStreams(services);
   const subscriptions = { services, documents: new SubscriptionDocuments(schema, config.production), admission, turnstile, streams, mask };
   const sse = createSseHandler(subscriptions);
+  let asked: Promise<string | undefined> | undefined;
+  /** One question to the store for all who ask at once: whoever asks needs no credential. */
+  const fault = () => {
+    asked ??= storeFault(services).finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
   let isDraining = false;
   let isLeaving = false;
   const outbox = new Outbox();
@@ -57,8 +65,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
-      const fault = isDraining ? 'draining' : await storeFault(services);
-      return { status: fault ? 503 : 200, body: JSON.stringify(fault ? { status: 'not ready', reason: fault } : { status: 'ready' }) };
+      const reason = isDraining ? 'draining' : await fault();
+      return { status: reason ? 503 : 200, body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }) };
     }),
     '/metrics': reading(async () => ({ body: await metrics.page(), type: metrics.registry.contentType })),
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
@@ -111,6 +119,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       // asked to connect anew before.
       await endOfTurn();
       isLeaving = true;
+      // Those whose head is written can no longer be asked to leave: ended now, their connections count as idle below.
+      outbox.flush();
       for (const responses of underWay.values()) for (const response of responses) if (!response.headersSent) response.setHeader('connection', 'close');
       // Not HTTP's own close, which would also cut off at once whoever is about to speak.
       const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));

@@ -11,7 +11,8 @@ const longestSliceMs = 8;
 /**
  * Lets a busy process look up from its work every few milliseconds. An event loop handles all that has come before it looks
  * again, and when hundreds of answers of the store have come, whoever only wants to hear no waits for all of them. So
- * operations start, and go on after an answer of the store, in slices of time: in their order, those that have begun first.
+ * operations start, and go on after an answer of the store, in slices of time: in their order, those that have begun first;
+ * one that is new starts in every slice, so that none waits for ever.
  */
 export class Pace {
   private readonly begun: (() => void)[] = [];
@@ -41,16 +42,13 @@ export class Pace {
       await endOfTurn();
       const nowMs = this.clock.monotonicMs();
       this.sliceEndsMs = nowMs + Math.min(longestSliceMs, Math.max(shortestSliceMs, nowMs - leftMs));
-      for (let next = this.next(); next; next = this.clock.monotonicMs() < this.sliceEndsMs ? this.next() : undefined) {
+      const first = this.fresh.shift() ?? this.begun.shift();
+      for (let next = first; next; next = this.clock.monotonicMs() < this.sliceEndsMs ? (this.begun.shift() ?? this.fresh.shift()) : undefined) {
         next();
         // Until it waits for something itself.
         await settled();
       }
     } while (this.begun.length + this.fresh.length > 0);
     this.isTurning = false;
-  }
-
-  private next(): (() => void) | undefined {
-    return this.begun.shift() ?? this.fresh.shift();
   }
 }

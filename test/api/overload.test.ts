@@ -56,6 +56,8 @@ describe('a gateway with too much to do', () => {
     expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
     for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
     await client.caller.ask(list);
+    const metrics = await (await fetch(`${app.origin}/metrics`)).text();
+    expect(/tollgate_requests_total\{operation="org",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1]).toBe('3');
   });
 
   it('refuses everything when all of it is taken, counts it, and serves again as soon as there is room', async () => {
