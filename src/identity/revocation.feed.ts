@@ -16,9 +16,11 @@ export class RevocationFeed {
   private readAtMs = Number.NEGATIVE_INFINITY;
   private loop: Repeating | undefined;
   private readonly listeners = new Set<() => void>();
+  private purgesSeen = -1;
+  private onPurged: (orgId: string | undefined) => void = () => undefined;
 
   constructor(
-    private readonly store: Pick<RevocationStore, 'version'>,
+    private readonly store: Pick<RevocationStore, 'changes'>,
     private readonly clock: Clock,
     private readonly log: Log,
   ) {}
@@ -55,8 +57,13 @@ export class RevocationFeed {
 
   private async poll(): Promise<void> {
     const beganMs = this.clock.monotonicMs();
-    const version = await this.store.version();
+    const { version, purges, lastPurged } = await this.store.changes();
     this.version = Math.max(this.version, version);
+    if (purges > this.purgesSeen) {
+      const isNext = purges === this.purgesSeen + 1;
+      this.purgesSeen = purges;
+      this.onPurged(isNext ? lastPurged : undefined);
+    }
     this.readAtMs = Math.max(this.readAtMs, beganMs);
   }
 
@@ -65,6 +72,16 @@ export class RevocationFeed {
     if (this.clock.monotonicMs() - this.readAtMs > oldestMemoryMs)
       throw unavailable('revocations cannot be checked because the store does not answer: try again');
     return `${this.version}/${this.changes}`;
+  }
+
+  /** How many limiters were purged anywhere, as far as is known here. */
+  get purges(): number {
+    return this.purgesSeen;
+  }
+
+  /** Whose limiter was purged; undefined: of several orgs, any of which it may have been. */
+  whenPurged(tell: (orgId: string | undefined) => void): void {
+    this.onPurged = tell;
   }
 
   /** Called once a second: for what must end when a token expires or is revoked. */

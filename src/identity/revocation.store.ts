@@ -14,13 +14,21 @@ export const tokenKey = (tokenId: string) => ({ PK: key`${tokenId}` });
 export const familyKey = (family: string) => ({ PK: key`FAM#${family}` });
 export const clientKey = (clientId: string) => ({ PK: key`CLIENT#${clientId}` });
 
+/** What every gateway looks at once a second: one small item. */
+export interface Changes {
+  /** Goes up with every revocation, in the same transaction: nobody remembers past a change of it. */
+  readonly version: number;
+  /** Goes up with every purge of an org's limiter. */
+  readonly purges: number;
+  readonly lastPurged?: string;
+}
+
 export class RevocationStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Goes up with every revocation, in the same transaction: nobody remembers past a change of it. */
-  async version(): Promise<number> {
-    const item = await this.client.get(table, versionKey, { consistent: true });
-    return (item?.version as number | undefined) ?? 0;
+  async changes(): Promise<Changes> {
+    const { version = 0, purges = 0, last_purged } = (await this.client.get(table, versionKey, { consistent: true })) ?? {};
+    return { version: version as number, purges: purges as number, ...(last_purged ? { lastPurged: last_purged as string } : {}) };
   }
 
   async isRevoked({
@@ -87,6 +95,11 @@ export class RevocationStore {
   /** For any transaction after which remembered tokens, secrets or keys must be looked at anew. Counting it twice is harmless. */
   draftVersionChange(): Write {
     return { table, update: versionKey, add: { version: 1 } };
+  }
+
+  /** The same for the transaction that gives an org's limiter another namespace. */
+  draftPurge(orgId: string): Write {
+    return { table, update: versionKey, add: { version: 1, purges: 1 }, set: { last_purged: orgId } };
   }
 
   private async revoke(item: { readonly PK: string } & Record<string, string | number>, audit: Draft): Promise<void> {

@@ -182,6 +182,20 @@ export class SessionService {
     return this.parts.revocations.draftVersionChange();
   }
 
+  /** The same for the purge of an org's limiter. */
+  draftPurge(orgId: string): Draft {
+    return this.parts.revocations.draftPurge(orgId);
+  }
+
+  purges(): number {
+    return this.parts.feed.purges;
+  }
+
+  /** Whose limiter was purged, here or elsewhere; undefined: it may have been anyone's. */
+  whenPurged(tell: (orgId: string | undefined) => void): void {
+    this.parts.feed.whenPurged(tell);
+  }
+
   /** Brings this gateway up to date at once, after such a change of its own. */
   noticeVersionChange(): Promise<void> {
     return this.parts.feed.refresh();

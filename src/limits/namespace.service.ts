@@ -12,25 +12,34 @@ import type { NamespaceStore } from './namespace.store.js';
 export interface NamespaceParts {
   readonly store: NamespaceStore;
   readonly orgs: Pick<OrgService, 'recallOrgs'>;
-  readonly sessions: Pick<SessionService, 'version' | 'draftVersionChange' | 'noticeVersionChange'>;
+  readonly sessions: Pick<SessionService, 'version' | 'purges' | 'whenPurged' | 'draftPurge' | 'noticeVersionChange'>;
   readonly audit: AuditService;
   readonly clock: Clock;
 }
 
 /** Each org's limiter lives in a namespace of its own, under an id that only the org's registry entry leads to. */
 export class NamespaceService {
-  private readonly known = new LRUCache<string, { readonly namespace: string; readonly version: string }>({ max: 10_000 });
+  private readonly known = new LRUCache<string, string>({ max: 10_000 });
+  private forgotten = 0;
 
-  constructor(private readonly parts: NamespaceParts) {}
+  constructor(private readonly parts: NamespaceParts) {
+    parts.sessions.whenPurged((orgId) => (orgId === undefined ? this.known.clear() : this.known.delete(orgId)));
+  }
 
-  /** The org's namespace, made when it is first needed. Remembered while nothing was purged or revoked anywhere, which costs no read. */
+  /**
+   * The org's namespace, made when it is first needed. Remembered until it is purged, which costs no read: all orgs' entries
+   * are under one key, and if every gateway read them all whenever anything was revoked, that key would be the hottest of all.
+   */
   async of(orgId: string): Promise<string> {
-    // The version from before the read: a purge that comes while reading makes what was read worthless.
-    const version = this.parts.sessions.version();
+    const { sessions, store } = this.parts;
+    // Throws where it has not been heard for too long whether anything was purged.
+    sessions.version();
     const remembered = this.known.get(orgId);
-    if (remembered?.version === version) return remembered.namespace;
-    const namespace = (await this.parts.store.load(orgId)) ?? (await this.create(orgId));
-    this.known.set(orgId, { namespace, version });
+    if (remembered) return remembered;
+    const [purges, forgotten] = [sessions.purges(), this.forgotten];
+    const namespace = (await store.load(orgId)) ?? (await this.create(orgId));
+    // A purge that came while reading makes what was read worthless.
+    if (purges === sessions.purges() && forgotten === this.forgotten) this.known.set(orgId, namespace);
     return namespace;
   }
 
@@ -42,6 +51,7 @@ export class NamespaceService {
   /** Such a check may have failed: the next one who asks reads anew. */
   forget(orgId: string): void {
     this.known.delete(orgId);
+    this.forgotten++;
   }
 
   /** Gives the org a fresh namespace at once, so that it starts clean; the worker deletes the old one's items. False where it had none. */
@@ -51,7 +61,7 @@ export class NamespaceService {
     const old = await store.load(orgId);
     if (!old) return false;
     const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
-    const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [act, sessions.draftVersionChange()]);
+    const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [act, sessions.draftPurge(orgId)]);
     this.forget(orgId);
     await sessions.noticeVersionChange();
     // Another purge came first: then that one has done what was asked.

@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { NamespaceStore } from '../../src/limits/namespace.store.js';
 import { Caller, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
@@ -34,6 +36,33 @@ describe('what a gateway remembers', () => {
     expect((await caller.ask(op.OrgDocument)).org?.name).toBe('Acme');
     await new Caller(other.url, app.admin.headers).ask(op.UpdateOrgDocument, { input: { orgId, name: 'Acme Ltd' } });
     expect(await soon(async () => (await caller.ask(op.OrgDocument)).org?.name === 'Acme Ltd')).toBe(true);
+  });
+
+  it('of a limiter falls with its purge elsewhere, and with nothing else', async () => {
+    const [mine, neighbour] = [await newOrg(app), await newOrg(app)];
+    const there = new Caller(other.url, app.admin.headers);
+    const { namespaces } = app.gateway.services;
+    const before = [await namespaces.of(mine.orgId), await namespaces.of(neighbour.orgId)];
+    const reads = jest.spyOn(NamespaceStore.prototype, 'load');
+    try {
+      await there.ask(op.RevokeTokenDocument, { token: mine.accessToken });
+      expect(await soon(async () => !(await isAccepted(mine.accessToken)))).toBe(true);
+      expect([await namespaces.of(mine.orgId), await namespaces.of(neighbour.orgId)]).toEqual(before);
+      expect(reads).not.toHaveBeenCalled();
+
+      expect((await there.ask(op.PurgeLimiterDocument, { orgId: mine.orgId })).purgeLimiter).toBe(true);
+      expect(await soon(async () => (await namespaces.of(mine.orgId)) !== before[0])).toBe(true);
+      reads.mockClear();
+      expect(await namespaces.of(neighbour.orgId)).toBe(before[1]);
+      expect(reads).not.toHaveBeenCalled();
+
+      // Two between two looks: nobody can say of which orgs any more.
+      const purges = [mine, neighbour].map(({ orgId }) => there.ask(op.PurgeLimiterDocument, { orgId }));
+      expect((await Promise.all(purges)).map(({ purgeLimiter }) => purgeLimiter)).toEqual([true, true]);
+      expect(await soon(async () => (await namespaces.of(neighbour.orgId)) !== before[1])).toBe(true);
+    } finally {
+      reads.mockRestore();
+    }
   });
 
   it('does not fall with a change that changes nothing, which is no act to audit either', async () => {
