@@ -1,14 +1,17 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** The longest, which mostly wait, longest first: begun last, one of them would keep a whole run waiting. All others as jest has them. */
+/**
+ * The longest, which mostly wait, first: begun last, one of them would keep a whole run waiting. Not the two with a mixed load at
+ * once. All others as jest has them.
+ */
 const longest = [
   'faults/torture',
-  'history/checker',
   'faults/devices.',
+  'api/live',
   'faults/spend',
+  'history/checker',
   'worker/aggregation',
   'faults/limits.',
-  'api/live',
   'api/abuse',
   'faults/kill',
 ];

@@ -28,7 +28,8 @@ export interface Violation {
   readonly atMs: number;
 }
 
-const revocationMs = 2000;
+/** So long after it a revocation holds everywhere. */
+export const revocationMs = 2000;
 const leastShare = 0.95;
 /** Windows begin at so many of the grants: each of them is then held against all that follow. */
 const windowsTried = 400;
