@@ -1,5 +1,5 @@
 // What GraphQL itself costs: Tollgate, with credentials and all limits, against bare servers with neither.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,7 @@ export function graphqlEnvironment() {
   const config = parse(readFileSync(new URL('../config.yaml', import.meta.url), 'utf8'));
   for (let i = Object.keys(config.models).length; i < listed; i++) config.models[`model-${i}`] = { ...config.models.standard, description: `Model ${i}` };
   writeFileSync(file, stringify(config));
+  process.once('exit', () => rmSync(file, { force: true }));
   return { TOLLGATE_CONFIG: file };
 }
 

@@ -4,7 +4,7 @@ import { BatchWriteItemCommand, DynamoDB, DynamoDBClient, GetItemCommand, Update
 import rateLimiterFlexible from 'rate-limiter-flexible';
 import { drive } from './load.mjs';
 import { compare, measure } from './measure.mjs';
-import { newOrg } from './tenant.mjs';
+import { acquireAll, newOrg } from './tenant.mjs';
 
 const many = 10_000;
 const hot = 'hot';
@@ -105,15 +105,12 @@ async function buckets(stage) {
     bucket,
     /** Each bucket once: one that is there is the rule in real use. Several a request, to be done with it soon. */
     async fill() {
-      const variables = Array.from({ length: acquiresARequest }, (_, i) => `$i${i}: AcquireInput!`).join(', ');
-      const fields = Array.from({ length: acquiresARequest }, (_, i) => `a${i}: acquire(input: $i${i}) { __typename }`).join(' ');
       let next = 0;
       const send = async () => {
         const some = names.slice(next, next + acquiresARequest);
         next += acquiresARequest;
-        const inputs = Object.fromEntries(some.map((entityId, i) => [`i${i}`, { entityId, resource, consume: [{ limit, amount: 1 }] }]));
-        const leases = Object.values(await client.ask(headers, `mutation (${variables}) { ${fields} }`, inputs));
-        if (leases.some(({ __typename }) => __typename !== 'Lease')) throw new Error('not granted');
+        const inputs = some.map((entityId) => ({ entityId, resource, consume: [{ limit, amount: 1 }] }));
+        await acquireAll(stage, headers, inputs);
         for (const entityId of some) count(acknowledged, entityId);
       };
       return drive({ inFlight: fillInFlight, seconds: mostSecondsToFill, most: many / acquiresARequest, send });

@@ -9,8 +9,8 @@ const rounds = 2;
 
 /**
  * Measures the phases of one comparison, and says a row for each at each level. Of a phase: the `operation`, `by` whom it
- * is done, `send`; perhaps the `units` that a call does at once, `mostInFlight`, `warmUpSeconds`, the `pid` of the server that does it where that is
- * not the gateway, and `isByHand` where it is this process itself.
+ * is done, `send`; perhaps the `units` that a call does at once, `mostInFlight`, `warmUpSeconds`, the `pid` of the server that
+ * does it where that is not the gateway, and `isByHand` where it is this process itself.
  */
 export async function measure(stage, phases, { seconds, inFlight = levels }) {
   const failures = [];

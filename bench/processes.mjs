@@ -8,15 +8,15 @@ import { newOrg } from './tenant.mjs';
 const inFlight = 64;
 const submitCost = 'mutation ($input: SubmitCostInput!) { submitCost(input: $input) { requestId } }';
 const others = {
-  'Tollgate, 2 processes': { args: ['--processes', '2'] },
-  'Tollgate with its request log': { env: { LOG_LEVEL: 'info' }, isMute: true },
+  'Tollgate, 2 processes': { args: ['--processes', '2'], title: 'one process' },
+  'Tollgate with its request log': { env: { LOG_LEVEL: 'info' }, isMute: true, title: 'without it' },
 };
 
 /** Rows and what failed. */
 export async function processes(stage, { seconds }) {
   const gateways = [{ by: 'Tollgate', stage }];
   try {
-    for (const [by, { env, ...options }] of Object.entries(others))
+    for (const [by, { env, title: _, ...options }] of Object.entries(others))
       gateways.push({ by, stage: await openStage({ ...options, env: { ...graphqlEnvironment(), ...env } }) });
     for (const gateway of gateways) gateway.headers = (await newOrg(gateway.stage)).headers;
     const asked = {
@@ -33,7 +33,7 @@ export async function processes(stage, { seconds }) {
       failures.push(...measured.failures);
     }
     const comparisons = Object.keys(asked).flatMap((operation) =>
-      Object.keys(others).map((by) => ({ operation, by, to: { by: 'Tollgate' }, title: 'one process' })),
+      Object.entries(others).map(([by, { title }]) => ({ operation, by, to: { by: 'Tollgate' }, title })),
     );
     return { rows: compare(rows, comparisons), failures, wrong: [] };
   } finally {

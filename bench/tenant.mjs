@@ -1,3 +1,11 @@
+/** Several acquires in one request, for filling a store: each must be granted. */
+export async function acquireAll({ client }, headers, inputs) {
+  const variables = inputs.map((_, i) => `$i${i}: AcquireInput!`).join(', ');
+  const fields = inputs.map((_, i) => `a${i}: acquire(input: $i${i}) { __typename }`).join(' ');
+  const leases = await client.ask(headers, `mutation (${variables}) { ${fields} }`, Object.fromEntries(inputs.map((input, i) => [`i${i}`, input])));
+  if (Object.values(leases).some(({ __typename }) => __typename !== 'Lease')) throw new Error('not granted');
+}
+
 /** A fresh org with an app that is logged in. */
 export async function newOrg({ client, asAdmin }) {
   const { registerOrg } = await client.ask(asAdmin, 'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }', {

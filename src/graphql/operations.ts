@@ -139,6 +139,7 @@ export async function startOperations({ schema, production, mask, log, turnstile
 
   return {
     refuseList({ query, operationName }, served) {
+      if (!turnstile.isHalfFull) return;
       const document = sound.get(query);
       const operation = document && getOperationAST(document, operationName);
       if (!operation || !isKnownList(operation)) return;

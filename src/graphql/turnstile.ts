@@ -66,10 +66,14 @@ export class Turnstile {
     this.answeredMs = 0;
   }
 
+  /** Whether lists have to make room. */
+  get isHalfFull(): boolean {
+    return this.most > 0 && this.underWay > Math.max(1, this.room / 2);
+  }
+
   /** Throws where a list has to make room. */
   refuseList(): void {
-    if (this.most > 0 && this.underWay > Math.max(1, this.room / 2))
-      throw new Overloaded('the gateway is busy and leaves lists and history for later; nothing was changed: try again in a second');
+    if (this.isHalfFull) throw new Overloaded('the gateway is busy and leaves lists and history for later; nothing was changed: try again in a second');
   }
 }
 
