@@ -18,6 +18,8 @@ export type Fault =
   | 'no-reply-after'
   /** Reaches the engine only after `ms`, even if the caller has hung up by then. */
   | 'slow'
+  /** Reaches the engine only once the rule is removed, even if the caller has hung up by then. */
+  | 'hold'
   /** Another transaction has the (first) item of this write; nothing reaches the engine. */
   | 'conflict'
   /** A batch of n is done up to n/2, rounded down, and the rest truly left unprocessed. */
@@ -130,6 +132,9 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
         return;
       case 'slow':
         await sleep(rule?.ms ?? 0);
+        return answer(response, await forward());
+      case 'hold':
+        while (rules.some((state) => state.rule === rule)) await sleep(1);
         return answer(response, await forward());
       case 'conflict':
         return answer(response, conflict(body));
