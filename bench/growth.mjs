@@ -12,7 +12,7 @@ import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
 import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/spend/scope.js';
-import { requestKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { activeKey, requestKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
 import { drive, together } from './load.mjs';
 import { table, writeBetween } from './report.mjs';
 import { difference, openStage } from './stage.mjs';
@@ -364,7 +364,7 @@ function storedShard(orgId, shard, requests) {
     SK,
     ...figures(requests),
     updated_at_epoch: inDays(0),
-    gsi1pk: `ACTIVE#${today.replaceAll('-', '')}#${sliceOf(orgId)}`,
+    gsi1pk: activeKey(today, sliceOf(orgId), shard),
     gsi1sk: PK,
     expires_at_epoch: inDays(35),
   };

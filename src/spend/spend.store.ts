@@ -14,7 +14,9 @@ const dayKey = (day: string): string => key`DAY#${compact(day)}`;
 export const shardKey = (id: SpendId, shard: number) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}#SH#${shard}`, SK: dayKey(id.day) });
 export const totalKey = (id: SpendId) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}`, SK: dayKey(id.day) });
 export const requestKey = (orgId: string, requestId: string) => ({ PK: key`ORG#${orgId}#REQ#${requestId}` });
-const activeKey = (day: string, slice: number): string => key`ACTIVE#${compact(day)}#${slice}`;
+/** Each slice of the active index is on four keys: a large org enters all of its shards as its day begins, more than one key takes. */
+const activeParts = [0, 1, 2, 3];
+export const activeKey = (day: string, slice: number, shard: number): string => key`ACTIVE#${compact(day)}#${slice}#${shard % activeParts.length}`;
 
 /** A cost as it is recorded, once and for all. */
 export interface CostRecord {
@@ -114,8 +116,9 @@ export class SpendStore {
 
   /** The scopes and labels of a day that have any cost, of one slice. */
   async listActive(day: string, slice: number): Promise<SpendId[]> {
+    const parts = activeParts.map((part) => ({ table: 'usage_agg_sharded', index: 'gsi1', where: equals('gsi1pk', activeKey(day, slice, part)) }) as const);
     const found = new Map<string, SpendId>();
-    for (const { PK } of await this.client.queryAll({ table: 'usage_agg_sharded', index: 'gsi1', where: equals('gsi1pk', activeKey(day, slice)) })) {
+    for (const { PK } of (await Promise.all(parts.map((part) => this.client.queryAll(part)))).flat()) {
       const [base = ''] = (PK as string).split('#SH#');
       found.set(base, parseShardKey(base, day));
     }
@@ -223,7 +226,7 @@ export class SpendStore {
       add: usageAttributes(usage),
       set: { updated_at_epoch: nowSecs },
       // Written once, when the shard item is made, so that the index costs nothing afterwards.
-      setIfAbsent: { gsi1pk: activeKey(id.day, sliceOf(id.orgId)), gsi1sk: target.PK, expires_at_epoch: nowSecs + this.retention.shardDays * 86_400 },
+      setIfAbsent: { gsi1pk: activeKey(id.day, sliceOf(id.orgId), shard), gsi1sk: target.PK, expires_at_epoch: nowSecs + this.retention.shardDays * 86_400 },
     };
   }
 }

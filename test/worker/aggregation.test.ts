@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import type { StoreClient } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
 import { configKey } from '../../src/orgs/config-key.js';
 import { sum } from '../../src/spend/money.js';
 import type { SpendId } from '../../src/spend/scope.js';
-import type { SpendStore } from '../../src/spend/spend.store.js';
+import { SpendStore } from '../../src/spend/spend.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -82,6 +83,18 @@ describe('a round', () => {
     expect(shards.length).toBeGreaterThan(1);
     expect(sum(shards)).toEqual(usageOf([...here, ...there]));
     expect(await total(idOf(tenant))).toEqual(sum(shards));
+  });
+
+  it('finds a cost on any shard, whichever part of the index it entered', async () => {
+    const tenant = await newTenant(app);
+    const usage = { costUsdMicros: 7, inputTokens: 5, outputTokens: 3, requests: 1 };
+    const ids = Array.from({ length: tenant.shardCount }, (_, shard) => idOf(tenant, today(), 'chat', `label${shard}`));
+    for (const [shard, id] of ids.entries()) {
+      const lane = new SpendStore(store, clock, app.config.retention, shard, 1);
+      await lane.record(id, tenant.shardCount, { ...id, appId: 'chat', requestId: randomUUID(), payloadHash: 'x', usage, priceSource: 'SUBMITTED' });
+    }
+    expect(await newWorker().spend.sumAll()).toEqual({ scopes: tenant.shardCount, failed: 0 });
+    expect(await Promise.all(ids.map(total))).toEqual(ids.map(() => usage));
   });
 
   it('sums what came since the last one, and writes nothing where nothing came', async () => {
