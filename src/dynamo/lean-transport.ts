@@ -1,4 +1,5 @@
 import crypto, { createHash, createHmac } from 'node:crypto';
+import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { Pool } from 'undici';
 import type { Clock } from '../lib/clock.js';
@@ -6,55 +7,85 @@ import { type CallName, connectMs, exactNumber, requestClient, requestMs, type S
 
 /**
  * The same calls as through the SDK at a fraction of its CPU: plain HTTP, a signing key kept for the day, and the SDK's
- * own marshalling. Credentials and region still come from the SDK's own chain.
+ * own marshalling. Credentials, region and endpoint still come from the SDK's own chain.
  */
 export function leanTransport(endpoint: StoreEndpoint, clock: Clock): Transport {
   const sdk = requestClient(endpoint);
   const signer = new Signer(clock);
-  let pool: Promise<{ readonly pool: Pool; readonly host: string; readonly region: string }> | undefined;
-  const connect = async () => {
-    const region = await sdk.config.region();
-    const origin = new URL(endpoint.endpoint ?? `https://dynamodb.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
-    return {
-      pool: new Pool(origin.origin, {
-        connections: 128,
-        connect: { timeout: connectMs },
-        headersTimeout: requestMs,
-        bodyTimeout: requestMs,
-        keepAliveTimeout: 30_000,
-      }),
-      host: origin.host,
-      region,
-    };
+  let connected: Promise<Connection> | undefined;
+  const connection = (): Promise<Connection> => {
+    connected ??= connect(sdk).catch((error: unknown) => {
+      // The next call asks the chain again.
+      connected = undefined;
+      throw error;
+    });
+    return connected;
   };
 
   return {
     async send(call, input) {
-      pool ??= connect();
-      const { pool: open, host, region } = await pool;
+      const { pool, host, path, region } = await connection();
       const { operation, encode, decode } = calls[call];
       const body = encoded(() => JSON.stringify(encode(input as Fields)));
       const credentials = await sdk.config.credentials();
-      const headers = signer.sign({ host, region, target: `DynamoDB_20120810.${operation}`, body, ...credentials });
-      const { status, text } = await answerTo(open, headers, body);
+      const headers = signer.sign({ host, path, region, target: `DynamoDB_20120810.${operation}`, body, ...credentials });
+      const { status, text } = await answerTo(pool, path, headers, body);
       if (status !== 200) throw faultOf(status, text);
       return decode(JSON.parse(text) as Fields);
     },
     decode: fromStore,
     close() {
-      void pool?.then(({ pool: open }) => open.close());
+      void connected?.then(
+        ({ pool }) => pool.close(),
+        () => undefined,
+      );
       sdk.destroy();
     },
   };
 }
 
+interface Destination {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+}
+
+interface Connection {
+  readonly pool: Pool;
+  readonly host: string;
+  readonly path: string;
+  readonly region: string;
+}
+
+/** To where the SDK would send a call: its own rules know of `AWS_ENDPOINT_URL`, FIPS, dual stacks and the endpoints of accounts. */
+async function connect(sdk: DynamoDBClient): Promise<Connection> {
+  const { protocol, hostname, port, path } = await new Promise<Destination>((resolve, reject) => {
+    const instead = async ({ request }: { readonly request: unknown }) => {
+      resolve(request as Destination);
+      return { response: {}, output: { $metadata: {} } };
+    };
+    sdk.middlewareStack.add(() => instead, { step: 'build', priority: 'low', name: 'instead', override: true });
+    sdk.send(new ListTablesCommand({})).catch(reject);
+  });
+  const origin = new URL(`${protocol}//${hostname}${port ? `:${port}` : ''}`);
+  const pool = new Pool(origin.origin, {
+    connections: 128,
+    connect: { timeout: connectMs },
+    headersTimeout: requestMs,
+    bodyTimeout: requestMs,
+    keepAliveTimeout: 30_000,
+  });
+  return { pool, host: origin.host, path, region: await sdk.config.region() };
+}
+
 /** By a handler of our own: undici's requests make a stream for each answer, which costs more than the call. */
-function answerTo(pool: Pool, headers: Record<string, string>, body: string): Promise<{ readonly status: number; readonly text: string }> {
+function answerTo(pool: Pool, path: string, headers: Record<string, string>, body: string): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     let status = 0;
     const chunks: Buffer[] = [];
     pool.dispatch(
-      { method: 'POST', path: '/', headers, body },
+      { method: 'POST', path, headers, body },
       {
         onRequestStart: () => undefined,
         onResponseStart(_, statusCode) {
@@ -181,6 +212,7 @@ function faultOf(status: number, text: string): Error {
 
 interface Unsigned {
   readonly host: string;
+  readonly path: string;
   readonly region: string;
   readonly target: string;
   readonly body: string;
@@ -202,7 +234,7 @@ class Signer {
 
   constructor(private readonly clock: Clock) {}
 
-  sign({ host, region, target, body, accessKeyId, secretAccessKey, sessionToken }: Unsigned): Record<string, string> {
+  sign({ host, path, region, target, body, accessKeyId, secretAccessKey, sessionToken }: Unsigned): Record<string, string> {
     // The store compares with its own clock, so this is the machine's time and not a test's.
     const second = Math.floor(this.clock.nowMs() / 1000);
     if (second !== this.second) {
@@ -215,7 +247,7 @@ class Signer {
     const token = sessionToken ? { 'x-amz-security-token': sessionToken } : {};
     const headers: Record<string, string> = { 'content-type': 'application/x-amz-json-1.0', host, 'x-amz-date': stamp, ...token, 'x-amz-target': target };
     const names = Object.keys(headers).join(';');
-    const canonical = `POST\n/\n\n${Object.entries(headers)
+    const canonical = `POST\n${path}\n\n${Object.entries(headers)
       .map(([name, value]) => `${name}:${value}\n`)
       .join('')}\n${names}\n${hash(body)}`;
     const signature = mac(this.keyFor(date, region, secretAccessKey), `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${hash(canonical)}`).toString('hex');

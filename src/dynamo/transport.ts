@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   BatchWriteCommand,
@@ -49,11 +49,13 @@ export interface StoreEndpoint {
 
 export const connectMs = 300;
 export const requestMs = 1000;
+/** Without `info` and `error` the SDK does not format every input and output for them; its chain of credentials calls the others. */
+const logger = { debug() {}, warn() {}, trace() {} } as unknown as NonNullable<DynamoDBClientConfig['logger']>;
 const sockets = { keepAlive: true, maxSockets: 128 };
 
 /** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
 export function adminClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
-  return new DynamoDBClient({ ...(region ? { region } : {}), ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger: {} as never });
+  return new DynamoDBClient({ ...(region ? { region } : {}), ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger });
 }
 
 export function requestClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
@@ -63,8 +65,7 @@ export function requestClient({ endpoint, region, credentials }: StoreEndpoint):
     ...(credentials ? { credentials } : {}),
     // Whether a call may be repeated is known above, not here.
     maxAttempts: 1,
-    // An empty logger spares the SDK from formatting every input and output.
-    logger: {} as never,
+    logger,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectMs,
       requestTimeout: requestMs,

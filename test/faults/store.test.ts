@@ -43,7 +43,7 @@ describe('reads', () => {
   it('wait for a store that is slow but answers within the second', async () => {
     const key = newKey();
     await truth.write({ table, put: key });
-    proxy.inject({ operation: 'GetItem', fault: 'slow', ms: 600 });
+    proxy.inject({ operation: 'GetItem', fault: 'slow', ms: 300 });
     expect(await store.get(table, key)).toEqual(key);
     expect(sent('GetItem')).toHaveLength(1);
   });
