@@ -8,6 +8,7 @@ import { sleep } from '../../src/lib/timers.js';
 import { adminKey, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { deniedBy } from '../support/policy.js';
 
 interface Answer {
   readonly to: string;
@@ -358,6 +359,12 @@ describe('a secret', () => {
     expect(calls.length).toBeGreaterThan(150);
     const whole = calls.map(({ body }) => body).join('\n');
     expect(givenAway(whole)).toEqual([]);
+  });
+
+  it('needed no right of the gateway that its policy does not give', () => {
+    // Scans are this test's own.
+    const calls = proxy.calls.filter(({ operation }) => operation !== 'Scan');
+    expect(deniedBy('GatewayPolicy', calls)).toEqual([]);
   });
 
   it('is in no line of the log', () => {

@@ -9,6 +9,7 @@ import { SpendStore } from '../../src/spend/spend.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { deniedBy } from '../support/policy.js';
 import { cost, costs, dateAt, dayMs, hourMs, idInSliceOf, newTenant, noonClock, shardsOf, submit, type Tenant, toHour, totalOf, usageOf } from './costs.js';
 
 const clock = noonClock();
@@ -50,6 +51,7 @@ beforeEach(async () => {
   proxy.clear();
 });
 afterEach(() => {
+  expect(deniedBy('WorkerPolicy', proxy.calls)).toEqual([]);
   proxy.clear();
   for (const worker of workers.splice(0)) worker.close();
 });

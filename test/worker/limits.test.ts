@@ -6,6 +6,7 @@ import { type BucketId, namespaceIdKey, namespaceIndexKeys, shardKey } from '../
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { deniedBy } from '../support/policy.js';
 import { dayMs, hourMs, newTenant, noonClock } from './costs.js';
 
 const clock = noonClock();
@@ -17,8 +18,8 @@ let namespace: string;
 const workers: Background[] = [];
 
 /** A worker with a memory of its own, through the proxy. */
-function newWorker(): Background {
-  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock, log: silentLog });
+function newWorker(endpoint = proxy.endpoint): Background {
+  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint } }, { clock, log: silentLog });
   workers.push(worker);
   return worker;
 }
@@ -36,6 +37,7 @@ beforeEach(async () => {
   proxy.clear();
 });
 afterEach(() => {
+  expect(deniedBy('WorkerPolicy', proxy.calls)).toEqual([]);
   proxy.clear();
   for (const worker of workers.splice(0)) worker.close();
 });
@@ -410,6 +412,7 @@ describe("a bucket's expiry", () => {
   });
 });
 
+// Past the proxy: only the embedded engine is swept, and no policy stands before it.
 describe('a sweep', () => {
   it('takes a bucket whose time has passed, after its hours were booked, and nothing is lost with it', async () => {
     await setLimits(limit(100));
@@ -418,7 +421,7 @@ describe('a sweep', () => {
     await take(id, 60);
     for (let day = 0; day < 4; day++) {
       clock.advance(dayMs);
-      const worker = newWorker();
+      const worker = newWorker(testEndpoint());
       await worker.limits.tidyBuckets();
       await worker.sweep();
     }
@@ -433,7 +436,7 @@ describe('a sweep', () => {
     const hour = hourNow();
     await take(id, 60);
     clock.advance(4 * dayMs);
-    const worker = newWorker();
+    const worker = newWorker(testEndpoint());
     await worker.limits.tidyBuckets();
     await worker.sweep();
     expect(await shardsOf(id)).toEqual([]);
@@ -455,13 +458,13 @@ describe('a sweep', () => {
     await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: slow.entityId, limits: [limit(100, 30 * 86_400)] } });
     await take(slow, 100);
     clock.advance(15 * dayMs);
-    await newWorker().sweep();
+    await newWorker(testEndpoint()).sweep();
     expect(await availableOf(debtor)).toBeLessThan(0);
     expect(await shardsOf(sharded)).toHaveLength(2);
     expect(await shardsOf(own)).toHaveLength(1);
     expect(await availableOf(slow)).toBe(50);
     clock.advance(6 * dayMs);
-    await newWorker().sweep();
+    await newWorker(testEndpoint()).sweep();
     expect(await availableOf(debtor)).toBe(100);
   });
 
@@ -472,7 +475,7 @@ describe('a sweep', () => {
     await setLimits(limit(100, 30 * 86_400));
     expect((await acquire(id, 50)).__typename).toBe('RateLimited');
     clock.advance(6 * dayMs);
-    await newWorker().sweep();
+    await newWorker(testEndpoint()).sweep();
     expect(await availableOf(id)).toBeLessThanOrEqual(21);
   });
 
@@ -481,9 +484,9 @@ describe('a sweep', () => {
     const id = newId();
     await take(id, 10);
     clock.advance(4 * dayMs);
-    const [leaseId] = await Promise.all([take(id, 100), newWorker().sweep()]);
+    const [leaseId] = await Promise.all([take(id, 100), newWorker(testEndpoint()).sweep()]);
     expect(leaseId).toBeTruthy();
-    await newWorker().sweep();
+    await newWorker(testEndpoint()).sweep();
     expect(await shardsOf(id)).toHaveLength(1);
     expect((await acquire(id, 50)).__typename).toBe('RateLimited');
   });

@@ -1,0 +1,44 @@
+import { cloudFormationTemplate } from '../../src/dynamo/template.js';
+import type { Call } from './fault-proxy.js';
+
+interface Policy {
+  readonly Properties: {
+    readonly PolicyDocument: { readonly Statement: readonly { readonly Action: readonly string[]; readonly Resource: readonly ArnOf[] }[] };
+  };
+}
+type ArnOf = { readonly 'Fn::GetAtt': readonly [string, 'Arn'] } | { readonly 'Fn::Sub': string };
+interface Table {
+  readonly Properties: { readonly TableName: { readonly 'Fn::Sub': string } };
+}
+
+const { Resources } = cloudFormationTemplate('') as { Resources: Record<string, unknown> };
+
+/** What of these calls the policy of our own template would not allow on AWS, each once. */
+export function deniedBy(policy: 'GatewayPolicy' | 'WorkerPolicy', calls: readonly Call[]): string[] {
+  const allowed = new Set(
+    (Resources[policy] as Policy).Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }) =>
+      Action.flatMap((action) => Resource.map((arn) => `${action} ${resourceOf(arn)}`)),
+    ),
+  );
+  return [...new Set(calls.flatMap(actionsOf))].filter((action) => !allowed.has(action)).sort();
+}
+
+function resourceOf(arn: ArnOf): string {
+  if ('Fn::GetAtt' in arn) return tableOf(arn['Fn::GetAtt'][0]);
+  const [, id = '', index = ''] = /^\$\{(\w+)\.Arn\}(\/index)\/\*$/.exec(arn['Fn::Sub']) ?? [];
+  return tableOf(id) + index;
+}
+
+const tableOf = (logicalId: string): string => (Resources[logicalId] as Table).Properties.TableName['Fn::Sub'].replace(/^\$\{TablePrefix\}/, '');
+
+/** As IAM sees a call: each part of a transaction is an action of its own, and an index a resource of its own. */
+function actionsOf({ operation, tables, body }: Call): string[] {
+  if (operation === 'TransactWriteItems') {
+    const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) => Object.entries(part));
+    return parts.map(([kind, { TableName }]) => `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plain(TableName)}`);
+  }
+  return tables.map((table) => `dynamodb:${operation} ${plain(table)}${body.IndexName ? '/index' : ''}`);
+}
+
+/** Without the prefix of the tests, which has no name of a table in it. */
+const plain = (table: string): string => table.replace(/^[^_]*_/, '');
