@@ -17,6 +17,8 @@ import { definitionOf, keyAttributes, type TableDefinition, type TableName, tabl
 /** Raised with each change to the tables that running code must know of. */
 export const schemaVersion = 1;
 
+const [backupsReadyMs, mostAttempts] = [1000, 120];
+
 const versionKey = { PK: { S: '_/SYSTEM#' }, SK: { S: '#VERSION' } };
 
 export interface TableAdmin {
@@ -72,10 +74,25 @@ async function createTable(admin: TableAdmin, name: TableName): Promise<boolean>
   }
   while ((await describe(client, TableName))?.TableStatus !== 'ACTIVE') await sleep(200);
   if (definition.ttl) await enableTtl(client, TableName, definition.ttl);
-  if (!existing && protect) {
-    await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }));
-  }
+  if (!existing && protect) await enableRecovery(client, TableName);
   return !existing;
+}
+
+async function enableRecovery(client: DynamoDBClient, TableName: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }));
+      return;
+    } catch (error) {
+      const { name, message } = error as Error;
+      // For a while after a table was made, Amazon still prepares its backups.
+      if (name !== 'ContinuousBackupsUnavailableException' || attempt === mostAttempts)
+        throw new Error(`${TableName} was created, but its point-in-time recovery could not be turned on (${name}: ${message}): turn it on yourself`, {
+          cause: error,
+        });
+      await sleep(backupsReadyMs);
+    }
+  }
 }
 
 async function enableTtl(client: DynamoDBClient, TableName: string, AttributeName: string): Promise<void> {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteItemCommand, DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { DeleteItemCommand, DeleteTableCommand, DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Config } from '../../src/config.js';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { checkTables, createTables, migrateTables, schemaVersion, type TableAdmin } from '../../src/dynamo/table-admin.js';
@@ -63,5 +66,35 @@ describe('tables', () => {
     expect(await migrateTables(admin)).toContain(`from schema version 0 to ${schemaVersion}`);
     expect(await checkTables(admin)).toEqual([]);
     expect(await migrateTables(admin)).toContain('already');
+  });
+
+  it('of Amazon are protected, though it prepares their backups for a while after it made them', async () => {
+    const asked = new Map<string, number>();
+    // No local engine has backups: this stands before one and answers for them as Amazon does.
+    const amazon = createServer(async (incoming, response) => {
+      const body = await text(incoming);
+      const { TableName } = JSON.parse(body) as { TableName: string };
+      if (!String(incoming.headers['x-amz-target']).endsWith('.UpdateContinuousBackups')) {
+        const { host: _ours, connection: _hop, 'content-length': _length, ...headers } = incoming.headers as Record<string, string>;
+        const answer = await fetch(config.store.endpoint as string, { method: 'POST', headers, body });
+        response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
+        return;
+      }
+      asked.set(TableName, (asked.get(TableName) ?? 0) + 1);
+      const isReady = asked.get(TableName) !== 1;
+      response.writeHead(isReady ? 200 : 400).end(isReady ? '{}' : '{"__type":"com.amazonaws.dynamodb.v20120810#ContinuousBackupsUnavailableException"}');
+    });
+    await new Promise<void>((resolve) => amazon.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(amazon.address() as AddressInfo).port}`;
+    const there = { ...adminOf({ ...config, store: { ...config.store, endpoint } }, `t${randomUUID().slice(0, 8)}_`), protect: true };
+    expect(await createTables(there)).toEqual([...tableNames].sort());
+    expect(asked).toEqual(new Map(tableNames.map((name) => [there.prefix + name, 2])));
+    for (const name of tableNames) {
+      const { Table } = await admin.client.send(new DescribeTableCommand({ TableName: there.prefix + name }));
+      expect(Table?.DeletionProtectionEnabled).toBe(true);
+    }
+    there.client.destroy();
+    amazon.closeAllConnections();
+    amazon.close();
   });
 });
