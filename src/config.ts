@@ -195,15 +195,19 @@ export function loadStoreSettings(environment: Environment): StoreSettings {
   return storeSettings(env);
 }
 
+/** An engine of one's own: what Amazon and those before it offer is reached by https. */
+export const isLocalEngine = (endpoint: string | undefined): boolean => endpoint?.startsWith('http:') ?? false;
+
 function storeSettings(env: z.infer<typeof storeSchema>): StoreSettings {
+  const isLocal = isLocalEngine(env.DYNAMODB_ENDPOINT);
   return {
     tablePrefix: env.TABLE_PREFIX,
     client: env.STORE_CLIENT,
     // A local engine does not care, but the SDK wants one; on AWS its own chain finds it.
-    ...(env.AWS_REGION || env.DYNAMODB_ENDPOINT ? { region: env.AWS_REGION ?? 'us-east-1' } : {}),
+    ...(env.AWS_REGION || isLocal ? { region: env.AWS_REGION ?? 'us-east-1' } : {}),
     ...(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {}),
     // A local engine takes any credentials but wants some.
-    ...(env.DYNAMODB_ENDPOINT && !env.AWS_ACCESS_KEY_ID ? { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } : {}),
+    ...(isLocal && !env.AWS_ACCESS_KEY_ID ? { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } : {}),
   };
 }
 

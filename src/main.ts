@@ -4,6 +4,7 @@ import {
   type Config,
   ConfigError,
   type Environment,
+  isLocalEngine,
   loadConfig,
   loadStoreSettings,
   processEnvironment,
@@ -190,7 +191,7 @@ async function keys(): Promise<void> {
 
 async function tableAdmin(settings: StoreSettings) {
   const { adminClient } = await import('./dynamo/transport.js');
-  return { client: adminClient(settings), prefix: settings.tablePrefix, protect: settings.endpoint === undefined };
+  return { client: adminClient(settings), prefix: settings.tablePrefix, protect: !isLocalEngine(settings.endpoint) };
 }
 
 async function requireTables(settings: StoreSettings): Promise<void> {

@@ -23,7 +23,15 @@ const throttles = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 const conflicts = new Set(['TransactionConflictException', 'TransactionConflict']);
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/** Credentials that could not be had, have run out, or are not valid yet: the call was not even looked at, and the next may be. */
+const notSigned = new Set([
+  'CredentialsProviderError',
+  'ExpiredTokenException',
+  'InvalidSignatureException',
+  'UnrecognizedClientException',
+  'MissingAuthenticationTokenException',
+]);
 
 interface RawFault {
   readonly name?: string;
@@ -44,7 +52,7 @@ export function classify(error: unknown, decode: (item: unknown) => Item): Fault
   }
   if (throttles.has(name)) return { kind: 'throttled' };
   if (conflicts.has(name)) return { kind: 'conflict' };
-  if ((raw.code && neverSent.has(raw.code)) || /did not establish a connection/.test(raw.message ?? '')) return { kind: 'refused' };
+  if (notSigned.has(name) || (raw.code && neverSent.has(raw.code)) || /did not establish a connection/.test(raw.message ?? '')) return { kind: 'refused' };
   // Under the same token a first attempt is still at work: it may yet be applied.
   if (name === 'TransactionInProgressException') return { kind: 'unknown' };
   if (raw.$fault === 'client' && name !== 'TimeoutError' && name !== 'RequestTimeout') return { kind: 'bug' };

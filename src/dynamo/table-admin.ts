@@ -1,6 +1,7 @@
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
+  DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
@@ -74,20 +75,22 @@ async function createTable(admin: TableAdmin, name: TableName): Promise<boolean>
   }
   while ((await describe(client, TableName))?.TableStatus !== 'ACTIVE') await sleep(200);
   if (definition.ttl) await enableTtl(client, TableName, definition.ttl);
-  if (!existing && protect) await enableRecovery(client, TableName);
+  if (protect) await enableRecovery(client, TableName);
   return !existing;
 }
 
 async function enableRecovery(client: DynamoDBClient, TableName: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
+      const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }));
+      if (ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED') return;
       await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }));
       return;
     } catch (error) {
       const { name, message } = error as Error;
       // For a while after a table was made, Amazon still prepares its backups.
       if (name !== 'ContinuousBackupsUnavailableException' || attempt === mostAttempts)
-        throw new Error(`${TableName} was created, but its point-in-time recovery could not be turned on (${name}: ${message}): turn it on yourself`, {
+        throw new Error(`${TableName}: its point-in-time recovery could not be turned on (${name}: ${message}): run \`tollgate tables create\` again`, {
           cause: error,
         });
       await sleep(backupsReadyMs);

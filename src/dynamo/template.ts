@@ -8,9 +8,12 @@ const logicalId = (table: TableName): string =>
     .join('')}Table`;
 
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:ConditionCheckItem', 'dynamodb:DescribeTable'];
+const setUp = ['CreateTable', 'DescribeTable', 'DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'UpdateContinuousBackups'].map(
+  (action) => `dynamodb:${action}`,
+);
 const writes = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:BatchWriteItem'];
 
-/** CloudFormation for the tables and the least policies that gateway and worker run with. */
+/** CloudFormation for the tables and the least policies that gateway, worker and `tollgate tables` run with. */
 export function cloudFormationTemplate(prefix: string): object {
   const resources: Record<string, unknown> = {};
   for (const table of tableNames) {
@@ -28,22 +31,29 @@ export function cloudFormationTemplate(prefix: string): object {
       },
     };
   }
-  resources.GatewayPolicy = policy('What a Tollgate gateway may do', tableNames);
-  resources.WorkerPolicy = policy(
-    'What a Tollgate worker may do',
-    tableNames.filter((table) => definitionOf(table).writtenBy === 'both'),
-  );
+  resources.GatewayPolicy = policy('What a Tollgate gateway may do', [
+    [reads, tableNames],
+    [writes, tableNames],
+  ]);
+  resources.WorkerPolicy = policy('What a Tollgate worker may do', [
+    [reads, tableNames],
+    [writes, tableNames.filter((table) => definitionOf(table).writtenBy === 'both')],
+  ]);
+  resources.TablesPolicy = policy('What `tollgate tables` may do', [
+    [setUp, tableNames],
+    [['dynamodb:GetItem', 'dynamodb:UpdateItem'], ['limiter']],
+  ]);
   return {
     AWSTemplateFormatVersion: '2010-09-09',
     Description: 'Tables and policies of Tollgate',
     Parameters: { TablePrefix: { Type: 'String', Default: prefix, AllowedPattern: '[a-zA-Z0-9_.-]{0,64}' } },
     Resources: resources,
-    Outputs: Object.fromEntries(['GatewayPolicy', 'WorkerPolicy'].map((name) => [name, { Value: { Ref: name } }])),
+    Outputs: Object.fromEntries(['GatewayPolicy', 'WorkerPolicy', 'TablesPolicy'].map((name) => [name, { Value: { Ref: name } }])),
   };
 }
 
-/** Reads everywhere, writes to the tables named. */
-function policy(description: string, written: readonly TableName[]): object {
+/** These actions on these tables and their indexes, and no others. */
+function policy(description: string, allowed: readonly (readonly [actions: readonly string[], tables: readonly TableName[]])[]): object {
   const arns = (names: readonly TableName[]) =>
     names.flatMap((table) => [
       { 'Fn::GetAtt': [logicalId(table), 'Arn'] },
@@ -55,10 +65,7 @@ function policy(description: string, written: readonly TableName[]): object {
       Description: description,
       PolicyDocument: {
         Version: '2012-10-17',
-        Statement: [
-          { Effect: 'Allow', Action: reads, Resource: arns(tableNames) },
-          { Effect: 'Allow', Action: writes, Resource: arns(written) },
-        ],
+        Statement: allowed.map(([Action, tables]) => ({ Effect: 'Allow', Action, Resource: arns(tables) })),
       },
     },
   };

@@ -34,6 +34,8 @@ export function createMask(production: boolean, log: Log): Mask {
     const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
     const cause = rootCause(error);
     if (cause instanceof GatewayError) {
+      // What the caller need not know, whoever runs this must: expired credentials and a dead store look the same from outside.
+      if (cause.cause instanceof Error) log.warn({ requestId, code: cause.code, cause: `${cause.cause.name}: ${cause.cause.message}` }, cause.message);
       const issues = cause.extensions.issues as readonly Issue[] | undefined;
       const told = issues ? { issues: issues.map(({ path, message }) => ({ path: tell(path), message: tell(message) })) } : {};
       return { message: tell(cause.message), ...where, extensions: { ...cause.extensions, ...told, code: cause.code, requestId } };

@@ -76,12 +76,19 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const withoutKey = ({ headers }: IncomingMessage): void => {
     if (headers['x-request-id'] === config.adminKey) delete headers['x-request-id'];
   };
+  let isProxyKnown = config.trustProxy;
+  const warnOfProxy = ({ headers }: IncomingMessage): void => {
+    if (isProxyKnown || headers['x-forwarded-for'] === undefined) return;
+    isProxyKnown = true;
+    log.warn("a request came with X-Forwarded-For; if that is our proxy's, set TRUST_PROXY=on: until then all callers share one address and its bounds");
+  };
   // By connection: a response that waits behind another is not told when its connection goes.
   const underWay = new Map<Socket, Set<ServerResponse>>();
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
     (request, response) => {
       withoutKey(request);
+      warnOfProxy(request);
       if (turnstile.isFull && request.url?.startsWith(graphqlPath)) return door.turnAway(request, response, isLeaving);
       if (isLeaving) response.setHeader('connection', 'close');
       const responses = underWay.get(request.socket);

@@ -1,5 +1,6 @@
+import { createLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import { newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { untilWell } from './harness.js';
@@ -96,5 +97,38 @@ describe('with the store unreachable', () => {
     proxy.clear();
     proxy.inject({ operation: 'BatchGetItem', table: 'config', fault: 'partial-batch', nth: { first: 2 } });
     expect((await caller.ask(op.MeDocument)).me?.org?.orgId).toBe(orgId);
+  });
+});
+
+describe('whoever runs it', () => {
+  let logged: { readonly level: string; readonly msg: string; readonly cause?: string }[];
+  let own: TestApp;
+  beforeEach(async () => {
+    logged = [];
+    own = await startTestApp({ endpoint: proxy.endpoint, log: createLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) }) });
+  });
+  afterEach(async () => {
+    proxy.clear();
+    await own.stop();
+    own.tableAdmin.client.destroy();
+  });
+  const warnings = () => logged.filter(({ level }) => level === 'warn');
+
+  it('reads in the log why the store did not answer, which no caller is told', async () => {
+    proxy.inject({ fault: 'throttle', table: 'config' });
+    const { errors } = await own.admin.send(op.RegisterOrgDocument, { input: orgInput() });
+    expect(errors?.map(({ message, extensions }) => [message, extensions.code])).toEqual([
+      ['the store did not answer; nothing was changed: try again', 'SERVICE_UNAVAILABLE'],
+    ]);
+    expect(warnings()).toEqual([
+      expect.objectContaining({ requestId: errors?.[0]?.extensions.requestId, cause: expect.stringMatching(/^ProvisionedThroughputExceededException: /) }),
+    ]);
+  });
+
+  it('reads once that callers come through a proxy that is not trusted', async () => {
+    await own.anonymous.send(whoAmI);
+    expect(warnings()).toEqual([]);
+    for (let i = 0; i < 3; i++) await own.anonymous.send(whoAmI, {}, { 'x-forwarded-for': '192.0.2.1' });
+    expect(warnings().map(({ msg }) => msg)).toEqual([expect.stringContaining('TRUST_PROXY=on')]);
   });
 });

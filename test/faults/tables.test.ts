@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { DeleteItemCommand, DeleteTableCommand, DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -9,6 +9,8 @@ import { checkTables, createTables, migrateTables, schemaVersion, type TableAdmi
 import { tableNames } from '../../src/dynamo/tables.js';
 import { sdkTransport } from '../../src/dynamo/transport.js';
 import { testConfig } from '../support/app.js';
+import type { Call } from '../support/fault-proxy.js';
+import { deniedBy } from '../support/policy.js';
 import { adminOf, newKey } from './harness.js';
 
 describe('tables', () => {
@@ -68,33 +70,75 @@ describe('tables', () => {
     expect(await migrateTables(admin)).toContain('already');
   });
 
-  it('of Amazon are protected, though it prepares their backups for a while after it made them', async () => {
-    const asked = new Map<string, number>();
+  describe('of Amazon', () => {
+    const seen: Pick<Call, 'operation' | 'tables' | 'body'>[] = [];
+    const recovery = new Map<string, 'preparing' | 'DISABLED' | 'ENABLED'>();
+    let amazon: Server;
+    let there: TableAdmin;
+
     // No local engine has backups: this stands before one and answers for them as Amazon does.
-    const amazon = createServer(async (incoming, response) => {
-      const body = await text(incoming);
-      const { TableName } = JSON.parse(body) as { TableName: string };
-      if (!String(incoming.headers['x-amz-target']).endsWith('.UpdateContinuousBackups')) {
-        const { host: _ours, connection: _hop, 'content-length': _length, ...headers } = incoming.headers as Record<string, string>;
-        const answer = await fetch(config.store.endpoint as string, { method: 'POST', headers, body });
-        response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
-        return;
-      }
-      asked.set(TableName, (asked.get(TableName) ?? 0) + 1);
-      const isReady = asked.get(TableName) !== 1;
-      response.writeHead(isReady ? 200 : 400).end(isReady ? '{}' : '{"__type":"com.amazonaws.dynamodb.v20120810#ContinuousBackupsUnavailableException"}');
+    beforeAll(async () => {
+      amazon = createServer(async (incoming, response) => {
+        const sent = await text(incoming);
+        const body = JSON.parse(sent) as { TableName: string };
+        const operation = String(incoming.headers['x-amz-target']).split('.')[1] as string;
+        seen.push({ operation, tables: [body.TableName], body });
+        const answer = operation.endsWith('ContinuousBackups') ? backups(operation, body.TableName) : await byEngine(incoming, sent);
+        response.writeHead(answer.status).end(answer.text);
+      });
+      await new Promise<void>((resolve) => amazon.listen(0, '127.0.0.1', resolve));
+      const endpoint = `http://127.0.0.1:${(amazon.address() as AddressInfo).port}`;
+      there = { ...adminOf({ ...config, store: { ...config.store, endpoint } }, `t${randomUUID().slice(0, 8)}_`), protect: true };
     });
-    await new Promise<void>((resolve) => amazon.listen(0, '127.0.0.1', resolve));
-    const endpoint = `http://127.0.0.1:${(amazon.address() as AddressInfo).port}`;
-    const there = { ...adminOf({ ...config, store: { ...config.store, endpoint } }, `t${randomUUID().slice(0, 8)}_`), protect: true };
-    expect(await createTables(there)).toEqual([...tableNames].sort());
-    expect(asked).toEqual(new Map(tableNames.map((name) => [there.prefix + name, 2])));
-    for (const name of tableNames) {
-      const { Table } = await admin.client.send(new DescribeTableCommand({ TableName: there.prefix + name }));
-      expect(Table?.DeletionProtectionEnabled).toBe(true);
+    afterAll(() => {
+      there.client.destroy();
+      amazon.closeAllConnections();
+      amazon.close();
+    });
+
+    const byEngine = async (incoming: IncomingMessage, body: string) => {
+      const { host: _ours, connection: _hop, 'content-length': _length, ...headers } = incoming.headers as Record<string, string>;
+      const answer = await fetch(config.store.endpoint as string, { method: 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+
+    function backups(operation: string, table: string): { readonly status: number; readonly text: string } {
+      const status = recovery.get(table) ?? 'preparing';
+      if (operation === 'DescribeContinuousBackups') {
+        const PointInTimeRecoveryDescription = { PointInTimeRecoveryStatus: status === 'ENABLED' ? status : 'DISABLED' };
+        return { status: 200, text: JSON.stringify({ ContinuousBackupsDescription: { ContinuousBackupsStatus: 'ENABLED', PointInTimeRecoveryDescription } }) };
+      }
+      recovery.set(table, status === 'preparing' ? 'DISABLED' : 'ENABLED');
+      return status === 'preparing'
+        ? { status: 400, text: '{"__type":"com.amazonaws.dynamodb.v20120810#ContinuousBackupsUnavailableException"}' }
+        : { status: 200, text: '{}' };
     }
-    there.client.destroy();
-    amazon.closeAllConnections();
-    amazon.close();
+
+    it('are protected, though it prepares their backups for a while after it made them', async () => {
+      expect(await createTables(there)).toEqual([...tableNames].sort());
+      expect([...recovery.values()]).toEqual(tableNames.map(() => 'ENABLED'));
+      for (const name of tableNames) {
+        const { Table } = await admin.client.send(new DescribeTableCommand({ TableName: there.prefix + name }));
+        expect(Table?.DeletionProtectionEnabled).toBe(true);
+      }
+    });
+
+    it('are protected by the next run where the first broke off', async () => {
+      recovery.set(`${there.prefix}limiter`, 'DISABLED');
+      expect(await createTables(there)).toEqual([]);
+      expect([...recovery.values()]).toEqual(tableNames.map(() => 'ENABLED'));
+      const asked = seen.length;
+      await createTables(there);
+      expect(seen.slice(asked).map(({ operation }) => operation)).not.toContain('UpdateContinuousBackups');
+    });
+
+    it('are made, checked and migrated with the rights of their policy', async () => {
+      expect(await checkTables(there)).toEqual([]);
+      await migrateTables(there);
+      expect(deniedBy('TablesPolicy', seen)).toEqual([]);
+      // Both begin by looking at the tables.
+      const looking = seen.filter(({ operation }) => operation === 'DescribeTable' || operation === 'GetItem');
+      expect([...deniedBy('GatewayPolicy', looking), ...deniedBy('WorkerPolicy', looking)]).toEqual([]);
+    });
   });
 });

@@ -14,7 +14,7 @@ interface Table {
 const { Resources } = cloudFormationTemplate('') as { Resources: Record<string, unknown> };
 
 /** What of these calls the policy of our own template would not allow on AWS, each once. */
-export function deniedBy(policy: 'GatewayPolicy' | 'WorkerPolicy', calls: readonly Call[]): string[] {
+export function deniedBy(policy: 'GatewayPolicy' | 'WorkerPolicy' | 'TablesPolicy', calls: readonly Pick<Call, 'operation' | 'tables' | 'body'>[]): string[] {
   const allowed = new Set(
     (Resources[policy] as Policy).Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }) =>
       Action.flatMap((action) => Resource.map((arn) => `${action} ${resourceOf(arn)}`)),
@@ -32,7 +32,7 @@ function resourceOf(arn: ArnOf): string {
 const tableOf = (logicalId: string): string => (Resources[logicalId] as Table).Properties.TableName['Fn::Sub'].replace(/^\$\{TablePrefix\}/, '');
 
 /** As IAM sees a call: each part of a transaction is an action of its own, and an index a resource of its own. */
-function actionsOf({ operation, tables, body }: Call): string[] {
+function actionsOf({ operation, tables, body }: Pick<Call, 'operation' | 'tables' | 'body'>): string[] {
   if (operation === 'TransactWriteItems') {
     const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) => Object.entries(part));
     return parts.map(([kind, { TableName }]) => `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plain(TableName)}`);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JWK } from 'jose';
 import { parse, stringify } from 'yaml';
-import { ConfigError, type Environment, loadConfig, loadStoreSettings } from '../../src/config.js';
+import { ConfigError, type Environment, isLocalEngine, loadConfig, loadStoreSettings } from '../../src/config.js';
 import { newSigningKeys } from '../../src/identity/token.js';
 
 let folder: string;
@@ -72,6 +72,14 @@ describe('loadConfig', () => {
     const local = { ...sound, DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' };
     expect(loadConfig(local).store).toMatchObject({ endpoint: 'http://127.0.0.1:8000', credentials: { accessKeyId: 'local' } });
     expect(loadConfig({ ...local, AWS_ACCESS_KEY_ID: 'mine' }).store).not.toHaveProperty('credentials');
+  });
+
+  it('takes an https endpoint for one of Amazon: region and credentials are what its chain finds', () => {
+    const { store } = loadConfig({ ...sound, DYNAMODB_ENDPOINT: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com' });
+    expect(store).toMatchObject({ endpoint: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com' });
+    expect(store).not.toHaveProperty('region');
+    expect(store).not.toHaveProperty('credentials');
+    expect([isLocalEngine(store.endpoint), isLocalEngine(undefined), isLocalEngine('http://127.0.0.1:8000')]).toEqual([false, false, true]);
   });
 
   it('reads what is set', () => {

@@ -462,6 +462,11 @@ describe('classify', () => {
     ['an unknown host', Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), { kind: 'refused' }],
     ['a resolver in trouble', Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), { kind: 'refused' }],
     ['an unreachable host', Object.assign(new Error('connect'), { code: 'EHOSTUNREACH' }), { kind: 'refused' }],
+    ['an unreachable network', Object.assign(new Error('connect'), { code: 'ENETUNREACH' }), { kind: 'refused' }],
+    ['credentials that could not be had', shaped('CredentialsProviderError'), { kind: 'refused' }],
+    ['credentials that have run out', shaped('ExpiredTokenException', client), { kind: 'refused' }],
+    ['a signature of another time or key', shaped('InvalidSignatureException', client), { kind: 'refused' }],
+    ['credentials that are not known yet', shaped('UnrecognizedClientException', client), { kind: 'refused' }],
     [
       'a connect timeout',
       Object.assign(
@@ -714,10 +719,10 @@ describe('cloudFormationTemplate', () => {
         }
       }
     }
-    expect(ofType('AWS::IAM::ManagedPolicy').map(([name]) => name)).toEqual(['GatewayPolicy', 'WorkerPolicy']);
+    expect(ofType('AWS::IAM::ManagedPolicy').map(([name]) => name)).toEqual(['GatewayPolicy', 'WorkerPolicy', 'TablesPolicy']);
   });
 
-  it('grants no scan and nothing that changes a table', () => {
+  it('grants gateway and worker no scan and nothing that changes a table', () => {
     const actions = ['GatewayPolicy', 'WorkerPolicy'].flatMap(statements).flatMap(({ Action }) => Action);
     expect(actions.filter((action) => /Scan|CreateTable|UpdateTable|DeleteTable|TimeToLive/.test(action))).toEqual([]);
   });

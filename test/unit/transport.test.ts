@@ -15,6 +15,8 @@ interface Received {
 let server: Server;
 let endpoint: string;
 let received: Received[];
+/** What the next calls are told; those after them, that all is well. */
+const answers: { readonly status: number; readonly body: string }[] = [];
 let environment: NodeJS.ProcessEnv;
 const transports: Transport[] = [];
 
@@ -35,7 +37,8 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     received.push({ path: incoming.url as string, headers: incoming.headers, body: Buffer.concat(chunks).toString('utf8') });
-    response.end('{}');
+    const { status, body } = answers.shift() ?? { status: 200, body: '{}' };
+    response.writeHead(status).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -130,6 +133,23 @@ describe('what is sent is signed as AWS signs it', () => {
     expect(new Set(received.map(({ headers }) => String(headers['x-amz-date']).slice(0, 8))).size).toBe(3);
     for (const sent of received) expect(sent.headers.authorization).toBe(await authorizationByAws(sent, keys));
   });
+});
+
+it('credentials that the store calls expired are asked for again', async () => {
+  const session = (AWS_SESSION_TOKEN: string) =>
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey, AWS_SESSION_TOKEN });
+  const transport = lean({ endpoint, region: 'eu-west-1' });
+  session('first');
+  await transport.send('put', item);
+  session('second');
+  await transport.send('put', item);
+  answers.push({
+    status: 400,
+    body: '{"__type":"com.amazon.coral.service#ExpiredTokenException","message":"The security token included in the request is expired"}',
+  });
+  await expect(transport.send('put', item)).rejects.toThrow('expired');
+  await transport.send('put', item);
+  expect(received.map(({ headers }) => headers['x-amz-security-token'])).toEqual(['first', 'first', 'first', 'second']);
 });
 
 describe.each([
