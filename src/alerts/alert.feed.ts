@@ -1,5 +1,6 @@
 import type { Log } from '../lib/log.js';
 import { PushStream } from '../lib/push-stream.js';
+import { secondLook } from '../lib/second-look.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import { type AlertFilter, laneOf, matches, type QuotaAlert } from './alert.js';
 import type { AlertStore } from './alert.store.js';
@@ -54,23 +55,25 @@ export class AlertFeed {
     }
     const { streams } = lane;
     // Live events are kept from before the replay begins, so that nothing falls between the two.
-    const stream = new AlertStream(
-      filter,
-      after ?? lane.last,
-      after === undefined ? undefined : (beyond) => this.store.listLane(number, beyond, pageSize),
-      () => {
-        streams.delete(stream);
-        if (streams.size === 0) this.lanes.delete(number);
-      },
-    );
+    const stream = new AlertStream(filter, after ?? lane.last, after === undefined ? undefined : (beyond) => this.listAfter(number, beyond), () => {
+      streams.delete(stream);
+      if (streams.size === 0) this.lanes.delete(number);
+    });
     streams.add(stream);
     if (this.stopped) await stream.return();
     return stream;
   }
 
+  private async listAfter(number: number, last: number): Promise<readonly QuotaAlert[]> {
+    const read = () => this.store.listLane(number, last, pageSize);
+    const alerts = await read();
+    // A full page is history.
+    return alerts.length < pageSize ? secondLook(alerts, read, (alert) => alert.number) : alerts;
+  }
+
   private async tail(number: number, lane: Lane): Promise<void> {
     for (;;) {
-      const alerts = await this.store.listLane(number, lane.last, pageSize);
+      const alerts = await this.listAfter(number, lane.last);
       for (const alert of alerts) {
         lane.last = alert.number;
         for (const stream of lane.streams) stream.push(alert);
@@ -88,7 +91,7 @@ class AlertStream implements AsyncIterableIterator<QuotaAlert> {
   constructor(
     private readonly filter: AlertFilter,
     private seen: number,
-    private replay: ((beyond: number) => Promise<QuotaAlert[]>) | undefined,
+    private replay: ((beyond: number) => Promise<readonly QuotaAlert[]>) | undefined,
     onEnd: () => void,
   ) {
     this.live = new PushStream(mostWaiting, onEnd);
@@ -127,7 +130,7 @@ class AlertStream implements AsyncIterableIterator<QuotaAlert> {
     return this;
   }
 
-  private async readOn(replay: (beyond: number) => Promise<QuotaAlert[]>): Promise<void> {
+  private async readOn(replay: (beyond: number) => Promise<readonly QuotaAlert[]>): Promise<void> {
     const missed = await replay(this.seen);
     this.ready.push(...missed.filter((alert) => matches(this.filter, alert)));
     const last = missed.at(-1);

@@ -1,5 +1,6 @@
 import type { Log } from '../lib/log.js';
 import { PushStream } from '../lib/push-stream.js';
+import { secondLook } from '../lib/second-look.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import type { DeviceRef } from './device.js';
 import type { Reading } from './reading.js';
@@ -64,7 +65,8 @@ export class ReadingFeed {
 
   private async tail(lane: Lane): Promise<void> {
     for (;;) {
-      const readings = await this.store.listAfter(lane.device, lane.last, pageSize);
+      const read = () => this.store.listAfter(lane.device, lane.last, pageSize);
+      const readings = await secondLook(await read(), read, nameOf);
       for (const reading of readings) {
         lane.last = reading;
         for (const stream of lane.streams) stream.push(reading);
@@ -73,3 +75,5 @@ export class ReadingFeed {
     }
   }
 }
+
+const nameOf = ({ timestampMs, batchId }: Reading): string => `${timestampMs} ${batchId}`;

@@ -1,7 +1,8 @@
 import type { Clock } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
-import { type Repeating, repeat, within } from '../lib/timers.js';
+import { tornMs } from '../lib/second-look.js';
+import { type Repeating, repeat, sleep, within } from '../lib/timers.js';
 import type { RevocationStore } from './revocation.store.js';
 
 const pollMs = 1000;
@@ -52,12 +53,15 @@ export class RevocationFeed {
    */
   async refresh(): Promise<void> {
     this.changes++;
-    await within(refreshMs, this.poll().catch(this.complain), () => undefined);
+    await within(refreshMs, this.poll(1).catch(this.complain), () => undefined);
   }
 
-  private async poll(): Promise<void> {
+  /** `own` changes of this process are there to be read: their transactions have been answered. */
+  private async poll(own = 0): Promise<void> {
     const beganMs = this.clock.monotonicMs();
     const { version, purges, lastPurged } = await this.store.changes();
+    // What was revoked may still be read as it was.
+    if (version > this.version + own) await sleep(tornMs);
     this.version = Math.max(this.version, version);
     if (purges > this.purgesSeen) {
       const isNext = purges === this.purgesSeen + 1;

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { laneOf } from '../../src/alerts/alert.js';
 import { newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
 
 let proxy: FaultProxy;
 let app: TestApp;
@@ -7,6 +10,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ endpoint: proxy.endpoint });
 });
+afterEach(() => proxy.clear());
 afterAll(async () => {
   proxy.clear();
   await app.stop();
@@ -28,4 +32,48 @@ it('an event stream whose source breaks off says so and ends, instead of beating
   proxy.clear();
   const metrics = await (await fetch(`${app.origin}/metrics`)).text();
   expect(metrics).toMatch(/tollgate_subscriptions_open\{transport="sse"\} 0/);
+});
+
+describe('what was written together and is read one part before the other', () => {
+  async function firstOf<T>(stream: AsyncIterator<T>, count: number): Promise<T[]> {
+    const values: T[] = [];
+    while (values.length < count) values.push((await stream.next()).value as T);
+    await stream.return?.();
+    return values;
+  }
+
+  it('is followed without a gap: readings', async () => {
+    const { orgId, caller } = await newOrg(app);
+    const [hardwareId, bootId] = ['AA:BB:CC:DD:EE:01', randomUUID()];
+    await caller.ask(op.RegisterDeviceDocument, { input: { hardwareId, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } } });
+    const stream = await app.gateway.services.readingFeed.subscribe({ orgId, hardwareId });
+    proxy.inject({ fault: 'torn-read', table: 'device_readings' });
+    const timestamps = [1, 2, 3, 4].map((i) => app.clock.nowMs() - 10_000 + i);
+    const readings = timestamps.map((timestampMs) => ({
+      hardwareId,
+      batchId: randomUUID(),
+      timestampMs,
+      bootId,
+      firmwareVersion: '1.0.0',
+      sensors: {},
+      sensorStatus: {},
+    }));
+    await caller.ask(op.IngestDocument, { input: { readings } });
+    expect((await firstOf(stream, 4)).map(({ timestampMs }) => timestampMs)).toEqual(timestamps);
+  });
+
+  it('is followed without a gap: alerts, live and after a cursor', async () => {
+    const { orgId } = await newOrg(app);
+    const { alertFeed, alertStore } = app.gateway.services;
+    const labels = ['economy', 'premium', 'standard'];
+    const figures = { costUsdMicros: 9, quotaUsdMicros: 10, quotaPct: 90, thresholdPct: 80 };
+    const head = await alertStore.head(laneOf(orgId));
+    const live = await alertFeed.subscribe({ orgId });
+    proxy.inject({ fault: 'torn-read', table: 'alerts' });
+    for (const label of labels) await alertStore.raise({ orgId, kind: 'TIGHT_MODE', label, day: '2026-11-17', ...figures }, new Date(), 2_000_000_000);
+    expect((await firstOf(live, 3)).map(({ label }) => label)).toEqual(labels);
+    proxy.inject({ fault: 'torn-read', table: 'alerts' });
+    const missed = await alertFeed.subscribe({ orgId }, head);
+    expect((await firstOf(missed, 3)).map(({ label }) => label)).toEqual(labels);
+  });
 });

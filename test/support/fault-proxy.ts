@@ -26,6 +26,8 @@ export type Fault =
   | 'partial-batch'
   /** A read that is not consistent gets what the engine last told the same request; without such a memory, the truth. */
   | 'stale-read'
+  /** Of the first answer with several items, the first is left out: they were written together, and it cannot be read yet. */
+  | 'torn-read'
   /** The connection is reset; nothing reaches the engine. (For a true ECONNREFUSED, `stop()` the proxy.) */
   | 'refuse';
 
@@ -87,6 +89,7 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
   const counts = new Map<string, number>();
   let rules: { readonly rule: Rule; matched: number; hits: number }[] = [];
   const remembered = new Map<string, Reply>();
+  const torn = new WeakSet<Rule>();
   const serving = new Set<Promise<void>>();
 
   /** The rule to act on this call, which all that match it have counted. */
@@ -142,6 +145,13 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
         return answer(response, await halfBatch(call, forward));
       case 'stale-read':
         return answer(response, (memoryKey && remembered.get(memoryKey)) || (await forward()));
+      case 'torn-read': {
+        const reply = await forward();
+        const { Items = [], ...rest } = JSON.parse(reply.body) as { Items?: unknown[] };
+        if (torn.has(rule) || Items.length < 2) return answer(response, reply);
+        torn.add(rule);
+        return answer(response, made(200, { ...rest, Items: Items.slice(1), Count: Items.length - 1 }));
+      }
       case 'refuse':
         return void incoming.socket.resetAndDestroy();
     }
@@ -201,6 +211,7 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
 function matches({ fault, operation, table }: Rule, call: Call): boolean {
   if (operation !== undefined && operation !== call.operation) return false;
   if (table !== undefined && !call.tables.some((name) => name === table || name.endsWith(`_${table}`))) return false;
+  if (fault === 'torn-read') return call.operation === 'Query';
   if (fault === 'stale-read') return isEventualRead(call);
   if (fault === 'partial-batch') return call.operation.startsWith('Batch');
   if (fault === 'conflict') return /^(Put|Update|Delete)Item$|^TransactWriteItems$/.test(call.operation);

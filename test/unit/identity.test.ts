@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { clientIdOf, parseClientId, uuidPattern } from '../../src/identity/client-id.js';
+import { RevocationFeed } from '../../src/identity/revocation.feed.js';
+import type { Changes } from '../../src/identity/revocation.store.js';
 import {
   type Credentials,
   credentialsOf,
@@ -34,7 +36,10 @@ import {
   requirePolicy,
   type Viewer,
 } from '../../src/identity/viewer.js';
+import { systemClock } from '../../src/lib/clock.js';
 import { GatewayError } from '../../src/lib/errors.js';
+import { silentLog } from '../../src/lib/log.js';
+import { sleep } from '../../src/lib/timers.js';
 import { slug } from '../../src/spend/price.js';
 
 const orgId = '00000000-0000-4000-8000-000000000000';
@@ -164,6 +169,54 @@ describe('secrets', () => {
         client_secret_rotation_grace_expires_at_epoch: 60,
       }),
     ).toEqual({ clientId: 'c', rotation: 3, generation: 2, hash: 'h', previousHash: 'p', secretCreatedAt: new Date(0), graceExpiresAt: new Date(60_000) });
+  });
+});
+
+describe('the revocation feed', () => {
+  /** When a version was first read. */
+  let seenMs: Map<number, number>;
+  let changes: Changes;
+  let feed: RevocationFeed;
+  beforeEach(async () => {
+    changes = { version: 1, purges: 0 };
+    seenMs = new Map();
+    const store = {
+      changes: async () => {
+        if (!seenMs.has(changes.version)) seenMs.set(changes.version, performance.now());
+        return changes;
+      },
+    };
+    feed = new RevocationFeed(store, systemClock, silentLog);
+    await feed.start();
+  });
+  afterEach(() => feed.stop());
+
+  it('goes by a version of others only when all that came with it can be read, too', async () => {
+    const before = feed.current();
+    changes = { version: 2, purges: 1, lastPurged: orgId };
+    const purged: unknown[] = [];
+    feed.whenPurged((of) => purged.push([of, feed.current()]));
+    while (feed.current() === before) await sleep(1);
+    expect(performance.now() - (seenMs.get(2) as number)).toBeGreaterThan(90);
+    expect(purged).toEqual([[orgId, feed.current()]]);
+  });
+
+  it('forgets at once after a change of its own, which is answered, and does not wait to go by its version', async () => {
+    const before = feed.current();
+    changes = { version: 2, purges: 0 };
+    const refreshed = feed.refresh();
+    expect(feed.current()).not.toBe(before);
+    await refreshed;
+    const after = feed.current();
+    expect(after.startsWith('2/')).toBe(true);
+    changes = { version: 4, purges: 0 };
+    const both = feed.refresh();
+    // Beside its own there is another's.
+    await Promise.resolve();
+    expect(feed.current().startsWith('2/')).toBe(true);
+    await both;
+    while (!feed.current().startsWith('4/')) await sleep(1);
+    expect(performance.now() - (seenMs.get(4) as number)).toBeGreaterThan(90);
   });
 });
 
