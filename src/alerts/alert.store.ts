@@ -65,12 +65,8 @@ export class AlertStore {
     const [index, partition, sort] = scope ? (['gsi2', 'gsi2pk', 'gsi2sk'] as const) : (['gsi1', 'gsi1pk', 'gsi1sk'] as const);
     const value = scope ? scopeKey({ orgId, ...scope }) : key`ORG#${orgId}`;
     const older = before === undefined ? [] : [between(sort, padded(0), padded(before - 1))];
-    const { items } = await this.client.query({ table, index, where: and(equals(partition, value), ...older), newestFirst: true, limit });
-    const found = await this.client.getMany(
-      table,
-      items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })),
-    );
-    return found.filter((item) => item !== undefined).map(toAlert);
+    const found = await this.client.queryIndexed({ table, index, where: and(equals(partition, value), ...older), newestFirst: true, limit });
+    return found.map(({ item }) => toAlert(item));
   }
 
   async load(orgId: string, number: number): Promise<QuotaAlert | undefined> {

@@ -29,12 +29,8 @@ export class AuditStore {
       return items.map(toEvent);
     }
     // The index holds keys only, so that an acquire never pays for it; the events are fetched beside.
-    const { items } = await this.client.query({ table, index: 'GSI1', where: equals('GSI1PK', key`${orgId}/AUDIT`), ...page });
-    const events = await this.client.getMany(
-      table,
-      items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })),
-    );
-    return events.filter((item) => item !== undefined).map(toEvent);
+    const events = await this.client.queryIndexed({ table, index: 'GSI1', where: equals('GSI1PK', key`${orgId}/AUDIT`), ...page });
+    return events.map(({ item }) => toEvent(item));
   }
 
   async load(orgId: string, { entityId, eventId }: AuditPosition): Promise<AuditEvent | undefined> {

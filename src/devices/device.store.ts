@@ -56,13 +56,9 @@ export class DeviceStore {
     const start: { after?: Key } = after
       ? { after: { ...deviceKey({ orgId, hardwareId: after.hardwareId }), gsi1pk, gsi1sk: after.lastSeenAt.toISOString() } }
       : {};
-    const { items } = await this.client.query({ table, index: 'gsi1', where: equals('gsi1pk', gsi1pk), newestFirst: true, limit, ...start });
-    const found = await this.client.getMany(
-      table,
-      items.map(({ hardware_id }) => ({ hardware_id: hardware_id as string })),
-    );
+    const found = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', gsi1pk), newestFirst: true, limit, ...start });
     // Each at the place in the list where it was found, though it may have been seen again since.
-    return found.flatMap((item, i) => (item ? [{ ...toDevice(item), lastSeenAt: new Date(items[i]?.gsi1sk as string) }] : []));
+    return found.map(({ entry, item }) => ({ ...toDevice(item), lastSeenAt: new Date(entry.gsi1sk as string) }));
   }
 
   /** Names a device, or takes its name away; false where there is none. */

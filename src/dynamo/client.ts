@@ -7,7 +7,7 @@ import { sleep } from '../lib/timers.js';
 import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
 import { type Applied, type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
 import { pauseMs, RetryBudget } from './retry.js';
-import type { TableName } from './tables.js';
+import { definitionOf, type TableName } from './tables.js';
 import type { CallName, Transport } from './transport.js';
 
 export type Key = Readonly<Record<string, string | number>>;
@@ -56,6 +56,11 @@ export interface Page {
   readonly items: readonly Item[];
   /** Where to go on; absent at the end. */
   readonly next?: Key;
+}
+
+export interface Indexed {
+  readonly entry: Item;
+  readonly item: Item;
 }
 
 /** Capacity units and calls, as the store itself counted them. */
@@ -156,6 +161,29 @@ export class StoreClient {
       found.push(...page.items);
       after = page.next;
     } while (after);
+    return found;
+  }
+
+  /**
+   * The items that an index leads to, up to `limit`, each with its entry there. An index lags: what is gone by now is passed
+   * over, and does not make the page shorter.
+   */
+  async queryIndexed(query: Query & { readonly index: string; readonly limit: number }): Promise<Indexed[]> {
+    const { table, limit } = query;
+    const { partitionKey, sortKey } = definitionOf(table);
+    const names = sortKey ? [partitionKey, sortKey] : [partitionKey];
+    const found: Indexed[] = [];
+    let { after } = query;
+    do {
+      const page = await this.query({ ...query, limit: limit - found.length, ...(after ? { after } : {}) });
+      const keys = page.items.map((entry): Key => Object.fromEntries(names.map((name) => [name, entry[name] as string])));
+      const items = await this.getMany(table, keys, { consistent: true });
+      for (const [i, entry] of page.items.entries()) {
+        const item = items[i];
+        if (item) found.push({ entry, item });
+      }
+      after = page.next;
+    } while (after && found.length < limit);
     return found;
   }
 

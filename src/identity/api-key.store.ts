@@ -37,12 +37,8 @@ export class ApiKeyStore {
   async list(orgId: string, limit: number, after?: ApiKeyPosition): Promise<ApiKey[]> {
     const gsi1pk = apiKeyIndexKey(orgId);
     const start: { after?: Key } = after ? { after: { ...apiKeyKey(after.keyId), gsi1pk, gsi1sk: after.createdAt.toISOString() } } : {};
-    const { items } = await this.client.query({ table, index: 'gsi1', where: equals('gsi1pk', gsi1pk), newestFirst: true, limit, ...start });
-    const found = await this.client.getMany(
-      table,
-      items.map(({ key_id }) => apiKeyKey(key_id as string)),
-    );
-    return found.filter((item) => item !== undefined).map(toApiKey);
+    const found = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', gsi1pk), newestFirst: true, limit, ...start });
+    return found.map(({ item }) => toApiKey(item));
   }
 
   /** Ends a key of the org; false where it is none of its, or ended already. */

@@ -72,9 +72,8 @@ export class EntityStore {
   async list(orgId: string, namespace: string, parentId: string | undefined, limit: number, after?: string): Promise<Entity[]> {
     const GSI1PK = parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId);
     const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI1PK, GSI1SK: childIndexKey(after) } };
-    const { items } = await this.client.query({ table, index: 'GSI1', where: equals('GSI1PK', GSI1PK), limit, ...start });
-    const ids = items.map(({ GSI1SK }) => (GSI1SK as string).slice('CHILD#'.length));
-    return (await this.loadMany(ids.map((entityId) => ({ orgId, namespace, entityId })))).filter((entity) => entity !== undefined);
+    const found = await this.client.queryIndexed({ table, index: 'GSI1', where: equals('GSI1PK', GSI1PK), limit, ...start });
+    return found.map(({ item }) => toEntity(item, orgId));
   }
 }
 

@@ -116,18 +116,9 @@ export class OrgStore {
 
   /** Orgs by the time of their registration. */
   async listOrgs(limit: number, after?: OrgPosition): Promise<Org[]> {
-    const page = await this.client.query({
-      table,
-      index: 'gsi1',
-      where: equals('gsi1pk', allOrgs),
-      limit,
-      ...(after ? { after: { ...configKey(after), ...listingKey(after) } } : {}),
-    });
-    const orgs = await this.client.getMany(
-      table,
-      page.items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })),
-    );
-    return orgs.filter((item) => item !== undefined).map(toOrg);
+    const start = after ? { after: { ...configKey(after), ...listingKey(after) } } : {};
+    const orgs = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', allOrgs), limit, ...start });
+    return orgs.map(({ item }) => toOrg(item));
   }
 
   private async create(item: Item, drafts: readonly Draft[]): Promise<Item | undefined> {
