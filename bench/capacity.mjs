@@ -191,7 +191,7 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
   const deviceReads = meter.of('device: `{org}/{MAC}`', 'read');
   const deviceWrites = meter.of('device: `{org}/{MAC}`', 'write');
   const deviceIndex = meter.of('index of devices: `{org}/devices`', 'write');
-  const versionReads = meter.of('revocation version: `#VERSION`', 'read');
+  const versionReads = meter.of('revocation version: `#VERSION#{slot}`', 'read');
   const laneReads = meter.of('alert lane: `LOG#{lane}`', 'read');
 
   const [bucketLanes, costLanes, shardBusy, shardCounts] = [new Map(), new Map(), new Map(), new Map()];
@@ -301,7 +301,7 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
       else dashboard(o, a, (u - 0.9) * 10);
     }
     // What each gateway follows once a second, a consistent read each.
-    versionReads('#VERSION', gatewayCount);
+    for (let slot = 0; slot < 8; slot++) versionReads(`#VERSION#${slot}`, gatewayCount);
     for (let lane = 0; lane < 16; lane++) laneReads(`LOG#${lane}`, gatewayCount);
     for (const name of spreading) shardCounts.set(name, Math.min(mostShards, 2 * (shardCounts.get(name) ?? 1)));
     spreading.clear();

@@ -97,7 +97,7 @@ export class CredentialService {
     const graceExpiresAt = graceHours > 0 ? { graceExpiresAt: new Date(nowMs + graceHours * 3_600_000) } : {};
     const drafts = [
       audit.draft({ orgId: client.orgId, actor: clientId, action: 'secret_retrieved', entityId: clientEntity(clientId), details: { graceHours } }),
-      revocations.draftVersionChange(),
+      revocations.draftVersionChange(client.orgId),
       ...(endsTokens ? [revocations.draftClientRevocation(clientId, generation, nowMs)] : []),
     ];
     const installed = await store.install(token, seen, retrieval, { hash, createdAt: new Date(nowMs), generation, ...graceExpiresAt }, newUuid(), drafts);

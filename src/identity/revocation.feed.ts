@@ -17,7 +17,7 @@ export class RevocationFeed {
   private readAtMs = Number.NEGATIVE_INFINITY;
   private loop: Repeating | undefined;
   private readonly listeners = new Set<() => void>();
-  private purgesSeen = -1;
+  private purgesSeen: readonly number[] = [];
   private onPurged: (orgId: string | undefined) => void = () => undefined;
 
   constructor(
@@ -59,14 +59,15 @@ export class RevocationFeed {
   /** `own` changes of this process are there to be read: their transactions have been answered. */
   private async poll(own = 0): Promise<void> {
     const beganMs = this.clock.monotonicMs();
-    const { version, purges, lastPurged } = await this.store.changes();
+    const { version, purges } = await this.store.changes();
     // What was revoked may still be read as it was.
     if (version > this.version + own) await sleep(tornMs);
     this.version = Math.max(this.version, version);
-    if (purges > this.purgesSeen) {
-      const isNext = purges === this.purgesSeen + 1;
-      this.purgesSeen = purges;
-      this.onPurged(isNext ? lastPurged : undefined);
+    const before = this.purgesSeen;
+    this.purgesSeen = purges.map(({ count }, slot) => Math.max(count, before[slot] ?? 0));
+    for (const [slot, { count, last }] of purges.entries()) {
+      const seen = before[slot] ?? 0;
+      if (count > seen) this.onPurged(count === seen + 1 ? last : undefined);
     }
     this.readAtMs = Math.max(this.readAtMs, beganMs);
   }
@@ -80,7 +81,7 @@ export class RevocationFeed {
 
   /** How many limiters were purged anywhere, as far as is known here. */
   get purges(): number {
-    return this.purgesSeen;
+    return this.purgesSeen.reduce((sum, count) => sum + count, 0);
   }
 
   /** Whose limiter was purged; undefined: of several orgs, any of which it may have been. */

@@ -3,10 +3,14 @@ import { absent } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
+import { bucketOf } from '../lib/id.js';
 import { type AccessClaims, accessTtlSecs, refreshTtlSecs } from './token.js';
 
 const table = 'revoked_tokens';
-const versionKey = { PK: '#VERSION' };
+/** On one item, the acts of one org would keep those of all others waiting: a transaction has its items to itself. */
+const slots = [0, 1, 2, 3, 4, 5, 6, 7];
+export const versionKey = (slot: number) => ({ PK: key`#VERSION#${slot}` });
+export const versionSlotOf = (orgId: string): number => bucketOf(orgId, slots.length);
 // A revocation outlives all it revokes by this, so that no clock that lags revives a token.
 const marginSecs = 300;
 
@@ -14,21 +18,31 @@ export const tokenKey = (tokenId: string) => ({ PK: key`${tokenId}` });
 export const familyKey = (family: string) => ({ PK: key`FAM#${family}` });
 export const clientKey = (clientId: string) => ({ PK: key`CLIENT#${clientId}` });
 
-/** What every gateway looks at once a second: one small item. */
+/** What every gateway looks at once a second: eight small items, each of an eighth of the orgs. */
 export interface Changes {
   /** Goes up with every revocation, in the same transaction: nobody remembers past a change of it. */
   readonly version: number;
-  /** Goes up with every purge of an org's limiter. */
-  readonly purges: number;
-  readonly lastPurged?: string;
+  /** How often an org's limiter was purged, and whose last. */
+  readonly purges: readonly Purges[];
+}
+
+export interface Purges {
+  readonly count: number;
+  readonly last?: string;
 }
 
 export class RevocationStore {
   constructor(private readonly client: StoreClient) {}
 
   async changes(): Promise<Changes> {
-    const { version = 0, purges = 0, last_purged } = (await this.client.get(table, versionKey, { consistent: true })) ?? {};
-    return { version: version as number, purges: purges as number, ...(last_purged ? { lastPurged: last_purged as string } : {}) };
+    const items = await this.client.getMany(table, slots.map(versionKey), { consistent: true });
+    return {
+      version: items.reduce((sum, item) => sum + ((item?.version as number | undefined) ?? 0), 0),
+      purges: items.map((item) => ({
+        count: (item?.purges as number | undefined) ?? 0,
+        ...(item?.last_purged ? { last: item.last_purged as string } : {}),
+      })),
+    };
   }
 
   async isRevoked({
@@ -44,7 +58,7 @@ export class RevocationStore {
   }
 
   /** Ends one access token. Revoking it again changes nothing. */
-  async revokeToken({ tokenId, clientId, expiresAtMs }: AccessClaims, nowMs: number, audit: Draft): Promise<void> {
+  async revokeToken({ tokenId, clientId, orgId, expiresAtMs }: AccessClaims, nowMs: number, audit: Draft): Promise<void> {
     const expiresAtSecs = epochSeconds(expiresAtMs);
     await this.revoke(
       {
@@ -55,12 +69,13 @@ export class RevocationStore {
         original_expiry_epoch: expiresAtSecs,
         expires_at_epoch: expiresAtSecs + marginSecs,
       },
+      orgId,
       audit,
     );
   }
 
   /** Ends a refresh token, its predecessors and successors, and every access token issued along the way. */
-  async revokeFamily(family: string, clientId: string, nowMs: number, audit: Draft): Promise<void> {
+  async revokeFamily({ family, clientId, orgId }: Pick<AccessClaims, 'family' | 'clientId' | 'orgId'>, nowMs: number, audit: Draft): Promise<void> {
     const expiresAtSecs = epochSeconds(nowMs) + refreshTtlSecs + accessTtlSecs;
     await this.revoke(
       {
@@ -71,6 +86,7 @@ export class RevocationStore {
         original_expiry_epoch: expiresAtSecs,
         expires_at_epoch: expiresAtSecs + marginSecs,
       },
+      orgId,
       audit,
     );
   }
@@ -93,17 +109,17 @@ export class RevocationStore {
   }
 
   /** For any transaction after which remembered tokens, secrets or keys must be looked at anew. Counting it twice is harmless. */
-  draftVersionChange(): Write {
-    return { table, update: versionKey, add: { version: 1 } };
+  draftVersionChange(orgId: string): Write {
+    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1 } };
   }
 
   /** The same for the transaction that gives an org's limiter another namespace. */
   draftPurge(orgId: string): Write {
-    return { table, update: versionKey, add: { version: 1, purges: 1 }, set: { last_purged: orgId } };
+    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1, purges: 1 }, set: { last_purged: orgId } };
   }
 
-  private async revoke(item: { readonly PK: string } & Record<string, string | number>, audit: Draft): Promise<void> {
+  private async revoke(item: { readonly PK: string } & Record<string, string | number>, orgId: string, audit: Draft): Promise<void> {
     // A failed condition means that it was revoked before: as wished.
-    await this.client.transact([{ table, put: item, condition: absent('PK') }, this.draftVersionChange(), audit as Write]);
+    await this.client.transact([{ table, put: item, condition: absent('PK') }, this.draftVersionChange(orgId), audit as Write]);
   }
 }

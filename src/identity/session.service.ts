@@ -178,8 +178,8 @@ export class SessionService {
   }
 
   /** For the transaction of a change that all gateways must notice within 2 s. */
-  draftVersionChange(): Draft {
-    return this.parts.revocations.draftVersionChange();
+  draftVersionChange(orgId: string): Draft {
+    return this.parts.revocations.draftVersionChange(orgId);
   }
 
   /** The same for the purge of an org's limiter. */
@@ -213,8 +213,7 @@ export class SessionService {
     const { revocations, audit, clock, feed, metrics } = this.parts;
     const orgId = parseClientId(clientId)?.orgId as string;
     await revocations.revokeFamily(
-      family,
-      clientId,
+      { family, clientId, orgId },
       clock.nowMs(),
       audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } }),
     );

@@ -151,7 +151,7 @@ export class OrgService {
       const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
       const saved = { ...changed, zones, quotas: inChainOrder(changed.quotas, changed.modelOrdering) };
-      if (await this.store.saveOrg(saved, [act, this.parts.sessions.draftVersionChange()])) {
+      if (await this.store.saveOrg(saved, [act, this.parts.sessions.draftVersionChange(orgId)])) {
         await this.parts.sessions.noticeVersionChange();
         return { ...saved, version: org.version + 1 };
       }
@@ -189,7 +189,7 @@ export class OrgService {
       const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
       const changed = Object.keys(changes).filter((field) => changes[field as keyof AppChanges] !== undefined);
       const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
-      if (await this.store.saveApp(record, [act, this.parts.sessions.draftVersionChange()])) {
+      if (await this.store.saveApp(record, [act, this.parts.sessions.draftVersionChange(orgId)])) {
         await this.parts.sessions.noticeVersionChange();
         return inForce(org, { ...record, version: app.version + 1 });
       }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { versionSlotOf } from '../../src/identity/revocation.store.js';
+import { sleep } from '../../src/lib/timers.js';
 import { type Client, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -57,7 +59,7 @@ describe('retrieveSecret', () => {
   it('returns the secret even if the store falls silent once it is installed: it can be shown only now', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     lose('secret_retrieval_tokens', 1, 'no-reply-after');
-    proxy.inject({ operation: 'GetItem', table: 'revoked_tokens', fault: 'no-reply' });
+    proxy.inject({ operation: 'BatchGetItem', table: 'revoked_tokens', fault: 'no-reply' });
     const { data, errors } = await app.anonymous.send(op.RetrieveSecretDocument, { token: registerOrg.secretRetrieval.token });
     proxy.clear();
     expect(errors).toBeUndefined();
@@ -188,5 +190,20 @@ describe('a revocation', () => {
     const { errors } = await caller.send(op.RevokeTokenDocument, { token: accessToken });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
     expect(await caller.codeOf(whoAmI)).toBe('UNAUTHENTICATED');
+  });
+
+  it('is not held up by what other orgs do, though a transaction has its items to itself', async () => {
+    const busy = await newOrg(app);
+    let orgId = randomUUID();
+    while (versionSlotOf(orgId) === versionSlotOf(busy.orgId)) orgId = randomUUID();
+    const { caller } = await newOrg(app, { orgId });
+    const { keyId } = (await caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey.apiKey;
+    const contended = proxy.inject({ fault: 'contend', ms: 20 });
+    const changes = Array.from({ length: 40 }, (_, i) => busy.caller.send(op.UpdateOrgDocument, { input: { name: `Name ${i}` } }));
+    while (contended.hits < 40) await sleep(1);
+    await caller.ask(op.RevokeApiKeyDocument, { keyId });
+    expect(proxy.calls.filter(({ fault, body }) => fault === 'contend' && JSON.stringify(body).includes(orgId)).length).toBe(1);
+    proxy.clear();
+    await Promise.all(changes);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { definitionOf, type TableName } from '../../src/dynamo/tables.js';
 import { sleep } from '../../src/lib/timers.js';
 
 export type Fault =
@@ -22,6 +23,8 @@ export type Fault =
   | 'hold'
   /** Another transaction has the (first) item of this write; nothing reaches the engine. */
   | 'conflict'
+  /** A transaction has its items for `ms`; a write that comes for one of them meanwhile is a 'conflict', as on Amazon. */
+  | 'contend'
   /** A batch of n is done up to n/2, rounded down, and the rest truly left unprocessed. */
   | 'partial-batch'
   /** A read that is not consistent gets what the engine last told the same request; without such a memory, the truth. */
@@ -39,7 +42,7 @@ export interface Rule {
   readonly table?: string;
   /** Which of the matching calls since the rule was made: the nth, the first n, or (the default) every one. */
   readonly nth?: number | { readonly first: number } | 'every';
-  /** For 'slow'. */
+  /** For 'slow' and 'contend'. */
   readonly ms?: number;
 }
 
@@ -90,6 +93,7 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
   let rules: { readonly rule: Rule; matched: number; hits: number }[] = [];
   const remembered = new Map<string, Reply>();
   const torn = new WeakSet<Rule>();
+  const held = new Set<string>();
   const serving = new Set<Promise<void>>();
 
   /** The rule to act on this call, which all that match it have counted. */
@@ -141,6 +145,24 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
         return answer(response, await forward());
       case 'conflict':
         return answer(response, conflict(body));
+      case 'contend': {
+        const items = itemsOf(call);
+        if (items.some((item) => held.has(item)))
+          return answer(
+            response,
+            conflict(
+              body,
+              items.map((item) => held.has(item)),
+            ),
+          );
+        if (operation !== 'TransactWriteItems') return answer(response, await forward());
+        for (const item of items) held.add(item);
+        await sleep(rule?.ms ?? 0);
+        const reply = await forward().finally(() => {
+          for (const item of items) held.delete(item);
+        });
+        return answer(response, reply);
+      }
       case 'partial-batch':
         return answer(response, await halfBatch(call, forward));
       case 'stale-read':
@@ -214,7 +236,7 @@ function matches({ fault, operation, table }: Rule, call: Call): boolean {
   if (fault === 'torn-read') return call.operation === 'Query';
   if (fault === 'stale-read') return isEventualRead(call);
   if (fault === 'partial-batch') return call.operation.startsWith('Batch');
-  if (fault === 'conflict') return /^(Put|Update|Delete)Item$|^TransactWriteItems$/.test(call.operation);
+  if (fault === 'conflict' || fault === 'contend') return /^(Put|Update|Delete)Item$|^TransactWriteItems$/.test(call.operation);
   return true;
 }
 
@@ -231,6 +253,18 @@ function isEventualRead({ operation, body }: Call): boolean {
 function tablesOf({ TableName, RequestItems = {}, TransactItems = [] }: Body): string[] {
   const inTransaction = (TransactItems as Record<string, { TableName: string }>[]).flatMap((item) => Object.values(item).map((part) => part.TableName));
   return [...new Set([...(TableName ? [TableName as string] : []), ...Object.keys(RequestItems as object), ...inTransaction])];
+}
+
+/** Each item that a write touches, by its table and key. */
+function itemsOf({ operation, body }: Call): string[] {
+  if (operation !== 'TransactWriteItems') return [itemOf(body)];
+  return (body.TransactItems as Record<string, Body>[]).map((part) => itemOf(Object.values(part)[0] as Body));
+}
+
+function itemOf({ TableName, Key, Item }: Body): string {
+  const { partitionKey, sortKey } = definitionOf((TableName as string).replace(/^[^_]*_/, '') as TableName);
+  const named = (Key ?? Item) as Record<string, unknown>;
+  return JSON.stringify([TableName, named[partitionKey], sortKey && named[sortKey]]);
 }
 
 async function textOf(message: IncomingMessage): Promise<string> {
@@ -265,9 +299,9 @@ const refusal = (name: string, message: string, details: object = {}): Reply =>
 
 const internalError = (): Reply => made(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'Internal server error' });
 
-function conflict({ TransactItems }: Body): Reply {
+function conflict({ TransactItems }: Body, isHeld: readonly boolean[] = [true]): Reply {
   if (!TransactItems) return refusal('TransactionConflictException', 'Transaction is ongoing for the item');
-  const codes = (TransactItems as unknown[]).map((_, i) => (i === 0 ? 'TransactionConflict' : 'None'));
+  const codes = (TransactItems as unknown[]).map((_, i) => (isHeld[i] ? 'TransactionConflict' : 'None'));
   return refusal('TransactionCanceledException', `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(', ')}]`, {
     CancellationReasons: codes.map((Code) => (Code === 'None' ? { Code } : { Code, Message: 'Transaction is ongoing for the item' })),
   });

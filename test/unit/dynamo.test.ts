@@ -30,7 +30,7 @@ import { cloudFormationTemplate } from '../../src/dynamo/template.js';
 import { apiKeyIndexKey, apiKeyKey } from '../../src/identity/api-key.store.js';
 import { type ClientRef, clientIdOf } from '../../src/identity/client-id.js';
 import { retrievalKey } from '../../src/identity/credential.store.js';
-import { clientKey, familyKey, tokenKey } from '../../src/identity/revocation.store.js';
+import { clientKey, familyKey, tokenKey, versionKey } from '../../src/identity/revocation.store.js';
 import { refreshKey } from '../../src/identity/session.store.js';
 import { entityIdPattern, resourcePattern } from '../../src/limits/limit.js';
 import * as limiter from '../../src/limits/limiter-keys.js';
@@ -197,7 +197,7 @@ describe('the keys of the project', () => {
     call('revoked_tokens', 'tokenKey', token, tokenKey),
     call('revoked_tokens', 'familyKey', token, familyKey),
     call('revoked_tokens', 'clientKey', clientRef, (client) => clientKey(clientIdOf(client))),
-    call('revoked_tokens', 'version', fc.constant(''), () => ({ PK: '#VERSION' })),
+    call('revoked_tokens', 'version', fc.nat(7), versionKey),
     call('limiter', 'auditKey', fc.tuple(orgId, entity, event), (args) => auditKey(...args)),
     call('limiter', 'schema version', fc.constant(''), () => ({ PK: '_/SYSTEM#', SK: '#VERSION' })),
     call('limiter GSI1', 'auditIndexKey', fc.tuple(orgId, event), (args) => auditIndexKey(...args)),

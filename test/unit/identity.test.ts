@@ -178,7 +178,7 @@ describe('the revocation feed', () => {
   let changes: Changes;
   let feed: RevocationFeed;
   beforeEach(async () => {
-    changes = { version: 1, purges: 0 };
+    changes = { version: 1, purges: [{ count: 0 }, { count: 3, last: otherOrgId }] };
     seenMs = new Map();
     const store = {
       changes: async () => {
@@ -193,7 +193,13 @@ describe('the revocation feed', () => {
 
   it('goes by a version of others only when all that came with it can be read, too', async () => {
     const before = feed.current();
-    changes = { version: 2, purges: 1, lastPurged: orgId };
+    changes = {
+      version: 2,
+      purges: [
+        { count: 1, last: orgId },
+        { count: 3, last: otherOrgId },
+      ],
+    };
     const purged: unknown[] = [];
     feed.whenPurged((of) => purged.push([of, feed.current()]));
     while (feed.current() === before) await sleep(1);
@@ -203,13 +209,13 @@ describe('the revocation feed', () => {
 
   it('forgets at once after a change of its own, which is answered, and does not wait to go by its version', async () => {
     const before = feed.current();
-    changes = { version: 2, purges: 0 };
+    changes = { version: 2, purges: [] };
     const refreshed = feed.refresh();
     expect(feed.current()).not.toBe(before);
     await refreshed;
     const after = feed.current();
     expect(after.startsWith('2/')).toBe(true);
-    changes = { version: 4, purges: 0 };
+    changes = { version: 4, purges: [] };
     const both = feed.refresh();
     // Beside its own there is another's.
     await Promise.resolve();

@@ -25,6 +25,7 @@ const faults: readonly Fault[] = [
   'no-reply-after',
   'slow',
   'conflict',
+  'contend',
   'partial-batch',
   'refuse',
 ];
