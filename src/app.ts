@@ -101,8 +101,6 @@ export interface Services {
   readonly readingFeed: ReadingFeed;
 }
 
-/** One core is left to everyone else, and of libuv's four threads one to lookups of names: without it no connection to the store opens. */
-const hashesAtOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
 const hashingQueue = 32;
 /** How long a batch id is remembered at least. */
 const batchDays = 30;
@@ -177,6 +175,8 @@ export async function buildServices(
   const audit = new AuditService(auditStore, clock, config.retention.auditDays);
   const feed = new RevocationFeed(revocations, clock, log);
   const tokenKeys = await importTokenKeys(config.signingKeys);
+  // One core is left to everyone else, and of libuv's four threads one to lookups of names: without it no connection to the store opens.
+  const hashesAtOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
   const hashing = new Semaphore(hashesAtOnce, hashingQueue, () => unavailable('too many logins at once: try again'));
   const { bcryptCost, loginPerClientPerMinute: perClient, loginPerAddressPerMinute: perAddress } = config;
   const credentials = new CredentialService({ store: credentialStore, revocations, feed, audit, clock, metrics, hashing, bcryptCost });

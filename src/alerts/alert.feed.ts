@@ -6,7 +6,7 @@ import { type AlertFilter, laneOf, matches, type QuotaAlert } from './alert.js';
 import type { AlertStore } from './alert.store.js';
 
 const pollMs = 1000;
-const pageSize = 100;
+const pageSize = 200;
 const mostWaiting = 256;
 
 interface Lane {
@@ -66,13 +66,11 @@ export class AlertFeed {
 
   private async listAfter(number: number, last: number): Promise<readonly QuotaAlert[]> {
     const read = () => this.store.listLane(number, last, pageSize);
-    const alerts = await read();
-    // A full page is history.
-    return alerts.length < pageSize ? secondLook(alerts, read, (alert) => alert.number) : alerts;
+    return secondLook(await read(), read, (alert) => alert.number);
   }
 
   private async tail(number: number, lane: Lane): Promise<void> {
-    for (;;) {
+    while (lane.streams.size > 0 && !this.stopped) {
       const alerts = await this.listAfter(number, lane.last);
       for (const alert of alerts) {
         lane.last = alert.number;

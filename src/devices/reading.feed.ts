@@ -7,7 +7,9 @@ import type { Reading } from './reading.js';
 import type { ReadingPosition, ReadingStore } from './reading.store.js';
 
 const pollMs = 1000;
-const pageSize = 100;
+const pageSize = 500;
+/** Of one device in one round: a busy one must not keep the others waiting. */
+const mostPages = 4;
 const mostWaiting = 1024;
 
 interface Lane {
@@ -64,7 +66,7 @@ export class ReadingFeed {
   }
 
   private async tail(lane: Lane): Promise<void> {
-    for (;;) {
+    for (let page = 0; page < mostPages && lane.streams.size > 0 && !this.stopped; page++) {
       const read = () => this.store.listAfter(lane.device, lane.last, pageSize);
       const readings = await secondLook(await read(), read, nameOf);
       for (const reading of readings) {

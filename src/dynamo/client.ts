@@ -175,7 +175,7 @@ export class StoreClient {
     const found: Indexed[] = [];
     let { after } = query;
     do {
-      const page = await this.query({ ...query, limit: limit - found.length, ...(after ? { after } : {}) });
+      const page: Page = await this.query({ ...query, ...(after ? { after } : {}) });
       const keys = page.items.map((entry): Key => Object.fromEntries(names.map((name) => [name, entry[name] as string])));
       const items = await this.getMany(table, keys, { consistent: true });
       for (const [i, entry] of page.items.entries()) {
@@ -184,7 +184,7 @@ export class StoreClient {
       }
       after = page.next;
     } while (after && found.length < limit);
-    return found;
+    return found.slice(0, limit);
   }
 
   /** A page of a whole table: for sweeps and checks, never for a request. */

@@ -6,6 +6,7 @@ import { bounds } from './bounds.js';
 import { type Context, createContext } from './context.js';
 import { authenticateRequest } from './credentials.js';
 import type { SubscribePayload } from './documents.js';
+import type { PublicError } from './errors.js';
 import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
 import type { SubscriptionParts } from './streams.js';
 
@@ -44,11 +45,8 @@ export function createSseHandler({ services, documents, admission, turnstile, st
   async function follow(request: IncomingMessage, response: ServerResponse, { params, viewer, address, requestId }: Follower): Promise<void> {
     const prepared = documents.prepare(params);
     if (Array.isArray(prepared)) {
-      respond(
-        response,
-        { ...refusal(prepared[0], plainJson, mask(prepared[0], requestId)), body: JSON.stringify({ errors: prepared.map((error) => mask(error, requestId)) }) },
-        requestId,
-      );
+      const errors = prepared.map((error) => mask(error, requestId));
+      respond(response, { ...refusal(prepared[0], plainJson, errors[0] as PublicError), body: JSON.stringify({ errors }) }, requestId);
       return;
     }
     const results = await subscribe({ ...prepared, contextValue: createContext(services, { viewer, requestId, address }) });

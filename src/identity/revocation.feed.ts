@@ -2,14 +2,13 @@ import type { Clock } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { tornMs } from '../lib/second-look.js';
-import { type Repeating, repeat, sleep, within } from '../lib/timers.js';
+import { type Repeating, repeat, sleep } from '../lib/timers.js';
 import type { RevocationStore } from './revocation.store.js';
 
 const pollMs = 1000;
 const oldestMemoryMs = 5000;
-const refreshMs = 200;
 
-/** Follows the revocation version: one small read a second for the whole process. */
+/** Follows the revocation version: one read of eight small items a second for the whole process. */
 export class RevocationFeed {
   private version = -1;
   /** Changes of this process's own. Kept apart from the store's count: mixed, they could hide one of its. */
@@ -47,21 +46,17 @@ export class RevocationFeed {
     await this.loop?.stop();
   }
 
-  /**
-   * Forgets what this process remembers at once, after a change of its own, and brings it up to date. It does not wait
-   * long for that: what was changed is changed, and its caller must hear of it.
-   */
-  async refresh(): Promise<void> {
+  /** Forgets what this process remembers at once, after a change of its own. */
+  forget(): void {
     this.changes++;
-    await within(refreshMs, this.poll(1).catch(this.complain), () => undefined);
   }
 
-  /** `own` changes of this process are there to be read: their transactions have been answered. */
-  private async poll(own = 0): Promise<void> {
+  /** Looks now. */
+  async poll(): Promise<void> {
     const beganMs = this.clock.monotonicMs();
     const { version, purges } = await this.store.changes();
     // What was revoked may still be read as it was.
-    if (version > this.version + own) await sleep(tornMs);
+    if (version > this.version) await sleep(tornMs);
     this.version = Math.max(this.version, version);
     const before = this.purgesSeen;
     this.purgesSeen = purges.map(({ count }, slot) => Math.max(count, before[slot] ?? 0));

@@ -9,7 +9,8 @@ import { type AccessClaims, accessTtlSecs, refreshTtlSecs } from './token.js';
 const table = 'revoked_tokens';
 /** On one item, the acts of one org would keep those of all others waiting: a transaction has its items to itself. */
 const slots = [0, 1, 2, 3, 4, 5, 6, 7];
-export const versionKey = (slot: number) => ({ PK: key`#VERSION#${slot}` });
+// The first is the one that there was before there were several.
+export const versionKey = (slot: number) => ({ PK: slot === 0 ? '#VERSION' : key`#VERSION#${slot}` });
 export const versionSlotOf = (orgId: string): number => bucketOf(orgId, slots.length);
 // A revocation outlives all it revokes by this, so that no clock that lags revives a token.
 const marginSecs = 300;

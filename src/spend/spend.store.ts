@@ -16,7 +16,11 @@ export const totalKey = (id: SpendId) => ({ PK: scopeKey(id) + key`#LABEL#${id.l
 export const requestKey = (orgId: string, requestId: string) => ({ PK: key`ORG#${orgId}#REQ#${requestId}` });
 /** Each slice of the active index is on four keys: a large org enters all of its shards as its day begins, more than one key takes. */
 const activeParts = [0, 1, 2, 3];
-export const activeKey = (day: string, slice: number, shard: number): string => key`ACTIVE#${compact(day)}#${slice}#${shard % activeParts.length}`;
+export function activeKey(day: string, slice: number, shard: number): string {
+  const part = shard % activeParts.length;
+  // The first is where all entries were before there were several.
+  return part === 0 ? key`ACTIVE#${compact(day)}#${slice}` : key`ACTIVE#${compact(day)}#${slice}#${part}`;
+}
 
 /** A cost as it is recorded, once and for all. */
 export interface CostRecord {

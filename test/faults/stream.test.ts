@@ -69,9 +69,10 @@ describe('what was written together and is read one part before the other', () =
     const figures = { costUsdMicros: 9, quotaUsdMicros: 10, quotaPct: 90, thresholdPct: 80 };
     const head = await alertStore.head(laneOf(orgId));
     const live = await alertFeed.subscribe({ orgId });
-    proxy.inject({ fault: 'torn-read', table: 'alerts' });
+    const torn = proxy.inject({ fault: 'torn-read', table: 'alerts' });
     for (const label of labels) await alertStore.raise({ orgId, kind: 'TIGHT_MODE', label, day: '2026-11-17', ...figures }, new Date(), 2_000_000_000);
     expect((await firstOf(live, 3)).map(({ label }) => label)).toEqual(labels);
+    torn.remove();
     proxy.inject({ fault: 'torn-read', table: 'alerts' });
     const missed = await alertFeed.subscribe({ orgId }, head);
     expect((await firstOf(missed, 3)).map(({ label }) => label)).toEqual(labels);

@@ -1,5 +1,5 @@
 import { cloudFormationTemplate } from '../../src/dynamo/template.js';
-import type { Call } from './fault-proxy.js';
+import { type Call, plainTable } from './fault-proxy.js';
 
 interface Policy {
   readonly Properties: {
@@ -35,10 +35,7 @@ const tableOf = (logicalId: string): string => (Resources[logicalId] as Table).P
 function actionsOf({ operation, tables, body }: Pick<Call, 'operation' | 'tables' | 'body'>): string[] {
   if (operation === 'TransactWriteItems') {
     const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) => Object.entries(part));
-    return parts.map(([kind, { TableName }]) => `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plain(TableName)}`);
+    return parts.map(([kind, { TableName }]) => `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plainTable(TableName)}`);
   }
-  return tables.map((table) => `dynamodb:${operation} ${plain(table)}${body.IndexName ? '/index' : ''}`);
+  return tables.map((table) => `dynamodb:${operation} ${plainTable(table)}${body.IndexName ? '/index' : ''}`);
 }
-
-/** Without the prefix of the tests, which has no name of a table in it. */
-const plain = (table: string): string => table.replace(/^[^_]*_/, '');

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { type Registration, registrationIssues } from '../../src/devices/device.js';
+import { type DeviceRef, type Registration, registrationIssues } from '../../src/devices/device.js';
 import { readingKey, readingRange, readingSortKey } from '../../src/devices/device-keys.js';
+import { ReadingFeed } from '../../src/devices/reading.feed.js';
 import {
   batchIdPattern,
   conflict,
@@ -11,6 +12,7 @@ import {
   metricNames,
   metrics,
   parseReading,
+  type Reading,
   type RejectionCode,
   rejected,
   retry,
@@ -19,8 +21,11 @@ import {
   sensorNames,
   verdictAfter,
 } from '../../src/devices/reading.js';
+import type { ReadingPosition, ReadingStore } from '../../src/devices/reading.store.js';
 import { addTo, emptySums, pointsOf, type SeriesRange, seriesIssues } from '../../src/devices/series.js';
 import { descriptionIssues, formatApiKey, hashApiKey, keyIdIn } from '../../src/identity/api-key.js';
+import { silentLog } from '../../src/lib/log.js';
+import { sleep } from '../../src/lib/timers.js';
 
 interface Measured {
   readonly atMs: number;
@@ -570,4 +575,32 @@ describe('the keys of readings', () => {
 
 it('names every sensor that has a state', () => {
   expect(Object.keys(sensorNames) as SensorName[]).toEqual(['bme280', 'ds18b20', 'soilMoisture']);
+});
+
+describe('the feed of readings', () => {
+  let feed: ReadingFeed;
+  afterEach(() => feed.stop());
+  const reading = (hardwareId: string, timestampMs: number) => ({ hardwareId, timestampMs, batchId: String(timestampMs) }) as Reading;
+
+  it('of a device that sends without end does not keep the others waiting', async () => {
+    const quiet: Reading[] = [];
+    const store = {
+      latest: async () => undefined,
+      listAfter: async ({ hardwareId }: DeviceRef, after: ReadingPosition | undefined, limit: number) => {
+        if (hardwareId === 'quiet') return quiet.filter(({ timestampMs }) => timestampMs > (after?.timestampMs ?? 0));
+        return Array.from({ length: limit }, (_, i) => reading('busy', (after?.timestampMs ?? 0) + i + 1));
+      },
+    } as unknown as ReadingStore;
+    feed = new ReadingFeed(store, silentLog);
+    feed.start();
+    const [busy, other] = [await feed.subscribe({ orgId, hardwareId: 'busy' }), await feed.subscribe({ orgId, hardwareId: 'quiet' })];
+    const seen: number[] = [];
+    void (async () => {
+      for await (const { timestampMs } of busy) seen.push(timestampMs);
+    })();
+    while (seen.length < 600) await sleep(5);
+    quiet.push(reading('quiet', 1));
+    expect((await other.next()).value).toMatchObject({ hardwareId: 'quiet', timestampMs: 1 });
+    expect(seen).toEqual(seen.map((_, i) => i + 1));
+  });
 });

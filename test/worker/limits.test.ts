@@ -37,9 +37,10 @@ beforeEach(async () => {
   proxy.clear();
 });
 afterEach(() => {
-  expect(deniedBy('WorkerPolicy', proxy.calls)).toEqual([]);
+  const { calls } = proxy;
   proxy.clear();
   for (const worker of workers.splice(0)) worker.close();
+  expect(deniedBy('WorkerPolicy', calls)).toEqual([]);
 });
 afterAll(async () => {
   await app.stop();
