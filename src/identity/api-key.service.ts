@@ -51,7 +51,7 @@ export class ApiKeyService {
     const found = await store.load(keyId);
     if (!found || found.apiKey.orgId !== orgId) throw notFound('API key');
     const act = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
-    if (found.apiKey.active && (await store.revoke(orgId, keyId, [act, sessions.draftVersionChange(orgId)]))) sessions.noticeVersionChange();
+    if (found.apiKey.active && (await store.revoke(orgId, keyId, [act, sessions.draftVersionChange(orgId)]))) await sessions.noticeVersionChange();
     return { ...found.apiKey, active: false };
   }
 

@@ -103,7 +103,7 @@ export class CredentialService {
     const installed = await store.install(token, seen, retrieval, { hash, createdAt: new Date(nowMs), generation, ...graceExpiresAt }, newUuid(), drafts);
     if (!installed) return undefined;
     if (endsTokens) this.parts.metrics.revocations.inc({ by: 'client' });
-    feed.forget();
+    await feed.refresh();
     return { clientId, clientSecret };
   }
 

@@ -2,21 +2,23 @@ import type { Clock } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { tornMs } from '../lib/second-look.js';
-import { type Repeating, repeat, sleep } from '../lib/timers.js';
-import type { RevocationStore } from './revocation.store.js';
+import { type Repeating, repeat, sleep, within } from '../lib/timers.js';
+import type { Changes, RevocationStore } from './revocation.store.js';
 
 const pollMs = 1000;
 const oldestMemoryMs = 5000;
+const refreshMs = 200;
 
 /** Follows the revocation version: one read of eight small items a second for the whole process. */
 export class RevocationFeed {
-  private version = -1;
+  private seen: readonly Changes[] = [];
+  /** Of all that is seen: it only grows. */
+  private version = 0;
   /** Changes of this process's own. Kept apart from the store's count: mixed, they could hide one of its. */
   private changes = 0;
   private readAtMs = Number.NEGATIVE_INFINITY;
   private loop: Repeating | undefined;
   private readonly listeners = new Set<() => void>();
-  private purgesSeen: readonly number[] = [];
   private onPurged: (orgId: string | undefined) => void = () => undefined;
 
   constructor(
@@ -46,23 +48,31 @@ export class RevocationFeed {
     await this.loop?.stop();
   }
 
-  /** Forgets what this process remembers at once, after a change of its own. */
-  forget(): void {
+  /**
+   * Forgets what this process remembers at once, after a change of its own, and brings it up to date. It does not wait
+   * long for that: what was changed is changed, and its caller must hear of it.
+   */
+  async refresh(): Promise<void> {
     this.changes++;
+    await within(refreshMs, this.poll(true).catch(this.complain), () => undefined);
   }
 
-  /** Looks now. */
-  async poll(): Promise<void> {
+  /** `ownIsDone`: the transaction of this process's last change has been answered, so that all of it can be read. */
+  private async poll(ownIsDone = false): Promise<void> {
     const beganMs = this.clock.monotonicMs();
-    const { version, purges } = await this.store.changes();
+    const found = await this.store.changes();
+    const isSettled = ({ version, isOwn }: Changes, slot: number): boolean => {
+      const seen = this.seen[slot]?.version ?? -1;
+      return version <= seen || (ownIsDone && isOwn && version === seen + 1);
+    };
     // What was revoked may still be read as it was.
-    if (version > this.version) await sleep(tornMs);
-    this.version = Math.max(this.version, version);
-    const before = this.purgesSeen;
-    this.purgesSeen = purges.map(({ count }, slot) => Math.max(count, before[slot] ?? 0));
-    for (const [slot, { count, last }] of purges.entries()) {
-      const seen = before[slot] ?? 0;
-      if (count > seen) this.onPurged(count === seen + 1 ? last : undefined);
+    if (!found.every(isSettled)) await sleep(tornMs);
+    const before = this.seen;
+    this.seen = found.map((changes, slot) => (changes.version > (before[slot]?.version ?? -1) ? changes : (before[slot] as Changes)));
+    this.version = this.seen.reduce((sum, { version }) => sum + version, 0);
+    for (const [slot, { purges, lastPurged }] of this.seen.entries()) {
+      const missed = purges - (before[slot]?.purges ?? 0);
+      if (missed > 0) this.onPurged(missed === 1 ? lastPurged : undefined);
     }
     this.readAtMs = Math.max(this.readAtMs, beganMs);
   }
@@ -76,7 +86,7 @@ export class RevocationFeed {
 
   /** How many limiters were purged anywhere, as far as is known here. */
   get purges(): number {
-    return this.purgesSeen.reduce((sum, count) => sum + count, 0);
+    return this.seen.reduce((sum, { purges }) => sum + purges, 0);
   }
 
   /** Whose limiter was purged; undefined: of several orgs, any of which it may have been. */

@@ -3,7 +3,7 @@ import { absent } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
-import { bucketOf } from '../lib/id.js';
+import { bucketOf, newUuid } from '../lib/id.js';
 import { type AccessClaims, accessTtlSecs, refreshTtlSecs } from './token.js';
 
 const table = 'revoked_tokens';
@@ -23,27 +23,26 @@ export const clientKey = (clientId: string) => ({ PK: key`CLIENT#${clientId}` })
 export interface Changes {
   /** Goes up with every revocation, in the same transaction: nobody remembers past a change of it. */
   readonly version: number;
-  /** How often an org's limiter was purged, and whose last. */
-  readonly purges: readonly Purges[];
-}
-
-export interface Purges {
-  readonly count: number;
-  readonly last?: string;
+  /** Whether it was this process that changed it last. */
+  readonly isOwn: boolean;
+  /** How often the limiter of one of these orgs was purged, and whose last. */
+  readonly purges: number;
+  readonly lastPurged?: string;
 }
 
 export class RevocationStore {
+  private readonly writer = newUuid();
+
   constructor(private readonly client: StoreClient) {}
 
-  async changes(): Promise<Changes> {
+  async changes(): Promise<Changes[]> {
     const items = await this.client.getMany(table, slots.map(versionKey), { consistent: true });
-    return {
-      version: items.reduce((sum, item) => sum + ((item?.version as number | undefined) ?? 0), 0),
-      purges: items.map((item) => ({
-        count: (item?.purges as number | undefined) ?? 0,
-        ...(item?.last_purged ? { last: item.last_purged as string } : {}),
-      })),
-    };
+    return items.map(({ version = 0, changed_by, purges = 0, last_purged } = {}) => ({
+      version: version as number,
+      isOwn: changed_by === this.writer,
+      purges: purges as number,
+      ...(last_purged ? { lastPurged: last_purged as string } : {}),
+    }));
   }
 
   async isRevoked({
@@ -111,12 +110,12 @@ export class RevocationStore {
 
   /** For any transaction after which remembered tokens, secrets or keys must be looked at anew. Counting it twice is harmless. */
   draftVersionChange(orgId: string): Write {
-    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1 } };
+    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1 }, set: { changed_by: this.writer } };
   }
 
   /** The same for the transaction that gives an org's limiter another namespace. */
   draftPurge(orgId: string): Write {
-    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1, purges: 1 }, set: { last_purged: orgId } };
+    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1, purges: 1 }, set: { changed_by: this.writer, last_purged: orgId } };
   }
 
   private async revoke(item: { readonly PK: string } & Record<string, string | number>, orgId: string, audit: Draft): Promise<void> {

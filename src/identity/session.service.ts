@@ -146,7 +146,7 @@ export class SessionService {
     });
     await revocations.revokeToken(claims, nowMs, act);
     metrics.revocations.inc({ by: 'token' });
-    feed.forget();
+    await feed.refresh();
   }
 
   /** The claims of an access token that is neither forged, expired nor revoked. Remembered only while nothing is revoked. */
@@ -196,9 +196,9 @@ export class SessionService {
     this.parts.feed.whenPurged(tell);
   }
 
-  /** Makes this gateway forget at once, after such a change of its own. */
-  noticeVersionChange(): void {
-    this.parts.feed.forget();
+  /** Brings this gateway up to date at once, after such a change of its own. */
+  noticeVersionChange(): Promise<void> {
+    return this.parts.feed.refresh();
   }
 
   private async firstMatch(secret: string, hashes: readonly string[]): Promise<string | undefined> {
@@ -218,7 +218,7 @@ export class SessionService {
       audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } }),
     );
     metrics.revocations.inc({ by: 'family' });
-    feed.forget();
+    await feed.refresh();
   }
 
   private async pairOf(

@@ -63,7 +63,7 @@ export class NamespaceService {
     const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
     const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [act, sessions.draftPurge(orgId)]);
     this.forget(orgId);
-    sessions.noticeVersionChange();
+    await sessions.noticeVersionChange();
     // Another purge came first: then that one has done what was asked.
     return replaced || (await store.load(orgId)) !== old;
   }

@@ -152,7 +152,7 @@ export class OrgService {
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
       const saved = { ...changed, zones, quotas: inChainOrder(changed.quotas, changed.modelOrdering) };
       if (await this.store.saveOrg(saved, [act, this.parts.sessions.draftVersionChange(orgId)])) {
-        this.parts.sessions.noticeVersionChange();
+        await this.parts.sessions.noticeVersionChange();
         return { ...saved, version: org.version + 1 };
       }
     }
@@ -190,7 +190,7 @@ export class OrgService {
       const changed = Object.keys(changes).filter((field) => changes[field as keyof AppChanges] !== undefined);
       const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
       if (await this.store.saveApp(record, [act, this.parts.sessions.draftVersionChange(orgId)])) {
-        this.parts.sessions.noticeVersionChange();
+        await this.parts.sessions.noticeVersionChange();
         return inForce(org, { ...record, version: app.version + 1 });
       }
     }

@@ -173,16 +173,18 @@ describe('secrets', () => {
 });
 
 describe('the revocation feed', () => {
-  /** When a version was first read. */
+  const none = { version: 0, isOwn: false, purges: 0 };
+  /** When the sum of the versions was first read. */
   let seenMs: Map<number, number>;
-  let changes: Changes;
+  let changes: Changes[];
   let feed: RevocationFeed;
   beforeEach(async () => {
-    changes = { version: 1, purges: [{ count: 0 }, { count: 3, last: otherOrgId }] };
+    changes = [none, { version: 1, isOwn: false, purges: 3, lastPurged: otherOrgId }];
     seenMs = new Map();
     const store = {
       changes: async () => {
-        if (!seenMs.has(changes.version)) seenMs.set(changes.version, performance.now());
+        const sum = changes.reduce((all, { version }) => all + version, 0);
+        if (!seenMs.has(sum)) seenMs.set(sum, performance.now());
         return changes;
       },
     };
@@ -190,31 +192,52 @@ describe('the revocation feed', () => {
     await feed.start();
   });
   afterEach(() => feed.stop());
+  const sinceSeen = (sum: number): number => performance.now() - (seenMs.get(sum) as number);
 
   it('goes by a version of others only when all that came with it can be read, too', async () => {
     const before = feed.current();
-    changes = {
-      version: 2,
-      purges: [
-        { count: 1, last: orgId },
-        { count: 3, last: otherOrgId },
-      ],
-    };
+    changes = [{ version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as Changes];
     const purged: unknown[] = [];
     feed.whenPurged((of) => purged.push([of, feed.current()]));
     while (feed.current() === before) await sleep(1);
-    expect(performance.now() - (seenMs.get(2) as number)).toBeGreaterThan(90);
+    expect(sinceSeen(2)).toBeGreaterThan(90);
     expect(purged).toEqual([[orgId, feed.current()]]);
   });
 
-  it('forgets at once after a change of its own, and again when its version is read', async () => {
+  it('forgets at once after a change of its own, and goes by its version without waiting', async () => {
     const before = feed.current();
-    feed.forget();
-    const after = feed.current();
-    expect(after).not.toBe(before);
-    changes = { version: 2, purges: [] };
-    while (feed.current() === after) await sleep(1);
-    expect(performance.now() - (seenMs.get(2) as number)).toBeGreaterThan(90);
+    changes = [none, { version: 2, isOwn: true, purges: 3, lastPurged: otherOrgId }];
+    const refreshed = feed.refresh();
+    expect(feed.current()).not.toBe(before);
+    await refreshed;
+    expect(feed.current()).toBe('2/1');
+  });
+
+  it.each<[string, () => Changes[]]>([
+    ['before its own', () => [none, { version: 3, isOwn: true, purges: 3 }]],
+    ['after its own', () => [none, { version: 3, isOwn: false, purges: 3 }]],
+    [
+      'elsewhere',
+      () => [
+        { version: 1, isOwn: false, purges: 0 },
+        { version: 2, isOwn: true, purges: 3 },
+      ],
+    ],
+    ['instead of its own, which changed nothing', () => [none, { version: 3, isOwn: false, purges: 3 }]],
+  ])('waits after a change of its own as well if another came %s', async (_, next) => {
+    changes = next();
+    void feed.refresh();
+    while (!feed.current().startsWith('3/')) await sleep(1);
+    expect(sinceSeen(3)).toBeGreaterThan(90);
+  });
+
+  it('tells that it may have been anyone where it has missed a purge', async () => {
+    const purged: unknown[] = [];
+    feed.whenPurged((of) => purged.push(of));
+    changes = [{ version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as Changes];
+    while (purged.length === 0) await sleep(1);
+    expect(purged).toEqual([undefined]);
+    expect(feed.purges).toBe(5);
   });
 });
 
