@@ -629,10 +629,10 @@ describe('many at once', () => {
   });
 
   it('through two gateways are never granted more than there is', async () => {
-    const place = await newPlace([rpm(100)]);
-    const results = await Promise.all(Array.from({ length: 200 }, (_, i) => acquire(place, { rpm: 1 }, {}, i % 2 ? app : other)));
-    expect(countLeases(results)).toBe(100);
-    expect(await bucketOf(place)).toMatchObject({ limits: [{ available: 0, totalConsumed: 100 }] });
+    const place = await newPlace([rpm(50)]);
+    const results = await Promise.all(Array.from({ length: 100 }, (_, i) => acquire(place, { rpm: 1 }, {}, i % 2 ? app : other)));
+    expect(countLeases(results)).toBe(50);
+    expect(await bucketOf(place)).toMatchObject({ limits: [{ available: 0, totalConsumed: 50 }] });
     for (const on of [app, other]) await refused(place, { rpm: 1 }, {}, on);
   });
 
