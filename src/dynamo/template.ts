@@ -7,11 +7,9 @@ const logicalId = (table: TableName): string =>
     .map((word) => word[0]?.toUpperCase() + word.slice(1))
     .join('')}Table`;
 
-const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:ConditionCheckItem', 'dynamodb:DescribeTable'];
-const setUp = ['CreateTable', 'DescribeTable', 'DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'UpdateContinuousBackups'].map(
-  (action) => `dynamodb:${action}`,
-);
-const writes = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:BatchWriteItem'];
+const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem', 'DescribeTable'];
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
+const setUp = ['CreateTable', 'DescribeTable', 'DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'UpdateContinuousBackups'];
 
 /** CloudFormation for the tables and the least policies that gateway, worker and `tollgate tables` run with. */
 export function cloudFormationTemplate(prefix: string): object {
@@ -41,7 +39,7 @@ export function cloudFormationTemplate(prefix: string): object {
   ]);
   resources.TablesPolicy = policy('What `tollgate tables` may do', [
     [setUp, tableNames],
-    [['dynamodb:GetItem', 'dynamodb:UpdateItem'], ['limiter']],
+    [['GetItem', 'UpdateItem'], ['limiter']],
   ]);
   return {
     AWSTemplateFormatVersion: '2010-09-09',
@@ -65,7 +63,7 @@ function policy(description: string, allowed: readonly (readonly [actions: reado
       Description: description,
       PolicyDocument: {
         Version: '2012-10-17',
-        Statement: allowed.map(([Action, tables]) => ({ Effect: 'Allow', Action, Resource: arns(tables) })),
+        Statement: allowed.map(([actions, tables]) => ({ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`), Resource: arns(tables) })),
       },
     },
   };

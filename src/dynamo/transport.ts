@@ -53,19 +53,21 @@ export const requestMs = 1000;
 const logger = { debug() {}, warn() {}, trace() {} } as unknown as NonNullable<DynamoDBClientConfig['logger']>;
 const sockets = { keepAlive: true, maxSockets: 128 };
 
-/** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
-export function adminClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
-  return new DynamoDBClient({ ...(region ? { region } : {}), ...(endpoint ? { endpoint } : {}), ...(credentials ? { credentials } : {}), logger });
-}
+const settingsOf = ({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClientConfig => ({
+  ...(region ? { region } : {}),
+  ...(endpoint ? { endpoint } : {}),
+  ...(credentials ? { credentials } : {}),
+  logger,
+});
 
-export function requestClient({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClient {
+/** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
+export const adminClient = (store: StoreEndpoint): DynamoDBClient => new DynamoDBClient(settingsOf(store));
+
+function requestClient(store: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
-    ...(region ? { region } : {}),
-    ...(endpoint ? { endpoint } : {}),
-    ...(credentials ? { credentials } : {}),
+    ...settingsOf(store),
     // Whether a call may be repeated is known above, not here.
     maxAttempts: 1,
-    logger,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectMs,
       requestTimeout: requestMs,
