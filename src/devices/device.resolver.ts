@@ -28,20 +28,20 @@ const mostReadingsAPage = 1000;
 @Resolver(() => DeviceType)
 export class DeviceResolver {
   @Authorized<Policy>('devices:serve')
-  @Mutation(() => RegisterDevicePayload, { description: 'Called by a device at each boot.' })
+  @Mutation(() => RegisterDevicePayload, { nullable: true, description: 'Called by a device at each boot.' })
   registerDevice(@Arg('input', () => RegisterDeviceInput) input: RegisterDeviceInput, @Ctx() { viewer, devices }: Context) {
     return devices.register(orgIdFor(viewer, undefined), input);
   }
 
   @Authorized<Policy>('devices:serve')
-  @Mutation(() => IngestPayload, { description: 'Stores readings once each, and says of each what became of it.' })
+  @Mutation(() => IngestPayload, { nullable: true, description: 'Stores readings once each, and says of each what became of it.' })
   async ingest(@Arg('input', () => IngestInput) { readings }: IngestInput, @Ctx() { viewer, devices }: Context) {
     const judged = await devices.ingest(orgIdFor(viewer, undefined), readings);
     return { settledBatchIds: settledIds(judged), verdicts: judged.map(presented) };
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => DeviceType)
+  @Mutation(() => DeviceType, { nullable: true })
   renameDevice(
     @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
     @Arg('hardwareId', () => String) hardwareId: string,

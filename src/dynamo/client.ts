@@ -4,6 +4,7 @@ import { newUuid } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Pace } from '../lib/pace.js';
 import { sleep } from '../lib/timers.js';
+import type { Units } from '../lib/units.js';
 import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
 import { type Applied, type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
 import { pauseMs, RetryBudget } from './retry.js';
@@ -61,13 +62,6 @@ export interface Page {
 export interface Indexed {
   readonly entry: Item;
   readonly item: Item;
-}
-
-/** Capacity units and calls, as the store itself counted them. */
-export interface Units {
-  read: number;
-  write: number;
-  calls: number;
 }
 
 const deadlineMs = 4000;
@@ -293,6 +287,8 @@ export class StoreClient {
     { untilMs = this.clock.monotonicMs() + deadlineMs, onThrottled }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
+    // An abandoned query must not go on consuming read capacity. A write goes on: its outcome would be unknown otherwise.
+    if (isRead(call) && this.operation.getStore()?.isOver) throw new StoreUnavailable('read', { cause: new Error('the operation has timed out') });
     this.budget.called();
     for (let attempt = 0; ; attempt++) {
       try {

@@ -12,6 +12,7 @@ import type { SpendId } from '../spend/scope.js';
 import type { Sticky } from '../spend/selection.js';
 import type { Total } from '../spend/spend.store.js';
 import type { StickyId } from '../spend/sticky.store.js';
+import { WorkBudget } from './work-budget.js';
 
 /** What a resolver gets: who is calling, this request's loaders, and the services. */
 export interface Context extends Services {
@@ -22,6 +23,8 @@ export interface Context extends Services {
   readonly loaders: Loaders;
   /** This request's reads of spend, batched. */
   readonly reader: SpendReader;
+  /** The complexity this operation may still use. A field whose work depends on stored data charges it before it reads. */
+  readonly work: WorkBudget;
   /** Notes that a limit has refused, for the headers of the answer. */
   limited(refusal: Refusal): void;
   /** The same without what the request has read before: for what it has just changed. */
@@ -48,7 +51,8 @@ const nobodyAsks = (): void => undefined;
 
 export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited'>>): Context {
   const loaders = new Loaders(services, request.viewer);
-  const own = { limited: nobodyAsks, ...request, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+  const work = new WorkBudget();
+  const own = { limited: nobodyAsks, ...request, work, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
   // The services are the same for all: inherited, they need not be copied for each request.
   return Object.assign(Object.create(services) as Services, own);
 }

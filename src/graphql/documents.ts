@@ -12,7 +12,8 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { badInput, GatewayError } from '../lib/errors.js';
-import { bounds, boundsRule, refuseCostly } from './bounds.js';
+import { bounds, boundsRule, staticCost } from './bounds.js';
+import { WorkBudget } from './work-budget.js';
 
 /** The rules beyond GraphQL's own that every document has to pass, by whatever transport it comes. */
 export const documentRules = (production: boolean): ValidationRule[] => [boundsRule, ...(production ? [NoSchemaIntrospectionCustomRule] : [])];
@@ -47,7 +48,7 @@ export class SubscriptionDocuments {
       if (!operation) return [asGraphQLError(badInput({ path: 'operationName', message: 'names no operation of the document' }))];
       if (operation.operation !== 'subscription')
         return [asGraphQLError(badInput({ path: 'query', message: 'only subscriptions run here; send queries and mutations by HTTP' }))];
-      refuseCostly(this.schema, document, operation, variables ?? {});
+      new WorkBudget().charge(staticCost(this.schema, document, operation, variables ?? {}));
       return { schema: this.schema, document, operationName: operationName ?? null, variableValues: variables ?? {} };
     } catch (error) {
       if (error instanceof GatewayError) return [asGraphQLError(error)];

@@ -6,6 +6,7 @@ import { badInput, GatewayError, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { redactText } from '../lib/log.js';
 import { within } from '../lib/timers.js';
+import type { Units } from '../lib/units.js';
 import type { Admission } from './admission.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
@@ -97,8 +98,8 @@ export async function handleGraphQL(
   const startedMs = clock.monotonicMs();
   const requestId = requestIdOf(request.headers);
   const address = addressOf(request, config.trustProxy);
-  const units = { read: 0, write: 0, calls: 0 };
-  const served: Served = { operation: 'none', codes: [] };
+  const units: Units = { read: 0, write: 0, calls: 0 };
+  const served: Served = { operation: 'none', isQuery: false, units, codes: [] };
   let viewer: Viewer = { kind: 'ANONYMOUS' };
   let answer: Answer;
   let contentType = plainJson;
@@ -128,6 +129,7 @@ export async function handleGraphQL(
     // Following a request through all its waits costs a fifth of its CPU: only where a line of the log will tell its units.
     const work = log.isLevelEnabled('info') ? store.metered(units, serve) : serve();
     answer = await within(bounds.operationMs, work, () => {
+      units.isOver = served.isQuery;
       throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
     });
   } catch (caught) {
@@ -143,7 +145,10 @@ export async function handleGraphQL(
   const outcome = served.codes[0] ?? 'ok';
   metrics.requests.inc({ operation: served.operation, outcome });
   metrics.requestSeconds.observe({ operation: served.operation }, ms / 1000);
-  log.info({ requestId, operation: served.operation, principal: principalOf(viewer, address), ms, ...units, outcome }, 'request');
+  log.info(
+    { requestId, operation: served.operation, principal: principalOf(viewer, address), ms, read: units.read, write: units.write, calls: units.calls, outcome },
+    'request',
+  );
 }
 
 export interface Answer {

@@ -4,7 +4,8 @@ import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSche
 import { LRUCache } from 'lru-cache';
 import { badInput, GatewayError } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
-import { bounds, isKnownList, refuseCostly } from './bounds.js';
+import type { Units } from '../lib/units.js';
+import { bounds, isKnownList, staticCost } from './bounds.js';
 import type { Context, Refusal } from './context.js';
 import { asGraphQLError, documentRules, rememberedDocuments } from './documents.js';
 import { limitHeaders, type Mask, type PublicError, refusalHeaders, statusOf } from './errors.js';
@@ -21,6 +22,8 @@ export interface GraphQLParams {
 export interface Served {
   /** The root fields asked for: a bounded set, unlike the names callers give. */
   operation: string;
+  isQuery: boolean;
+  readonly units: Units;
   codes: string[];
   /** What a rule of validation threw; Apollo would make a fault of ours of it. */
   thrown?: GraphQLError;
@@ -66,12 +69,17 @@ export async function startOperations({ schema, production, mask, log, turnstile
   async function perform(document: DocumentNode, operation: OperationDefinitionNode, params: GraphQLParams, context: HttpContext): Promise<Outcome> {
     const { operationName = null, variables = {} } = params;
     context.served.operation = rootNames(operation);
+    context.served.isQuery = operation.operation === 'query';
     try {
       if (operation.operation === 'subscription')
         throw badInput({ path: 'query', message: 'subscriptions go over WebSocket or SSE (`Accept: text/event-stream`) at this path' });
-      const cost = refuseCostly(schema, document, operation, variables);
-      if (cost >= bounds.listComplexity) turnstile.refuseList();
-      return outcomeOf(await execute({ schema, document, contextValue: context, operationName, variableValues: variables }), context);
+      const cost = staticCost(schema, document, operation, variables);
+      context.work.charge(cost);
+      const run = () => execute({ schema, document, contextValue: context, operationName, variableValues: variables });
+      if (cost < bounds.listComplexity) return outcomeOf(await run(), context);
+      turnstile.refuseList();
+      // Metered whatever the log level: a list that times out must stop reading.
+      return outcomeOf(await context.store.metered(context.served.units, run), context);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       return outcomeOf({ errors: [asGraphQLError(error)] }, context);

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
-import { buildSchema, type NonEmptyArray } from 'type-graphql';
+import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
 import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
 import { DeviceResolver, OrgDeviceResolver, ReadingResolver } from '../devices/device.resolver.js';
@@ -47,6 +47,8 @@ const resolvers: NonEmptyArray<ResolverClass> = [
 
 /** The one schema. `more` lets a test of the transports bring a field of its own. */
 export function createSchema(more: readonly ResolverClass[] = []): Promise<GraphQLSchema> {
+  // JavaScript runs the decorators of parameters last to first, and type-graphql emits arguments in the order it hears of them.
+  getMetadataStorage().params.sort((a, b) => a.index - b.index);
   return buildSchema({
     resolvers: [...resolvers, ...more] as NonEmptyArray<ResolverClass>,
     authChecker,

@@ -12,13 +12,13 @@ import { actorName, orgIdFor, type Policy } from './viewer.js';
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => CreateApiKeyPayload, { description: 'A key for devices of the org, shown this once.' })
+  @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'A key for devices of the org, shown this once.' })
   createApiKey(@Arg('input', () => CreateApiKeyInput) { orgId, description }: CreateApiKeyInput, @Ctx() { viewer, apiKeys }: Context) {
     return apiKeys.create(orgIdFor(viewer, orgId, 'input.orgId'), description, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => ApiKeyType, { description: 'Ends a key, everywhere within 2 s.' })
+  @Mutation(() => ApiKeyType, { nullable: true, description: 'Ends a key, everywhere within 2 s.' })
   revokeApiKey(
     @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
     @Arg('keyId', () => Uuid) keyId: string,

@@ -25,13 +25,14 @@ export class IdentityResolver {
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => TokenPairType, { description: 'Logs a client in.' })
+  @Mutation(() => TokenPairType, { nullable: true, description: 'Logs a client in.' })
   async issueToken(@Arg('input', () => IssueTokenInput) { clientId, clientSecret }: IssueTokenInput, @Ctx() { sessions, address }: Context) {
     return sessions.issue(await sessions.logIn(clientId, clientSecret, address));
   }
 
   @Authorized<Policy>('public')
   @Mutation(() => TokenPairType, {
+    nullable: true,
     description: 'Exchanges a refresh token for a new pair. Sent again within 30 s, it gives the same successor; later, it ends the whole session.',
   })
   refreshToken(@Arg('refreshToken', () => String) refreshToken: string, @Ctx() { sessions, address }: Context) {
@@ -40,6 +41,7 @@ export class IdentityResolver {
 
   @Authorized<Policy>('credentials:manage')
   @Mutation(() => Boolean, {
+    nullable: true,
     description: 'Ends an access token, or a refresh token with all that came of it, everywhere within 2 s. True also for one that is unknown or has expired.',
   })
   async revokeToken(@Arg('token', () => String) token: string, @Ctx() { viewer, sessions }: Context) {
@@ -48,7 +50,10 @@ export class IdentityResolver {
   }
 
   @Authorized<Policy>('credentials:manage')
-  @Mutation(() => RotateCredentialsPayload, { description: 'Hands out a one-time token for a new secret. Nothing changes until it is redeemed.' })
+  @Mutation(() => RotateCredentialsPayload, {
+    nullable: true,
+    description: 'Hands out a one-time token for a new secret. Nothing changes until it is redeemed.',
+  })
   rotateCredentials(@Arg('input', () => RotateCredentialsInput) { orgId, appId, graceHours }: RotateCredentialsInput, @Ctx() { viewer, credentials }: Context) {
     const named = appId ?? undefined;
     if (viewer.kind === 'APP_CLIENT' && named !== undefined && named !== viewer.appId) throw notFound('app');
@@ -58,7 +63,7 @@ export class IdentityResolver {
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => RetrievedSecretType, { description: 'Makes the secret and shows it, once a token.' })
+  @Mutation(() => RetrievedSecretType, { nullable: true, description: 'Makes the secret and shows it, once a token.' })
   retrieveSecret(@Arg('token', () => String) token: string, @Ctx() { credentials }: Context) {
     return credentials.retrieve(token);
   }

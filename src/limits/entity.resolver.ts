@@ -80,13 +80,13 @@ export class OrgEntityResolver {
 @Resolver(() => EntityType)
 export class EntityResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => EntityType)
+  @Mutation(() => EntityType, { nullable: true })
   createEntity(@Arg('input', () => CreateEntityInput) { orgId, ...request }: CreateEntityInput, @Ctx() { viewer, entities }: Context) {
     return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => Boolean, { description: 'With its limits and buckets; what it has used stays on record. False where there was nothing.' })
+  @Mutation(() => Boolean, { nullable: true, description: 'With its limits and buckets; what it has used stays on record. False where there was nothing.' })
   deleteEntity(
     @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
     @Arg('entityId', () => String) entityId: string,

@@ -3,6 +3,7 @@ import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
 import { actorName, maySeeOrg, orgIdFor, type Policy } from '../identity/viewer.js';
 import { notFound } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { LeaseHandle } from './lease.js';
@@ -42,7 +43,7 @@ export class LimitResolver {
   }
 
   @Authorized<Policy>('limits:use')
-  @Mutation(() => AcquireResultType, { description: 'Takes tokens, or says when to try again.' })
+  @Mutation(() => AcquireResultType, { nullable: true, description: 'Takes tokens, or says when to try again.' })
   async acquire(@Arg('input', () => AcquireInput) input: AcquireInput, @Ctx() { viewer, limits, limited }: Context) {
     const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input);
     if (result.kind === 'RateLimited') limited(result);
@@ -50,31 +51,34 @@ export class LimitResolver {
   }
 
   @Authorized<Policy>('limits:use')
-  @Mutation(() => LeaseAdjustmentType, { description: 'Corrects what a lease took, once the true cost is known.' })
+  @Mutation(() => LeaseAdjustmentType, { nullable: true, description: 'Corrects what a lease took, once the true cost is known.' })
   adjustLease(@Arg('input', () => AdjustLeaseInput) { leaseId, adjust, idempotencyKey }: AdjustLeaseInput, @Ctx() context: Context) {
-    return context.leases.adjust(leaseId, leaseFor(context, leaseId), adjust, idempotencyKey);
+    return context.leases.adjust(leaseId, leaseFor(context, leaseId), adjust, idempotencyKey ?? newUuid());
   }
 
   @Authorized<Policy>('limits:use')
-  @Mutation(() => LeaseAdjustmentType, { description: 'Gives back all that the lease took; applies once.' })
+  @Mutation(() => LeaseAdjustmentType, { nullable: true, description: 'Gives back all that the lease took; applies once.' })
   releaseLease(@Arg('leaseId', () => String) leaseId: string, @Ctx() context: Context) {
     return context.leases.release(leaseId, leaseFor(context, leaseId));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => LimitConfigType, { description: 'Sets the limits of a level, in place of all that it had.' })
+  @Mutation(() => LimitConfigType, { nullable: true, description: 'Sets the limits of a level, in place of all that it had.' })
   setLimits(@Arg('input', () => SetLimitsInput) { orgId, ...request }: SetLimitsInput, @Ctx() { viewer, limitConfigs }: Context) {
     return limitConfigs.set(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => Boolean, { description: 'False where there was nothing.' })
+  @Mutation(() => Boolean, { nullable: true, description: 'False where there was nothing.' })
   deleteLimits(@Arg('input', () => DeleteLimitsInput) { orgId, ...request }: DeleteLimitsInput, @Ctx() { viewer, limitConfigs }: Context) {
     return limitConfigs.delete(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => Boolean, { description: 'Deletes every limiter item of the org. Leases that are out are then unknown; the audit trail stays.' })
+  @Mutation(() => Boolean, {
+    nullable: true,
+    description: 'Deletes every limiter item of the org. Leases that are out are then unknown; the audit trail stays.',
+  })
   purgeLimiter(@Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined, @Ctx() { viewer, namespaces }: Context) {
     return namespaces.purge(orgIdFor(viewer, orgId), actorName(viewer));
   }

@@ -234,8 +234,8 @@ export class AdjustLeaseInput {
   @Field(() => [ConsumeInput], { description: 'Positive takes more, and may leave the bucket in debt; negative gives back.' })
   readonly adjust!: ConsumeInput[];
 
-  @Field(() => Uuid, { description: 'The same key on the same lease applies once.' })
-  readonly idempotencyKey!: string;
+  @Field(() => Uuid, { nullable: true, description: 'Makes a retry safe: the same key on the same lease applies once. Without it each call applies.' })
+  readonly idempotencyKey?: string | null;
 }
 
 @ObjectType('LeaseAdjustment')

@@ -66,25 +66,25 @@ export class OrgResolver {
   }
 
   @Authorized<Policy>('platform:manage')
-  @Mutation(() => RegisterOrgPayload)
+  @Mutation(() => RegisterOrgPayload, { nullable: true })
   registerOrg(@Arg('input', () => RegisterOrgInput) input: RegisterOrgInput, @Ctx() { viewer, orgs }: Context) {
     return orgs.registerOrg(input, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => OrgType)
+  @Mutation(() => OrgType, { nullable: true })
   updateOrg(@Arg('input', () => UpdateOrgInput) { orgId, ...changes }: UpdateOrgInput, @Ctx() { viewer, orgs }: Context) {
     return orgs.updateOrg(orgIdFor(viewer, orgId, 'input.orgId'), changes, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => RegisterAppPayload)
+  @Mutation(() => RegisterAppPayload, { nullable: true })
   registerApp(@Arg('input', () => RegisterAppInput) { orgId, ...app }: RegisterAppInput, @Ctx() { viewer, orgs }: Context) {
     return orgs.registerApp(orgIdFor(viewer, orgId, 'input.orgId'), app, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => AppType)
+  @Mutation(() => AppType, { nullable: true })
   updateApp(@Arg('input', () => UpdateAppInput) { orgId, appId, ...changes }: UpdateAppInput, @Ctx() { viewer, orgs }: Context) {
     return orgs.updateApp({ orgId: orgIdFor(viewer, orgId, 'input.orgId'), appId }, changes, actorName(viewer));
   }

@@ -36,13 +36,13 @@ async function appFor({ viewer, loaders }: Context, orgId: string | null | undef
 @Resolver(() => CostReceiptType)
 export class CostResolver {
   @Authorized<Policy>('spend:submit')
-  @Mutation(() => CostReceiptType, { description: 'Counts what a call cost, once.' })
+  @Mutation(() => CostReceiptType, { nullable: true, description: 'Counts what a call cost, once.' })
   async submitCost(@Arg('input', () => SubmitCostInput) input: SubmitCostInput, @Ctx() context: Context) {
     return context.spend.submitCost(await appFor(context, input.orgId, input.appId), input);
   }
 
   @Authorized<Policy>('spend:submit')
-  @Mutation(() => [CostOutcomeType], { description: '1 to 100; each gets its own outcome.' })
+  @Mutation(() => [CostOutcomeType], { nullable: true, description: '1 to 100; each gets its own outcome.' })
   submitCosts(@Arg('inputs', () => [SubmitCostInput]) inputs: SubmitCostInput[], @Ctx() context: Context) {
     if (inputs.length < 1 || inputs.length > mostInputs) throw badInput({ path: 'inputs', message: `must have 1 to ${mostInputs} items` });
     // Of two items with one id the first is judged first, whatever scopes and labels they name.
@@ -74,7 +74,10 @@ export class CostResolver {
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => ModelSelectionType, { description: 'Puts a scope on a label for the rest of its day, used up or not; null lets the quotas decide again.' })
+  @Mutation(() => ModelSelectionType, {
+    nullable: true,
+    description: 'Puts a scope on a label for the rest of its day, used up or not; null lets the quotas decide again.',
+  })
   async overrideModel(@Arg('input', () => OverrideModelInput) { orgId, appId, label }: OverrideModelInput, @Ctx() context: Context) {
     const org = await context.loaders.org(orgIdFor(context.viewer, orgId, 'input.orgId'));
     if (!org) throw notFound('org');

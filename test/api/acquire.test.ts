@@ -36,7 +36,7 @@ interface Place {
   readonly entityId: string;
   readonly resource: string;
 }
-type Acquired = op.AcquireMutation['acquire'];
+type Acquired = NonNullable<op.AcquireMutation['acquire']>;
 type Lease = Extract<Acquired, { __typename: 'Lease' }>;
 type RateLimited = Extract<Acquired, { __typename: 'RateLimited' }>;
 

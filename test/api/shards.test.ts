@@ -51,7 +51,7 @@ const perMinute = (capacity: number, name = 'tokens'): op.LimitInput => ({ name,
 const setLimits = (entityId: string, ...limits: op.LimitInput[]) =>
   app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource, limits } });
 
-type Acquired = op.AcquireMutation['acquire'];
+type Acquired = NonNullable<op.AcquireMutation['acquire']>;
 const acquire = async (
   { entityId }: BucketId,
   amount: number,

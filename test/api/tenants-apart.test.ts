@@ -3,7 +3,7 @@ import { type GraphQLInputType, type GraphQLSchema, getNamedType, isInputObjectT
 import { type Background, buildBackground } from '../../src/app.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { silentLog } from '../../src/lib/log.js';
-import { adminKey, Caller, type Client, newApp, newOrg, orgInput, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import { adminKey, Caller, type Client, newApp, newOrg, orgInput, type PublicError, type Succeeded, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
 type Role = 'anonymous' | 'admin' | 'org' | 'app' | 'device';
@@ -82,7 +82,7 @@ async function newWorld(): Promise<World> {
   const leases = await Promise.all(
     acquireIds.map((requestId) => ask(op.AcquireDocument, { input: { entityId: parentId, resource, consume: [{ limit, amount: 1 }], requestId } })),
   );
-  const { acquire } = leases[0] as op.AcquireMutation;
+  const { acquire } = leases[0] as Succeeded<op.AcquireMutation>;
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   const adjustKey = randomUUID();
   await ask(op.AdjustLeaseDocument, { input: { leaseId: acquire.leaseId, adjust: [{ limit, amount: 1 }], idempotencyKey: adjustKey } });

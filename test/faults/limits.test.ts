@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../src/lib/timers.js';
-import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type Caller, type Succeeded, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { newTenant, noonClock } from '../worker/costs.js';
@@ -68,7 +68,7 @@ const eventsOf = async (entityId: string) =>
 const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** Sends the same until its outcome is known, as a careful client does. */
-async function insist<T, V>(caller: Caller, document: Parameters<typeof caller.send<T, V>>[0], variables: V): Promise<T> {
+async function insist<T, V>(caller: Caller, document: Parameters<typeof caller.send<T, V>>[0], variables: V): Promise<Succeeded<T>> {
   for (const untilMs = performance.now() + 20_000; ; await sleep(20)) {
     const { data, errors } = await caller.send<T, V>(document, variables);
     if (data) return data;

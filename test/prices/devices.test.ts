@@ -1,9 +1,10 @@
 // Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DeviceStore } from '../../src/devices/device.store.js';
-import { StoreClient, type Units } from '../../src/dynamo/client.js';
+import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
+import type { Units } from '../../src/lib/units.js';
 import { Caller, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';

@@ -1,8 +1,9 @@
 // Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
 import { randomUUID } from 'node:crypto';
-import { StoreClient, type Units } from '../../src/dynamo/client.js';
+import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
+import type { Units } from '../../src/lib/units.js';
 import { BucketStore } from '../../src/limits/bucket.store.js';
 import type { LeaseHandle } from '../../src/limits/lease.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';

@@ -1,8 +1,8 @@
 // Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
-import type { Units } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
+import type { Units } from '../../src/lib/units.js';
 import { newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 

@@ -27,9 +27,13 @@ export interface PublicError {
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
-  readonly data: T | null | undefined;
+  /** Null if a mutation failed: its root field is null then, and tests of single mutations care for nothing else. */
+  readonly data: Succeeded<T> | null | undefined;
   readonly errors: readonly PublicError[] | undefined;
 }
+
+/** The data of an operation that succeeded: no root field is null because of an error. */
+export type Succeeded<T> = { readonly [K in keyof T]: NonNullable<T[K]> };
 
 export type RequestHeaders = Record<string, string>;
 
@@ -42,13 +46,15 @@ export class Caller {
 
   /** Sends the operation and returns whatever comes back. */
   async send<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V, headers: RequestHeaders = {}): Promise<Answer<T>> {
+    const query = typeof document === 'string' ? document : print(document);
     const response = await fetch(this.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...this.headers, ...headers },
-      body: JSON.stringify({ query: typeof document === 'string' ? document : print(document), variables }),
+      body: JSON.stringify({ query, variables }),
     });
-    const { data, errors } = (await response.json()) as { data?: T; errors?: PublicError[] };
-    return { status: response.status, headers: response.headers, data, errors };
+    const { data, errors } = (await response.json()) as { data?: Succeeded<T>; errors?: PublicError[] };
+    const hasFailed = query.trimStart().startsWith('mutation') && errors !== undefined && data !== undefined;
+    return { status: response.status, headers: response.headers, data: hasFailed ? null : data, errors };
   }
 
   /** Whether a subscription is taken on, as an answer: its error, or nothing once it is open. */
@@ -71,11 +77,11 @@ export class Caller {
     await reader?.cancel();
     const [, event = '{}'] = /event: next\ndata: (.*)/.exec(text) ?? [];
     const { data, errors } = JSON.parse(event) as { data?: unknown; errors?: PublicError[] };
-    return { status, headers, data, errors };
+    return { status, headers, data: data as Succeeded<unknown> | undefined, errors };
   }
 
   /** The data of an operation that must succeed. */
-  async ask<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V): Promise<T> {
+  async ask<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V): Promise<Succeeded<T>> {
     const { data, errors } = await this.send(document, variables);
     if (errors || !data) throw new Error(`refused: ${JSON.stringify(errors)}`);
     return data;

@@ -18,8 +18,8 @@ export type AcquireInput = {
 export type AdjustLeaseInput = {
   /** Positive takes more, and may leave the bucket in debt; negative gives back. */
   adjust: Array<ConsumeInput>;
-  /** The same key on the same lease applies once. */
-  idempotencyKey: string;
+  /** Makes a retry safe: the same key on the same lease applies once. Without it each call applies. */
+  idempotencyKey?: string | null | undefined;
   leaseId: string;
 };
 
@@ -390,63 +390,63 @@ export type RegisterOrgMutationVariables = Exact<{
 }>;
 
 
-export type RegisterOrgMutation = { registerOrg: { org: { id: string, orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, shardCount: number, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } }, secretRetrieval: { token: string, expiresAt: string } } };
+export type RegisterOrgMutation = { registerOrg: { org: { id: string, orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, shardCount: number, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } }, secretRetrieval: { token: string, expiresAt: string } } | null };
 
 export type UpdateOrgMutationVariables = Exact<{
   input: UpdateOrgInput;
 }>;
 
 
-export type UpdateOrgMutation = { updateOrg: { id: string, orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, shardCount: number, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } } };
+export type UpdateOrgMutation = { updateOrg: { id: string, orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, shardCount: number, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } } | null };
 
 export type RegisterAppMutationVariables = Exact<{
   input: RegisterAppInput;
 }>;
 
 
-export type RegisterAppMutation = { registerApp: { app: { id: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } }, secretRetrieval: { token: string, expiresAt: string } } };
+export type RegisterAppMutation = { registerApp: { app: { id: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } }, secretRetrieval: { token: string, expiresAt: string } } | null };
 
 export type UpdateAppMutationVariables = Exact<{
   input: UpdateAppInput;
 }>;
 
 
-export type UpdateAppMutation = { updateApp: { id: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } } };
+export type UpdateAppMutation = { updateApp: { id: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, createdAt: string, updatedAt: string, quotas: Array<{ label: string, dailyUsdMicros: number }>, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null } } | null };
 
 export type RetrieveSecretMutationVariables = Exact<{
   token: string;
 }>;
 
 
-export type RetrieveSecretMutation = { retrieveSecret: { clientId: string, clientSecret: string } };
+export type RetrieveSecretMutation = { retrieveSecret: { clientId: string, clientSecret: string } | null };
 
 export type IssueTokenMutationVariables = Exact<{
   input: IssueTokenInput;
 }>;
 
 
-export type IssueTokenMutation = { issueToken: { accessToken: string, refreshToken: string, tokenType: string, expiresInSecs: number, refreshExpiresInSecs: number } };
+export type IssueTokenMutation = { issueToken: { accessToken: string, refreshToken: string, tokenType: string, expiresInSecs: number, refreshExpiresInSecs: number } | null };
 
 export type RefreshTokenMutationVariables = Exact<{
   refreshToken: string;
 }>;
 
 
-export type RefreshTokenMutation = { refreshToken: { accessToken: string, refreshToken: string, tokenType: string, expiresInSecs: number, refreshExpiresInSecs: number } };
+export type RefreshTokenMutation = { refreshToken: { accessToken: string, refreshToken: string, tokenType: string, expiresInSecs: number, refreshExpiresInSecs: number } | null };
 
 export type RevokeTokenMutationVariables = Exact<{
   token: string;
 }>;
 
 
-export type RevokeTokenMutation = { revokeToken: boolean };
+export type RevokeTokenMutation = { revokeToken: boolean | null };
 
 export type RotateCredentialsMutationVariables = Exact<{
   input: RotateCredentialsInput;
 }>;
 
 
-export type RotateCredentialsMutation = { rotateCredentials: { credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, secretRetrieval: { token: string, expiresAt: string } } };
+export type RotateCredentialsMutation = { rotateCredentials: { credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, secretRetrieval: { token: string, expiresAt: string } } | null };
 
 export type SpendFragment = { label: string, bedrockModelId: string | null, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null };
 
@@ -463,28 +463,28 @@ export type SubmitCostMutationVariables = Exact<{
 }>;
 
 
-export type SubmitCostMutation = { submitCost: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number, priceSource: PriceSource } };
+export type SubmitCostMutation = { submitCost: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number, priceSource: PriceSource } | null };
 
 export type SubmitCostWithSpendMutationVariables = Exact<{
   input: SubmitCostInput;
 }>;
 
 
-export type SubmitCostWithSpendMutation = { submitCost: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number, priceSource: PriceSource, spend: { label: string, bedrockModelId: string | null, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null } } };
+export type SubmitCostWithSpendMutation = { submitCost: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number, priceSource: PriceSource, spend: { label: string, bedrockModelId: string | null, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null } } | null };
 
 export type SubmitCostsMutationVariables = Exact<{
   inputs: Array<SubmitCostInput> | SubmitCostInput;
 }>;
 
 
-export type SubmitCostsMutation = { submitCosts: Array<{ requestId: string, receipt: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number, priceSource: PriceSource } | null, error: { code: string, message: string } | null }> };
+export type SubmitCostsMutation = { submitCosts: Array<{ requestId: string, receipt: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number, priceSource: PriceSource } | null, error: { code: string, message: string } | null }> | null };
 
 export type OverrideModelMutationVariables = Exact<{
   input: OverrideModelInput;
 }>;
 
 
-export type OverrideModelMutation = { overrideModel: { allowed: boolean, label: string | null, bedrockModelId: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, day: string, resetsAt: string, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource, fetchedAt: string | null } | null } };
+export type OverrideModelMutation = { overrideModel: { allowed: boolean, label: string | null, bedrockModelId: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, day: string, resetsAt: string, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource, fetchedAt: string | null } | null } | null };
 
 export type OrgSpendQueryVariables = Exact<{
   orgId?: string | null | undefined;
@@ -579,21 +579,21 @@ export type AcquireMutationVariables = Exact<{
 export type AcquireMutation = { acquire:
     | { __typename: 'Lease', leaseId: string, entityId: string, resource: string, degraded: boolean, expiresAt: string, replayed: boolean, statuses: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }> }
     | { __typename: 'RateLimited', message: string, retryAfterSecs: number, statuses: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }>, violations: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }> }
-   };
+   | null };
 
 export type AdjustLeaseMutationVariables = Exact<{
   input: AdjustLeaseInput;
 }>;
 
 
-export type AdjustLeaseMutation = { adjustLease: { leaseId: string, replayed: boolean, statuses: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }> } };
+export type AdjustLeaseMutation = { adjustLease: { leaseId: string, replayed: boolean, statuses: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }> } | null };
 
 export type ReleaseLeaseMutationVariables = Exact<{
   leaseId: string;
 }>;
 
 
-export type ReleaseLeaseMutation = { releaseLease: { leaseId: string, replayed: boolean, statuses: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }> } };
+export type ReleaseLeaseMutation = { releaseLease: { leaseId: string, replayed: boolean, statuses: Array<{ entityId: string, resource: string, requested: number, available: number, exceeded: boolean, retryAfterSecs: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number } }> } | null };
 
 export type AvailabilityQueryVariables = Exact<{
   orgId?: string | null | undefined;
@@ -610,21 +610,21 @@ export type SetLimitsMutationVariables = Exact<{
 }>;
 
 
-export type SetLimitsMutation = { setLimits: { level: LimitLevel, resource: string | null, entityId: string | null, onUnavailable: OnUnavailable | null, version: number, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number }> } };
+export type SetLimitsMutation = { setLimits: { level: LimitLevel, resource: string | null, entityId: string | null, onUnavailable: OnUnavailable | null, version: number, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number }> } | null };
 
 export type DeleteLimitsMutationVariables = Exact<{
   input: DeleteLimitsInput;
 }>;
 
 
-export type DeleteLimitsMutation = { deleteLimits: boolean };
+export type DeleteLimitsMutation = { deleteLimits: boolean | null };
 
 export type CreateEntityMutationVariables = Exact<{
   input: CreateEntityInput;
 }>;
 
 
-export type CreateEntityMutation = { createEntity: { id: string, entityId: string, name: string | null, cascade: boolean, createdAt: string | null, parent: { entityId: string } | null, metadata: Array<{ name: string, value: string }> } };
+export type CreateEntityMutation = { createEntity: { id: string, entityId: string, name: string | null, cascade: boolean, createdAt: string | null, parent: { entityId: string } | null, metadata: Array<{ name: string, value: string }> } | null };
 
 export type DeleteEntityMutationVariables = Exact<{
   orgId?: string | null | undefined;
@@ -632,14 +632,14 @@ export type DeleteEntityMutationVariables = Exact<{
 }>;
 
 
-export type DeleteEntityMutation = { deleteEntity: boolean };
+export type DeleteEntityMutation = { deleteEntity: boolean | null };
 
 export type PurgeLimiterMutationVariables = Exact<{
   orgId?: string | null | undefined;
 }>;
 
 
-export type PurgeLimiterMutation = { purgeLimiter: boolean };
+export type PurgeLimiterMutation = { purgeLimiter: boolean | null };
 
 export type EntityOfQueryVariables = Exact<{
   orgId?: string | null | undefined;
@@ -759,7 +759,7 @@ export type CreateApiKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateApiKeyMutation = { createApiKey: { secret: string, apiKey: { id: string, keyId: string, description: string | null, active: boolean, createdAt: string, lastUsedAt: string | null } } };
+export type CreateApiKeyMutation = { createApiKey: { secret: string, apiKey: { id: string, keyId: string, description: string | null, active: boolean, createdAt: string, lastUsedAt: string | null } } | null };
 
 export type RevokeApiKeyMutationVariables = Exact<{
   orgId?: string | null | undefined;
@@ -767,7 +767,7 @@ export type RevokeApiKeyMutationVariables = Exact<{
 }>;
 
 
-export type RevokeApiKeyMutation = { revokeApiKey: { id: string, keyId: string, description: string | null, active: boolean, createdAt: string, lastUsedAt: string | null } };
+export type RevokeApiKeyMutation = { revokeApiKey: { id: string, keyId: string, description: string | null, active: boolean, createdAt: string, lastUsedAt: string | null } | null };
 
 export type ApiKeysQueryVariables = Exact<{
   orgId?: string | null | undefined;
@@ -783,7 +783,7 @@ export type RegisterDeviceMutationVariables = Exact<{
 }>;
 
 
-export type RegisterDeviceMutation = { registerDevice: { created: boolean, device: { id: string, hardwareId: string, confirmationId: string, friendlyName: string | null, firmwareVersion: string, firstRegisteredAt: string, lastSeenAt: string, lastBootId: string, capabilities: { sensors: Array<string>, features: Array<{ name: string, enabled: boolean }> } } } };
+export type RegisterDeviceMutation = { registerDevice: { created: boolean, device: { id: string, hardwareId: string, confirmationId: string, friendlyName: string | null, firmwareVersion: string, firstRegisteredAt: string, lastSeenAt: string, lastBootId: string, capabilities: { sensors: Array<string>, features: Array<{ name: string, enabled: boolean }> } } } | null };
 
 export type RenameDeviceMutationVariables = Exact<{
   orgId?: string | null | undefined;
@@ -792,14 +792,14 @@ export type RenameDeviceMutationVariables = Exact<{
 }>;
 
 
-export type RenameDeviceMutation = { renameDevice: { id: string, hardwareId: string, confirmationId: string, friendlyName: string | null, firmwareVersion: string, firstRegisteredAt: string, lastSeenAt: string, lastBootId: string, capabilities: { sensors: Array<string>, features: Array<{ name: string, enabled: boolean }> } } };
+export type RenameDeviceMutation = { renameDevice: { id: string, hardwareId: string, confirmationId: string, friendlyName: string | null, firmwareVersion: string, firstRegisteredAt: string, lastSeenAt: string, lastBootId: string, capabilities: { sensors: Array<string>, features: Array<{ name: string, enabled: boolean }> } } | null };
 
 export type IngestMutationVariables = Exact<{
   input: IngestInput;
 }>;
 
 
-export type IngestMutation = { ingest: { settledBatchIds: Array<string>, verdicts: Array<{ index: number, batchId: string, kind: ReadingVerdictKind, error: { code: string, message: string } | null }> } };
+export type IngestMutation = { ingest: { settledBatchIds: Array<string>, verdicts: Array<{ index: number, batchId: string, kind: ReadingVerdictKind, error: { code: string, message: string } | null }> } | null };
 
 export type DeviceOfQueryVariables = Exact<{
   orgId?: string | null | undefined;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { buildSchema, type DocumentNode, getIntrospectionQuery, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { Admission } from '../../src/graphql/admission.js';
-import { bounds, boundsRule, complexity, refuseCostly } from '../../src/graphql/bounds.js';
+import { bounds, boundsRule, complexity, staticCost } from '../../src/graphql/bounds.js';
 import { type Listing, paginate } from '../../src/graphql/connection.js';
 import { nodeId, parseNodeId } from '../../src/graphql/node.js';
+import { WorkBudget } from '../../src/graphql/work-budget.js';
 import { GatewayError } from '../../src/lib/errors.js';
 import { deriveKey, Sealer } from '../../src/lib/seal.js';
 import { HandClock } from './hand-clock.js';
@@ -112,17 +113,17 @@ describe('complexity', () => {
   });
 });
 
-describe('refuseCostly', () => {
+describe('staticCost and WorkBudget', () => {
   const refused = (query: string, variables: Record<string, unknown> = {}) => {
     const document = parse(query);
-    return issueOf(() => refuseCostly(schema, document, operationOf(document), variables));
+    return issueOf(() => new WorkBudget().charge(staticCost(schema, document, operationOf(document), variables)));
   };
 
   it('lets a complexity of 10,000 pass and refuses one more', () => {
     expect(refused('query ($n: Int) { people(first: $n) { total } }', { n: 9999 })).toBeUndefined();
     expect(refused('query ($n: Int) { people(first: $n) { total } }', { n: 10_000 })).toMatchObject({
       code: 'BAD_USER_INPUT',
-      issues: [{ path: 'query', message: expect.stringContaining('complexity 10001, more than the 10000 allowed') }],
+      issues: [{ path: 'query', message: expect.stringContaining('complexity 10001 exceeds the maximum of 10000') }],
     });
   });
 

@@ -1,5 +1,6 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
+import type { Succeeded } from '../../support/app.js';
 import type { Act, Entry, History, Result, Told } from './history.js';
 
 export interface Credential {
@@ -37,13 +38,13 @@ export class HistoryClient {
     return new HistoryClient(this.around, this.tenant, credential);
   }
 
-  call<T, V>(via: number, act: Act, document: TypedDocumentNode<T, V> | string, variables: V, read: (data: T) => Told): Promise<Entry> {
+  call<T, V>(via: number, act: Act, document: TypedDocumentNode<T, V> | string, variables: V, read: (data: Succeeded<T>) => Told): Promise<Entry> {
     const { history } = this.around;
     const caller = { tenant: this.tenant, credential: this.credential.name, via };
     return history.record(caller, act, () => this.send(via, typeof document === 'string' ? document : print(document), variables, read));
   }
 
-  private async send<T>(via: number, query: string, variables: unknown, read: (data: T) => Told): Promise<Result> {
+  private async send<T>(via: number, query: string, variables: unknown, read: (data: Succeeded<T>) => Told): Promise<Result> {
     let text: string;
     try {
       const response = await fetch((this.around.gateways[via] as { url: string }).url, {
@@ -60,7 +61,7 @@ export class HistoryClient {
       return { outcome: refused ? 'failed' : 'unknown', code: refused ? 'refused connection' : broken, told: {}, canaries: [] };
     }
     const canaries = Object.keys(this.around.canaries).filter((tenant) => text.includes(this.around.canaries[tenant] as string));
-    const { data, errors } = JSON.parse(text) as { data?: T; errors?: readonly PublicError[] };
+    const { data, errors } = JSON.parse(text) as { data?: Succeeded<T>; errors?: readonly PublicError[] };
     if (data && !errors) return { outcome: 'ok', told: read(data), canaries };
     const code = errors?.[0]?.extensions.code ?? 'none';
     // Not even an error of ours says for certain that nothing was done; those of the caller's do.
