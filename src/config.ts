@@ -25,6 +25,8 @@ export interface Config {
   /** Operations under way in one process; 0: any number. */
   readonly gatewayConcurrency: number;
   readonly trustProxy: boolean;
+  /** Origins whose pages may call: exact ones, `*` for any, `loopback` for any on this machine. */
+  readonly corsOrigins: readonly string[];
   readonly logLevel: string;
   readonly catalog: Catalog;
   readonly loginPerClientPerMinute: number;
@@ -122,6 +124,13 @@ const onOff = z
   .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
   .transform((value) => value === 'true' || value === '1' || value === 'on')
   .default(false);
+const originList = z
+  .string()
+  .transform((value) => value.split(',').map((origin) => origin.trim()))
+  .refine(
+    (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+    'must be origins such as https://dash.example.com, separated by commas, or *',
+  );
 const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one').transform((value, context) => {
   const keys = parseJwks(value);
   if (keys) return keys;
@@ -153,6 +162,7 @@ const environmentSchema = storeSchema.extend({
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
   GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024),
   TRUST_PROXY: onOff,
+  CORS_ORIGINS: originList.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
 });
 
@@ -176,6 +186,7 @@ export function loadConfig(environment: Environment): Config {
     principalConcurrency: env.PRINCIPAL_CONCURRENCY,
     gatewayConcurrency: env.GATEWAY_CONCURRENCY,
     trustProxy: env.TRUST_PROXY,
+    corsOrigins: env.CORS_ORIGINS ?? (env.NODE_ENV === 'production' ? [] : ['loopback']),
     logLevel: env.LOG_LEVEL,
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
     loginPerClientPerMinute: file.login.perClientPerMinute,

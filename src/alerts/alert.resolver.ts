@@ -48,10 +48,13 @@ interface FollowArgs {
   readonly after?: string | null;
 }
 
-async function follow({ orgId: named, appId, kinds, after }: FollowArgs, context: Context): Promise<AsyncIterable<QuotaAlert>> {
-  const { viewer, loaders, cursors, alertFeed } = context;
+async function follow({ orgId: named, appId, kinds, after: given }: FollowArgs, context: Context): Promise<AsyncIterable<QuotaAlert>> {
+  const { viewer, loaders, cursors, alertFeed, lastEventId } = context;
   requirePolicy(viewer, 'alerts:follow');
   const orgId = orgIdFor(viewer, named);
+  // A browser that reconnects sends the id of the last event it has seen, which is newer than the argument.
+  const after = lastEventId ?? given;
+  context.identifyEvents(({ number }: QuotaAlert) => cursors.seal(cursorContext(orgId), String(number)));
   if (!(await loaders.org(orgId))) throw notFound('org');
   const about = viewer.kind === 'APP_CLIENT' ? (appId ?? viewer.appId) : appId;
   const app = about && appIdIssues(about).length === 0 ? await loaders.app({ orgId, appId: about }) : undefined;

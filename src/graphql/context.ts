@@ -25,6 +25,10 @@ export interface Context extends Services {
   readonly reader: SpendReader;
   /** The complexity this operation may still use. A field whose work depends on stored data charges it before it reads. */
   readonly work: WorkBudget;
+  /** Of a stream that is resumed: the id of the last event its caller has seen. */
+  readonly lastEventId?: string;
+  /** Lets a subscription say how its events are identified, for transports that resume by themselves. */
+  identifyEvents(idOf: (event: never) => string): void;
   /** Notes that a limit has refused, for the headers of the answer. */
   limited(refusal: Refusal): void;
   /** The same without what the request has read before: for what it has just changed. */
@@ -49,10 +53,21 @@ interface AppRef {
 
 const nobodyAsks = (): void => undefined;
 
-export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited'>>): Context {
+export function createContext(
+  services: Services,
+  request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited' | 'lastEventId' | 'identifyEvents'>>,
+): Context {
   const loaders = new Loaders(services, request.viewer);
   const work = new WorkBudget();
-  const own = { limited: nobodyAsks, ...request, work, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+  const own = {
+    limited: nobodyAsks,
+    identifyEvents: nobodyAsks,
+    ...request,
+    work,
+    loaders,
+    reader: loaders,
+    freshReader: () => readAnew(services, request.viewer),
+  };
   // The services are the same for all: inherited, they need not be copied for each request.
   return Object.assign(Object.create(services) as Services, own);
 }

@@ -5,7 +5,7 @@ import type { Login } from '../identity/session.service.js';
 import { clientViewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
 import { limitHeaders } from './errors.js';
-import { addressOf, HttpRefusal, readBody, requestIdOf } from './http.js';
+import { addressOf, HttpRefusal, readBody, requestIdOf } from './request.js';
 
 /** Errors as RFC 6749 names them. */
 class OAuthError extends Error {

@@ -15,8 +15,8 @@ const longestReason = 120;
 export interface Wire {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** How many operations run that their peer has not ended. */
-  running(): number;
+  /** Counts an operation as accepted; false if the socket already has as many as it may. */
+  accept(id: string): boolean;
 }
 
 /** Carries the protocol over one socket, and cuts off a peer that lets more wait to be sent than is fair. */
@@ -26,6 +26,9 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
   /** Those of them that their peer has ended: it is to hear no more of them. */
   const ending = new Map<string, Promise<void>>();
   const live = () => running.size - ending.size;
+  /** Those that were accepted and have not ended: refused ones do not count against the bound. */
+  const accepted = new Set<string>();
+  const accept = (id: string): boolean => accepted.size < bounds.socketOperations && Boolean(accepted.add(id));
   let receive: (text: string) => Promise<void> = async () => undefined;
   const close = (code: number, reason: string) => socket.close(code, closeReason(reason));
 
@@ -38,7 +41,10 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
   async function take(text: string): Promise<void> {
     const { type, id } = outline(text);
     const current = running.get(id);
-    if (type === 'complete' && current) ending.set(id, current);
+    if (type === 'complete' && current) {
+      ending.set(id, current);
+      accepted.delete(id);
+    }
     if (type !== 'subscribe') return receive(text);
     if (live() >= mostUnsent) return socket.terminate();
     // An id that is used again before its first operation has quite ended would end both.
@@ -46,7 +52,10 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
       // It may have been completed meanwhile, or its socket closed: nobody would end it then.
       .then(() => (socket.readyState === socket.OPEN && ending.get(id) !== turn ? receive(text) : undefined))
       .finally(() => {
-        if (running.get(id) === turn) running.delete(id);
+        if (running.get(id) === turn) {
+          running.delete(id);
+          accepted.delete(id);
+        }
         if (ending.get(id) === turn) ending.delete(id);
       });
     running.set(id, turn);
@@ -95,7 +104,7 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
         receive = handler;
       },
     },
-    { socket, request, running: live },
+    { socket, request, accept },
   );
   socket.once('close', (code, reason) => {
     void pinging.stop();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Turnstile } from '../../src/graphql/turnstile.js';
+import { type Slot, Turnstile } from '../../src/graphql/turnstile.js';
 import { Pace } from '../../src/lib/pace.js';
 import { sleep } from '../../src/lib/timers.js';
 import { type Answer, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
@@ -33,9 +33,9 @@ const refused = ({ status, headers, errors }: Answer<unknown>) => ({
 const turnedAway = { status: 503, retryAfter: '1', code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** So many submissions that are under way until they are let go. */
-async function hold(client: { readonly caller: TestApp['admin'] }, count: number): Promise<Promise<Answer<unknown>>[]> {
+async function hold(clients: readonly { readonly caller: TestApp['admin'] }[], count: number): Promise<Promise<Answer<unknown>>[]> {
   const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'slow', ms: 800 });
-  const held = Array.from({ length: count }, () => client.caller.send(op.SubmitCostDocument, cost()));
+  const held = Array.from({ length: count }, (_, i) => (clients[i % clients.length] as (typeof clients)[0]).caller.send(op.SubmitCostDocument, cost()));
   for (const untilMs = performance.now() + 5000; rule.hits === 0 && performance.now() < untilMs; ) await sleep(5);
   // The rest of them wait for the same shard, or are on their way to it.
   await sleep(100);
@@ -47,7 +47,7 @@ describe('a gateway with too much to do', () => {
     const client = await newApp(app, await newOrg(app));
     await client.caller.ask(list);
     await client.caller.ask(history);
-    const held = await hold(client, room / 2 + 1);
+    const held = await hold([client, await newApp(app, await newOrg(app))], room / 2 + 1);
     for (const query of [list, history]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
     // How long it is its variables say, and it was never seen before.
     const paged = 'query ($first: Int) { org { app(appId: "chat") { alerts(first: $first) { nodes { id kind } } } } }';
@@ -60,9 +60,22 @@ describe('a gateway with too much to do', () => {
     expect(/tollgate_requests_total\{operation="org",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1]).toBe('3');
   });
 
+  it('gives one org half of its room at most while another is active, and all of it otherwise', async () => {
+    const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
+    // Nobody has called for two seconds: no other org counts as active.
+    await sleep(2100);
+    const alone = await hold([client], room - 2);
+    expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
+    expect((await other.caller.send('{ me { kind } }')).errors).toBeUndefined();
+    const { status, errors } = await client.caller.send('{ me { kind } }');
+    expect([status, errors?.[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+    for (const answer of await Promise.all(alone)) expect(answer.errors).toBeUndefined();
+    expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
+  });
+
   it('refuses everything when all of it is taken, counts it, and serves again as soon as there is room', async () => {
-    const client = await newApp(app, await newOrg(app));
-    const held = await hold(client, room);
+    const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
+    const held = await hold([client, other], room);
     for (const query of ['{ me { kind } }', list]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
     expect(refused(await client.caller.send(op.SubmitCostDocument, cost()))).toEqual(turnedAway);
     expect(refused(await client.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toEqual(turnedAway);
@@ -96,7 +109,7 @@ describe('the turnstile', () => {
       expect(turnstile.isFull).toBe(true);
       await expect(turnstile.enter()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(() => turnstile.refuseList()).toThrow('busy');
-      for (const leave of leaving) leave();
+      for (const { release } of leaving) release();
       expect(turnstile.isFull).toBe(false);
       turnstile.refuseList();
     }
@@ -104,16 +117,17 @@ describe('the turnstile', () => {
 
   /** How many get in at once. */
   async function roomOf(turnstile: Turnstile): Promise<number> {
-    const leaving: (() => void)[] = [];
+    const leaving: Slot[] = [];
     while (!turnstile.isFull) leaving.push(await turnstile.enter());
-    for (const leave of leaving) leave();
+    for (const { release } of leaving) release();
     return leaving.length;
   }
   async function answerAfter(turnstile: Turnstile, ms: number, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
-      const leave = await turnstile.enter();
+      const { answered, release } = await turnstile.enter();
       nowMs += ms;
-      leave();
+      answered();
+      release();
     }
   }
 
