@@ -128,7 +128,7 @@ const originList = z
   .string()
   .transform((value) => value.split(',').map((origin) => origin.trim()))
   .refine(
-    (origins) => origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+    (origins) => origins.every((origin) => origin === '*' || (/^https?:\/\/[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin)),
     'must be origins such as https://dash.example.com, separated by commas, or *',
   );
 const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one').transform((value, context) => {

@@ -22,6 +22,16 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
+/** One less than are reported: graphql-js adds that there are more. */
+const maxCoercionErrors = 4;
+
+/** What every execution is given, whatever the transport. */
+export const executionOptions = (schema: GraphQLSchema, production: boolean) => ({
+  schema,
+  hideSuggestions: production,
+  options: { maxCoercionErrors },
+});
+
 /** `mayCompile`: whether this call counts towards compiling the document. */
 export type Executor = (args: ExecutionArgs, mayCompile?: boolean) => ExecutionResult | Promise<ExecutionResult>;
 type Compiled = (context: unknown, variables: Record<string, unknown>) => ExecutionResult | Promise<ExecutionResult>;

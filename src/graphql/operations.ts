@@ -17,10 +17,8 @@ import { isKnownList, staticCost } from './complexity.js';
 import type { Context, Refusal } from './context.js';
 import { asGraphQLError, type DocumentCache, type Prepared } from './documents.js';
 import { boundedErrors, limitHeaders, type Mask, type PublicErrors, refusalHeaders, statusOf } from './errors.js';
-import { createExecutor } from './executor.js';
+import { createExecutor, executionOptions } from './executor.js';
 import type { Turnstile } from './turnstile.js';
-
-const maxCoercionErrors = 5;
 
 export interface GraphQLParams {
   readonly query: string;
@@ -72,7 +70,7 @@ export interface OperationDeps {
 /** Executes prepared operations: Apollo leads the request, the compiled executor answers it. */
 export async function startOperations({ schema, production, documents, mask, log, turnstile }: OperationDeps): Promise<Operations> {
   const execute = createExecutor(schema);
-  const execution = { schema, hideSuggestions: production, options: { maxCoercionErrors } };
+  const execution = executionOptions(schema, production);
 
   async function perform(document: DocumentNode, operation: OperationDefinitionNode, params: GraphQLParams, context: HttpContext): Promise<Outcome> {
     const { operationName = null, variables = {} } = params;

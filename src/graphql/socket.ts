@@ -9,7 +9,9 @@ import { bounds } from './bounds.js';
 const pingMs = 5000;
 /** Operations that were refused count until their refusal has been sent: so many, and the peer does not read at all. */
 const mostUnsent = 10 * bounds.socketOperations;
-const longestReason = 120;
+const maxReasonBytes = 120;
+/** An operation's id is repeated in every message about it. */
+const maxIdChars = 128;
 
 /** What the protocol's hooks know of a socket. */
 export interface Wire {
@@ -40,6 +42,7 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
 
   async function take(text: string): Promise<void> {
     const { type, id } = outline(text);
+    if (id.length > maxIdChars) return close(CloseCode.BadRequest, `the id of an operation must have at most ${maxIdChars} characters`);
     const current = running.get(id);
     if (type === 'complete' && current) {
       ending.set(id, current);
@@ -113,11 +116,13 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
 }
 
 /** As long as WebSocket lets it be, which counts bytes. */
-export const closeReason = (text: string): string =>
-  Buffer.from(text)
-    .subarray(0, longestReason)
-    .toString()
-    .replace(/\ufffd+$/, '');
+export function closeReason(text: string): string {
+  const bytes = Buffer.from(text);
+  let end = Math.min(bytes.length, maxReasonBytes);
+  // Not in the middle of a character: its later bytes begin with the bits 10.
+  while (end < bytes.length && end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString();
+}
 
 /** What a message is about, as far as it can be told; the protocol itself judges it. */
 function outline(text: string): { readonly type: unknown; readonly id: string } {

@@ -6,6 +6,7 @@ import { bounds } from './bounds.js';
 import { type Context, createContext } from './context.js';
 import type { Prepared } from './documents.js';
 import { boundedErrors } from './errors.js';
+import { executionOptions } from './executor.js';
 import type { GraphQLParams } from './operations.js';
 import { principalOf } from './request.js';
 import { chargeSubscription, type SubscriptionDeps } from './streams.js';
@@ -28,7 +29,7 @@ export const sseBody = (result: object): string => `event: next\ndata: ${JSON.st
 
 /** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol). */
 export function createSseHandler({ services, schema, limiter, streams, mask }: SubscriptionDeps): SseHandler {
-  const { log, metrics } = services;
+  const { config, log, metrics } = services;
   const open = new Set<EventStream>();
   let isClosed = false;
 
@@ -41,7 +42,13 @@ export function createSseHandler({ services, schema, limiter, streams, mask }: S
     };
     const resumed = typeof lastEventId === 'string' && lastEventId !== '' ? { lastEventId } : {};
     const contextValue = createContext(services, { viewer, requestId, address, identifyEvents, ...resumed });
-    const args = { schema, document, contextValue, variableValues: params.variables ?? {}, operationName: params.operationName ?? null };
+    const args = {
+      ...executionOptions(schema, config.production),
+      document,
+      contextValue,
+      variableValues: params.variables ?? {},
+      operationName: params.operationName ?? null,
+    };
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return { refused: source };
     const resultOf = async (event: unknown): Promise<StreamEvent> => {

@@ -12,6 +12,7 @@ import type { Origins } from './cors.js';
 import { authenticate, type Presented } from './credentials.js';
 import { asGraphQLError } from './documents.js';
 import { boundedErrors } from './errors.js';
+import { executionOptions } from './executor.js';
 import { addressOf, principalOf, requestIdOf } from './request.js';
 import { carry, closeReason, type Wire } from './socket.js';
 import { chargeSubscription, type SubscriptionDeps } from './streams.js';
@@ -116,7 +117,13 @@ export function serveWebSocket(
         chargeSubscription(schema, prepared, payload.variables);
         if (!extra.accept(id)) throw tooMany();
         const { operationName = null, variables } = payload;
-        return { schema, document, operationName, variableValues: variables ?? {}, contextValue: createContext(services, session) };
+        return {
+          ...executionOptions(schema, config.production),
+          document,
+          operationName,
+          variableValues: variables ?? {},
+          contextValue: createContext(services, session),
+        };
       } catch (error) {
         if (error instanceof GatewayError) return [asGraphQLError(error)];
         throw error;
