@@ -75,7 +75,7 @@ export class DeviceResolver {
     const { orgId, hardwareId } = device;
     return paginate(
       page,
-      { cursors, tenant: orgId, field: `Device.readings ${hardwareId}`, most: mostReadingsAPage },
+      { cursors, tenant: orgId, field: `Device.readings ${hardwareId}`, max: mostReadingsAPage },
       ({ timestampMs, batchId }: Reading) => `${timestampMs} ${batchId}`,
       (limit, after) =>
         readingStore.list(

@@ -86,11 +86,21 @@ export class Loaders implements SpendReader {
   private entities: DataLoader<EntityRef, Entity | undefined, string> | undefined;
   private latestReadings: DataLoader<DeviceRef, Reading | undefined, string> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
+  private readonly reads = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly services: Services,
     private readonly viewer: Viewer,
   ) {}
+
+  /** What `load` returns, read once per operation: an alias or a second field with the same key shares it. */
+  once<T>(key: string, load: () => Promise<T>): Promise<T> {
+    const before = this.reads.get(key) as Promise<T> | undefined;
+    if (before) return before;
+    const read = load();
+    this.reads.set(key, read);
+    return read;
+  }
 
   org(orgId: string): Promise<Org | undefined> {
     this.orgs ??= new DataLoader((orgIds) => this.loadOrgs(orgIds));

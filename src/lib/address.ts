@@ -3,7 +3,9 @@ import { isIP } from 'node:net';
 /** The IP address in `text`, without port, brackets and zone; IPv4 mapped into IPv6 as IPv4. Undefined if there is none. */
 export function parseAddress(text: string): string | undefined {
   if (text.length > 100) return undefined;
-  const bracketed = text.startsWith('[') ? text.slice(1, text.indexOf(']')) : text;
+  const end = text.indexOf(']');
+  if (text.startsWith('[') && end < 0) return undefined;
+  const bracketed = text.startsWith('[') ? text.slice(1, end) : text;
   const plain = bracketed.split('%')[0] as string;
   // `1.2.3.4:5678`: an IPv6 address has at least two colons.
   const withoutPort = plain.includes('.') && plain.split(':').length === 2 ? (plain.split(':')[0] as string) : plain;

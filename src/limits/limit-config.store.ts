@@ -1,6 +1,7 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
 import { absent, type Condition, equals } from '../dynamo/expression.js';
 import type { Draft } from '../lib/draft.js';
+import type { Charge } from '../lib/units.js';
 import type { Limit } from './limit.js';
 import { configIndexKeys, configKey, entityConfigsIndexKey, resourceConfigsIndexKey } from './limiter-keys.js';
 import type { ConfigPlace, LimitConfig, OnUnavailable } from './resolution.js';
@@ -49,9 +50,10 @@ export class LimitConfigStore {
   }
 
   /** Every resource's limits. */
-  async listResources(namespace: string): Promise<LimitConfig[]> {
+  async listResources(namespace: string, charge: Charge): Promise<LimitConfig[]> {
     const rows = await this.client.queryAll({ table, index: 'GSI3', where: equals('GSI3PK', resourceConfigsIndexKey(namespace)) });
     const resources = rows.map(({ GSI3SK }) => GSI3SK as string);
+    charge(resources.length);
     const found = await this.loadMany(resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })));
     return found.filter((config) => config !== undefined);
   }

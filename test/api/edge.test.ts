@@ -185,7 +185,7 @@ interface Shapes {
 }
 const requestShapes: Shapes = {
   uuid: 'query ($x: UUID) { org(orgId: $x) { name } }',
-  oneEnum: 'query ($x: Consistency!) { org { spend(consistency: $x) { label } } }',
+  oneEnum: 'query ($x: Consistency!) { org { spend(consistency: $x) { day } } }',
   list: 'mutation ($x: [SubmitCostInput!]!) { submitCosts(inputs: $x) { requestId } }',
   many: (declared, used) => `query (${declared('ConsumeInput!')}) { availability(entityId: "x", resource: "x", consume: [${used}]) { retryAfterSecs } }`,
 };
