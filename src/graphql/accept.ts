@@ -20,7 +20,8 @@ export function acceptable(accept: string | undefined): Acceptable {
   // Of two equally welcome types the first by name wins; a wildcard alone means a client that knows only the older one.
   const prefersNewer = newer > plain || (newer === plain && qualities.has(graphqlJson) && isNamedFirst(qualities));
   const json = newer === 0 && plain === 0 ? undefined : prefersNewer ? graphqlJson : plainJson;
-  return { json, events: qualityOf(eventStream) > 0 };
+  // `*/*` is what clients send that never thought of streams: they would wait for the end of one.
+  return { json, events: (qualities.get(eventStream) ?? qualities.get('text/*') ?? 0) > 0 };
 }
 
 function rangeOf(range: string): [type: string, quality: number] {
