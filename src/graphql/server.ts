@@ -10,7 +10,7 @@ import { Door } from './door.js';
 import { createMask } from './errors.js';
 import { explorerPage } from './explorer.js';
 import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } from './http.js';
-import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
+import { createOAuth } from './oauth.js';
 import { startOperations } from './operations.js';
 import { Outbox } from './outbox.js';
 import { createSseHandler } from './sse.js';
@@ -44,6 +44,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const streams = new OpenStreams(services);
   const subscriptions = { services, documents: new SubscriptionDocuments(schema, config.production), admission, turnstile, streams, mask };
   const sse = createSseHandler(subscriptions);
+  const oauth = createOAuth(services, admission);
   let asked: Promise<string | undefined> | undefined;
   /** One question to the store for all who ask at once: whoever asks needs no credential. */
   const fault = () => {
@@ -60,8 +61,9 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const routes: Readonly<Record<string, Route>> = {
     [graphqlPath]: (request, response) =>
       wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, operations, admission, turnstile, mask, outbox }, request, response),
-    '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
-    '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
+    '/oauth/token': (request, response) => oauth.token(request, response),
+    '/oauth/revoke': (request, response) => oauth.revoke(request, response),
+    '/.well-known/oauth-authorization-server': (request, response) => oauth.metadata(request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
@@ -72,9 +74,9 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
   };
 
-  /** The admin key has no form of its own by which the log would know it where it does not belong. */
+  /** Admin keys have no prefix by which the log could redact them. */
   const withoutKey = ({ headers }: IncomingMessage): void => {
-    if (headers['x-request-id'] === config.adminKey) delete headers['x-request-id'];
+    if (config.adminKeys.some(({ key }) => headers['x-request-id'] === key)) delete headers['x-request-id'];
   };
   let isProxyKnown = config.trustProxy;
   const warnOfProxy = ({ headers }: IncomingMessage): void => {

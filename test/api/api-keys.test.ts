@@ -6,6 +6,7 @@ import type { Key } from '../../src/dynamo/client.js';
 import { type TableName, tableNames } from '../../src/dynamo/tables.js';
 import { hashApiKey } from '../../src/identity/api-key.js';
 import { createLog } from '../../src/lib/log.js';
+import { RootKeys } from '../../src/lib/seal.js';
 import { sleep } from '../../src/lib/timers.js';
 import { type Answer, adminKey, Caller, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
@@ -267,7 +268,7 @@ describe('what is no key', () => {
       'without its prefix': secret.slice(4),
       'as a bearer would': `Bearer ${secret}`,
       'two in one': `${secret}, ${second.secret}`,
-      'the hash of it': hashApiKey(app.config.rootSecret, secret),
+      'the hash of it': hashApiKey(new RootKeys(app.config.rootSecrets, 'device keys').first.key, secret),
       revoked: ended.secret,
       nothing: '',
       '8 KB': 'x'.repeat(8000),
@@ -290,7 +291,7 @@ describe('what is no key', () => {
 
   it('is one made under another pepper', async () => {
     const { secret } = await createKey(org.caller);
-    const stranger = await open(app.another({ rootSecret: 'another pepper of the tests, 32 bytes' }));
+    const stranger = await open(app.another({ rootSecrets: ['another pepper of the tests, 32 bytes'] }));
     expect(await use(secret, stranger)).toBe('UNAUTHENTICATED');
     expect(await use(secret)).toBe('ok');
   });

@@ -265,7 +265,7 @@ async function everythingIn(table: TableName): Promise<string> {
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   const log = createLog('trace', { write: (line: string) => void lines.push(line) });
-  app = await startTestApp({ endpoint: proxy.endpoint, log, config: { rootSecret: pepper, principalConcurrency: 0 } });
+  app = await startTestApp({ endpoint: proxy.endpoint, log, config: { rootSecrets: [pepper], principalConcurrency: 0 } });
   const run = await issueAll();
   await misplaceAll(run);
   await issueUnderFaults(run);
