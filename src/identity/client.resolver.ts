@@ -21,9 +21,10 @@ export class ClientResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => CreateClientPayload, { nullable: true, description: 'Creates a further client of the org or of one of its apps.' })
   async createClient(@Arg('input', () => CreateClientInput) input: CreateClientInput, @Ctx() context: Context) {
-    const { appId, name, role, currentSecret } = input;
-    if (appId && appIdIssues(appId).length > 0) throw notFound('app');
-    const owner = { orgId: orgIdFor(context.viewer, input.orgId, 'input.orgId'), ...(appId ? { appId } : {}) };
+    const { name, role, currentSecret } = input;
+    const appId = input.appId ?? undefined;
+    if (appId !== undefined && appIdIssues(appId).length > 0) throw notFound('app');
+    const owner = { orgId: orgIdFor(context.viewer, input.orgId, 'input.orgId'), ...(appId === undefined ? {} : { appId }) };
     if (needsOwnSecret(context.viewer, owner)) await requireOwnSecret(context, currentSecret);
     return context.clients.create(owner, { name, role }, context.actor);
   }

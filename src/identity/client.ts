@@ -28,14 +28,17 @@ export interface NamedClient {
 }
 
 /** The client that a rotation is about, if the viewer may rotate it at all. A foreign one does not exist for it. */
-export function rotatedClient(viewer: Viewer, { orgId: namedOrg, appId, clientId }: NamedClient): ClientRef {
-  const orgId = orgIdFor(viewer, namedOrg, 'input.orgId');
+export function rotatedClient(viewer: Viewer, named: NamedClient): ClientRef {
+  const orgId = orgIdFor(viewer, named.orgId, 'input.orgId');
+  const appId = named.appId ?? undefined;
+  const clientId = named.clientId ?? undefined;
   const own = 'token' in viewer ? viewer.token.clientId : undefined;
-  const wanted = clientId ?? (appId ? clientIdOf({ orgId, appId }) : (own ?? clientIdOf({ orgId })));
+  const wanted = clientId ?? (appId === undefined ? (own ?? clientIdOf({ orgId })) : clientIdOf({ orgId, appId }));
   const ref = parseClientId(wanted);
-  if (!ref || ref.orgId !== orgId || (appId && ref.appId !== appId)) throw notFound(clientId ? 'client' : 'app');
+  const missing = () => notFound(clientId === undefined ? 'app' : 'client');
+  if (!ref || ref.orgId !== orgId || (appId !== undefined && ref.appId !== appId)) throw missing();
   if (viewer.kind !== 'APP_CLIENT' || wanted === own) return ref;
-  if (ref.appId !== viewer.appId) throw notFound(clientId ? 'client' : 'app');
+  if (ref.appId !== viewer.appId) throw missing();
   throw new GatewayError('FORBIDDEN', 'an app client may rotate only its own credentials');
 }
 

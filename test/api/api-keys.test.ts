@@ -364,9 +364,23 @@ describe('a device with a key', () => {
   it('sees who it is, the models, and the plain settings of its org', async () => {
     expect((await device.ask(op.MeDocument)).me.kind).toBe('DEVICE_KEY');
     expect((await device.ask(op.ModelsDocument)).models.length).toBeGreaterThan(0);
-    expect((await device.ask(op.OrgDocument)).org?.orgId).toBe(org.orgId);
+    expect(await device.ask('{ org { orgId timezone } }')).toEqual({ org: { orgId: org.orgId, timezone: 'America/New_York' } });
     const foreign = await newOrg(app);
     expect((await device.ask(op.OrgDocument, { orgId: foreign.orgId })).org).toBeNull();
+  });
+
+  it.each([
+    'credentials { clientId graceExpiresAt }',
+    'quotas { label dailyUsdMicros }',
+    'clients { clientId }',
+    'apps { nodes { credentials { clientId } } }',
+  ])('does not see { %s } of its org, by whatever way', async (field) => {
+    const node = Buffer.from(JSON.stringify(['Org', org.orgId])).toString('base64url');
+    for (const query of [`{ org { ${field} } }`, `{ me { org { ${field} } } }`, `{ node(id: "${node}") { ... on Org { ${field} } } }`]) {
+      const { data, errors } = await device.send(query);
+      expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
+      expect(JSON.stringify(data)).not.toMatch(/org-|premium/);
+    }
   });
 
   it.each<[string, () => Promise<Answer<unknown>>]>([
@@ -546,7 +560,7 @@ describe('the trail', () => {
     await app.admin.ask(op.RevokeApiKeyDocument, { orgId: own.orgId, keyId: apiKey.keyId });
     const entityId = `$KEY:${apiKey.keyId}`;
     const expected = [
-      { action: 'key_revoked', actor: 'platform-admin', entityId, details: [] },
+      { action: 'key_revoked', actor: 'platform-admin:admin', entityId, details: [] },
       { action: 'key_created', actor: own.clientId, entityId, details: [{ name: 'description', value: 'Greenhouse' }] },
     ];
     const one = (await own.caller.ask(op.AuditDocument, { entityId })).org?.auditEvents.nodes;
