@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { JWK } from 'jose';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { type AdminKey, parseAdminKeys } from './identity/admin-key.js';
+import { parseRootSecrets } from './identity/root-secrets.js';
 import { type Catalog, slug } from './spend/price.js';
 
 export interface Config {
@@ -13,9 +15,12 @@ export interface Config {
   /** Where the worker tells its health and metrics; absent: nowhere. */
   readonly workerPort?: number;
   readonly store: StoreSettings;
-  readonly adminKey: string;
-  /** The pepper of device keys, and what all other keys of the deployment are derived from. */
-  readonly rootSecret: string;
+  /** All are valid at once. */
+  readonly adminKeys: readonly AdminKey[];
+  /** All other keys of the deployment are derived from these. The first makes, all verify. */
+  readonly rootSecrets: readonly string[];
+  /** The URL that callers reach the gateway by; absent: as the request names it. */
+  readonly publicUrl?: string;
   /** The first signs, all verify. */
   readonly signingKeys: readonly JWK[];
   readonly bcryptCost: number;
@@ -29,7 +34,7 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
   readonly catalog: Catalog;
-  readonly loginPerClientPerMinute: number;
+  /** Failed logins, refreshes and retrievals per address and minute. */
   readonly loginPerAddressPerMinute: number;
   /** How many costs, and how many acquires, may wait for the store. */
   readonly submissionsWaiting: number;
@@ -98,7 +103,7 @@ const fileSchema = z.strictObject({
       }),
     )
     .refine((models) => Object.keys(models).length > 0, 'at least one label is needed'),
-  login: z.strictObject({ perClientPerMinute: z.number().int().min(1), perAddressPerMinute: z.number().int().min(1) }),
+  login: z.strictObject({ perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
   prices: z.strictObject({ source: text }).optional(),
@@ -148,13 +153,17 @@ const storeSchema = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   STORE_CLIENT: z.enum(['lean', 'sdk'], 'must be lean or sdk').default('lean'),
 });
+const publicUrlFault = 'must be a URL without a path such as https://tollgate.example.com';
 const environmentSchema = storeSchema.extend({
   NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
   HOST: text.default('0.0.0.0'),
   PORT: wholeNumber(0, 65535).default(4000),
   WORKER_PORT: wholeNumber(1, 65535).optional(),
-  TOLLGATE_ADMIN_KEY: z.string('is missing: at least 32 characters').min(32, 'must have at least 32 characters'),
-  API_KEY_PEPPER: z.string('is missing: at least 32 bytes').refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: publicUrlFault })
+    .refine((value) => ['', '/'].includes(value.slice(new URL(value).origin.length)), publicUrlFault)
+    .transform((value) => new URL(value).origin)
+    .optional(),
   TOLLGATE_SIGNING_KEYS: jwkSet,
   BCRYPT_COST: wholeNumber(4, 15).default(12),
   AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional(),
@@ -170,6 +179,7 @@ const environmentSchema = storeSchema.extend({
 export function loadConfig(environment: Environment): Config {
   const faults: string[] = [];
   const env = checked(environmentSchema, given(environment), faults, (path) => path);
+  const { adminKeys, rootSecrets } = deploymentSecrets(given(environment), faults);
   const file = readConfigFile(environment.TOLLGATE_CONFIG, faults);
   if (!env || !file || faults.length > 0) throw new ConfigError(faults);
   return {
@@ -178,8 +188,9 @@ export function loadConfig(environment: Environment): Config {
     port: env.PORT,
     ...(env.WORKER_PORT ? { workerPort: env.WORKER_PORT } : {}),
     store: storeSettings(env),
-    adminKey: env.TOLLGATE_ADMIN_KEY,
-    rootSecret: env.API_KEY_PEPPER,
+    adminKeys,
+    rootSecrets,
+    ...(env.PUBLIC_URL ? { publicUrl: env.PUBLIC_URL } : {}),
     signingKeys: env.TOLLGATE_SIGNING_KEYS,
     bcryptCost: env.BCRYPT_COST,
     principalRps: env.PRINCIPAL_RPS,
@@ -189,13 +200,19 @@ export function loadConfig(environment: Environment): Config {
     corsOrigins: env.CORS_ORIGINS ?? (env.NODE_ENV === 'production' ? [] : ['loopback']),
     logLevel: env.LOG_LEVEL,
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
-    loginPerClientPerMinute: file.login.perClientPerMinute,
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
     ...(file.prices ? { priceSource: file.prices.source } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
     retention: file.retention,
   };
+}
+
+function deploymentSecrets(environment: Environment, faults: string[]): Pick<Config, 'adminKeys' | 'rootSecrets'> {
+  const admin = parseAdminKeys(environment.TOLLGATE_ADMIN_KEYS, environment.TOLLGATE_ADMIN_KEY);
+  const roots = parseRootSecrets(environment.TOLLGATE_ROOT_SECRETS, environment.API_KEY_PEPPER);
+  faults.push(...admin.faults, ...roots.faults);
+  return { adminKeys: admin.keys, rootSecrets: roots.secrets };
 }
 
 /** The part of the configuration that `tollgate tables` needs. */

@@ -51,8 +51,8 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   };
 }
 
-async function letGo({ spend, bucketStore, revocationFeed, alertFeed, readingFeed }: Services): Promise<void> {
-  await Promise.all([spend.flush(), bucketStore.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop()]);
+async function letGo({ spend, bucketStore, pendingWrites, revocationFeed, alertFeed, readingFeed }: Services): Promise<void> {
+  await Promise.all([spend.flush(), bucketStore.flush(), pendingWrites.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop()]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {

@@ -3,7 +3,7 @@ import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { actorName, orgIdFor, type Policy, requirePolicy } from '../identity/viewer.js';
+import { orgIdFor, type Policy, requirePolicy } from '../identity/viewer.js';
 import { badInput, notFound } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
@@ -46,9 +46,9 @@ export class DeviceResolver {
     @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
     @Arg('hardwareId', () => String) hardwareId: string,
     @Arg('friendlyName', () => String, { nullable: true, description: 'Null takes the name away.' }) friendlyName: string | null | undefined,
-    @Ctx() { viewer, devices }: Context,
+    @Ctx() { viewer, actor, devices }: Context,
   ) {
-    return devices.rename(orgIdFor(viewer, orgId), hardwareId, friendlyName, actorName(viewer));
+    return devices.rename(orgIdFor(viewer, orgId), hardwareId, friendlyName, actor);
   }
 
   @FieldResolver(() => ID)

@@ -1,5 +1,5 @@
 import type { AuditService } from '../audit/audit.service.js';
-import { deviceEntity } from '../audit/audit-event.js';
+import { type Actor, deviceEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, notFound, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
@@ -50,7 +50,7 @@ export class DeviceService {
     return { device, created: device.confirmationId === confirmationId };
   }
 
-  async rename(orgId: string, hardwareId: string, friendlyName: string | null | undefined, actor: string): Promise<Device> {
+  async rename(orgId: string, hardwareId: string, friendlyName: string | null | undefined, actor: Actor): Promise<Device> {
     refuseAny([...hardwareIdIssues(hardwareId, 'hardwareId'), ...(typeof friendlyName === 'string' ? friendlyNameIssues(friendlyName, 'friendlyName') : [])]);
     const { devices, audit } = this.parts;
     const name = friendlyName ?? undefined;

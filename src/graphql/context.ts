@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Services } from '../app.js';
+import type { Actor } from '../audit/audit-event.js';
 import type { DeviceRef } from '../devices/device.js';
 import type { Reading } from '../devices/reading.js';
-import type { Viewer } from '../identity/viewer.js';
-import { maySeeApp, maySeeOrg } from '../identity/viewer.js';
+import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entity.js';
 import type { LimitStatus } from '../limits/status.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
@@ -17,8 +17,10 @@ import { WorkBudget } from './work-budget.js';
 /** What a resolver gets: who is calling, this request's loaders, and the services. */
 export interface Context extends Services {
   readonly viewer: Viewer;
+  /** The viewer and the origin of the call, for the audit trail. */
+  readonly actor: Actor;
   readonly requestId: string;
-  /** Where the call came from, for throttling logins. */
+  /** The network address of the caller. */
   readonly address: string;
   readonly loaders: Loaders;
   /** This request's reads of spend, batched. */
@@ -63,6 +65,7 @@ export function createContext(
     limited: nobodyAsks,
     identifyEvents: nobodyAsks,
     ...request,
+    actor: actorOf(request),
     work,
     loaders,
     reader: loaders,

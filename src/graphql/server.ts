@@ -14,7 +14,7 @@ import { Door } from './door.js';
 import { createMask } from './errors.js';
 import { createExplorer } from './explorer.js';
 import { handleGraphQL } from './http.js';
-import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
+import { createOAuth } from './oauth.js';
 import { startOperations } from './operations.js';
 import { Outbox } from './outbox.js';
 import { HttpRefusal, requestIdOf } from './request.js';
@@ -55,6 +55,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const limiter = new StreamLimiter();
   const subscriptions: SubscriptionDeps = { services, schema, documents, limiter, admission, turnstile, streams, mask };
   const sse = createSseHandler(subscriptions);
+  const oauth = createOAuth(services, admission);
   let asked: Promise<string | undefined> | undefined;
   /** One question to the store for all who ask at once: whoever asks needs no credential. */
   const fault = () => {
@@ -72,8 +73,9 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
 
   const routes: Readonly<Record<string, Route>> = {
     [graphqlPath]: (request, response) => handleGraphQL(graphql, request, response),
-    '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
-    '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
+    '/oauth/token': (request, response) => oauth.token(request, response),
+    '/oauth/revoke': (request, response) => oauth.revoke(request, response),
+    '/.well-known/oauth-authorization-server': (request, response) => oauth.metadata(request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
@@ -84,9 +86,9 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     ...(config.production ? {} : { '/': createExplorer(graphqlPath) }),
   };
 
-  /** The admin key has no form of its own by which the log would know it where it does not belong. */
+  /** Admin keys have no prefix by which the log could redact them. */
   const withoutKey = ({ headers }: IncomingMessage): void => {
-    if (headers['x-request-id'] === config.adminKey) delete headers['x-request-id'];
+    if (config.adminKeys.some(({ key }) => headers['x-request-id'] === key)) delete headers['x-request-id'];
   };
   let isProxyKnown = config.trustProxy;
   const warnOfProxy = ({ headers }: IncomingMessage): void => {

@@ -66,7 +66,9 @@ export class OpenStreams {
       await stillGood(this.services, stream.presented);
     } catch (error) {
       // A store that does not answer says nothing about the token: the stream brings nothing new meanwhile either.
-      if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');
+      if (!(error instanceof GatewayError)) return;
+      if (error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');
+      if (error.code === 'FORBIDDEN') stream.end(error.message);
     }
   }
 }

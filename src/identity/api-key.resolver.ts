@@ -7,24 +7,25 @@ import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyConnection, ApiKeyType, CreateApiKeyInput, CreateApiKeyPayload } from './api-key.types.js';
-import { actorName, orgIdFor, type Policy } from './viewer.js';
+import { orgIdText } from './identity.types.js';
+import { orgIdFor, type Policy } from './viewer.js';
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'A key for devices of the org, shown this once.' })
-  createApiKey(@Arg('input', () => CreateApiKeyInput) { orgId, description }: CreateApiKeyInput, @Ctx() { viewer, apiKeys }: Context) {
-    return apiKeys.create(orgIdFor(viewer, orgId, 'input.orgId'), description, actorName(viewer));
+  @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'Creates a key for devices of the org. The secret is shown only in this response.' })
+  createApiKey(@Arg('input', () => CreateApiKeyInput) { orgId, description }: CreateApiKeyInput, @Ctx() context: Context) {
+    return context.apiKeys.create(orgIdFor(context.viewer, orgId, 'input.orgId'), description, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => ApiKeyType, { nullable: true, description: 'Ends a key, everywhere within 2 s.' })
+  @Mutation(() => ApiKeyType, { nullable: true, description: 'Ends a device key on all gateways within 2 s. Idempotent.' })
   revokeApiKey(
-    @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
-    @Arg('keyId', () => Uuid) keyId: string,
-    @Ctx() { viewer, apiKeys }: Context,
+    @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
+    @Arg('keyId', () => Uuid, { description: 'The key to end: `ApiKey.keyId`.' }) keyId: string,
+    @Ctx() context: Context,
   ) {
-    return apiKeys.revoke(orgIdFor(viewer, orgId), keyId, actorName(viewer));
+    return context.apiKeys.revoke(orgIdFor(context.viewer, orgId), keyId, context.actor);
   }
 
   @FieldResolver(() => ID)
@@ -36,7 +37,7 @@ export class ApiKeyResolver {
 @Resolver(() => OrgType)
 export class OrgApiKeyResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ApiKeyConnection, { description: 'Newest first.' })
+  @FieldResolver(() => ApiKeyConnection, { description: 'Device keys of the org, newest first, ended ones included.' })
   apiKeys(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { apiKeyStore, cursors }: Context) {
     return paginate(
       page,

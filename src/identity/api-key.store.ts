@@ -9,10 +9,15 @@ const table = 'api_keys';
 export const apiKeyKey = (keyId: string) => ({ key_id: key`${keyId}` });
 export const apiKeyIndexKey = (orgId: string): string => key`${orgId}/api_keys`;
 
-/** A key with what proves it. */
+/** The hash of a key, and the root that it was made under. */
+export interface KeyProof {
+  readonly hash: string;
+  readonly rootId: string;
+}
+
 export interface StoredApiKey {
   readonly apiKey: ApiKey;
-  readonly hash: string;
+  readonly proof: KeyProof;
 }
 
 export interface ApiKeyPosition {
@@ -23,14 +28,14 @@ export interface ApiKeyPosition {
 export class ApiKeyStore {
   constructor(private readonly client: StoreClient) {}
 
-  async create({ apiKey, hash }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([{ table, put: toItem(apiKey, hash), condition: absent('key_id') }, ...(drafts as readonly Write[])]);
+  async create({ apiKey, proof }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
+    const { done } = await this.client.transact([{ table, put: toItem(apiKey, proof), condition: absent('key_id') }, ...(drafts as readonly Write[])]);
     return done;
   }
 
   async load(keyId: string): Promise<StoredApiKey | undefined> {
     const item = await this.client.get(table, apiKeyKey(keyId), { consistent: true });
-    return item && { apiKey: toApiKey(item), hash: item.api_key_hash as string };
+    return item && { apiKey: toApiKey(item), proof: { hash: item.api_key_hash as string, rootId: item.api_key_root as string } };
   }
 
   /** Newest first, after the position named. */
@@ -50,20 +55,26 @@ export class ApiKeyStore {
     return done;
   }
 
-  /** Notes that a key is in use, unless that was noted after `notSince`. Returns when it was noted last. */
-  async touch(keyId: string, at: Date, notSince: Date): Promise<Date> {
+  /**
+   * Records that a key is in use, unless that was recorded after `notSince`, and stores its hash under the current root.
+   * Returns when it was recorded last.
+   */
+  async touch(keyId: string, proof: KeyProof, at: Date, notSince: Date): Promise<Date> {
     const notYet = or(absent('last_used_at'), atMost('last_used_at', notSince.toISOString()));
     const condition = and(equals('is_active', true), notYet);
-    const outcome = await this.client.write({ table, update: apiKeyKey(keyId), set: { last_used_at: at.toISOString() }, condition }, { repeat: 'idempotent' });
+    const set = { last_used_at: at.toISOString(), ...proofAttributes(proof) };
+    const outcome = await this.client.write({ table, update: apiKeyKey(keyId), set, condition }, { repeat: 'idempotent' });
     const noted = outcome.done ? undefined : outcome.old?.last_used_at;
     return noted === undefined ? at : new Date(noted as string);
   }
 }
 
-const toItem = ({ orgId, keyId, description, active, createdAt }: ApiKey, hash: string): Item => ({
+const proofAttributes = ({ hash, rootId }: KeyProof) => ({ api_key_hash: hash, api_key_root: rootId });
+
+const toItem = ({ orgId, keyId, description, active, createdAt }: ApiKey, proof: KeyProof): Item => ({
   ...apiKeyKey(keyId),
   org_id: orgId,
-  api_key_hash: hash,
+  ...proofAttributes(proof),
   description,
   is_active: active,
   created_at: createdAt.toISOString(),

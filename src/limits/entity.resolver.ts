@@ -3,7 +3,7 @@ import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { actorName, orgIdFor, type Policy } from '../identity/viewer.js';
+import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { refuseAny } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
@@ -81,8 +81,8 @@ export class OrgEntityResolver {
 export class EntityResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => EntityType, { nullable: true })
-  createEntity(@Arg('input', () => CreateEntityInput) { orgId, ...request }: CreateEntityInput, @Ctx() { viewer, entities }: Context) {
-    return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
+  createEntity(@Arg('input', () => CreateEntityInput) { orgId, ...request }: CreateEntityInput, @Ctx() { viewer, actor, entities }: Context) {
+    return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
@@ -90,9 +90,9 @@ export class EntityResolver {
   deleteEntity(
     @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
     @Arg('entityId', () => String) entityId: string,
-    @Ctx() { viewer, entities }: Context,
+    @Ctx() { viewer, actor, entities }: Context,
   ) {
-    return entities.delete(orgIdFor(viewer, orgId), entityId, actorName(viewer));
+    return entities.delete(orgIdFor(viewer, orgId), entityId, actor);
   }
 
   @FieldResolver(() => ID)

@@ -35,6 +35,8 @@ interface Registered {
   readonly credentials: Credentials;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Since when its credentials do not work; absent: they do. */
+  readonly suspendedAt?: Date;
   /** Raised by every change of settings: a change is made to what was read, or not at all. */
   readonly version: number;
 }
@@ -51,6 +53,8 @@ export interface Org extends Registered, Settings {
 
 export interface AppRecord extends Registered {
   readonly appId: string;
+  /** Only the sums over an org's apps still see an app that was deleted: its costs remain. */
+  readonly deletedAt?: Date;
   readonly own: Partial<Settings>;
 }
 

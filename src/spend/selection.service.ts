@@ -1,5 +1,7 @@
 import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
+import type { AuditService } from '../audit/audit.service.js';
+import { type Actor, appEntity, changesBetween, orgEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
@@ -31,6 +33,7 @@ export interface SelectionParts {
   readonly stickies: StickyStore;
   readonly prices: PriceService;
   readonly alerts: AlertService;
+  readonly audit: AuditService;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -77,14 +80,24 @@ export class SelectionService {
   }
 
   /** Puts a scope on a label of its chain for the rest of the day; null lets the quotas decide again. */
-  async override(subject: Subject, label: string | null | undefined): Promise<void> {
+  async override(subject: Subject, label: string | null | undefined, actor: Actor): Promise<void> {
     const { org, scope, settings, orderingVersion } = subject;
     const day = dayAt(org.zones, this.parts.clock.nowMs());
     const id = { ...scope, day };
-    if (label === null || label === undefined) return this.parts.stickies.clear(id);
-    const index = settings.modelOrdering.indexOf(label);
+    const isCleared = label === null || label === undefined;
+    const index = isCleared ? 0 : settings.modelOrdering.indexOf(label);
     if (index < 0) throw invalidLabel(settings.modelOrdering);
-    await this.parts.stickies.override(id, { label, index, orderingVersion }, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
+    const before = await this.parts.stickies.read(id);
+    const act = this.parts.audit.draft({
+      orgId: org.orgId,
+      actor,
+      action: 'model_overridden',
+      entityId: scope.appId === undefined ? orgEntity : appEntity(scope.appId),
+      details: { day },
+      changes: changesBetween({ label: before?.activeLabel }, { label }),
+    });
+    if (isCleared) return this.parts.stickies.clear(id, act);
+    await this.parts.stickies.override(id, { label, index, orderingVersion }, { nowMs: this.parts.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) }, act);
   }
 
   private async move(subject: Subject, { from, to }: { readonly from: string; readonly to: string }, day: string): Promise<void> {

@@ -83,7 +83,7 @@ export class CostResolver {
     if (!org) throw notFound('org');
     if (!appId && org.quotaScope === 'APP') throw badInput({ path: 'input.appId', message: 'is needed under quotaScope APP' });
     const subject = appId ? appSubject(await appFor(context, orgId, appId)) : orgSubject(org);
-    await context.selection.override(subject, label);
+    await context.selection.override(subject, label, context.actor);
     return context.selection.select(subject, context.freshReader());
   }
 }

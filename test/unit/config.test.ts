@@ -102,8 +102,8 @@ describe('loadConfig', () => {
       host: '127.0.0.1',
       port: 0,
       store: { region: 'eu-central-1', tablePrefix: 'test-1.' },
-      adminKey: 'a'.repeat(32),
-      rootSecret: 'p'.repeat(32),
+      adminKeys: [{ name: 'admin', key: 'a'.repeat(32) }],
+      rootSecrets: ['p'.repeat(32)],
       signingKeys: jwks,
       bcryptCost: 4,
       principalRps: 0,
@@ -114,14 +114,14 @@ describe('loadConfig', () => {
   });
 
   it('has the labels and prices of the design in the file that comes with it', () => {
-    const { catalog, loginPerClientPerMinute, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
+    const { catalog, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
     const prices = [...catalog.values()].map((entry) => [entry.label, entry.bedrockModelId, entry.inputUsdMicrosPer1M, entry.outputUsdMicrosPer1M]);
     expect(prices).toEqual([
       ['premium', 'anthropic.claude-3-5-sonnet-20241022-v2:0', 3_000_000, 15_000_000],
       ['standard', 'anthropic.claude-3-5-haiku-20241022-v1:0', 800_000, 4_000_000],
       ['economy', 'anthropic.claude-3-haiku-20240307-v1:0', 250_000, 1_250_000],
     ]);
-    expect({ loginPerClientPerMinute, loginPerAddressPerMinute }).toEqual({ loginPerClientPerMinute: 20, loginPerAddressPerMinute: 200 });
+    expect(loginPerAddressPerMinute).toBe(200);
     expect(aggregation).toEqual({ intervalSecs: 60, nearIntervalSecs: 5 });
     expect(retention).toMatchObject({ auditDays: 90, requestDays: 35, shardDays: 35, totalDays: 400, alertDays: 30, priceDays: 3 });
   });
@@ -143,14 +143,14 @@ describe('loadConfig', () => {
     const names = ['HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL', 'TRUST_PROXY', 'BCRYPT_COST', 'DYNAMODB_ENDPOINT', 'AWS_REGION', 'TOLLGATE_DATA_DIR'];
     const empty = Object.fromEntries([...names, 'PRINCIPAL_RPS', 'PRINCIPAL_CONCURRENCY', 'AWS_ACCESS_KEY_ID', 'TOLLGATE_CONFIG'].map((name) => [name, '']));
     expect(loadConfig({ ...sound, ...empty })).toEqual(loadConfig(sound));
-    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([expect.stringMatching(/^TOLLGATE_ADMIN_KEY: is missing/)]);
+    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/)]);
   });
 
   it('names all that is missing', () => {
     expect(faultsOf({})).toEqual([
-      expect.stringMatching(/^TOLLGATE_ADMIN_KEY: is missing/),
-      expect.stringMatching(/^API_KEY_PEPPER: is missing/),
       expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: is missing/),
+      expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/),
+      expect.stringMatching(/^TOLLGATE_ROOT_SECRETS: is missing/),
     ]);
   });
 
@@ -303,7 +303,7 @@ describe('loadConfig', () => {
     ['a model id unfit for a key', premium({ bedrockModelId: 'a#b' }), ', models.premium.bedrockModelId: no spaces'],
     ['a model id with a control character', premium({ bedrockModelId: 'a\u0000b' }), ', models.premium.bedrockModelId: '],
     ['no audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
-    ['no logins', edited((file) => Object.assign(file.login, { perClientPerMinute: 0 })), ', login.perClientPerMinute: '],
+    ['no logins', edited((file) => Object.assign(file.login, { perAddressPerMinute: 0 })), ', login.perAddressPerMinute: '],
   ])('names the fault of a file with %s', (_, text, fault) => {
     const path = fileOf(text);
     const faults = faultsOf({ ...sound, TOLLGATE_CONFIG: path });

@@ -7,7 +7,7 @@ import { type Listing, paginate } from '../../src/graphql/connection.js';
 import { nodeId, parseNodeId } from '../../src/graphql/node.js';
 import { WorkBudget } from '../../src/graphql/work-budget.js';
 import { GatewayError } from '../../src/lib/errors.js';
-import { deriveKey, Sealer } from '../../src/lib/seal.js';
+import { RootKeys, Sealer } from '../../src/lib/seal.js';
 import { HandClock } from './hand-clock.js';
 
 const schema = buildSchema(`
@@ -206,7 +206,7 @@ describe('boundIssues', () => {
 });
 
 describe('paginate', () => {
-  const listing: Listing = { cursors: new Sealer(deriveKey('root', 'cursors')), tenant: 'org-1', field: 'Org.apps' };
+  const listing: Listing = { cursors: new Sealer(new RootKeys(['root'], 'cursors')), tenant: 'org-1', field: 'Org.apps' };
   const source = (rows: readonly string[]) => async (limit: number, after: string | undefined) =>
     rows.slice(after === undefined ? 0 : rows.indexOf(after) + 1).slice(0, limit);
   const page = (rows: readonly string[], first: number | null | undefined, after?: string | null, list: Listing = listing) =>
@@ -268,7 +268,7 @@ describe('paginate', () => {
       [
         { ...listing, tenant: 'org-2' },
         { ...listing, field: 'Org.audit' },
-        { ...listing, cursors: new Sealer(deriveKey('root', 'other')) },
+        { ...listing, cursors: new Sealer(new RootKeys(['root'], 'other')) },
       ].map(async (list) => (await page(['a', 'b'], 1, undefined, list)).pageInfo.endCursor as string),
     );
     for (const after of [...foreign, `${own}A`, own.slice(1), `${own}=`, 'junk', ' ']) {

@@ -352,7 +352,7 @@ const settings: Settings = {
 };
 const registered = {
   orgId: 'org-a',
-  credentials: { clientId: 'c', rotation: 1, generation: 0 },
+  credentials: { clientId: 'c', role: 'FULL' as const, rotation: 1, generation: 0 },
   createdAt: new Date(0),
   updatedAt: new Date(0),
 };

@@ -29,7 +29,7 @@ const settings: Settings = {
 };
 const registered = {
   orgId: '00000000-0000-4000-8000-000000000000',
-  credentials: { clientId: 'org-00000000-0000-4000-8000-000000000000', rotation: 1, generation: 0 },
+  credentials: { clientId: 'org-00000000-0000-4000-8000-000000000000', role: 'FULL' as const, rotation: 1, generation: 0 },
   createdAt: new Date(0),
   updatedAt: new Date(0),
   version: 1,
