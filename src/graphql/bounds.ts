@@ -187,11 +187,17 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
           : undefined;
     return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
   };
+  const ownCost = (field: FieldNode, parent: GraphQLObjectType): number => {
+    const given = field.arguments?.find(({ name }) => name.value === 'consistency')?.value;
+    if (given?.kind === Kind.VARIABLE) isFixed = false;
+    const isExact = given?.kind === Kind.VARIABLE ? variables[given.name.value] === 'EXACT' : given?.kind === Kind.ENUM && given.value === 'EXACT';
+    return isExact ? bounds.listComplexity : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
+  };
   const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType): number => {
     let cost = 0;
     for (const selection of selections.selections) {
       if (selection.kind === Kind.FIELD) {
-        cost += heavyFields.get(`${parent.name}.${selection.name.value}`) ?? 1;
+        cost += ownCost(selection, parent);
         const type = getNamedType(parent.getFields?.()[selection.name.value]?.type);
         if (selection.selectionSet && isCompositeType(type)) cost += pageSize(selection, parent) * costOf(selection.selectionSet, type as GraphQLObjectType);
         continue;

@@ -16,6 +16,7 @@ import {
   inChainOrder,
   inForce,
   inheritable,
+  intervalIssues,
   nameIssues,
   type Org,
   type Settings,
@@ -27,6 +28,8 @@ import {
 } from './settings.js';
 
 const attempts = 5;
+/** A roll-up reads all of an org's apps. */
+export const maxAppsPerOrg = 1000;
 
 export interface OrgRegistration extends Settings {
   readonly orgId?: string | null;
@@ -124,6 +127,7 @@ export class OrgService {
       ...zoneIssues(input.timezone),
       ...settingsIssues(input, this.catalog),
       ...unmeteredIssues(input),
+      ...intervalIssues(input),
       ...shardCountIssues(input.shardCount),
     ]);
     const orgId = input.orgId ?? newUuid();
@@ -144,7 +148,13 @@ export class OrgService {
       const given = withoutNull(changes);
       const nowMs = this.clock.nowMs();
       const changed: Org = { ...org, ...given, updatedAt: new Date(nowMs) };
-      refuseAny([...nameIssues(changed.name), ...zoneIssues(changed.timezone), ...settingsIssues(given, this.catalog), ...unmeteredIssues(changed)]);
+      refuseAny([
+        ...nameIssues(changed.name),
+        ...zoneIssues(changed.timezone),
+        ...settingsIssues(given, this.catalog),
+        ...unmeteredIssues(changed),
+        ...intervalIssues(changed),
+      ]);
       // A change that changes nothing is not told to every gateway.
       if (isSame(given, org)) return org;
       await this.refuseStrandedApps(changed);
@@ -166,6 +176,7 @@ export class OrgService {
     refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.catalog)]);
     const org = await this.requireOrg(orgId);
     this.refuseUnfit(org, own);
+    await this.refuseTooManyApps(orgId);
     const now = new Date(this.clock.nowMs());
     const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId });
     const act = this.audit.draft({ orgId, actor, action: 'app_registered', entityId: appEntity(appId), details: { name } });
@@ -201,15 +212,30 @@ export class OrgService {
     refuseAny([
       ...scopeIssues(org.quotaScope, own),
       ...unmeteredIssues({ modelOrdering: own.modelOrdering ?? org.modelOrdering, quotas: own.quotas ?? org.quotas }),
+      ...intervalIssues({
+        refreshIntervalNormalSecs: own.refreshIntervalNormalSecs ?? org.refreshIntervalNormalSecs,
+        refreshIntervalTightSecs: own.refreshIntervalTightSecs ?? org.refreshIntervalTightSecs,
+      }),
     ]);
   }
 
-  /** A change of the org must not leave an app with a chain in which a label has no quota. */
+  /** A change of the org must not leave an app with a chain in which a label has no quota, or with intervals the wrong way round. */
   private async refuseStrandedApps(org: Org): Promise<void> {
-    for (const app of await this.store.listAllApps(org.orgId)) {
-      const missing = unmetered(inForce(org, app));
+    for (const record of await this.store.listAllApps(org.orgId)) {
+      const app = inForce(org, record);
+      const missing = unmetered(app);
       if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
+      refuseAny(intervalIssues(app).map(({ path, message }) => ({ path, message: `of app ${app.appId} ${message}` })));
     }
+  }
+
+  /**
+   * Refuses an app past the bound. Approximate: apps that are registered at the same moment do not see each other, so an org
+   * may end up above it by as many as were on their way.
+   */
+  private async refuseTooManyApps(orgId: string): Promise<void> {
+    const { length } = await this.store.listApps(orgId, maxAppsPerOrg);
+    if (length >= maxAppsPerOrg) throw badInput({ path: 'input.appId', message: `the org has ${maxAppsPerOrg} apps, the maximum: delete one first` });
   }
 
   private async requireOrg(orgId: string): Promise<Org> {
