@@ -187,11 +187,14 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
           : undefined;
     return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
   };
+  /** An exact read of spend counts as a list whatever it finds: it charges its shards as it reads, and must stop when it times out. */
   const ownCost = (field: FieldNode, parent: GraphQLObjectType): number => {
     const given = field.arguments?.find(({ name }) => name.value === 'consistency')?.value;
-    if (given?.kind === Kind.VARIABLE) isFixed = false;
-    const isExact = given?.kind === Kind.VARIABLE ? variables[given.name.value] === 'EXACT' : given?.kind === Kind.ENUM && given.value === 'EXACT';
-    return isExact ? bounds.listComplexity : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
+    const variable = given?.kind === Kind.VARIABLE ? given.name.value : undefined;
+    if (variable !== undefined) isFixed = false;
+    const literal = variable === undefined ? given : defaults.get(variable);
+    const value = variable !== undefined && Object.hasOwn(variables, variable) ? variables[variable] : literal?.kind === Kind.ENUM ? literal.value : undefined;
+    return value === 'EXACT' ? bounds.listComplexity : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
   };
   const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType): number => {
     let cost = 0;

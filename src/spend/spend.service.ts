@@ -17,6 +17,7 @@ import type { TotalService } from './total.service.js';
 const backMs = 24 * 3_600_000;
 const aheadMs = 5 * 60_000;
 const maxDays = 366;
+const historyAdvice = 'ask for fewer days, or for fewer apps at once';
 
 export interface CostSubmission {
   readonly requestId: string;
@@ -101,8 +102,10 @@ export class SpendService {
       ...(count > maxDays ? [{ path: 'from', message: `the range has ${count} days, more than the maximum of ${maxDays}` }] : []),
       ...(to > today ? [{ path: 'to', message: `is in the future: today is ${today} in the org's time zone` }] : []),
     ]);
-    reader.charge(count, 'ask for fewer days, or for fewer apps at once');
+    reader.charge(count, historyAdvice);
     const labels = [...new Set([...knownLabels(subject, catalog), ...(await reader.labels(subject.org.orgId))])];
+    // By now all other fields of the operation have charged theirs, and one past the bound reads nothing.
+    reader.charge(0, historyAdvice);
     const totals = await Promise.all(labels.map((label) => this.deps.totals.list(subject.scope, label, from, to)));
     return daysBetween(from, to).map((day) =>
       daySpend({ subject, catalog, day, isOver: day < today }, new Map(labels.map((label, i) => [label, totals[i]?.get(day)]))),

@@ -158,7 +158,7 @@ describe("the end of an org's day", () => {
   it('is what a search finds, in every zone there is, on every day with a change of the clocks and around it', () => {
     const wrong: string[] = [];
     for (const name of zones) {
-      for (const day of oddDays(name, '2020-01-01', '2029-01-01')) if (endOfDayMs(always(name), day) !== searchedEnd(name, day)) wrong.push(`${name} ${day}`);
+      for (const day of oddDays(name, '2024-01-01', '2027-01-01')) if (endOfDayMs(always(name), day) !== searchedEnd(name, day)) wrong.push(`${name} ${day}`);
     }
     expect(wrong).toEqual([]);
   });

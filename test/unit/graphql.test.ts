@@ -19,8 +19,10 @@ const schema = buildSchema(`
     list(ids: [Int!]): Int
     people(first: Int = 50): People
     unbounded(first: Int): People
+    spend(consistency: Consistency = AGGREGATED): Int
   }
   type Mutation { issueToken: Int refreshToken: Int retrieveSecret: Int other: Int }
+  enum Consistency { AGGREGATED EXACT }
   union Found = Person | Org
   type Org implements Node { id: ID! name: String people(first: Int = 50): People self: Org }
   type People { nodes: [Person!]! total: Int }
@@ -56,6 +58,11 @@ describe('complexity', () => {
     ['a first of 1', '{ people(first: 1) { total } }', 2],
     ["the argument's default", '{ people { total } }', 51],
     ['no default and none given', '{ unbounded { total } }', 2],
+    ['an aggregated read of spend', '{ spend a: spend(consistency: AGGREGATED) }', 2],
+    ['an exact one', '{ spend(consistency: EXACT) }', 50],
+    ['an exact one by a variable', 'query ($c: Consistency) { spend(consistency: $c) }', 50, { c: 'EXACT' }],
+    ['an aggregated one by a variable', 'query ($c: Consistency = EXACT) { spend(consistency: $c) }', 1, { c: 'AGGREGATED' }],
+    ["an exact one by a variable's default", 'query ($c: Consistency = EXACT) { spend(consistency: $c) }', 50],
     ['a first of 0', '{ people(first: 0) { total } }', 2],
     ['a negative first', '{ people(first: -5) { total } }', 2],
     ['null for first', '{ people(first: null) { total } }', 51],
