@@ -55,15 +55,22 @@ import { LifecycleService } from './orgs/lifecycle.service.js';
 import { LifecycleStore } from './orgs/lifecycle.store.js';
 import { OrgService } from './orgs/org.service.js';
 import { OrgStore } from './orgs/org.store.js';
+import { ExactService } from './spend/exact.service.js';
+import { LabelStore } from './spend/label.store.js';
+import { LabelCheckService } from './spend/label-check.service.js';
+import { OrgDayService } from './spend/org-day.service.js';
 import type { Catalog } from './spend/price.js';
 import { PriceRollup } from './spend/price.rollup.js';
 import { PriceService } from './spend/price.service.js';
 import { PriceStore } from './spend/price.store.js';
 import { SelectionService } from './spend/selection.service.js';
+import { SliceStore } from './spend/slice.store.js';
 import { SpendRollup } from './spend/spend.rollup.js';
 import { SpendService } from './spend/spend.service.js';
 import { SpendStore } from './spend/spend.store.js';
 import { StickyStore } from './spend/sticky.store.js';
+import { TotalService } from './spend/total.service.js';
+import { TotalStore } from './spend/total.store.js';
 
 /** What a process is built of; each is made here and nowhere else. */
 export interface Services {
@@ -92,7 +99,9 @@ export interface Services {
   readonly prices: PriceService;
   readonly spend: SpendService;
   readonly selection: SelectionService;
-  readonly spendStore: SpendStore;
+  readonly labelStore: LabelStore;
+  readonly labelCheck: LabelCheckService;
+  readonly totals: TotalService;
   readonly stickyStore: StickyStore;
   readonly alertStore: AlertStore;
   readonly alertFeed: AlertFeed;
@@ -153,16 +162,19 @@ export function buildBackground(
   const store = openStore(config, metrics, clock);
   const alerts = new AlertService(new AlertStore(store), clock, metrics, log, retention.alertDays);
   const worker = newUuid();
+  const orgs = new OrgStore(store);
+  const shards = new SpendStore(store, clock, retention, 0, 0);
+  const totals = new TotalStore(store, retention.totalDays);
   const spend = new SpendRollup({
-    store: new SpendStore(store, clock, retention, 0, 0),
-    settings: new OrgStore(store),
-    alerts,
-    catalog,
+    shards,
+    slices: new SliceStore(store),
+    orgDays: new OrgDayService({ shards, totals, apps: orgs, alerts, catalog, clock, metrics }),
+    orgs,
     clock,
     log,
     metrics,
     worker,
-    leaseMs: aggregation.intervalSecs * 1500,
+    claimMs: aggregation.intervalSecs * 1500,
     shardDays: retention.shardDays,
   });
   const limits = new LimitRollup({
@@ -172,7 +184,8 @@ export function buildBackground(
     log,
     worker,
   });
-  const prices = priceSource ? { prices: new PriceRollup(new PriceStore(store, retention.priceDays), catalog, priceSource, clock, log) } : {};
+  const priceStore = new PriceStore(store, retention.priceDays);
+  const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
   return { log, spend, limits, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
 }
 
@@ -245,9 +258,14 @@ export async function buildServices(
   const alertStore = new AlertStore(store);
   const stickyStore = new StickyStore(store);
   const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64), config.submissionsWaiting);
-  const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
+  const labelStore = new LabelStore(store);
+  const slices = new SliceStore(store);
+  const totals = new TotalService({ totals: new TotalStore(store, config.retention.totalDays), slices, clock });
+  const { shardDays } = config.retention;
+  const exact = new ExactService({ shards: spendStore, totals, labels: labelStore, slices, apps: orgStore, clock, shardDays });
+  const spend = new SpendService({ store: spendStore, labels: labelStore, totals, exact, prices, clock });
   const alerts = new AlertService(alertStore, clock, metrics, log, config.retention.alertDays);
-  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics });
+  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log });
   const sealer = new Sealer(new RootKeys(rootSecrets, 'leases'));
   const entityStore = new EntityStore(store);
   const configStore = new LimitConfigStore(store);
@@ -287,10 +305,12 @@ export async function buildServices(
     prices,
     spend,
     selection,
-    spendStore,
+    labelStore,
+    labelCheck: new LabelCheckService({ orgs: orgStore, catalog: config.catalog, log }),
+    totals,
     stickyStore,
     alertStore,
-    alertFeed: new AlertFeed(alertStore, log),
+    alertFeed: new AlertFeed(alertStore, clock, log),
     auditStore,
     namespaces,
     resolution,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JWK } from 'jose';
 import { parse as parseYaml } from 'yaml';
@@ -39,7 +39,7 @@ export interface Config {
   /** How many costs, and how many acquires, may wait for the store. */
   readonly submissionsWaiting: number;
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
-  /** A file or URL with the day's prices; absent: the configured defaults serve. */
+  /** An absolute path or an http(s) URL of the price list; absent: the configured defaults apply. */
   readonly priceSource?: string;
   readonly retention: Retention;
 }
@@ -89,6 +89,11 @@ export function silenceNodeVersionWarning(): void {
 const text = z.string().trim().min(1);
 const micros = z.number().int().min(0).max(1e12);
 const days = z.number().int().min(1).max(3650);
+/** A path or URL; anything else that looks like a URL is a mistake. */
+function isPriceSource(source: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return true;
+  return URL.canParse(source) && (/^https?:/i.test(source) || /^file:\/\/\//i.test(source));
+}
 const fileSchema = z.strictObject({
   models: z
     .record(
@@ -106,7 +111,7 @@ const fileSchema = z.strictObject({
   login: z.strictObject({ perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
-  prices: z.strictObject({ source: text }).optional(),
+  prices: z.strictObject({ source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL') }).optional(),
   retention: z.strictObject({
     auditDays: days,
     requestDays: days,
@@ -202,7 +207,7 @@ export function loadConfig(environment: Environment): Config {
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
-    ...(file.prices ? { priceSource: file.prices.source } : {}),
+    ...(file.prices ? { priceSource: priceSource(file.prices.source, configPath(environment.TOLLGATE_CONFIG)) } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
     retention: file.retention,
   };
@@ -253,8 +258,16 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[
   return undefined;
 }
 
+const configPath = (path: string | undefined): string => (path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url)));
+
+/** A relative path is relative to the file that names it, wherever the process was started. */
+function priceSource(source: string, configFile: string): string {
+  if (/^https?:/i.test(source)) return source;
+  return /^file:/i.test(source) ? fileURLToPath(source) : resolve(dirname(configFile), source);
+}
+
 function readConfigFile(path: string | undefined, faults: string[]): z.infer<typeof fileSchema> | undefined {
-  const file = path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url));
+  const file = configPath(path);
   try {
     return checked(fileSchema, parseYaml(readFileSync(file, 'utf8')), faults, (at) => `${file}${at ? `, ${at}` : ''}`);
   } catch (error) {

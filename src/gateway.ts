@@ -29,6 +29,8 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   await services.revocationFeed.start();
   services.alertFeed.start();
   services.readingFeed.start();
+  // In the background: what it finds changes nothing that is served.
+  services.labelCheck.run().catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
   const edge = await createEdge(services, schema ?? (await createSchema()));
   const { server } = edge;
   await new Promise<void>((resolve, reject) => {

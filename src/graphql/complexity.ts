@@ -46,20 +46,24 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
   const measured = new Map<string, number>();
   let isFixed = true;
 
+  /** An argument's value as far as it is known before execution; undefined if it is absent. */
+  const argumentOf = (field: FieldNode, name: string): unknown => {
+    const given = field.arguments?.find((argument) => argument.name.value === name)?.value;
+    const variable = given?.kind === Kind.VARIABLE ? given.name.value : undefined;
+    if (variable !== undefined) isFixed = false;
+    if (variable !== undefined && Object.hasOwn(variables, variable) && variables[variable] !== undefined) return variables[variable];
+    const literal = variable === undefined ? given : defaults.get(variable);
+    return literal?.kind === Kind.INT ? Number(literal.value) : literal?.kind === Kind.ENUM ? literal.value : undefined;
+  };
   const pageSize = (field: FieldNode, parent: GraphQLObjectType): number => {
     const argument = parent.getFields?.()[field.name.value]?.args.find(({ name }) => name === 'first');
     if (!argument) return 1;
-    const given = field.arguments?.find(({ name }) => name.value === 'first')?.value;
-    if (given?.kind === Kind.VARIABLE) isFixed = false;
-    const literal = given?.kind === Kind.VARIABLE ? defaults.get(given.name.value) : given;
-    const value =
-      given?.kind === Kind.VARIABLE && Object.hasOwn(variables, given.name.value) && variables[given.name.value] !== undefined
-        ? variables[given.name.value]
-        : literal?.kind === Kind.INT
-          ? Number(literal.value)
-          : undefined;
+    const value = argumentOf(field, 'first');
     return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
   };
+  /** An exact read of spend counts as a list whatever it finds: it charges its shards as it reads, and must stop when it times out. */
+  const ownCost = (field: FieldNode, parent: GraphQLObjectType): number =>
+    argumentOf(field, 'consistency') === 'EXACT' ? bounds.listComplexity : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
   /** `page`: how many nodes the connection around these selections has. */
   const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType, page: number): number => {
     let cost = 0;
@@ -73,7 +77,7 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     return cost;
   };
   const fieldCost = (field: FieldNode, parent: GraphQLObjectType, page: number): number => {
-    const cost = heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1;
+    const cost = ownCost(field, parent);
     const type = getNamedType(parent.getFields?.()[field.name.value]?.type);
     if (!field.selectionSet || !isCompositeType(type)) return cost;
     const below = type as GraphQLObjectType;

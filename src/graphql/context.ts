@@ -7,11 +7,11 @@ import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.j
 import type { Entity } from '../limits/entity.js';
 import type { LimitStatus } from '../limits/status.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
-import type { SpendReader } from '../spend/report.js';
+import type { SelectionReader, SpendReader } from '../spend/report.js';
 import type { SpendId } from '../spend/scope.js';
 import type { Sticky } from '../spend/selection.js';
-import type { Total } from '../spend/spend.store.js';
 import type { StickyId } from '../spend/sticky.store.js';
+import type { Total } from '../spend/total.store.js';
 import { WorkBudget } from './work-budget.js';
 
 /** What a resolver gets: who is calling, this request's loaders, and the services. */
@@ -34,7 +34,7 @@ export interface Context extends Services {
   /** Notes that a limit has refused, for the headers of the answer. */
   limited(refusal: Refusal): void;
   /** The same without what the request has read before: for what it has just changed. */
-  freshReader(): SpendReader;
+  freshReader(): SelectionReader;
 }
 
 /** What the headers of a refusal say. */
@@ -59,8 +59,8 @@ export function createContext(
   services: Services,
   request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited' | 'lastEventId' | 'identifyEvents'>>,
 ): Context {
-  const loaders = new Loaders(services, request.viewer);
   const work = new WorkBudget();
+  const loaders = new Loaders(services, request.viewer, work);
   const own = {
     limited: nobodyAsks,
     identifyEvents: nobodyAsks,
@@ -76,8 +76,8 @@ export function createContext(
 }
 
 /** An override must show what it has just written, which only a consistent read is sure to. */
-function readAnew(services: Services, viewer: Viewer): SpendReader {
-  const loaders = new Loaders(services, viewer);
+function readAnew(services: Services, viewer: Viewer): SelectionReader {
+  const loaders = new Loaders(services, viewer, new WorkBudget());
   return { total: (id) => loaders.total(id), sticky: (id) => services.stickyStore.read(id) };
 }
 
@@ -89,21 +89,13 @@ export class Loaders implements SpendReader {
   private entities: DataLoader<EntityRef, Entity | undefined, string> | undefined;
   private latestReadings: DataLoader<DeviceRef, Reading | undefined, string> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
-  private readonly reads = new Map<string, Promise<unknown>>();
+  private done: Map<string, Promise<unknown>> | undefined;
 
   constructor(
     private readonly services: Services,
     private readonly viewer: Viewer,
+    private readonly work: WorkBudget,
   ) {}
-
-  /** What `load` returns, read once per operation: an alias or a second field with the same key shares it. */
-  once<T>(key: string, load: () => Promise<T>): Promise<T> {
-    const before = this.reads.get(key) as Promise<T> | undefined;
-    if (before) return before;
-    const read = load();
-    this.reads.set(key, read);
-    return read;
-  }
 
   org(orgId: string): Promise<Org | undefined> {
     this.orgs ??= new DataLoader((orgIds) => this.loadOrgs(orgIds));
@@ -116,7 +108,7 @@ export class Loaders implements SpendReader {
   }
 
   total(id: SpendId): Promise<Total | undefined> {
-    this.totals ??= new DataLoader((ids) => this.services.spendStore.loadTotals(ids), {
+    this.totals ??= new DataLoader((ids) => this.services.totals.loadMany(ids), {
       cacheKeyFn: ({ orgId, appId, label, day }) => [orgId, appId, label, day].join(' '),
     });
     return this.totals.load(id);
@@ -127,6 +119,23 @@ export class Loaders implements SpendReader {
       cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
     });
     return this.stickies.load(id);
+  }
+
+  labels(orgId: string): Promise<readonly string[]> {
+    return this.once(`labels ${orgId}`, () => this.services.labelStore.load(orgId));
+  }
+
+  charge(units: number, advice: string): void {
+    this.work.charge(units, advice);
+  }
+
+  once<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.done ??= new Map();
+    const known = this.done.get(name) as Promise<T> | undefined;
+    if (known) return known;
+    const doing = work();
+    this.done.set(name, doing);
+    return doing;
   }
 
   /** Of a page of devices at once: one query each, all of them together. */

@@ -3,7 +3,7 @@ import { sdkTransport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import type { SpendId } from '../../src/spend/scope.js';
-import { requestKey } from '../../src/spend/spend.store.js';
+import { requestKey } from '../../src/spend/spend-item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, type RuleHandle, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -64,7 +64,7 @@ async function submitEach({ admin }: GatewayProcess, inputs: readonly op.SubmitC
 async function expectConsistent(tenant: Tenant, inputs: readonly op.SubmitCostInput[]): Promise<void> {
   const items = await truth.getMany(
     'cost_requests',
-    inputs.map(({ requestId }) => requestKey(tenant.orgId, requestId)),
+    inputs.map(({ requestId }) => requestKey({ orgId: tenant.orgId, appId: 'chat', requestId })),
     { consistent: true },
   );
   expect(await counted(tenant)).toEqual(usageOf(inputs.filter((_, i) => items[i])));
@@ -155,7 +155,7 @@ describe('a gateway that is told to stop', () => {
     await proxy.quiet();
     const items = await truth.getMany(
       'cost_requests',
-      acknowledged.map(({ requestId }) => requestKey(tenant.orgId, requestId)),
+      acknowledged.map(({ requestId }) => requestKey({ orgId: tenant.orgId, appId: 'chat', requestId })),
       { consistent: true },
     );
     expect(items).not.toContain(undefined);

@@ -8,6 +8,7 @@ import { sleep } from '../../src/lib/timers.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import type { SpendId } from '../../src/spend/scope.js';
 import { type CostRecord, SpendStore } from '../../src/spend/spend.store.js';
+import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -143,7 +144,8 @@ describe('submissions', () => {
     const spend = new SpendStore(client, clock, app.config.retention, 0, 10_000);
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
-      return { requestId: randomUUID(), ...idOf(tenant), appId: 'chat', payloadHash: 'x', usage, priceSource: 'SUBMITTED' };
+      const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
+      return { requestId: randomUUID(), ...idOf(tenant), appId: 'chat', payloadHash: 'x', usage, priceSource: 'SUBMITTED', ...call };
     };
     const stalled = proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
     const first = spend.record(idOf(tenant), tenant.shardCount, record()).catch((error: unknown) => error);
@@ -222,8 +224,9 @@ describe('with the alerts out of reach', () => {
     const tenant = await newTenant(app, { modelOrdering: ['premium', 'standard'], quotas });
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
-    const spend = new SpendStore(truth, clock, app.config.retention, 0, 10_000);
-    expect(await spend.saveTotal(idOf(tenant), usageOf(inputs), clock.nowMs())).toBe(true);
+    const rules = { quotaUsdMicros: 1000, thresholdPct: 95 };
+    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), judgement: { rules }, isOver: false };
+    expect((await new TotalStore(truth, 400).saveTotal(idOf(tenant), draft)).saved).toBe(true);
     return tenant;
   }
   const select = async ({ orgId }: Tenant) => (await app.admin.ask(op.SelectionDocument, { orgId, appId: 'chat' })).org?.app?.modelSelection;

@@ -20,8 +20,10 @@ const schema = buildSchema(`
     list(ids: [Int!]): Int
     people(first: Int = 50): PeopleConnection
     unbounded(first: Int): PeopleConnection
+    spend(consistency: Consistency = AGGREGATED): Int
   }
   type Mutation { issueToken: Int refreshToken: Int retrieveSecret: Int other: Int }
+  enum Consistency { AGGREGATED EXACT }
   union Found = Person | Org
   type Org implements Node { id: ID! name: String people(first: Int = 50): PeopleConnection self: Org }
   type PeopleConnection { nodes: [Person!]! edges: [PersonEdge!]! pageInfo: PageInfo! total: Int }
@@ -78,6 +80,11 @@ describe('complexity', () => {
       '{ people(first: 9) { ...P } } fragment P on PeopleConnection { edges { ...E } } fragment E on PersonEdge { cursor node { name } }',
       1 + 1 + 1 + 1 + 9,
     ],
+    ['an aggregated read of spend', '{ spend a: spend(consistency: AGGREGATED) }', 2],
+    ['an exact one', '{ spend(consistency: EXACT) }', 50],
+    ['an exact one by a variable', 'query ($c: Consistency) { spend(consistency: $c) }', 50, { c: 'EXACT' }],
+    ['an aggregated one by a variable', 'query ($c: Consistency = EXACT) { spend(consistency: $c) }', 1, { c: 'AGGREGATED' }],
+    ["an exact one by a variable's default", 'query ($c: Consistency = EXACT) { spend(consistency: $c) }', 50],
     ['an inline fragment', '{ ... { me { name } } ... on Query { me { name } } }', 4],
     ['a fragment', '{ me { ...F } } fragment F on Person { name id }', 3],
     ['a fragment spread twice', '{ me { ...F } a: me { ...F } } fragment F on Person { name id }', 6],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StoreClient } from '../../src/dynamo/client.js';
 import { noUsage, plus, type Usage } from '../../src/spend/money.js';
 import { type SpendId, sliceOf } from '../../src/spend/scope.js';
-import { shardKey, totalKey } from '../../src/spend/spend.store.js';
+import { shardKey, totalKey } from '../../src/spend/spend-item.js';
 import { type Caller, orgInput, type TestApp } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
