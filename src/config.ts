@@ -34,6 +34,7 @@ export interface Config {
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
   /** A file or URL with the day's prices; absent: the configured defaults serve. */
   readonly priceSource?: string;
+  readonly devices: { readonly maxPerOrg: number; readonly newPerKeyPerMinute: number };
   readonly retention: Retention;
 }
 
@@ -99,6 +100,9 @@ const fileSchema = z.strictObject({
   login: z.strictObject({ perClientPerMinute: z.number().int().min(1), perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
+  devices: z
+    .strictObject({ maxPerOrg: z.number().int().min(1).max(1e9), newPerKeyPerMinute: z.number().int().min(1).max(1e9) })
+    .default({ maxPerOrg: 100_000, newPerKeyPerMinute: 600 }),
   prices: z.strictObject({ source: text }).optional(),
   retention: z.strictObject({
     auditDays: days,
@@ -183,6 +187,7 @@ export function loadConfig(environment: Environment): Config {
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
     ...(file.prices ? { priceSource: file.prices.source } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
+    devices: file.devices,
     retention: file.retention,
   };
 }

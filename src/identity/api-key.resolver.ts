@@ -12,16 +12,22 @@ import { actorName, orgIdFor, type Policy } from './viewer.js';
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'A key for devices of the org, shown this once.' })
-  createApiKey(@Arg('input', () => CreateApiKeyInput) { orgId, description }: CreateApiKeyInput, @Ctx() { viewer, apiKeys }: Context) {
-    return apiKeys.create(orgIdFor(viewer, orgId, 'input.orgId'), description, actorName(viewer));
+  @Mutation(() => CreateApiKeyPayload, {
+    nullable: true,
+    description: 'Creates an API key for devices of the org. The answer is the only one that shows the secret.',
+  })
+  createApiKey(@Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput, @Ctx() { viewer, apiKeys }: Context) {
+    return apiKeys.create({ ...input, orgId: orgIdFor(viewer, input.orgId, 'input.orgId') }, actorName(viewer));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => ApiKeyType, { nullable: true, description: 'Ends a key, everywhere within 2 s.' })
+  @Mutation(() => ApiKeyType, {
+    nullable: true,
+    description: 'Revokes an API key, on every gateway within 2 s. Another key of the org may then register its devices. Idempotent.',
+  })
   revokeApiKey(
-    @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
-    @Arg('keyId', () => Uuid) keyId: string,
+    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for the platform admin.' }) orgId: string | null | undefined,
+    @Arg('keyId', () => Uuid, { description: 'The `keyId` of the key to revoke.' }) keyId: string,
     @Ctx() { viewer, apiKeys }: Context,
   ) {
     return apiKeys.revoke(orgIdFor(viewer, orgId), keyId, actorName(viewer));
@@ -36,7 +42,7 @@ export class ApiKeyResolver {
 @Resolver(() => OrgType)
 export class OrgApiKeyResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ApiKeyConnection, { description: 'Newest first.' })
+  @FieldResolver(() => ApiKeyConnection, { description: 'The API keys of the org, newest first, revoked ones included.' })
   apiKeys(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { apiKeyStore, cursors }: Context) {
     return paginate(
       page,

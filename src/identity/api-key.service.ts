@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { keyEntity } from '../audit/audit-event.js';
+import { hardwareIdIssues, normalHardwareId } from '../devices/device.js';
 import type { Clock } from '../lib/clock.js';
-import { notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
+import { badInput, notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
 import { newUuid, randomHex } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
 import { equalInConstantTime } from '../lib/seal.js';
@@ -12,6 +13,23 @@ import type { SessionService } from './session.service.js';
 
 const secretBytes = 32;
 const touchMs = 5 * 60_000;
+
+export interface NewApiKey {
+  readonly orgId: string;
+  readonly description?: string | null | undefined;
+  /** The only device that the key may serve. */
+  readonly hardwareId?: string | null | undefined;
+  /** The key whose line the new one joins. */
+  readonly replaces?: string | null | undefined;
+}
+
+/** A key that was verified. */
+export interface VerifiedKey {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly ownerId: string;
+  readonly hardwareId?: string;
+}
 
 export interface ApiKeyParts {
   readonly store: ApiKeyStore;
@@ -26,21 +44,39 @@ export interface ApiKeyParts {
 
 export class ApiKeyService {
   /** Keys that were checked, under the revocation version of before the check: by a hash, so that no key stays in memory. */
-  private readonly checked = new LRUCache<string, { readonly orgId: string; readonly keyId: string; readonly version: string }>({ max: 10_000 });
+  private readonly checked = new LRUCache<string, VerifiedKey & { readonly version: string }>({ max: 10_000 });
   private readonly touched = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(private readonly parts: ApiKeyParts) {}
 
   /** Makes a key and shows it, this once. */
-  async create(orgId: string, description: string | null | undefined, actor: string): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
-    refuseAny(typeof description === 'string' ? descriptionIssues(description) : []);
+  async create({ orgId, ...wanted }: NewApiKey, actor: string): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
+    const { description, replaces } = wanted;
+    refuseAny([
+      ...(typeof description === 'string' ? descriptionIssues(description) : []),
+      ...(wanted.hardwareId ? hardwareIdIssues(wanted.hardwareId, 'input.hardwareId') : []),
+    ]);
     const { store, orgs, audit, clock, pepper } = this.parts;
     if (!(await orgs.exists(orgId))) throw notFound('org');
+    const replaced = replaces ? await this.activeKey(orgId, replaces) : undefined;
+    if (replaces && !replaced) throw badInput({ path: 'input.replaces', message: 'must be the id of an active API key of this org' });
     const keyId = newUuid();
+    const hardwareId = wanted.hardwareId ? normalHardwareId(wanted.hardwareId) : replaced?.hardwareId;
     const secret = formatApiKey(keyId, randomHex(secretBytes));
     const named = typeof description === 'string' ? { description } : {};
-    const apiKey: ApiKey = { nodeType: 'ApiKey', orgId, keyId, ...named, active: true, createdAt: new Date(clock.nowMs()) };
-    const act = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details: named });
+    const bound = hardwareId === undefined ? {} : { hardwareId };
+    const apiKey: ApiKey = {
+      nodeType: 'ApiKey',
+      orgId,
+      keyId,
+      ...named,
+      ...bound,
+      ownerId: replaced?.ownerId ?? keyId,
+      active: true,
+      createdAt: new Date(clock.nowMs()),
+    };
+    const details = { ...named, hardware_id: hardwareId, replaces: replaces ?? undefined };
+    const act = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details });
     if (!(await store.create({ apiKey, hash: hashApiKey(pepper, secret) }, [act]))) throw unavailable('the key could not be made: try again');
     return { apiKey, secret };
   }
@@ -51,12 +87,12 @@ export class ApiKeyService {
     const found = await store.load(keyId);
     if (!found || found.apiKey.orgId !== orgId) throw notFound('API key');
     const act = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
-    if (found.apiKey.active && (await store.revoke(orgId, keyId, [act, sessions.draftVersionChange(orgId)]))) await sessions.noticeVersionChange();
+    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, sessions.draftVersionChange(orgId)]))) await sessions.noticeVersionChange();
     return { ...found.apiKey, active: false };
   }
 
   /** Whose a key is. Remembered only while nothing was revoked anywhere; `atFirstSight` may refuse to look at one never seen. */
-  async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<{ readonly orgId: string; readonly keyId: string }> {
+  async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<VerifiedKey> {
     const { store, sessions, pepper } = this.parts;
     const version = sessions.version();
     const keyId = keyIdIn(presented);
@@ -72,11 +108,27 @@ export class ApiKeyService {
         this.checked.delete(hash);
         throw invalid();
       }
-      known = { orgId: found.apiKey.orgId, keyId, version };
+      const { orgId, ownerId, hardwareId } = found.apiKey;
+      known = { orgId, keyId, ownerId, ...(hardwareId === undefined ? {} : { hardwareId }), version };
       this.checked.set(hash, known);
     }
     this.noteUse(keyId);
-    return { orgId: known.orgId, keyId };
+    return known;
+  }
+
+  /** Those of the lines named that have no active key left: their devices may be claimed by another key. */
+  endedLines(ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.parts.store.endedLines(ownerIds);
+  }
+
+  /** The line of an active key of the org; undefined if there is no such key. */
+  async lineOf(orgId: string, keyId: string): Promise<string | undefined> {
+    return (await this.activeKey(orgId, keyId))?.ownerId;
+  }
+
+  private async activeKey(orgId: string, keyId: string): Promise<ApiKey | undefined> {
+    const found = await this.parts.store.load(keyId);
+    return found?.apiKey.orgId === orgId && found.apiKey.active ? found.apiKey : undefined;
   }
 
   /** At most every five minutes, and never in a caller's way. */

@@ -1,11 +1,15 @@
 import { hmac } from '../lib/seal.js';
 
-/** A key that a fleet's devices present; only a hash of it is kept. */
+/** A key that devices present. Only a hash of it is stored. */
 export interface ApiKey {
   readonly nodeType: 'ApiKey';
   readonly orgId: string;
   readonly keyId: string;
   readonly description?: string;
+  /** Present: the key serves this device only. */
+  readonly hardwareId?: string;
+  /** The first key of its line. A key and those that replace it own the same devices. */
+  readonly ownerId: string;
   readonly active: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt?: Date;

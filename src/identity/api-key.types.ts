@@ -3,40 +3,61 @@ import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
 
-@ObjectType('ApiKey', { implements: Node, description: 'What devices present as `X-API-Key`.' })
+@ObjectType('ApiKey', { implements: Node, description: 'A credential of devices, sent in the header `X-API-Key`.' })
 export class ApiKeyType extends Node {
-  @Field(() => Uuid, { simple: true })
+  @Field(() => Uuid, { simple: true, description: 'Names the key in `revokeApiKey`, `assignDevice` and `replaces`. Not secret.' })
   readonly keyId!: string;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'The text given at creation.' })
   readonly description?: string;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'The only device that this key may serve. Null: any device that it owns.' })
+  readonly hardwareId?: string;
+
+  @Field(() => Uuid, {
+    simple: true,
+    description: 'The first key of the line this key belongs to; its own `keyId` unless it replaced another. Keys of one line own the same devices.',
+  })
+  readonly ownerId!: string;
+
+  @Field(() => Boolean, { simple: true, description: 'False once the key is revoked.' })
   readonly active!: boolean;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'The time of `createApiKey`.' })
   readonly createdAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'To within five minutes.' })
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'The last use, to within five minutes. Null: never used.' })
   readonly lastUsedAt?: Date;
 }
 
 export const ApiKeyConnection = connectionType('ApiKey', () => ApiKeyType);
 
-@InputType()
+@InputType({ description: 'The properties of a new API key.' })
 export class CreateApiKeyInput {
-  @Field(() => Uuid, { nullable: true })
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for the platform admin.' })
   readonly orgId?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'A note for people, 1–256 characters.' })
   readonly description?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other.',
+  })
+  readonly hardwareId?: string | null;
+
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device.',
+  })
+  readonly replaces?: string | null;
 }
 
-@ObjectType()
+@ObjectType({ description: 'A new API key with its secret.' })
 export class CreateApiKeyPayload {
-  @Field(() => ApiKeyType, { simple: true })
+  @Field(() => ApiKeyType, { simple: true, description: 'The key without its secret.' })
   readonly apiKey!: ApiKeyType;
 
-  @Field(() => String, { simple: true, description: 'Shown once; only its hash is kept.' })
+  @Field(() => String, { simple: true, description: 'The value of the header `X-API-Key`. Shown once; only its hash is stored.' })
   readonly secret!: string;
 }

@@ -4,7 +4,7 @@ import { print } from 'graphql';
 import WebSocket from 'ws';
 import { equals } from '../../src/dynamo/expression.js';
 import { sleep } from '../../src/lib/timers.js';
-import { adminKey, Caller, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import { adminKey, Caller, type FullReading, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
 const minuteMs = 60_000;
@@ -85,7 +85,7 @@ async function newDevice(overrides: Partial<op.RegisterDeviceInput> = {}, site =
 }
 
 const bootId = randomUUID();
-const reading = (hardwareId: string, overrides: Partial<op.ReadingInput> = {}): op.ReadingInput => ({
+const reading = (hardwareId: string, overrides: Partial<FullReading> = {}): FullReading => ({
   hardwareId,
   batchId: `b-${randomUUID()}`,
   timestampMs: app.clock.nowMs() - minuteMs,
@@ -96,7 +96,7 @@ const reading = (hardwareId: string, overrides: Partial<op.ReadingInput> = {}): 
   ...overrides,
 });
 
-const ingest = async (by: Caller, ...readings: op.ReadingInput[]) => (await by.ask(op.IngestDocument, { input: { readings } })).ingest;
+const ingest = async (by: Caller, ...readings: FullReading[]) => (await by.ask(op.IngestDocument, { input: { readings } })).ingest;
 type Ingested = Awaited<ReturnType<typeof ingest>>;
 const kindsOf = ({ verdicts }: Ingested) => verdicts.map(({ kind }) => kind);
 
@@ -438,7 +438,7 @@ describe('ingest', () => {
     expect(await batchesOf({ ...site, mac })).toEqual([sent.batchId]);
   });
 
-  it.each<[string, (sent: op.ReadingInput) => Partial<op.ReadingInput>]>([
+  it.each<[string, (sent: FullReading) => Partial<FullReading>]>([
     ['value', () => ({ sensors: { bme280TempC: 22, humidityPct: 40 } })],
     ['value less', () => ({ sensors: { bme280TempC: 21.5 } })],
     ['sensor for the same value', () => ({ sensors: { ds18b20TempC: 21.5, humidityPct: 40 } })],
@@ -461,7 +461,7 @@ describe('ingest', () => {
     expect(await batchesOf({ ...site, mac })).toEqual([sent.batchId]);
   });
 
-  it.each<[string, () => Partial<op.ReadingInput>]>([
+  it.each<[string, () => Partial<FullReading>]>([
     ['INVALID_BATCH_ID', () => ({ batchId: '' })],
     ['INVALID_BATCH_ID', () => ({ batchId: 'b'.repeat(257) })],
     ['INVALID_BATCH_ID', () => ({ batchId: 'a/b' })],
@@ -549,8 +549,8 @@ describe('ingest', () => {
   it('judges a batch id that comes again in a call by what its first came to', async () => {
     const { mac, device, ...site } = await newDevice();
     const [a, b, c, d] = [reading(mac), reading(mac), reading(mac), reading(mac)];
-    const changed = (of: op.ReadingInput) => ({ ...of, sensors: { humidityPct: 99 } });
-    const broken = (of: op.ReadingInput) => ({ ...of, bootId: 'x' });
+    const changed = (of: FullReading) => ({ ...of, sensors: { humidityPct: 99 } });
+    const broken = (of: FullReading) => ({ ...of, bootId: 'x' });
     await ingest(device, c, d);
     const answer = await ingest(device, a, a, changed(a), broken(b), b, b, changed(b), c, changed(c), c, changed(d), d, broken(a), changed(d));
     expect(kindsOf(answer)).toEqual([
@@ -661,7 +661,7 @@ describe('ingest', () => {
     const [old, ahead] = [reading(mac, { timestampMs: Date.UTC(2020, 0, 1) }), reading(mac, { timestampMs: app.clock.nowMs() + 9 * minuteMs })];
     await ingest(device, old, ahead);
     const { store } = app.gateway.services;
-    const expiry = async ({ timestampMs, batchId }: op.ReadingInput): Promise<[number, number]> => {
+    const expiry = async ({ timestampMs, batchId }: FullReading): Promise<[number, number]> => {
       const item = await store.get('device_readings', { hardware_id: `${orgId}/${mac}`, ts_batch: `${String(timestampMs).padStart(13, '0')}#${batchId}` });
       const marker = await store.get('processed_batches', { batch_id: `${orgId}/${mac}/${batchId}` });
       return [Number(item?.expiration_time) - 90 * 86_400, Number(marker?.expiration_time) - 90 * 86_400];
@@ -925,7 +925,7 @@ describe.each([
     const following = await follow(app.url, { authorization: `Bearer ${accessToken}` }, { hardwareId: mac });
     const byAdmin = await follow(other.url, { 'x-admin-key': adminKey }, { orgId, hardwareId: mac });
     const sent: string[] = [];
-    const send = async (...readings: op.ReadingInput[]) => {
+    const send = async (...readings: FullReading[]) => {
       await ingest(elsewhere, ...readings);
       sent.push(...readings.map(({ batchId }) => batchId));
     };

@@ -66,7 +66,7 @@ const reading = (hardwareId: string): op.ReadingInput => ({
   sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'ERROR' },
 });
 
-const ingest = (readings: readonly op.ReadingInput[]) => app.gateway.services.devices.ingest(orgId, readings);
+const ingest = (readings: readonly op.ReadingInput[]) => app.gateway.services.ingestion.ingest({ orgId, actor: 'test' }, readings);
 async function storing(readings: readonly op.ReadingInput[]): Promise<void> {
   expect((await ingest(readings)).map(({ verdict: { kind } }) => kind)).toEqual(readings.map(() => 'STORED'));
 }
@@ -108,7 +108,9 @@ describe('the price of', () => {
 
   it('nothing is written for what is rejected, and nothing read where nothing could be a reading', async () => {
     const mac = await newDevice();
-    expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0, write: 0, calls: 0 });
+    // The device is read, because even a device that sends only bad readings is seen.
+    expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0.5, write: 0, calls: 1 });
+    expect(await unitsOf(() => ingest([{ ...reading(mac), hardwareId: 'x' }]))).toEqual({ read: 0, write: 0, calls: 0 });
     // Absence is asked for twice, the second time for certain.
     expect(await unitsOf(() => ingest([reading(newMac())]))).toMatchObject({ write: 0, calls: 2 });
   });
@@ -133,7 +135,7 @@ interface Consumed {
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
 }
 
-it('a registration is one write, of 1 unit on the table, and enters the device in its index', async () => {
+it('a registration of a known device is one write, of 1 unit on the table and 2 in one index', async () => {
   const reports: Consumed[] = [];
   const real = sdkTransport(app.config.store);
   const transport: Transport = {
@@ -147,16 +149,22 @@ it('a registration is one write, of 1 unit on the table, and enters the device i
   const devices = new DeviceStore(new StoreClient(transport, app.config.store.tablePrefix));
   const input = { ...registration(newMac()), capabilities: { sensors: ['bme280'], features: [] } };
   const at = app.clock.nowMs();
-  await devices.register(orgId, input, randomUUID(), new Date(at));
-  await devices.register(orgId, input, randomUUID(), new Date(at + 1000));
+  const creation = { registration: input, at: new Date(at), confirmationId: randomUUID(), maxDevices: 10, notDeletedSince: new Date(at) };
+  expect(await devices.create(randomUUID(), creation, [])).toMatchObject({ kind: 'created' });
+  await devices.create(orgId, { ...creation, maxDevices: 1e6 }, []);
+  reports.length = 0;
+  await devices.refresh(orgId, { registration: input, at: new Date(at + 1000) });
   real.close();
-  expect(reports.map(({ Table, GlobalSecondaryIndexes: { gsi1 } = {} }) => [Table?.CapacityUnits, gsi1?.CapacityUnits])).toEqual([
-    [1, 1],
-    // One out of the index and one in.
-    [1, 2],
+  // One out of the index by last activity and one in; the index by hardware id is not touched.
+  expect(reports.map(({ Table, GlobalSecondaryIndexes: { gsi1, gsi2 } = {} }) => [Table?.CapacityUnits, gsi1?.CapacityUnits, gsi2?.CapacityUnits])).toEqual([
+    [1, 2, undefined],
   ]);
   const { devices: service } = app.gateway.services;
-  expect(await unitsOf(() => service.register(orgId, { ...input, hardwareId: newMac() }))).toEqual({ read: 0, write: 2, calls: 1 });
+  const caller = { orgId, actor: 'test' };
+  const known = { ...input, hardwareId: newMac() };
+  await service.register(caller, known);
+  app.clock.advance(1000);
+  expect(await unitsOf(() => service.register(caller, known))).toEqual({ read: 0, write: 3, calls: 1 });
 });
 
 describe('a page of 50 devices with their latest readings', () => {
