@@ -44,8 +44,8 @@ const readingsOf = (victim: number): FullReading[] =>
     bootId: randomUUID(),
     firmwareVersion: `1.${nth}.0`,
     friendlyName: `Device ${nth}`,
-    sensors: { bme280TempC: nth / 3, ds18b20TempC: null, humidityPct: nth / 7, pressureHpa: null, soilMoisturePct: null },
-    sensorStatus: { bme280: 'OK', ds18b20: 'ERROR', soilMoisture: null },
+    sensors: { bme280TempC: nth / 3, ds18b20TempC: nth / 9, humidityPct: nth / 7, pressureHpa: 1000, soilMoisturePct: 0 },
+    sensorStatus: { bme280: 'OK', ds18b20: 'ERROR', soilMoisture: 'OK' },
   }));
 
 const range = `query ($orgId: UUID!, $hardwareId: String!) {

@@ -84,11 +84,11 @@ async function newDevices(count: number): Promise<string[]> {
   return macs;
 }
 
-const health = (random: () => number): op.SensorHealth | null => ([null, 'OK', 'ERROR'] as const)[Math.floor(random() * 3)] ?? null;
+const health = (random: () => number): op.SensorHealth | undefined => ([undefined, 'OK', 'ERROR'] as const)[Math.floor(random() * 3)];
 
 /** With figures of full length, so that any that is rounded on its way shows; some of them missing. */
 function newReading(hardwareId: string, nth: number, random: () => number): FullReading {
-  const some = (min: number, max: number) => (random() < 0.2 ? null : min + random() * (max - min));
+  const some = (min: number, max: number) => (random() < 0.2 ? undefined : min + random() * (max - min));
   return {
     hardwareId,
     batchId: `${hardwareId}:${nth}_b.-${Math.floor(random() * 1e9)}`,
@@ -110,7 +110,14 @@ function newReading(hardwareId: string, nth: number, random: () => number): Full
 const readingsFor = (macs: readonly string[], each: number, random: () => number) =>
   macs.flatMap((mac) => Array.from({ length: each }, (_, nth) => newReading(mac, nth, random)));
 
-const asStored = (sent: FullReading) => ({ ...sent, friendlyName: sent.friendlyName ?? deviceName });
+/** What was left out is read back as null. */
+const filled = (values: object) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
+const asStored = (sent: FullReading) => ({
+  ...sent,
+  friendlyName: sent.friendlyName ?? deviceName,
+  sensors: filled(sent.sensors),
+  sensorStatus: filled(sent.sensorStatus),
+});
 
 const readingFields = `hardwareId batchId timestampMs bootId firmwareVersion friendlyName
   sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct } sensorStatus { bme280 ds18b20 soilMoisture }`;
