@@ -9,7 +9,7 @@ import { addTo, emptySums, pointsOf, type ReadingBudget, type SeriesPoint, type 
 const maxCharts = 4;
 const maxWaiting = 64;
 /** An operation ends after 5 s. A range that takes this long to read would not be done by then. */
-const maxDrawMs = 3500;
+const maxDrawMs = 4000;
 
 export interface SeriesRequest {
   readonly device: ReadingsRef;

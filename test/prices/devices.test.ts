@@ -167,6 +167,50 @@ it('a registration of a known device is one write, of 1 unit on the table and 2 
   expect(await unitsOf(() => service.register(caller, known))).toEqual({ read: 0, write: 3, calls: 1 });
 });
 
+describe('charts of a device', () => {
+  const dayMs = 86_400_000;
+  const toMs = Date.UTC(2026, 0, 2);
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const chart = (alias: string, metric: string, from: string, stepSecs = 3600): string =>
+    `${alias}: series(metric: ${metric}, from: "${from}", to: "${iso(toMs)}", stepSecs: ${stepSecs}) { count }`;
+  const metricsOf = ['BME280_TEMP_C', 'DS18B20_TEMP_C', 'HUMIDITY_PCT', 'PRESSURE_HPA', 'SOIL_MOISTURE_PCT'];
+  let mac: string;
+  beforeAll(async () => {
+    mac = await newDevice();
+    await storing(times(100, (i) => ({ ...reading(mac), timestampMs: toMs - 1 - i * 60_000 })));
+  });
+  const read = (charts: readonly string[]) => () => org.ask(`{ org { device(hardwareId: "${mac}") { ${charts.join(' ')} } } }`);
+  const priceOf = async (charts: readonly string[], calls: number) => [
+    await leastOf(calls, (units) => units.calls, read(charts)),
+    await leastOf(0, (units) => units.read, read(charts)),
+  ];
+
+  it('of five metrics is that of one, also where the same moment is written otherwise and the steps differ', async () => {
+    const from = iso(toMs - dayMs);
+    const one = await priceOf([chart('a', 'HUMIDITY_PCT', from)], 2);
+    // The device, and one page of its readings.
+    expect(one[0]).toBe(2);
+    expect(
+      await priceOf(
+        metricsOf.map((metric, i) => chart(`m${i}`, metric, from)),
+        2,
+      ),
+    ).toEqual(one);
+    const otherwise = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00+01:00'];
+    expect(
+      await priceOf(
+        otherwise.map((each, i) => chart(`m${i}`, 'HUMIDITY_PCT', each, 60 * (i + 2))),
+        2,
+      ),
+    ).toEqual(one);
+  });
+
+  it('of two ranges is that of both', async () => {
+    const charts = [chart('a', 'HUMIDITY_PCT', iso(toMs - dayMs)), chart('b', 'HUMIDITY_PCT', iso(toMs - dayMs / 2))];
+    expect((await priceOf(charts, 3))[0]).toBe(3);
+  });
+});
+
 describe('a page of 50 devices with their latest readings', () => {
   let site: { readonly caller: Caller; readonly orgId: string };
   let macs: string[];
