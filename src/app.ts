@@ -5,10 +5,14 @@ import { AlertStore } from './alerts/alert.store.js';
 import { AuditService } from './audit/audit.service.js';
 import { AuditStore } from './audit/audit.store.js';
 import type { Config } from './config.js';
+import { DeletionStore } from './devices/deletion.store.js';
+import { DeviceRollup } from './devices/device.rollup.js';
 import { DeviceService } from './devices/device.service.js';
 import { DeviceStore } from './devices/device.store.js';
+import { IngestService } from './devices/ingest.service.js';
 import { ReadingFeed } from './devices/reading.feed.js';
 import { ReadingStore } from './devices/reading.store.js';
+import { SeriesService } from './devices/series.service.js';
 import { StoreClient } from './dynamo/client.js';
 import { leanTransport } from './dynamo/lean-transport.js';
 import { sweepExpired } from './dynamo/sweep.js';
@@ -117,6 +121,8 @@ export interface Services {
   readonly apiKeys: ApiKeyService;
   readonly apiKeyStore: ApiKeyStore;
   readonly devices: DeviceService;
+  readonly ingestion: IngestService;
+  readonly charts: SeriesService;
   readonly deviceStore: DeviceStore;
   readonly readingStore: ReadingStore;
   readonly readingFeed: ReadingFeed;
@@ -141,6 +147,7 @@ export interface Background {
   readonly log: Log;
   readonly spend: SpendRollup;
   readonly limits: LimitRollup;
+  readonly devices: DeviceRollup;
   /** Absent where no source of prices is configured. */
   readonly prices?: PriceRollup;
   /** Deletes expired items where the store does not do so itself; returns how many. */
@@ -186,7 +193,9 @@ export function buildBackground(
   });
   const priceStore = new PriceStore(store, retention.priceDays);
   const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
-  return { log, spend, limits, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
+  const readings = new ReadingStore(store, clock, { readings: retention.readingDays, batches: batchDays });
+  const devices = new DeviceRollup(new DeletionStore(store), readings, clock);
+  return { log, spend, limits, devices, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
 }
 
 export async function buildServices(
@@ -280,6 +289,7 @@ export async function buildServices(
   const deviceKeys = new RootKeys(rootSecrets, 'device keys');
   const apiKeys = new ApiKeyService({ store: apiKeyStore, sessions, orgs: { exists }, tenants, audit, clock, log, metrics, rootKeys: deviceKeys });
   const deviceStore = new DeviceStore(store);
+  const newPerMinute = config.devices.newPerKeyPerMinute;
   const readingStore = new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });
   return {
     config,
@@ -322,7 +332,16 @@ export async function buildServices(
     bucketStore,
     apiKeys,
     apiKeyStore,
-    devices: new DeviceService({ devices: deviceStore, readings: readingStore, audit, clock, log }),
+    devices: new DeviceService({
+      devices: deviceStore,
+      keys: apiKeys,
+      audit,
+      clock,
+      registrations: new Throttle(clock, newPerMinute, newPerMinute / 60),
+      maxPerOrg: config.devices.maxPerOrg,
+    }),
+    ingestion: new IngestService({ devices: deviceStore, readings: readingStore, keys: apiKeys, clock, log }),
+    charts: new SeriesService(readingStore, clock),
     deviceStore,
     readingStore,
     readingFeed: new ReadingFeed(readingStore, log),

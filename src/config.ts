@@ -41,6 +41,7 @@ export interface Config {
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
   /** An absolute path or an http(s) URL of the price list; absent: the configured defaults apply. */
   readonly priceSource?: string;
+  readonly devices: { readonly maxPerOrg: number; readonly newPerKeyPerMinute: number };
   readonly retention: Retention;
 }
 
@@ -111,6 +112,9 @@ const fileSchema = z.strictObject({
   login: z.strictObject({ perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
+  devices: z
+    .strictObject({ maxPerOrg: z.number().int().min(1).max(1e9), newPerKeyPerMinute: z.number().int().min(1).max(1e9) })
+    .default({ maxPerOrg: 100_000, newPerKeyPerMinute: 600 }),
   prices: z.strictObject({ source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL') }).optional(),
   retention: z.strictObject({
     auditDays: days,
@@ -209,6 +213,7 @@ export function loadConfig(environment: Environment): Config {
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
     ...(file.prices ? { priceSource: priceSource(file.prices.source, configPath(environment.TOLLGATE_CONFIG)) } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
+    devices: file.devices,
     retention: file.retention,
   };
 }

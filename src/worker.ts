@@ -23,7 +23,7 @@ const pricesEveryMs = 5 * 60_000;
 /** The background process: ticks until told to stop. */
 export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerOptions): Worker {
   const background = buildBackground(config, surroundings);
-  const { log, spend, limits, prices } = background;
+  const { log, spend, limits, devices, prices } = background;
   const { intervalSecs, nearIntervalSecs } = config.aggregation;
   const every = (ms: number, name: string, task: () => Promise<unknown>) =>
     repeat(
@@ -37,6 +37,7 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
     ...(prices ? [every(pricesEveryMs, 'refreshing prices', () => prices.refresh())] : []),
     every(tidyEveryMs, 'tidying buckets', () => limits.tidyBuckets()),
     every(purgeEveryMs, 'deleting purged namespaces', () => limits.purge()),
+    every(purgeEveryMs, 'deleting readings of deleted devices', () => devices.purge()),
     ...(sweeps ? [every(sweepEveryMs, 'deleting expired items', () => background.sweep())] : []),
   ];
   // A worker that was away has something to do at once.

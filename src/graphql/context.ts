@@ -1,8 +1,10 @@
 import DataLoader from 'dataloader';
 import type { Services } from '../app.js';
 import type { Actor } from '../audit/audit-event.js';
-import type { DeviceRef } from '../devices/device.js';
+import type { ReadingsRef } from '../devices/device.js';
 import type { Reading } from '../devices/reading.js';
+import { maxReadingsPerOperation, ReadingBudget, type SeriesPoint } from '../devices/series.js';
+import type { SeriesRequest } from '../devices/series.service.js';
 import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entity.js';
 import type { LimitStatus } from '../limits/status.js';
@@ -87,7 +89,8 @@ export class Loaders implements SpendReader {
   private apps: DataLoader<AppRef, App | undefined, string> | undefined;
   private totals: DataLoader<SpendId, Total | undefined, string> | undefined;
   private entities: DataLoader<EntityRef, Entity | undefined, string> | undefined;
-  private latestReadings: DataLoader<DeviceRef, Reading | undefined, string> | undefined;
+  private latestReadings: DataLoader<ReadingsRef, Reading | undefined, string> | undefined;
+  private charts: DataLoader<SeriesRequest, SeriesPoint[]> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
   private done: Map<string, Promise<unknown>> | undefined;
 
@@ -139,17 +142,28 @@ export class Loaders implements SpendReader {
   }
 
   /** Of a page of devices at once: one query each, all of them together. */
-  latestReading(device: DeviceRef): Promise<Reading | undefined> {
+  latestReading(device: ReadingsRef): Promise<Reading | undefined> {
     this.latestReadings ??= new DataLoader((refs) => Promise.all(refs.map((ref) => this.services.readingStore.latest(ref))), {
       cacheKeyFn: ({ orgId, hardwareId }) => `${orgId} ${hardwareId}`,
     });
     return this.latestReadings.load(device);
   }
 
+  /** Each range of a device is read once for all metrics and steps that the operation asks for. */
+  series(request: SeriesRequest): Promise<SeriesPoint[]> {
+    this.charts ??= this.newCharts();
+    return this.charts.load(request);
+  }
+
   /** One that was created; not one that is only known by its buckets. */
   entity(ref: EntityRef): Promise<Entity | undefined> {
     this.entities ??= new DataLoader((refs) => this.services.entities.loadMany(refs), { cacheKeyFn: ({ orgId, entityId }) => `${orgId} ${entityId}` });
     return this.entities.load(ref);
+  }
+
+  private newCharts(): DataLoader<SeriesRequest, SeriesPoint[]> {
+    const budget = new ReadingBudget(maxReadingsPerOperation);
+    return new DataLoader((requests) => this.services.charts.draw(requests, budget), { cache: false });
   }
 
   private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {

@@ -42,12 +42,14 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
     },
     Device: {
       parts: [uuidPattern, hardwareIdPattern],
-      load: ([orgId = '', hardwareId = ''], { viewer, devices }) => (maySeeAllOf(viewer, orgId) ? devices.find(orgId, hardwareId) : null),
+      load: ([orgId = '', hardwareId = ''], { viewer, devices }) => (maySeeAllOf(viewer, orgId) ? devices.find({ orgId, hardwareId }) : null),
     },
     Reading: {
       parts: [uuidPattern, hardwareIdPattern, /^\d{12,13}$/, batchIdPattern],
-      load: ([orgId = '', hardwareId = '', timestampMs = '', batchId = ''], { viewer, readingStore }) =>
-        maySeeAllOf(viewer, orgId) ? readingStore.load({ orgId, hardwareId }, { timestampMs: Number(timestampMs), batchId }) : null,
+      load: async ([orgId = '', hardwareId = '', timestampMs = '', batchId = ''], { viewer, devices, readingStore }) => {
+        const device = maySeeAllOf(viewer, orgId) ? await devices.find({ orgId, hardwareId }) : undefined;
+        return device ? readingStore.load(device, { timestampMs: Number(timestampMs), batchId }) : null;
+      },
     },
     ApiKey: {
       parts: [uuidPattern, uuidPattern],

@@ -22,6 +22,37 @@ function textScalar(name: string, description: string, parse: (text: string) => 
   });
 }
 
+const maxLiteralDepth = 8;
+
+/** The value of a literal in a document; null for what lies deeper than any field uses. */
+function jsonIn(node: ValueNode, variables: Readonly<Record<string, unknown>> | null | undefined, depth = 1): unknown {
+  if (depth > maxLiteralDepth) return null;
+  switch (node.kind) {
+    case Kind.OBJECT:
+      // Without a prototype, so that a field called `__proto__` is a field like any other.
+      return Object.assign(Object.create(null), Object.fromEntries(node.fields.map(({ name, value }) => [name.value, jsonIn(value, variables, depth + 1)])));
+    case Kind.LIST:
+      return node.values.map((value) => jsonIn(value, variables, depth + 1));
+    case Kind.VARIABLE:
+      return variables?.[node.name.value];
+    case Kind.NULL:
+      return null;
+    case Kind.INT:
+    case Kind.FLOAT:
+      return Number(node.value);
+    default:
+      return node.value;
+  }
+}
+
+/** Variables arrive as parsed JSON, whose size the request's body bounds. A field that takes JSON must not recurse into it. */
+export const Json = new GraphQLScalarType({
+  name: 'JSON',
+  description: 'Any JSON value.',
+  serialize: (value) => value,
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => jsonIn(node, variables),
+});
 export const DateTime = renamed(GraphQLDateTimeISO, 'DateTime', 'RFC 3339 instant, UTC.');
 export const LocalDate = textScalar('LocalDate', "Calendar day in the org's time zone, YYYY-MM-DD, from 1970-01-01 to 9999-12-30.", (text) =>
   isDate(text) ? text : undefined,

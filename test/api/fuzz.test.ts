@@ -172,6 +172,9 @@ async function knownValues(): Promise<KnownValues> {
     refillAmount: [10, 1000],
     refillPeriodSecs: [1, 60],
     hardwareId: [hardwareId, hardwareId, '00:00:00:00:00:01'],
+    // The device that the other operations need stays, with its key.
+    'deleteDevice.hardwareId': ['00:00:00:00:00:01', '00:00:00:00:00:02'],
+    'assignDevice.hardwareId': ['00:00:00:00:00:01', '00:00:00:00:00:02'],
     bootId: [bootId],
     batchId: [randomUUID(), randomUUID(), 'batch-1'],
     timestampMs: [now, now - 1000, now + 1000],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../src/lib/timers.js';
-import { Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { Caller, type FullReading, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import { type FaultProxy, type Rule, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -36,7 +36,7 @@ const macOf = (victim: number, device: number) => `0A:00:00:00:0${victim.toStrin
 const deviceCount = 4;
 
 /** More than one transaction takes, over several devices. */
-const readingsOf = (victim: number): op.ReadingInput[] =>
+const readingsOf = (victim: number): FullReading[] =>
   Array.from({ length: 100 }, (_, nth) => ({
     hardwareId: macOf(victim, nth % deviceCount),
     batchId: `batch-${nth}`,
@@ -44,8 +44,8 @@ const readingsOf = (victim: number): op.ReadingInput[] =>
     bootId: randomUUID(),
     firmwareVersion: `1.${nth}.0`,
     friendlyName: `Device ${nth}`,
-    sensors: { bme280TempC: nth / 3, ds18b20TempC: null, humidityPct: nth / 7, pressureHpa: null, soilMoisturePct: null },
-    sensorStatus: { bme280: 'OK', ds18b20: 'ERROR', soilMoisture: null },
+    sensors: { bme280TempC: nth / 3, ds18b20TempC: nth / 9, humidityPct: nth / 7, pressureHpa: 1000, soilMoisturePct: 0 },
+    sensorStatus: { bme280: 'OK', ds18b20: 'ERROR', soilMoisture: 'OK' },
   }));
 
 const range = `query ($orgId: UUID!, $hardwareId: String!) {
@@ -85,7 +85,7 @@ it('a gateway that is killed at each of the store calls of an ingest leaves what
   );
   if (!survivor) throw new Error('no process was started');
   for (const [i, victim] of victims.entries()) {
-    const sent = readings[i] as op.ReadingInput[];
+    const sent = readings[i] as FullReading[];
     const macs = Array.from({ length: deviceCount }, (_, device) => macOf(i, device));
     proxy.clear();
     const rule = proxy.inject(moments[i] as Rule);
