@@ -1,8 +1,10 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, between, equals, greaterThan } from '../dynamo/expression.js';
+import type { CancellationReason } from '../dynamo/faults.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
 import { scopeKey } from '../spend/scope.js';
 import { type AlertDraft, type AlertKind, laneOf, type QuotaAlert } from './alert.js';
 
@@ -23,11 +25,14 @@ export class AlertStore {
   /** Raises an alert once: marker, the lane's next number and the entry are written together. False: it was raised before. */
   async raise(draft: AlertDraft, raisedAt: Date, expiresAtSecs: number): Promise<boolean> {
     const lane = laneOf(draft.orgId);
+    // A marker is never changed, so the nonce in it shows for good who raised the alert.
+    const nonce = newUuid();
+    const isOwn = ([marker]: readonly CancellationReason[]): boolean => marker?.kind === 'condition' && marker.old?.nonce === nonce;
     let head = await this.head(lane);
     for (let attempt = 0; attempt < 50; attempt++) {
       const number = head + 1;
-      const outcome = await this.client.transact([
-        { table, put: { ...markerKey(draft), expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
+      const outcome = await this.client.transact(isOwn, [
+        { table, put: { ...markerKey(draft), nonce, expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
         { table, update: headKey(lane), set: { n: number }, condition: head === 0 ? absent('n') : equals('n', head) },
         { table, put: toItem(draft, lane, number, raisedAt, expiresAtSecs), condition: absent('PK') },
       ]);

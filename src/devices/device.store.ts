@@ -64,7 +64,7 @@ export class DeviceStore {
   /** Names a device, or takes its name away; false where there is none. */
   async rename(ref: DeviceRef, friendlyName: string | undefined, drafts: readonly Draft[]): Promise<boolean> {
     const change = friendlyName === undefined ? { remove: ['friendly_name'] } : { set: { friendly_name: friendlyName } };
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, update: deviceKey(ref), ...change, condition: present('hardware_id') },
       ...(drafts as readonly Write[]),
     ]);

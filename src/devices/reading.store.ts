@@ -3,6 +3,7 @@ import { absent, and, atMost, between, type Condition, equals, greaterThan, or }
 import { StoreUnavailable } from '../dynamo/faults.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import { Overloaded } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
 import { Semaphore } from '../lib/semaphore.js';
 import type { DeviceRef } from './device.js';
 import { batchKey, deviceKey, readingKey, readingRange, readingSortKey } from './device-keys.js';
@@ -53,10 +54,12 @@ export class ReadingStore {
   /** Stores each reading once: its marker and itself together or not at all. No two of them may have the same device and batch id. */
   async put(readings: readonly NewReading[]): Promise<Verdict[]> {
     const verdicts = new Map<NewReading, Verdict>();
+    // Marks what this call stores, so that a success whose reply was lost is not taken for a duplicate.
+    const nonce = newUuid();
     // In the order they were measured, so that whoever follows a device misses none of them.
     const ordered = [...readings].sort((a, b) => a.reading.timestampMs - b.reading.timestampMs);
     for (let i = 0, isThere = true; i < ordered.length && isThere; i += readingsATransaction)
-      isThere = await this.putGroup(ordered.slice(i, i + readingsATransaction), verdicts);
+      isThere = await this.putGroup(ordered.slice(i, i + readingsATransaction), nonce, verdicts);
     return readings.map((reading) => verdicts.get(reading) ?? retry);
   }
 
@@ -112,16 +115,16 @@ export class ReadingStore {
   }
 
   /** False where the store did not answer: then nothing more need be tried. */
-  private async putGroup(group: readonly NewReading[], verdicts: Map<NewReading, Verdict>): Promise<boolean> {
+  private async putGroup(group: readonly NewReading[], nonce: string, verdicts: Map<NewReading, Verdict>): Promise<boolean> {
     let open = group;
     try {
       // Each round settles at least the one whose condition failed.
       for (let round = 0; open.length > 0 && round < mostRounds; round++) {
-        const writes = open.flatMap((reading) => this.writesOf(reading));
-        const send = () => this.client.transact(writes);
+        const writes = open.flatMap((reading) => this.writesOf(reading, nonce));
+        const send = () => this.client.transact('judged', writes);
         const outcome = await (open.length > readingsOfASmallOne ? this.turns.run(send) : send());
         for (const [i, reading] of open.entries()) {
-          const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, outcome.reasons.slice(2 * i, 2 * i + 2));
+          const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, nonce, outcome.reasons.slice(2 * i, 2 * i + 2));
           if (verdict) verdicts.set(reading, verdict);
         }
         open = open.filter((reading) => !verdicts.has(reading));
@@ -134,7 +137,7 @@ export class ReadingStore {
     }
   }
 
-  private writesOf({ reading, hash }: NewReading): Write[] {
+  private writesOf({ reading, hash }: NewReading, nonce: string): Write[] {
     const nowMs = this.clock.nowMs();
     const nowSecs = epochSeconds(nowMs);
     // By whichever is later: what a device has kept for long must not be gone the moment it arrives.
@@ -144,6 +147,7 @@ export class ReadingStore {
       hardware_id: reading.hardwareId,
       received_at: new Date(nowMs).toISOString(),
       payload_hash: hash,
+      nonce,
       expiration_time: Math.max(expires, nowSecs + this.retentionDays.batches * 86_400),
     };
     const isFree = (keyAttribute: string): Condition => or(absent(keyAttribute), atMost('expiration_time', nowSecs));
@@ -155,9 +159,10 @@ export class ReadingStore {
 }
 
 /** What the reasons of a cancelled transaction say of one reading; nothing where neither was its own. */
-function verdictOf({ hash }: NewReading, reasons: readonly { readonly kind: string; readonly old?: Item }[]): Verdict | undefined {
+function verdictOf({ hash }: NewReading, nonce: string, reasons: readonly { readonly kind: string; readonly old?: Item }[]): Verdict | undefined {
   const failed = reasons.find(({ kind }) => kind === 'condition');
   if (!failed) return undefined;
+  if (failed.old?.nonce === nonce) return { kind: 'STORED' };
   return failed.old?.payload_hash === hash ? { kind: 'DUPLICATE' } : conflict;
 }
 

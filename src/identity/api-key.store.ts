@@ -24,7 +24,7 @@ export class ApiKeyStore {
   constructor(private readonly client: StoreClient) {}
 
   async create({ apiKey, hash }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([{ table, put: toItem(apiKey, hash), condition: absent('key_id') }, ...(drafts as readonly Write[])]);
+    const { done } = await this.client.transact('fresh', [{ table, put: toItem(apiKey, hash), condition: absent('key_id') }, ...(drafts as readonly Write[])]);
     return done;
   }
 
@@ -43,7 +43,7 @@ export class ApiKeyStore {
 
   /** Ends a key of the org; false where it is none of its, or ended already. */
   async revoke(orgId: string, keyId: string, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, update: apiKeyKey(keyId), set: { is_active: false }, condition: and(equals('org_id', orgId), equals('is_active', true)) },
       ...(drafts as readonly Write[]),
     ]);

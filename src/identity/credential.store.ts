@@ -58,7 +58,7 @@ export class CredentialStore {
 
   /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
   async rotate(client: ClientRef, seen: Credentials, drafts: readonly Draft[]): Promise<boolean> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table: 'config', update: configKey(client), set: { client_rotation: seen.rotation + 1 }, condition: equals('client_rotation', seen.rotation) },
       ...(drafts as readonly Write[]),
     ]);
@@ -84,7 +84,7 @@ export class CredentialStore {
   ): Promise<boolean> {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
     const keepPrevious = secret.graceExpiresAt !== undefined && seen.hash !== undefined;
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('judged', [
       {
         table: retrievals,
         update: retrievalKey(token),

@@ -1,8 +1,9 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent } from '../dynamo/expression.js';
+import type { CancellationReason } from '../dynamo/faults.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
-import { sha256 } from '../lib/id.js';
+import { newUuid, sha256 } from '../lib/id.js';
 import { refreshTtlSecs } from './token.js';
 
 const table = 'refresh_tokens';
@@ -35,8 +36,11 @@ export class SessionStore {
   /** Exchanges a token for its successor, once. Lost to another exchange of the same token: when that one was. */
   async exchange(token: string, successor: string, session: Session, nowMs: number): Promise<{ readonly usedAtMs: number } | 'exchanged'> {
     const { clientId, family, generation } = session;
-    const outcome = await this.client.transact([
-      { table, update: refreshKey(token), set: { used_at_ms: nowMs }, condition: absent('used_at_ms') },
+    // An exchanged token is never changed again, so the nonce in it shows for good who exchanged it.
+    const nonce = newUuid();
+    const isOwn = ([used]: readonly CancellationReason[]): boolean => used?.kind === 'condition' && used.old?.nonce === nonce;
+    const outcome = await this.client.transact(isOwn, [
+      { table, update: refreshKey(token), set: { used_at_ms: nowMs, nonce }, condition: absent('used_at_ms') },
       { table, put: toItem(successor, { clientId, family, generation }, nowMs), condition: absent('PK') },
     ]);
     if (outcome.done) return 'exchanged';

@@ -122,7 +122,7 @@ export class OrgStore {
   }
 
   private async create(item: Item, drafts: readonly Draft[]): Promise<Item | undefined> {
-    const outcome = await this.client.transact([{ table, put: item, condition: absent('PK') }, ...(drafts as readonly Write[])]);
+    const outcome = await this.client.transact('fresh', [{ table, put: item, condition: absent('PK') }, ...(drafts as readonly Write[])]);
     return outcome.done ? item : undefined;
   }
 
@@ -133,7 +133,7 @@ export class OrgStore {
     remove: readonly string[],
     drafts: readonly Draft[],
   ): Promise<boolean> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table, update: target, set: { ...set, settings_version: seenVersion + 1 }, remove, condition: equals('settings_version', seenVersion) },
       ...(drafts as readonly Write[]),
     ]);

@@ -3,6 +3,7 @@ import { absent, and, atMost, between, differs, equals, lessThan, or } from '../
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { key } from '../dynamo/keys.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
+import { newUuid } from '../lib/id.js';
 import { type SpendMode, sum, type Usage } from './money.js';
 import type { PriceSource } from './price.js';
 import { type Scope, type SpendId, scopeKey, sliceOf } from './scope.js';
@@ -56,6 +57,8 @@ interface Entry {
   readonly record: CostRecord;
   readonly id: SpendId;
   readonly shard: number;
+  /** Marks this submission, so that a success whose reply was lost is not taken for an earlier one's. */
+  readonly nonce: string;
 }
 
 export class SpendStore {
@@ -82,7 +85,7 @@ export class SpendStore {
   /** Counts a cost once: its request item and the shard's sum are written together or not at all. */
   record(id: SpendId, shardCount: number, record: CostRecord): Promise<Recorded> {
     const shard = this.openLane(id, shardCount);
-    return this.commits.submit(laneName(id, shard), { record, id, shard });
+    return this.commits.submit(laneName(id, shard), { record, id, shard, nonce: newUuid() });
   }
 
   /** Resolves when all that was submitted has its answer. */
@@ -206,17 +209,19 @@ export class SpendStore {
     const nowSecs = epochSeconds(this.clock.nowMs());
     const { id, shard } = group[0] as Entry;
     const puts = group.map(
-      ({ record }): Write => ({
+      ({ record, nonce }): Write => ({
         table: 'cost_requests',
-        put: { ...toRequestItem(record), shard, expires_at_epoch: nowSecs + this.retention.requestDays * 86_400 },
+        put: { ...toRequestItem(record), nonce, shard, expires_at_epoch: nowSecs + this.retention.requestDays * 86_400 },
         condition: or(absent('PK'), atMost('expires_at_epoch', nowSecs)),
       }),
     );
-    const outcome = await this.client.transact([...puts, this.shardWrite(id, shard, sum(group.map(({ record }) => record.usage)), nowSecs)]);
+    const writes = [...puts, this.shardWrite(id, shard, sum(group.map(({ record }) => record.usage)), nowSecs)];
+    const outcome = await this.client.transact('judged', writes);
     if (outcome.done) return group.map(({ record }) => ({ done: { kind: 'recorded', record } }));
-    return group.map(({ record }, i) => {
+    return group.map(({ record, nonce }, i) => {
       const reason = outcome.reasons[i];
       if (reason?.kind !== 'condition' || !reason.old) return 'again';
+      if (reason.old.nonce === nonce) return { done: { kind: 'recorded', record } };
       const first = toRecord(reason.old);
       return { done: first.payloadHash === record.payloadHash ? { kind: 'replayed', record: first } : { kind: 'conflict' } };
     });

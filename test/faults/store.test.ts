@@ -194,7 +194,7 @@ describe('a store that does not answer', () => {
         store.get(table, key),
         store.getMany(table, [key]),
         store.query({ table, where: equals('PK', key.PK) }),
-        store.transact([{ table, update: counter, add: { count: 1 }, condition: absent('count') }]),
+        store.transact('judged', [{ table, update: counter, add: { count: 1 }, condition: absent('count') }]),
         store.write({ table, put: key }, { repeat: 'idempotent' }),
         store.write({ table, put: key, condition: absent('PK') }),
       ].map(failureOf),
@@ -265,7 +265,7 @@ describe('consumed capacity', () => {
         await store.get(table, key, { consistent: true }); // 1 read
         await store.getMany(table, [key, there]); // 1 read
         await store.query({ table, where: equals('PK', key.PK) }); // 0.5 read
-        await store.transact([
+        await store.transact('judged', [
           { table, put: key, condition: present('PK') },
           { table, put: newKey() },
         ]); // 2 written for each of two
@@ -313,7 +313,10 @@ describe('numbers', () => {
     expect(await store.getMany(table, [key])).toEqual([stored]);
     expect((await store.query({ table, where: equals('PK', key.PK) })).items).toEqual([stored]);
     expect(await store.write({ table, put: key, condition: absent('PK') })).toEqual({ done: false, old: stored });
-    expect(await store.transact([{ table, put: key, condition: absent('PK') }])).toEqual({ done: false, reasons: [{ kind: 'condition', old: stored }] });
+    expect(await store.transact('judged', [{ table, put: key, condition: absent('PK') }])).toEqual({
+      done: false,
+      reasons: [{ kind: 'condition', old: stored }],
+    });
     const { item } = (await store.write({ table, update: key, set: { touched: true }, condition: present('PK') }, { returnNew: 'all' })) as { item: unknown };
     expect(item).toEqual({ ...stored, touched: true });
   });
