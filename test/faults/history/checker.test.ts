@@ -3,7 +3,7 @@ import { type Background, buildBackground } from '../../../src/app.js';
 import { silentLog } from '../../../src/lib/log.js';
 import { type Repeating, repeat, sleep } from '../../../src/lib/timers.js';
 import { adminKey, startTestApp, type TestApp } from '../../support/app.js';
-import { Chance } from '../../support/chance.js';
+import { Chance, testSeed } from '../../support/chance.js';
 import { revocationMs, violations } from './checks.js';
 import { type Entry, History } from './history.js';
 import { measureLag } from './lag.js';
@@ -17,7 +17,6 @@ const shortMs = 300;
 /** Long enough for a revocation to hold, and for a rate to show. */
 const longMs = 4000;
 const mostMs = 60_000;
-const seed = 0x5eed;
 const nothingStopped = { drains: [], served: new Set<string>() };
 const calmAfterMs = 500;
 
@@ -56,7 +55,7 @@ async function judged(
   const isHonest = shared === honest;
   // Only an honest server is given time: on a busy machine too all must come out in the end.
   const patienceMs = isHonest ? 60_000 : 3000;
-  const load = new Load(tenants, liars.length, new Chance(seed), patienceMs);
+  const load = new Load(tenants, liars.length, new Chance(testSeed), patienceMs);
   load.start();
   const startedMs = Date.now();
   while (Date.now() - startedMs < loadMs || (!isEnough(history.entries) && Date.now() - startedMs < mostMs)) await sleep(50);
