@@ -1,8 +1,10 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, between, equals, greaterThan } from '../dynamo/expression.js';
+import type { CancellationReason } from '../dynamo/faults.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
 import { scopeKey } from '../spend/scope.js';
 import { type AlertDraft, type AlertKind, partitionOf, type QuotaAlert } from './alert.js';
 
@@ -23,11 +25,14 @@ export class AlertStore {
   /** Raises an alert once: marker, the partition's next number and the entry are one transaction. False: it was raised before. */
   async raise(draft: AlertDraft, raisedAt: Date, expiresAtSecs: number): Promise<boolean> {
     const partition = partitionOf(draft.orgId);
+    // A marker is never changed, so the nonce in it shows for good who raised the alert.
+    const nonce = newUuid();
+    const isOwn = ([marker]: readonly CancellationReason[]): boolean => marker?.kind === 'condition' && marker.old?.nonce === nonce;
     let head = await this.head(partition);
     for (let attempt = 0; attempt < 50; attempt++) {
       const number = head + 1;
-      const outcome = await this.client.transact([
-        { table, put: { ...markerKey(draft), expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
+      const outcome = await this.client.transact(isOwn, [
+        { table, put: { ...markerKey(draft), nonce, expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
         { table, update: headKey(partition), set: { n: number }, condition: head === 0 ? absent('n') : equals('n', head) },
         { table, put: toItem(draft, partition, number, raisedAt, expiresAtSecs), condition: absent('PK') },
       ]);

@@ -34,9 +34,12 @@ export interface Edge {
   drain(): void;
   /**
    * Ends the streams, refuses new connections, and asks with every answer to connect elsewhere; resolves when every
-   * request under way has been answered. Connections that are open may still bring one for `lingerMs`.
+   * request under way has been answered. Connections that are open may still bring one for `lingerMs`. Then idle connections
+   * are closed. A request that has reached this process by then is answered; one that meets the closing was not executed.
    */
   close(lingerMs?: number): Promise<void>;
+  /** Sends the answers that are ready, and closes all connections. */
+  cut(): Promise<void>;
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -146,10 +149,17 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       // Not HTTP's own close, which would also cut off at once whoever is about to speak.
       const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
       await Promise.all([sockets.close(), sleep(lingerMs)]);
+      // A busy process may not have read yet what reached it long ago, and would take such a connection for idle.
+      await endOfTurn();
       server.close(() => undefined);
       await closed;
       connections.stop();
       await operations.stop();
+    },
+    async cut() {
+      outbox.flush();
+      await endOfTurn();
+      server.closeAllConnections();
     },
   };
 }

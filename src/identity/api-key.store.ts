@@ -32,7 +32,7 @@ export class ApiKeyStore {
   async create({ apiKey, proof }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
     const { keyId, ownerId, orgId } = apiKey;
     const isInOrg = and(present('key_id'), equals('org_id', orgId));
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) }, condition: absent('key_id') },
       ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
       ...(drafts as readonly Write[]),
@@ -63,7 +63,7 @@ export class ApiKeyStore {
   async revoke({ orgId, keyId, ownerId }: ApiKey, drafts: readonly Draft[]): Promise<boolean> {
     const condition = and(equals('org_id', orgId), equals('is_active', true));
     const oneLess = { add: { active_keys: -1 } };
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, update: apiKeyKey(keyId), set: { is_active: false }, condition, ...(ownerId === keyId ? oneLess : {}) },
       ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
       ...(drafts as readonly Write[]),

@@ -33,7 +33,7 @@ export class LimitConfigStore {
 
   /** Writes a level whole, on condition that it is still the version it follows; false where it is not. */
   async save(namespace: string, config: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, put: toItem(namespace, config), condition: isVersion(config.version - 1) },
       ...(drafts as readonly Write[]),
     ]);
@@ -42,7 +42,7 @@ export class LimitConfigStore {
 
   /** Deletes a level; false where it is not this version any more. */
   async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, delete: configKey(namespace, place), condition: isVersion(version) },
       ...(drafts as readonly Write[]),
     ]);

@@ -2,6 +2,7 @@ import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
 import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
+import { newUuid } from '../lib/id.js';
 import { noUsage, sum, type Usage } from './money.js';
 import type { PriceSource } from './price.js';
 import { type SpendId, scopeKey, sliceOf } from './scope.js';
@@ -44,6 +45,8 @@ interface Entry {
   readonly record: CostRecord;
   readonly id: SpendId;
   readonly shard: number;
+  /** Marks this submission, so that a success whose reply was lost is not taken for an earlier one's. */
+  readonly nonce: string;
 }
 
 /** Costs: the record of each, and the shards that count them. */
@@ -71,7 +74,7 @@ export class SpendStore {
   /** Counts a cost once: its request item and the shard's sum are written together or not at all. */
   record(id: SpendId, shardCount: number, record: CostRecord): Promise<Recorded> {
     const shard = this.openShard(id, shardCount);
-    return this.commits.submit(queueName(id, shard), { record, id, shard });
+    return this.commits.submit(queueName(id, shard), { record, id, shard, nonce: newUuid() });
   }
 
   /** Resolves when all that was submitted has its answer. */
@@ -143,17 +146,19 @@ export class SpendStore {
     const nowSecs = epochSeconds(this.clock.nowMs());
     const { id, shard } = group[0] as Entry;
     const puts = group.map(
-      ({ record }): Write => ({
+      ({ record, nonce }): Write => ({
         table: 'cost_requests',
-        put: { ...toRequestItem(record), shard, expires_at_epoch: nowSecs + this.retention.requestDays * 86_400 },
+        put: { ...toRequestItem(record), nonce, shard, expires_at_epoch: nowSecs + this.retention.requestDays * 86_400 },
         condition: or(absent('PK'), atMost('expires_at_epoch', nowSecs)),
       }),
     );
-    const outcome = await this.client.transact([...puts, this.shardWrite(id, shard, sum(group.map(({ record }) => record.usage)), nowSecs)]);
+    const writes = [...puts, this.shardWrite(id, shard, sum(group.map(({ record }) => record.usage)), nowSecs)];
+    const outcome = await this.client.transact('judged', writes);
     if (outcome.done) return group.map(({ record }) => ({ done: { kind: 'recorded', record } }));
-    return group.map(({ record }, i) => {
+    return group.map(({ record, nonce }, i) => {
       const reason = outcome.reasons[i];
       if (reason?.kind !== 'condition' || !reason.old) return 'again';
+      if (reason.old.nonce === nonce) return { done: { kind: 'recorded', record } };
       const first = toRecord(reason.old);
       return { done: first.payloadHash === record.payloadHash ? { kind: 'replayed', record: first } : { kind: 'conflict' } };
     });

@@ -12,6 +12,7 @@ import { createLog, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { schemaWithTicks } from '../support/subscription.js';
 
 const closedSet: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
@@ -51,9 +52,9 @@ afterEach(async () => {
 });
 
 async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
+  const endMs = performance.now() + patience * withinMs;
   while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
     await sleep(5);
   }
 }

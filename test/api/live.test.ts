@@ -5,6 +5,7 @@ import WebSocket from 'ws';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { schemaWithTicks } from '../support/subscription.js';
 import { callerFields, tokensOf } from '../support/tokens.js';
 
@@ -40,9 +41,9 @@ interface Result {
 }
 
 async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
+  const endMs = performance.now() + patience * withinMs;
   while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
     await sleep(20);
   }
 }
@@ -608,7 +609,7 @@ describe('nonsense', () => {
     socket.write(
       `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
     );
-    const inTime = await Promise.race([answered, sleep(3000)]);
+    const inTime = await Promise.race([answered, sleep(patience * 3000)]);
     if (hangUp) socket.resetAndDestroy();
     else socket.destroy();
     return inTime === true;

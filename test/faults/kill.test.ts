@@ -7,6 +7,7 @@ import { requestKey } from '../../src/spend/spend-item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, type RuleHandle, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { cost, costs, dateAt, newTenant, shardsOf, submit, type Tenant, totalOf, usageOf } from '../worker/costs.js';
 import { untilWell } from './harness.js';
 import { ended, type GatewayProcess, killAll, startGatewayProcess, startWorkerProcess } from './processes.js';
@@ -42,7 +43,8 @@ const counted = async (tenant: Tenant): Promise<Usage> =>
 const newCosts = (tenant: Tenant, count: number) => costs(tenant, count).map((input, i) => ({ ...input, modelLabel: labels[i % labels.length] as string }));
 
 async function hit(rule: RuleHandle): Promise<void> {
-  for (const untilMs = performance.now() + 10_000; rule.hits === 0; await sleep(2)) if (performance.now() > untilMs) throw new Error('nothing met the fault');
+  for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
+    if (performance.now() > untilMs) throw new Error('nothing met the fault');
 }
 
 /** Submits each on its own, all at once; says which got a receipt and which no answer at all. */
@@ -114,7 +116,7 @@ describe('a gateway that is killed', () => {
       expect(await counted(tenant)).toEqual(usageOf(all));
     }
     gateway.child.kill('SIGKILL');
-  }, 60_000);
+  });
 });
 
 describe('a gateway that is told to stop', () => {
