@@ -43,7 +43,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
   page = await browser.newPage();
   await page.goto(site.origin);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await browser?.close();
   alerts?.stop();
@@ -176,7 +176,7 @@ describe('the explorer', () => {
     const [seen, next] = [await alerts.raise(), await alerts.raise()];
     const context = await browser.newContext();
     const explorer = await context.newPage();
-    explorer.setDefaultTimeout(15_000);
+    explorer.setDefaultTimeout(40_000);
     const asked: { url: string; accept: string | undefined }[] = [];
     explorer.on('request', (request) => void asked.push({ url: request.url(), accept: request.headers().accept }));
     await explorer.addInitScript(`localStorage.setItem('graphiql:headers', ${JSON.stringify(JSON.stringify(bearer(alerts.org)))})`);
@@ -189,5 +189,5 @@ describe('the explorer', () => {
     // The origin of a blob is that of the page that made it.
     expect(new Set(loaded.map(({ origin }) => origin))).toEqual(new Set([app.origin]));
     await context.close();
-  });
+  }, 60_000);
 });
