@@ -74,7 +74,7 @@ async function endedInTime(connections: readonly Served[]): Promise<void> {
 }
 
 describe('a connection that does not read its responses', () => {
-  it('is ended after 30 s', async () => {
+  it('is ended', async () => {
     await Promise.all(Array.from({ length: 10 }, () => unreading(app, post(bulk(large)))));
     await until('all responses are made', () => served.length === 10 && served.every(({ response }) => response.writableEnded));
     await endedInTime(served);
