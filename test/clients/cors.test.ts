@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 function allowing(...corsOrigins: string[]): Partial<Config> {
-  return { corsOrigins } as object as Partial<Config>;
+  return { corsOrigins };
 }
 
 interface Reply {
@@ -149,7 +149,7 @@ describe('CORS_ORIGINS', () => {
 
   /** Which of the origins a gateway with these variables lets in, by HTTP and by WebSocket alike. */
   async function letIn(variables: Record<string, string>, origins: readonly string[]): Promise<string[]> {
-    const { corsOrigins } = loadConfig({ ...environment, ...variables }) as object as { corsOrigins: string[] };
+    const { corsOrigins } = loadConfig({ ...environment, ...variables });
     const gateway = await app.another(allowing(...corsOrigins));
     try {
       const found: string[] = [];

@@ -146,7 +146,7 @@ interface StreamEvent {
   readonly data: string;
 }
 
-const patienceMs = 10_000;
+const patienceMs = 20_000;
 
 /** The first `count` events of a stream; the request is ended then. */
 async function eventsOf(count: number, request: RequestParams, headers: Record<string, string>): Promise<StreamEvent[]> {

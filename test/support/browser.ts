@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,7 +34,14 @@ export async function launchBrowser(): Promise<Browser> {
   if (platform() !== 'linux' || arch() !== 'x64')
     throw new Error(`the browser tests need Chromium: npm has it for linux x64 only, not for ${platform()} ${arch()}; set CHROME_PATH to an installed Chrome`);
   const folder = await unpackedChromium();
-  const env = { ...definedOf(process.env), LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), FONTCONFIG_PATH: join(folder, 'fonts') };
+  const env = {
+    ...definedOf(process.env),
+    LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+    // The package's own configuration looks for the fonts in /tmp.
+    FONTCONFIG_FILE: join(root, 'test', 'support', 'fonts.conf'),
+    XDG_DATA_HOME: join(folder, 'fonts'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+  };
   return chromium.launch({ executablePath: join(folder, 'chromium'), args, env, chromiumSandbox: false });
 }
 
@@ -50,11 +57,6 @@ async function unpackedChromium(): Promise<string> {
     const env = { ...definedOf(process.env), TMPDIR: own, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
     const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { cwd: root, env });
-    // The package's own configuration looks for its fonts in /tmp. Without any font Chromium crashes.
-    await writeFile(
-      join(own, 'fonts', 'fonts.conf'),
-      '<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="relative">cache</cachedir></fontconfig>',
-    );
     // Atomic: another worker sees the whole folder or none.
     await rename(own, folder);
   } catch (error) {

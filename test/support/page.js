@@ -15,7 +15,7 @@ globalThis.client = {
   /** The first `count` results of a subscription over graphql-ws, or the code its socket was closed with. */
   followSocket(url, connectionParams, request, count) {
     const client = graphqlWs.createClient({ url, connectionParams, retryAttempts: 0 });
-    return first(count, client, request, ({ code }) => code);
+    return first(count, client, request, ({ code }) => code ?? 'no connection');
   },
 
   /** The same over server-sent events read by fetch, or the status of the refusal. */
