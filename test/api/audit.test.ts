@@ -142,9 +142,6 @@ describe('logins', () => {
     app.clock.advance(hour);
     for (const at of [app, other, app]) await logIn(at, org);
     expect(await succeeded(org.orgId)).toHaveLength(events.length + 1);
-    const shown = (await app.admin.ask('query ($orgId: UUID) { org(orgId: $orgId) { credentials { lastLoginAt } } }', { orgId: org.orgId })) as unknown;
-    const { lastLoginAt } = (shown as { org: { credentials: { lastLoginAt: string } } }).org.credentials;
-    expect(app.clock.nowMs() - Date.parse(lastLoginAt)).toBeLessThan(hour);
   });
 
   it('that are refused fill the trail no faster than one per minute and client', async () => {

@@ -42,13 +42,16 @@ describe('createClient', () => {
       clientId: expect.stringMatching(new RegExp(`^${org.clientId}~[0-9a-f]{12}$`)),
       name: 'Console',
       role: 'FULL',
-      credentials: { secretCreatedAt: null, lastLoginAt: null },
+      lastLoginAt: null,
+      credentials: { secretCreatedAt: null },
     });
     const console = await logInWith(app, createClient.secretRetrieval.token);
     expect((await console.caller.ask(whoAmI)) as unknown).toEqual({ me: { kind: 'ORG_CLIENT', clientId: console.clientId, role: 'FULL' } });
     await console.caller.ask(op.UpdateOrgDocument, { input: { name: 'By the console' } });
-    const clients = (await org.caller.ask('{ org { clients { clientId name role credentials { secretCreatedAt lastLoginAt } } } }')) as unknown;
-    expect(clients).toMatchObject({ org: { clients: [{ clientId: console.clientId, credentials: { lastLoginAt: expect.any(String) } }] } });
+    const clients = (await org.caller.ask('{ org { clients { clientId name role lastLoginAt credentials { secretCreatedAt } } } }')) as unknown;
+    expect(clients).toMatchObject({
+      org: { clients: [{ clientId: console.clientId, lastLoginAt: expect.any(String), credentials: { secretCreatedAt: expect.any(String) } }] },
+    });
   });
 
   it('makes a client of an app, which is no more than the app', async () => {
