@@ -156,7 +156,9 @@ describe('a client with the role READ', () => {
       'deleteApp(appId: "chat")',
     ];
     for (const reader of readers) {
-      for (const call of calls) expect([call, codeIn(await reader.caller.send(`mutation { ${call} }`))]).toEqual([call, 'FORBIDDEN']);
+      // More than once: what is sent often is compiled.
+      for (const call of [...calls, ...calls, ...calls, ...calls])
+        expect([call, codeIn(await reader.caller.send(`mutation { ${call} }`))]).toEqual([call, 'FORBIDDEN']);
     }
     expect([await signIn(org), await signIn(chat)]).toEqual(['ok', 'ok']);
     expect((await app.admin.ask(op.OrgDocument, { orgId: org.orgId })).org?.name).toBe('Acme');
