@@ -5,10 +5,14 @@ import { AlertStore } from './alerts/alert.store.js';
 import { AuditService } from './audit/audit.service.js';
 import { AuditStore } from './audit/audit.store.js';
 import type { Config } from './config.js';
+import { DeletionStore } from './devices/deletion.store.js';
+import { DeviceRollup } from './devices/device.rollup.js';
 import { DeviceService } from './devices/device.service.js';
 import { DeviceStore } from './devices/device.store.js';
+import { IngestService } from './devices/ingest.service.js';
 import { ReadingFeed } from './devices/reading.feed.js';
 import { ReadingStore } from './devices/reading.store.js';
+import { SeriesService } from './devices/series.service.js';
 import { StoreClient } from './dynamo/client.js';
 import { leanTransport } from './dynamo/lean-transport.js';
 import { sweepExpired } from './dynamo/sweep.js';
@@ -55,15 +59,22 @@ import { LifecycleService } from './orgs/lifecycle.service.js';
 import { LifecycleStore } from './orgs/lifecycle.store.js';
 import { OrgService } from './orgs/org.service.js';
 import { OrgStore } from './orgs/org.store.js';
+import { ExactService } from './spend/exact.service.js';
+import { LabelStore } from './spend/label.store.js';
+import { LabelCheckService } from './spend/label-check.service.js';
+import { OrgDayService } from './spend/org-day.service.js';
 import type { Catalog } from './spend/price.js';
 import { PriceRollup } from './spend/price.rollup.js';
 import { PriceService } from './spend/price.service.js';
 import { PriceStore } from './spend/price.store.js';
 import { SelectionService } from './spend/selection.service.js';
+import { SliceStore } from './spend/slice.store.js';
 import { SpendRollup } from './spend/spend.rollup.js';
 import { SpendService } from './spend/spend.service.js';
 import { SpendStore } from './spend/spend.store.js';
 import { StickyStore } from './spend/sticky.store.js';
+import { TotalService } from './spend/total.service.js';
+import { TotalStore } from './spend/total.store.js';
 
 /** What a process is built of; each is made here and nowhere else. */
 export interface Services {
@@ -92,7 +103,9 @@ export interface Services {
   readonly prices: PriceService;
   readonly spend: SpendService;
   readonly selection: SelectionService;
-  readonly spendStore: SpendStore;
+  readonly labelStore: LabelStore;
+  readonly labelCheck: LabelCheckService;
+  readonly totals: TotalService;
   readonly stickyStore: StickyStore;
   readonly alertStore: AlertStore;
   readonly alertFeed: AlertFeed;
@@ -108,6 +121,8 @@ export interface Services {
   readonly apiKeys: ApiKeyService;
   readonly apiKeyStore: ApiKeyStore;
   readonly devices: DeviceService;
+  readonly ingestion: IngestService;
+  readonly charts: SeriesService;
   readonly deviceStore: DeviceStore;
   readonly readingStore: ReadingStore;
   readonly readingFeed: ReadingFeed;
@@ -132,6 +147,7 @@ export interface Background {
   readonly log: Log;
   readonly spend: SpendRollup;
   readonly limits: LimitRollup;
+  readonly devices: DeviceRollup;
   /** Absent where no source of prices is configured. */
   readonly prices?: PriceRollup;
   /** Deletes expired items where the store does not do so itself; returns how many. */
@@ -153,16 +169,19 @@ export function buildBackground(
   const store = openStore(config, metrics, clock);
   const alerts = new AlertService(new AlertStore(store), clock, metrics, log, retention.alertDays);
   const worker = newUuid();
+  const orgs = new OrgStore(store);
+  const shards = new SpendStore(store, clock, retention, 0, 0);
+  const totals = new TotalStore(store, retention.totalDays);
   const spend = new SpendRollup({
-    store: new SpendStore(store, clock, retention, 0, 0),
-    settings: new OrgStore(store),
-    alerts,
-    catalog,
+    shards,
+    slices: new SliceStore(store),
+    orgDays: new OrgDayService({ shards, totals, apps: orgs, alerts, catalog, clock, metrics }),
+    orgs,
     clock,
     log,
     metrics,
     worker,
-    leaseMs: aggregation.intervalSecs * 1500,
+    claimMs: aggregation.intervalSecs * 1500,
     shardDays: retention.shardDays,
   });
   const limits = new LimitRollup({
@@ -172,8 +191,11 @@ export function buildBackground(
     log,
     worker,
   });
-  const prices = priceSource ? { prices: new PriceRollup(new PriceStore(store, retention.priceDays), catalog, priceSource, clock, log) } : {};
-  return { log, spend, limits, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
+  const priceStore = new PriceStore(store, retention.priceDays);
+  const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
+  const readings = new ReadingStore(store, clock, { readings: retention.readingDays, batches: batchDays });
+  const devices = new DeviceRollup(new DeletionStore(store), readings, clock);
+  return { log, spend, limits, devices, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
 }
 
 export async function buildServices(
@@ -245,9 +267,14 @@ export async function buildServices(
   const alertStore = new AlertStore(store);
   const stickyStore = new StickyStore(store);
   const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64), config.submissionsWaiting);
-  const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
+  const labelStore = new LabelStore(store);
+  const slices = new SliceStore(store);
+  const totals = new TotalService({ totals: new TotalStore(store, config.retention.totalDays), slices, clock });
+  const { shardDays } = config.retention;
+  const exact = new ExactService({ shards: spendStore, totals, labels: labelStore, slices, apps: orgStore, clock, shardDays });
+  const spend = new SpendService({ store: spendStore, labels: labelStore, totals, exact, prices, clock });
   const alerts = new AlertService(alertStore, clock, metrics, log, config.retention.alertDays);
-  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics });
+  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log });
   const sealer = new Sealer(new RootKeys(rootSecrets, 'leases'));
   const entityStore = new EntityStore(store);
   const configStore = new LimitConfigStore(store);
@@ -262,6 +289,7 @@ export async function buildServices(
   const deviceKeys = new RootKeys(rootSecrets, 'device keys');
   const apiKeys = new ApiKeyService({ store: apiKeyStore, sessions, orgs: { exists }, tenants, audit, clock, log, metrics, rootKeys: deviceKeys });
   const deviceStore = new DeviceStore(store);
+  const newPerMinute = config.devices.newPerKeyPerMinute;
   const readingStore = new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });
   return {
     config,
@@ -287,10 +315,12 @@ export async function buildServices(
     prices,
     spend,
     selection,
-    spendStore,
+    labelStore,
+    labelCheck: new LabelCheckService({ orgs: orgStore, catalog: config.catalog, log }),
+    totals,
     stickyStore,
     alertStore,
-    alertFeed: new AlertFeed(alertStore, log),
+    alertFeed: new AlertFeed(alertStore, clock, log),
     auditStore,
     namespaces,
     resolution,
@@ -302,7 +332,16 @@ export async function buildServices(
     bucketStore,
     apiKeys,
     apiKeyStore,
-    devices: new DeviceService({ devices: deviceStore, readings: readingStore, audit, clock, log }),
+    devices: new DeviceService({
+      devices: deviceStore,
+      keys: apiKeys,
+      audit,
+      clock,
+      registrations: new Throttle(clock, newPerMinute, newPerMinute / 60),
+      maxPerOrg: config.devices.maxPerOrg,
+    }),
+    ingestion: new IngestService({ devices: deviceStore, readings: readingStore, keys: apiKeys, clock, log }),
+    charts: new SeriesService(readingStore, clock),
     deviceStore,
     readingStore,
     readingFeed: new ReadingFeed(readingStore, log),

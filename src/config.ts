@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JWK } from 'jose';
 import { parse as parseYaml } from 'yaml';
@@ -30,6 +30,8 @@ export interface Config {
   /** Operations under way in one process; 0: any number. */
   readonly gatewayConcurrency: number;
   readonly trustProxy: boolean;
+  /** Origins whose pages may call: exact ones, `*` for any, `loopback` for any on this machine. */
+  readonly corsOrigins: readonly string[];
   readonly logLevel: string;
   readonly catalog: Catalog;
   /** Failed logins, refreshes and retrievals per address and minute. */
@@ -37,8 +39,9 @@ export interface Config {
   /** How many costs, and how many acquires, may wait for the store. */
   readonly submissionsWaiting: number;
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
-  /** A file or URL with the day's prices; absent: the configured defaults serve. */
+  /** An absolute path or an http(s) URL of the price list; absent: the configured defaults apply. */
   readonly priceSource?: string;
+  readonly devices: { readonly maxPerOrg: number; readonly newPerKeyPerMinute: number };
   readonly retention: Retention;
 }
 
@@ -87,6 +90,11 @@ export function silenceNodeVersionWarning(): void {
 const text = z.string().trim().min(1);
 const micros = z.number().int().min(0).max(1e12);
 const days = z.number().int().min(1).max(3650);
+/** A path or URL; anything else that looks like a URL is a mistake. */
+function isPriceSource(source: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return true;
+  return URL.canParse(source) && (/^https?:/i.test(source) || /^file:\/\/\//i.test(source));
+}
 const fileSchema = z.strictObject({
   models: z
     .record(
@@ -104,7 +112,10 @@ const fileSchema = z.strictObject({
   login: z.strictObject({ perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
-  prices: z.strictObject({ source: text }).optional(),
+  devices: z
+    .strictObject({ maxPerOrg: z.number().int().min(1).max(1e9), newPerKeyPerMinute: z.number().int().min(1).max(1e9) })
+    .default({ maxPerOrg: 100_000, newPerKeyPerMinute: 600 }),
+  prices: z.strictObject({ source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL') }).optional(),
   retention: z.strictObject({
     auditDays: days,
     requestDays: days,
@@ -127,6 +138,13 @@ const onOff = z
   .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
   .transform((value) => value === 'true' || value === '1' || value === 'on')
   .default(false);
+const originList = z
+  .string()
+  .transform((value) => value.split(',').map((origin) => origin.trim()))
+  .refine(
+    (origins) => origins.every((origin) => origin === '*' || (/^https?:\/\/[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin)),
+    'must be origins such as https://dash.example.com, separated by commas, or *',
+  );
 const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one').transform((value, context) => {
   const keys = parseJwks(value);
   if (keys) return keys;
@@ -163,6 +181,7 @@ const environmentSchema = storeSchema.extend({
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
   GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024),
   TRUST_PROXY: onOff,
+  CORS_ORIGINS: originList.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
 });
 
@@ -188,12 +207,14 @@ export function loadConfig(environment: Environment): Config {
     principalConcurrency: env.PRINCIPAL_CONCURRENCY,
     gatewayConcurrency: env.GATEWAY_CONCURRENCY,
     trustProxy: env.TRUST_PROXY,
+    corsOrigins: env.CORS_ORIGINS ?? (env.NODE_ENV === 'production' ? [] : ['loopback']),
     logLevel: env.LOG_LEVEL,
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
-    ...(file.prices ? { priceSource: file.prices.source } : {}),
+    ...(file.prices ? { priceSource: priceSource(file.prices.source, configPath(environment.TOLLGATE_CONFIG)) } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
+    devices: file.devices,
     retention: file.retention,
   };
 }
@@ -243,8 +264,16 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[
   return undefined;
 }
 
+const configPath = (path: string | undefined): string => (path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url)));
+
+/** A relative path is relative to the file that names it, wherever the process was started. */
+function priceSource(source: string, configFile: string): string {
+  if (/^https?:/i.test(source)) return source;
+  return /^file:/i.test(source) ? fileURLToPath(source) : resolve(dirname(configFile), source);
+}
+
 function readConfigFile(path: string | undefined, faults: string[]): z.infer<typeof fileSchema> | undefined {
-  const file = path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url));
+  const file = configPath(path);
   try {
     return checked(fileSchema, parseYaml(readFileSync(file, 'utf8')), faults, (at) => `${file}${at ? `, ${at}` : ''}`);
   } catch (error) {

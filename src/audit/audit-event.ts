@@ -57,7 +57,10 @@ export type AuditAction =
   | 'limiter_purged'
   | 'key_created'
   | 'key_revoked'
-  | 'device_renamed';
+  | 'device_registered'
+  | 'device_renamed'
+  | 'device_assigned'
+  | 'device_deleted';
 
 export const orgEntity = '$ORG';
 export const appEntity = (appId: string): string => `$APP:${appId}`;

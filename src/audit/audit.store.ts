@@ -11,9 +11,9 @@ export const auditIndexKey = (orgId: string, eventId: string) => ({ GSI1PK: key`
 export class AuditStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** The write of an event, to ride in the transaction of the act it tells of. */
+  /** The write of an event, to ride in the transaction of the act it tells of. The transaction recognises its own success by it. */
   draft(event: AuditEvent, expiresAtSecs: number): Write {
-    return { table, put: toItem(event, expiresAtSecs), condition: absent('PK') };
+    return { table, put: toItem(event, expiresAtSecs), condition: absent('PK'), fresh: true };
   }
 
   async append(event: AuditEvent, expiresAtSecs: number): Promise<void> {

@@ -1,170 +1,156 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, deviceEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
-import { badInput, notFound, Overloaded, refuseAny } from '../lib/errors.js';
+import { badInput, GatewayError, notFound, rateLimited, refuseAny, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
-import type { Log } from '../lib/log.js';
-import { Semaphore } from '../lib/semaphore.js';
-import { within } from '../lib/timers.js';
-import { type Device, type DeviceRef, friendlyNameIssues, hardwareIdIssues, isHardwareId, type Registration, registrationIssues } from './device.js';
-import type { DeviceStore } from './device.store.js';
-import { type Metric, parseReading, type Reading, rejected, type SentReading, type Verdict, verdictAfter } from './reading.js';
-import type { NewReading, ReadingStore } from './reading.store.js';
-import { addTo, emptySums, pointsOf, type SeriesPoint, type SeriesRange, seriesIssues } from './series.js';
+import type { Throttle } from '../lib/throttle.js';
+import {
+  type Device,
+  type DeviceCaller,
+  type DeviceRef,
+  friendlyNameIssues,
+  hardwareIdIssues,
+  mayServe,
+  normalHardwareId,
+  type Registration,
+  registrationIssues,
+} from './device.js';
+import type { DeviceStore, RegistrationWrite } from './device.store.js';
 
-const mostReadings = 100;
-const touchMs = 60_000;
-const mostInASeries = 100_000;
-const seriesPage = 5000;
-const drawMs = 5000;
-const chartsAtOnce = 4;
-const mostChartsWaiting = 64;
-/** How long an answer waits for the note that a device was seen. */
-const noteMs = 200;
+/** Concurrent registrations of one device may each have to look again. */
+const maxRounds = 8;
+/**
+ * A deleted device must not register again at once. An eventually consistent read of a gateway could still show it as it was
+ * before, and its readings would go to the life that is being deleted.
+ */
+const returnAfterMs = 10_000;
 
-export interface DeviceParts {
+export interface DeviceDeps {
   readonly devices: DeviceStore;
-  readonly readings: ReadingStore;
+  readonly keys: KeyLines;
   readonly audit: AuditService;
   readonly clock: Clock;
-  readonly log: Log;
+  /** New devices, per key or client. */
+  readonly registrations: Throttle;
+  readonly maxPerOrg: number;
 }
 
-export interface Judged {
-  readonly hardwareId: string;
-  readonly batchId: string;
-  readonly verdict: Verdict;
+/** What this feature asks of the API keys. */
+export interface KeyLines {
+  /** Those of the lines named that have no active key left. */
+  endedLines(ownerIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The line of an active key of the org; undefined if there is no such key. */
+  lineOf(orgId: string, keyId: string): Promise<string | undefined>;
 }
 
 export class DeviceService {
-  private readonly charts = new Semaphore(chartsAtOnce, mostChartsWaiting, () => new Overloaded('too many series are being read: try again'));
+  constructor(private readonly deps: DeviceDeps) {}
 
-  constructor(private readonly parts: DeviceParts) {}
-
-  /** Registers a device, or takes note of one that is known: it keeps its confirmation id. */
-  async register(orgId: string, registration: Registration): Promise<{ readonly device: Device; readonly created: boolean }> {
-    refuseAny(registrationIssues(registration));
-    const confirmationId = newUuid();
-    const bootId = registration.bootId.toLowerCase();
-    const device = await this.parts.devices.register(orgId, { ...registration, bootId }, confirmationId, new Date(this.parts.clock.nowMs()));
-    return { device, created: device.confirmationId === confirmationId };
+  /** Registers a device, or updates one that is known. The first key that registers a device owns it. */
+  async register(caller: DeviceCaller, sent: Registration): Promise<{ readonly device: Device; readonly created: boolean }> {
+    refuseAny(registrationIssues(sent));
+    const registration = { ...sent, hardwareId: normalHardwareId(sent.hardwareId), bootId: sent.bootId.toLowerCase() };
+    if (mayServe(caller.key, { hardwareId: registration.hardwareId }) === 'no') throw boundElsewhere();
+    for (let round = 0; round < maxRounds; round++) {
+      const at = new Date(this.deps.clock.nowMs());
+      const write = { registration, at, ...(caller.key ? { ownerKeyId: caller.key.ownerId } : {}) };
+      const { device, found } = await this.deps.devices.refresh(caller.orgId, write);
+      if (device) return { device, created: false };
+      const made = found ? await this.takeOver(caller, found, write) : await this.create(caller, write);
+      if (made) return { device: made, created: !found };
+    }
+    throw unavailable('registerDevice: too many registrations of this device at once; retry');
   }
 
-  async rename(orgId: string, hardwareId: string, friendlyName: string | null | undefined, actor: Actor): Promise<Device> {
-    refuseAny([...hardwareIdIssues(hardwareId, 'hardwareId'), ...(typeof friendlyName === 'string' ? friendlyNameIssues(friendlyName, 'friendlyName') : [])]);
-    const { devices, audit } = this.parts;
+  async rename(ref: DeviceRef, friendlyName: string | null | undefined, actor: Actor): Promise<Device> {
+    const device = refOf(ref, typeof friendlyName === 'string' ? friendlyNameIssues(friendlyName, 'friendlyName') : []);
     const name = friendlyName ?? undefined;
-    const act = audit.draft({ orgId, actor, action: 'device_renamed', entityId: deviceEntity(hardwareId), details: { friendly_name: name } });
-    const ref = { orgId, hardwareId };
-    const renamed = await devices.rename(ref, name, [act]);
-    const [device] = renamed ? await devices.loadMany([ref], { consistent: true }) : [];
+    const act = this.act(device, actor, 'device_renamed', { friendly_name: name });
+    return this.changed(device, await this.deps.devices.rename(device, name, [act]));
+  }
+
+  /** Hands a device to a key and its successors; without a key, to the next key that registers it. */
+  async assign(ref: DeviceRef, keyId: string | null | undefined, actor: Actor): Promise<Device> {
+    const device = refOf(ref);
+    const owner = keyId ? await this.deps.keys.lineOf(device.orgId, keyId) : undefined;
+    if (keyId && owner === undefined) throw notFound('API key');
+    const act = this.act(device, actor, 'device_assigned', { key_id: keyId ?? undefined });
+    return this.changed(device, await this.deps.devices.assign(device, owner, [act]));
+  }
+
+  /** Deletes a device; the worker deletes its readings. False if there was none. */
+  async delete(ref: DeviceRef, actor: Actor): Promise<boolean> {
+    const device = refOf(ref);
+    for (let round = 0; round < maxRounds; round++) {
+      const found = await this.find(device);
+      if (!found) return false;
+      const act = this.act(device, actor, 'device_deleted', { confirmation_id: found.confirmationId });
+      if (await this.deps.devices.delete(found, new Date(this.deps.clock.nowMs()), [act])) return true;
+    }
+    throw unavailable('deleteDevice: the device is being deleted and registered again at once; retry');
+  }
+
+  async find(ref: DeviceRef): Promise<Device | undefined> {
+    const [device] = await this.deps.devices.loadMany([refOf(ref)], { consistent: true });
+    return device;
+  }
+
+  /** Registers a device that the quick update did not fit. Undefined: it has changed meanwhile, look again. */
+  private async takeOver({ key }: DeviceCaller, found: Device, write: RegistrationWrite): Promise<Device | undefined> {
+    const may = mayServe(key, found);
+    const owner = found.ownerKeyId;
+    const isFree = may === 'yes' || (owner !== undefined && (await this.deps.keys.endedLines([owner])).has(owner));
+    if (!isFree) throw ownedByAnother();
+    return this.deps.devices.refreshFound(found, write);
+  }
+
+  private async create({ orgId, actor }: DeviceCaller, write: RegistrationWrite): Promise<Device | undefined> {
+    const { devices, registrations, maxPerOrg } = this.deps;
+    const { hardwareId, firmwareVersion } = write.registration;
+    const waitMs = registrations.take(actor.name);
+    if (waitMs > 0) throw tooManyNew(waitMs, registrations.burst);
+    const notDeletedSince = new Date(write.at.getTime() - returnAfterMs);
+    const creation = { ...write, confirmationId: newUuid(), maxDevices: maxPerOrg, notDeletedSince };
+    const act = this.act({ orgId, hardwareId }, actor, 'device_registered', { firmware_version: firmwareVersion });
+    const outcome = await devices.create(orgId, creation, [act]);
+    if (outcome.kind === 'created') return outcome.device;
+    if (outcome.kind === 'full') throw tooManyDevices(maxPerOrg);
+    if (outcome.kind === 'deleted-lately') throw deletedLately();
+    return undefined;
+  }
+
+  private act({ orgId, hardwareId }: DeviceRef, actor: Actor, action: DeviceAction, details: Readonly<Record<string, string | undefined>>) {
+    return this.deps.audit.draft({ orgId, actor, action, entityId: deviceEntity(hardwareId), details });
+  }
+
+  private async changed(ref: DeviceRef, isThere: boolean): Promise<Device> {
+    const device = isThere ? await this.find(ref) : undefined;
     if (!device) throw notFound('device');
     return device;
   }
-
-  /** Judges and stores readings, each on its own: a bad one never spoils its neighbours. Verdicts in the order of the readings. */
-  async ingest(orgId: string, sent: readonly SentReading[]): Promise<Judged[]> {
-    if (sent.length < 1 || sent.length > mostReadings) throw badInput({ path: 'input.readings', message: `must have 1 to ${mostReadings} readings` });
-    const nowMs = this.parts.clock.nowMs();
-    const parsed = sent.map((reading) => parseReading(orgId, reading, nowMs));
-    const known = await this.knownDevices(
-      orgId,
-      parsed.flatMap((each) => ('reading' in each ? [each.reading.hardwareId] : [])),
-    );
-    const verdicts: (Verdict | undefined)[] = parsed.map((each) => {
-      if ('rejection' in each) return rejected(each.rejection);
-      return known.has(each.reading.hardwareId)
-        ? undefined
-        : rejected({ code: 'DEVICE_NOT_FOUND', message: 'hardwareId: no device of this org is registered under it: registerDevice first' });
-    });
-    const open = parsed.flatMap((each, at) => ('reading' in each && !verdicts[at] ? [{ at, hash: each.hash, reading: named(each.reading, known) }] : []));
-    const noted = within(noteMs, this.noteSeen([...known.values()], nowMs), () => undefined);
-    await Promise.all([this.store(open, verdicts), noted]);
-    return sent.map(({ hardwareId, batchId }, at) => ({ hardwareId, batchId, verdict: verdicts[at] as Verdict }));
-  }
-
-  async find(orgId: string, hardwareId: string): Promise<Device | undefined> {
-    if (!isHardwareId(hardwareId)) return undefined;
-    const [device] = await this.parts.devices.loadMany([{ orgId, hardwareId }], { consistent: true });
-    return device;
-  }
-
-  /** Points for a chart. */
-  series(device: DeviceRef, metric: Metric, range: SeriesRange): Promise<SeriesPoint[]> {
-    refuseAny(seriesIssues(range));
-    return this.charts.run(() => this.draw(device, metric, range));
-  }
-
-  private async draw(device: DeviceRef, metric: Metric, range: SeriesRange): Promise<SeriesPoint[]> {
-    const { readings, clock } = this.parts;
-    const untilMs = clock.monotonicMs() + drawMs;
-    const sums = emptySums(range);
-    let read = 0;
-    for (let last: Reading | undefined; ; ) {
-      const page = await readings.list(device, range, seriesPage, last);
-      read += page.length;
-      if (read > mostInASeries)
-        throw badInput({ path: 'from', message: `there are more than ${mostInASeries} readings in the range: narrow it with \`from\` and \`to\`` });
-      for (const { timestampMs, sensors } of page) if (sensors[metric] !== undefined) addTo(sums, range, timestampMs, sensors[metric]);
-      if (page.length < seriesPage) return pointsOf(range, sums);
-      // Nobody waits for it any longer.
-      if (clock.monotonicMs() > untilMs) throw new Overloaded('the series takes too long to read: narrow it with `from` and `to`');
-      last = page.at(-1);
-    }
-  }
-
-  /** Rounds of readings whose ids differ: one whose id came before in the call is judged after that one. */
-  private async store(open: readonly Open[], verdicts: (Verdict | undefined)[]): Promise<void> {
-    const first = new Map<string, Open>();
-    const round: Open[] = [];
-    const later: Open[] = [];
-    for (const each of open) {
-      const before = first.get(idOf(each));
-      if (!before) {
-        first.set(idOf(each), each);
-        round.push(each);
-      } else later.push(each);
-    }
-    if (round.length === 0) return;
-    const judged = await this.parts.readings.put(round);
-    for (const [i, { at }] of round.entries()) verdicts[at] = judged[i];
-    const again = later.filter((each) => {
-      const before = first.get(idOf(each)) as Open;
-      const verdict = verdictAfter(verdicts[before.at] as Verdict, before.hash === each.hash);
-      if (verdict === 'on its own') return true;
-      verdicts[each.at] = verdict;
-      return false;
-    });
-    await this.store(again, verdicts);
-  }
-
-  /** By its hardware id. A device that registered a moment ago may be missing from a cheap read: absence is asked for twice. */
-  private async knownDevices(orgId: string, hardwareIds: readonly string[]): Promise<Map<string, Device>> {
-    const refs = [...new Set(hardwareIds)].map((hardwareId) => ({ orgId, hardwareId }));
-    if (refs.length === 0) return new Map();
-    const found = await this.parts.devices.loadMany(refs);
-    const missing = refs.filter((_, i) => !found[i]);
-    const late = missing.length > 0 ? await this.parts.devices.loadMany(missing, { consistent: true }) : [];
-    return new Map([...found, ...late].flatMap((device) => (device ? [[device.hardwareId, device] as const] : [])));
-  }
-
-  /** At most once a minute a device. That it could not be noted is no reason to lose a reading. */
-  private async noteSeen(devices: readonly Device[], nowMs: number): Promise<void> {
-    const notSince = new Date(nowMs - touchMs);
-    const due = devices.filter(({ lastSeenAt }) => lastSeenAt < notSince);
-    const noted = await Promise.allSettled(due.map((device) => this.parts.devices.touch(device, new Date(nowMs), notSince)));
-    for (const outcome of noted) if (outcome.status === 'rejected') this.parts.log.warn({ err: outcome.reason }, 'that a device was seen could not be noted');
-  }
 }
 
-interface Open extends NewReading {
-  readonly at: number;
+type DeviceAction = 'device_renamed' | 'device_assigned' | 'device_deleted' | 'device_registered';
+
+function refOf({ orgId, hardwareId }: DeviceRef, issues: readonly { readonly path: string; readonly message: string }[] = []): DeviceRef {
+  refuseAny([...hardwareIdIssues(hardwareId, 'hardwareId'), ...issues]);
+  return { orgId, hardwareId: normalHardwareId(hardwareId) };
 }
 
-const idOf = ({ reading: { hardwareId, batchId } }: Open): string => `${hardwareId} ${batchId}`;
-
-/** With the name that was sent, else the one the device has at this moment. */
-function named(reading: Reading, known: ReadonlyMap<string, Device>): Reading {
-  const friendlyName = reading.friendlyName ?? known.get(reading.hardwareId)?.friendlyName;
-  return friendlyName === undefined ? reading : { ...reading, friendlyName };
-}
+const boundElsewhere = () => new GatewayError('FORBIDDEN', 'input.hardwareId: this API key is bound to another device; use the key of this device');
+const ownedByAnother = () =>
+  new GatewayError('FORBIDDEN', 'input.hardwareId: this device belongs to another API key; use that key, or hand the device over with assignDevice');
+const tooManyDevices = (max: number) =>
+  badInput({ path: 'input.hardwareId', message: `the org has the maximum of ${max} devices; delete some with deleteDevice` });
+const tooManyNew = (waitMs: number, perMinute: number) =>
+  rateLimited(`registerDevice: more than ${perMinute} new devices per minute by this credential; wait and retry`, waitMs, {
+    name: 'new-devices',
+    quota: perMinute,
+    windowSecs: 60,
+  });
+const deletedLately = () =>
+  rateLimited('registerDevice: this device was deleted a moment ago; wait and retry', returnAfterMs, {
+    name: 'deleted-device',
+    quota: 1,
+    windowSecs: returnAfterMs / 1000,
+  });

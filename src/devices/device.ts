@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/audit-event.js';
 import type { Issue } from '../lib/errors.js';
 
 export interface DeviceFeature {
@@ -10,17 +11,26 @@ export interface Capabilities {
   readonly features: readonly DeviceFeature[];
 }
 
-export interface Device {
+export interface Device extends ReadingsRef {
   readonly nodeType: 'Device';
-  readonly orgId: string;
-  readonly hardwareId: string;
   readonly confirmationId: string;
+  /** The line of API keys that this device belongs to; absent until a key registers it. */
+  readonly ownerKeyId?: string;
   readonly friendlyName?: string;
   readonly firmwareVersion: string;
   readonly capabilities: Capabilities;
   readonly firstRegisteredAt: Date;
   readonly lastSeenAt: Date;
   readonly lastBootId: string;
+  /** The time of the registration or reading that firmware and boot id come from. */
+  readonly reportedAtMs: number;
+}
+
+/** What a reading tells about the device itself. */
+export interface DeviceReport {
+  readonly firmwareVersion: string;
+  readonly bootId: string;
+  readonly atMs: number;
 }
 
 export interface Registration {
@@ -36,19 +46,56 @@ export interface DeviceRef {
   readonly hardwareId: string;
 }
 
+/** One life of a device, from its registration to its deletion: the readings of another life are not its own. */
+export interface ReadingsRef extends DeviceRef {
+  readonly generation: string;
+}
+
+/** A device key as the rules of ownership see it. */
+export interface DeviceKey {
+  /** The first key of the line that this key belongs to. */
+  readonly ownerId: string;
+  /** Present: the key serves this device only. */
+  readonly hardwareId?: string;
+}
+
+/** The caller of `registerDevice` or `ingest`: a device key, or the org client, which has no key. */
+export interface DeviceCaller {
+  readonly orgId: string;
+  readonly actor: Actor;
+  readonly key?: DeviceKey;
+}
+
+/** May this caller register the device and send its readings? `if-owner-revoked`: only if no key of the owner's line is active. */
+export function mayServe(key: DeviceKey | undefined, { hardwareId, ownerKeyId }: Pick<Device, 'hardwareId' | 'ownerKeyId'>): 'yes' | 'no' | 'if-owner-revoked' {
+  if (!key) return 'yes';
+  // The org bound the key to this device on purpose, so it goes before whoever owned the device until now.
+  if (key.hardwareId !== undefined) return key.hardwareId === hardwareId ? 'yes' : 'no';
+  return ownerKeyId === undefined || ownerKeyId === key.ownerId ? 'yes' : 'if-owner-revoked';
+}
+
+/** Gateways' clocks may differ by this much. A stored time further ahead is wrong and may be overwritten. */
+export const maxClockSkewMs = 10 * 60_000;
+
+/** Unique among the lives of one device. 48 random bits of its confirmation id. */
+export const generationOf = (confirmationId: string): string => confirmationId.slice(-12);
+
 export const hardwareIdPattern = /^[0-9A-F]{2}(:[0-9A-F]{2}){5}$/;
+const hardwareIdInAnyCase = /^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$/;
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const capabilityName = /^[a-z][a-z0-9_]{0,31}$/;
 const printable = /^[\x20-\x7e]{1,64}$/;
-const mostCapabilities = 32;
+const maxCapabilities = 32;
 
-export const isHardwareId = (value: string): boolean => hardwareIdPattern.test(value);
+/** In either case: a MAC address names the same device either way. */
+export const isHardwareId = (value: string): boolean => hardwareIdInAnyCase.test(value);
+export const normalHardwareId = (value: string): string => value.toUpperCase();
 export const isUuidV4 = (value: string): boolean => uuidV4.test(value);
 export const isFirmwareVersion = (value: string): boolean => printable.test(value) && value.trim() !== '';
 export const isFriendlyName = (value: string): boolean => printable.test(value) && value.trim() !== '';
 
 export const hardwareIdIssues = (value: string, path: string): Issue[] =>
-  isHardwareId(value) ? [] : [{ path, message: 'must be a MAC address such as AA:BB:CC:DD:EE:FF, in upper case' }];
+  isHardwareId(value) ? [] : [{ path, message: 'must be a MAC address such as AA:BB:CC:DD:EE:FF' }];
 
 export const friendlyNameIssues = (value: string, path: string): Issue[] =>
   isFriendlyName(value) ? [] : [{ path, message: 'must have 1 to 64 printable ASCII characters, not only spaces' }];
@@ -56,7 +103,7 @@ export const friendlyNameIssues = (value: string, path: string): Issue[] =>
 export function registrationIssues({ hardwareId, bootId, firmwareVersion, friendlyName, capabilities }: Registration): Issue[] {
   const { sensors, features } = capabilities;
   const named = (names: readonly string[], path: string): Issue[] => [
-    ...(names.length > mostCapabilities ? [{ path, message: `must have at most ${mostCapabilities} items` }] : []),
+    ...(names.length > maxCapabilities ? [{ path, message: `must have at most ${maxCapabilities} items` }] : []),
     ...names.flatMap((name, i) => [
       ...(capabilityName.test(name) ? [] : [{ path: `${path}.${i}`, message: 'must have 1 to 32 of a-z 0-9 _ and begin with a letter' }]),
       ...(names.indexOf(name) < i ? [{ path: `${path}.${i}`, message: `"${name}" is named twice` }] : []),

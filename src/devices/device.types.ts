@@ -1,280 +1,116 @@
-import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
-import { DateTime, SafeInt, Uuid } from '../graphql/scalars.js';
+import { DateTime, Uuid } from '../graphql/scalars.js';
 import { enumOf } from '../lib/enum.js';
-import { ItemErrorType } from '../spend/spend.types.js';
-import { type Health, healths, type Metric, metricNames, metrics, type Verdict } from './reading.js';
 
-/** The contract's names of the metrics, for ours. */
-export const SensorMetricType = Object.fromEntries(metricNames.map((metric) => [metrics[metric].enumName, metric])) as Record<string, Metric>;
-registerEnumType(SensorMetricType, { name: 'SensorMetric' });
-
-export const SensorHealthType = enumOf<Health>(healths);
-registerEnumType(SensorHealthType, { name: 'SensorHealth' });
-
-export type VerdictKind = Verdict['kind'];
-export const ReadingVerdictKindType = enumOf<VerdictKind>(['STORED', 'DUPLICATE', 'CONFLICT', 'REJECTED', 'RETRY']);
-registerEnumType(ReadingVerdictKindType, {
-  name: 'ReadingVerdictKind',
+const deviceOrders = ['LAST_SEEN', 'HARDWARE_ID'] as const;
+export type DeviceOrder = (typeof deviceOrders)[number];
+export const DeviceOrderType = enumOf<DeviceOrder>(deviceOrders);
+registerEnumType(DeviceOrderType, {
+  name: 'DeviceOrder',
+  description: 'The order of a list of devices.',
   valuesConfig: {
-    CONFLICT: { description: 'The id is taken by a reading with other content.' },
-    RETRY: { description: 'Not stored now through no fault of its own: send it again.' },
+    LAST_SEEN: { description: 'Most recently seen first. A device that talks while you page moves, so a listing may miss it.' },
+    HARDWARE_ID: { description: 'By MAC address. Activity moves no device, so the pages add up to the whole fleet.' },
   },
 });
 
-@ObjectType('DeviceFeature')
+@ObjectType('DeviceFeature', { description: 'A feature of a device, on or off.' })
 export class DeviceFeatureType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name of the feature.' })
   readonly name!: string;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'Whether the device uses it.' })
   readonly enabled!: boolean;
 }
 
-@InputType()
+@InputType({ description: 'A feature of a device, on or off.' })
 export class DeviceFeatureInput {
-  @Field(() => String)
+  @Field(() => String, { description: '1–32 characters a-z 0-9 _, beginning with a letter. Each name once.' })
   readonly name!: string;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the device uses it.' })
   readonly enabled!: boolean;
 }
 
-@ObjectType('DeviceCapabilities')
+@ObjectType('DeviceCapabilities', { description: 'The sensors and features of a device, as it last described itself.' })
 export class DeviceCapabilitiesType {
-  @Field(() => [String], { simple: true })
+  @Field(() => [String], { simple: true, description: 'Names of its sensors.' })
   readonly sensors!: string[];
 
-  @Field(() => [DeviceFeatureType], { simple: true })
+  @Field(() => [DeviceFeatureType], { simple: true, description: 'Its features.' })
   readonly features!: DeviceFeatureType[];
 }
 
-@InputType()
+@InputType({ description: 'The sensors and features of a device.' })
 export class DeviceCapabilitiesInput {
-  @Field(() => [String])
+  @Field(() => [String], { description: 'Up to 32 names of 1–32 characters a-z 0-9 _, each beginning with a letter.' })
   readonly sensors!: string[];
 
-  @Field(() => [DeviceFeatureInput], { defaultValue: [] })
+  @Field(() => [DeviceFeatureInput], { defaultValue: [], description: 'Up to 32 features.' })
   readonly features!: DeviceFeatureInput[];
 }
 
-@ObjectType('Sensors')
-export class SensorsType {
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly bme280TempC?: number;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly ds18b20TempC?: number;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly humidityPct?: number;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly pressureHpa?: number;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly soilMoisturePct?: number;
-}
-
-@InputType()
-export class SensorsInput {
-  @Field(() => Float, { nullable: true })
-  readonly bme280TempC?: number | null;
-
-  @Field(() => Float, { nullable: true })
-  readonly ds18b20TempC?: number | null;
-
-  @Field(() => Float, { nullable: true })
-  readonly humidityPct?: number | null;
-
-  @Field(() => Float, { nullable: true })
-  readonly pressureHpa?: number | null;
-
-  @Field(() => Float, { nullable: true })
-  readonly soilMoisturePct?: number | null;
-}
-
-@ObjectType('SensorStatus')
-export class SensorStatusType {
-  @Field(() => SensorHealthType, { nullable: true, simple: true })
-  readonly bme280?: Health;
-
-  @Field(() => SensorHealthType, { nullable: true, simple: true })
-  readonly ds18b20?: Health;
-
-  @Field(() => SensorHealthType, { nullable: true, simple: true })
-  readonly soilMoisture?: Health;
-}
-
-@InputType()
-export class SensorStatusInput {
-  @Field(() => SensorHealthType, { nullable: true })
-  readonly bme280?: Health | null;
-
-  @Field(() => SensorHealthType, { nullable: true })
-  readonly ds18b20?: Health | null;
-
-  @Field(() => SensorHealthType, { nullable: true })
-  readonly soilMoisture?: Health | null;
-}
-
-@ObjectType('Device', { implements: Node, description: 'One of the fleet.' })
+@ObjectType('Device', { implements: Node, description: 'A registered device of an org.' })
 export class DeviceType extends Node {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The MAC address, in upper case.' })
   readonly hardwareId!: string;
 
-  @Field(() => Uuid, { simple: true })
+  @Field(() => Uuid, { simple: true, description: 'Given at registration and kept until the device is deleted.' })
   readonly confirmationId!: string;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => Uuid, {
+    nullable: true,
+    simple: true,
+    description: 'The `ApiKey.ownerId` of the keys that may serve the device. Null: the next API key that registers it becomes its owner.',
+  })
+  readonly ownerKeyId?: string;
+
+  @Field(() => String, { nullable: true, simple: true, description: 'Set by `renameDevice` or by the device itself.' })
   readonly friendlyName?: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'From the newest registration or reading, to within a minute.' })
   readonly firmwareVersion!: string;
 
-  @Field(() => DeviceCapabilitiesType, { simple: true })
+  @Field(() => DeviceCapabilitiesType, { simple: true, description: 'As of the last registration.' })
   readonly capabilities!: DeviceCapabilitiesType;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'The first registration.' })
   readonly firstRegisteredAt!: Date;
 
-  @Field(() => DateTime, { simple: true, description: 'To within a minute.' })
+  @Field(() => DateTime, { simple: true, description: 'The last registration or ingest, even if all its readings were rejected, to within a minute.' })
   readonly lastSeenAt!: Date;
 
-  @Field(() => Uuid, { simple: true })
+  @Field(() => Uuid, { simple: true, description: 'The boot id of the newest registration or reading, to within a minute.' })
   readonly lastBootId!: string;
 }
 
 export const DeviceConnection = connectionType('Device', () => DeviceType);
 
-@ObjectType('SeriesPoint')
-export class SeriesPointType {
-  @Field(() => DateTime, { simple: true })
-  readonly at!: Date;
-
-  @Field(() => Int, { simple: true })
-  readonly count!: number;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly min!: number | null;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly max!: number | null;
-
-  @Field(() => Float, { nullable: true, simple: true })
-  readonly mean!: number | null;
-}
-
-@ObjectType('Reading', { implements: Node, description: 'What a device measured at one moment.' })
-export class ReadingType extends Node {
-  @Field(() => String, { simple: true })
-  readonly hardwareId!: string;
-
-  @Field(() => String, { simple: true })
-  readonly batchId!: string;
-
-  @Field(() => SafeInt, { simple: true })
-  readonly timestampMs!: number;
-
-  @Field(() => Uuid, { simple: true })
-  readonly bootId!: string;
-
-  @Field(() => String, { simple: true })
-  readonly firmwareVersion!: string;
-
-  @Field(() => String, { nullable: true, simple: true, description: 'The name the device had when this arrived.' })
-  readonly friendlyName?: string;
-
-  @Field(() => SensorsType, { simple: true })
-  readonly sensors!: SensorsType;
-
-  @Field(() => SensorStatusType, { simple: true })
-  readonly sensorStatus!: SensorStatusType;
-}
-
-export const ReadingConnection = connectionType('Reading', () => ReadingType);
-
-@InputType()
+@InputType({ description: 'A device as it describes itself.' })
 export class RegisterDeviceInput {
-  @Field(() => String, { description: 'XX:XX:XX:XX:XX:XX, upper case.' })
+  @Field(() => String, { description: 'MAC address XX:XX:XX:XX:XX:XX, in either case.' })
   readonly hardwareId!: string;
 
-  @Field(() => Uuid)
+  @Field(() => Uuid, { description: 'UUID of version 4, a new one at each boot.' })
   readonly bootId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: '1–64 printable ASCII characters.' })
   readonly firmwareVersion!: string;
 
-  @Field(() => String, { nullable: true, description: 'Absent: as it is.' })
+  @Field(() => String, { nullable: true, description: '1–64 printable ASCII characters. Absent or null: the name stays as it is.' })
   readonly friendlyName?: string | null;
 
-  @Field(() => DeviceCapabilitiesInput)
+  @Field(() => DeviceCapabilitiesInput, { description: 'Replaces what the device said before.' })
   readonly capabilities!: DeviceCapabilitiesInput;
 }
 
-@ObjectType()
+@ObjectType({ description: 'The result of `registerDevice`.' })
 export class RegisterDevicePayload {
-  @Field(() => DeviceType, { simple: true })
+  @Field(() => DeviceType, { simple: true, description: 'The device as it is stored now.' })
   readonly device!: DeviceType;
 
-  @Field(() => Boolean, { simple: true, description: 'False when it was known: it keeps its confirmation id.' })
+  @Field(() => Boolean, { simple: true, description: 'False if the device was known. It keeps its confirmation id then.' })
   readonly created!: boolean;
-}
-
-@InputType()
-export class ReadingInput {
-  @Field(() => String)
-  readonly hardwareId!: string;
-
-  @Field(() => String)
-  readonly batchId!: string;
-
-  @Field(() => Float, { description: 'Epoch milliseconds; what is no whole number is REJECTED, not an error of the call.' })
-  readonly timestampMs!: number;
-
-  @Field(() => String)
-  readonly bootId!: string;
-
-  @Field(() => String)
-  readonly firmwareVersion!: string;
-
-  @Field(() => String, { nullable: true, description: "Absent: the device's own." })
-  readonly friendlyName?: string | null;
-
-  @Field(() => SensorsInput)
-  readonly sensors!: SensorsInput;
-
-  @Field(() => SensorStatusInput)
-  readonly sensorStatus!: SensorStatusInput;
-}
-
-@InputType()
-export class IngestInput {
-  @Field(() => [ReadingInput], { description: '1 to 100; each gets its own verdict.' })
-  readonly readings!: ReadingInput[];
-}
-
-@ObjectType('ReadingVerdict')
-export class ReadingVerdictType {
-  @Field(() => Int, { simple: true })
-  readonly index!: number;
-
-  @Field(() => String, { simple: true })
-  readonly batchId!: string;
-
-  @Field(() => ReadingVerdictKindType, { simple: true })
-  readonly kind!: VerdictKind;
-
-  @Field(() => ItemErrorType, { nullable: true, simple: true })
-  readonly error?: ItemErrorType;
-}
-
-@ObjectType()
-export class IngestPayload {
-  @Field(() => [String], { simple: true, description: 'What the device may forget: stored or there already.' })
-  readonly settledBatchIds!: string[];
-
-  @Field(() => [ReadingVerdictType], { simple: true })
-  readonly verdicts!: ReadingVerdictType[];
 }

@@ -2,7 +2,7 @@ import type { Log } from '../lib/log.js';
 import { PushStream } from '../lib/push-stream.js';
 import { secondLook } from '../lib/second-look.js';
 import { type Repeating, repeat } from '../lib/timers.js';
-import type { DeviceRef } from './device.js';
+import type { ReadingsRef } from './device.js';
 import type { Reading } from './reading.js';
 import type { ReadingPosition, ReadingStore } from './reading.store.js';
 
@@ -13,7 +13,7 @@ const mostPages = 4;
 const mostWaiting = 1024;
 
 interface Lane {
-  readonly device: DeviceRef;
+  readonly device: ReadingsRef;
   last: ReadingPosition | undefined;
   readonly streams: Set<PushStream<Reading>>;
 }
@@ -48,8 +48,8 @@ export class ReadingFeed {
   }
 
   /** Every reading stored from now on that was measured later than the last one before it. */
-  async subscribe(device: DeviceRef): Promise<AsyncIterableIterator<Reading>> {
-    const name = `${device.orgId} ${device.hardwareId}`;
+  async subscribe(device: ReadingsRef): Promise<AsyncIterableIterator<Reading>> {
+    const name = `${device.orgId} ${device.hardwareId} ${device.generation}`;
     if (!this.lanes.has(name)) {
       const last = await this.store.latest(device);
       if (!this.lanes.has(name)) this.lanes.set(name, { device, last, streams: new Set() });

@@ -1,13 +1,13 @@
 import { sha256 } from '../lib/id.js';
-import { isFirmwareVersion, isFriendlyName, isHardwareId, isUuidV4 } from './device.js';
+import { isFirmwareVersion, isFriendlyName, isHardwareId, isUuidV4, normalHardwareId } from './device.js';
 
-/** What each sensor measures, and between what bounds it can. */
+/** Each metric with the attribute it is stored under and the range its sensor can measure. */
 export const metrics = {
-  bme280TempC: { attribute: 'bme280_temp_c', enumName: 'BME280_TEMP_C', min: -40, max: 85 },
-  ds18b20TempC: { attribute: 'ds18b20_temp_c', enumName: 'DS18B20_TEMP_C', min: -55, max: 125 },
-  humidityPct: { attribute: 'humidity_pct', enumName: 'HUMIDITY_PCT', min: 0, max: 100 },
-  pressureHpa: { attribute: 'pressure_hpa', enumName: 'PRESSURE_HPA', min: 300, max: 1100 },
-  soilMoisturePct: { attribute: 'soil_moisture_pct', enumName: 'SOIL_MOISTURE_PCT', min: 0, max: 100 },
+  bme280TempC: { attribute: 'bme280_temp_c', label: 'Temperature of the BME280 in °C', enumName: 'BME280_TEMP_C', min: -40, max: 85 },
+  ds18b20TempC: { attribute: 'ds18b20_temp_c', label: 'Temperature of the DS18B20 in °C', enumName: 'DS18B20_TEMP_C', min: -55, max: 125 },
+  humidityPct: { attribute: 'humidity_pct', label: 'Relative humidity in %', enumName: 'HUMIDITY_PCT', min: 0, max: 100 },
+  pressureHpa: { attribute: 'pressure_hpa', label: 'Air pressure in hPa', enumName: 'PRESSURE_HPA', min: 300, max: 1100 },
+  soilMoisturePct: { attribute: 'soil_moisture_pct', label: 'Soil moisture in %', enumName: 'SOIL_MOISTURE_PCT', min: 0, max: 100 },
 } as const;
 export type Metric = keyof typeof metrics;
 export const metricNames = Object.keys(metrics) as Metric[];
@@ -20,7 +20,7 @@ export type Health = (typeof healths)[number];
 export type Sensors = { readonly [M in Metric]?: number | undefined };
 export type SensorStatus = { readonly [S in SensorName]?: Health | undefined };
 
-/** What a device measured at one moment. */
+/** The values a device measured at one moment. */
 export interface Reading {
   readonly nodeType: 'Reading';
   readonly orgId: string;
@@ -34,21 +34,19 @@ export interface Reading {
   readonly sensorStatus: SensorStatus;
 }
 
-type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
-
-/** A reading as it was sent. */
+/** A reading as it was sent: nothing in it is known to be what it should be. */
 export interface SentReading {
-  readonly hardwareId: string;
-  readonly batchId: string;
-  readonly timestampMs: number;
-  readonly bootId: string;
-  readonly firmwareVersion: string;
+  readonly hardwareId?: string | null | undefined;
+  readonly batchId?: string | null | undefined;
+  readonly timestampMs?: number | null | undefined;
+  readonly bootId?: string | null | undefined;
+  readonly firmwareVersion?: string | null | undefined;
   readonly friendlyName?: string | null | undefined;
-  readonly sensors: Nullable<Sensors>;
-  readonly sensorStatus: Nullable<SensorStatus>;
+  readonly sensors?: unknown;
+  readonly sensorStatus?: unknown;
 }
 
-export type RejectionCode = 'INVALID_TIMESTAMP' | 'INVALID_BATCH_ID' | 'INVALID_UUID' | 'INVALID_VALUE' | 'DEVICE_NOT_FOUND';
+export type RejectionCode = 'INVALID_TIMESTAMP' | 'INVALID_BATCH_ID' | 'INVALID_UUID' | 'INVALID_VALUE' | 'DEVICE_NOT_FOUND' | 'FORBIDDEN';
 
 export interface Rejection {
   readonly code: RejectionCode;
@@ -59,8 +57,8 @@ export const batchIdPattern = /^[A-Za-z0-9_.:-]{1,256}$/;
 /** The times a reading can have, the last one exclusive. */
 export const earliestMs = Date.UTC(2000, 0, 1);
 export const latestMs = Date.UTC(2100, 0, 1);
-const aheadMs = 10 * 60_000;
-const smallest = 1e-9;
+const maxAheadMs = 10 * 60_000;
+const minMagnitude = 1e-9;
 
 /** A reading by the rules, with the hash of what was sent; or the first rule that it breaks. */
 export type Parsed = { readonly reading: Reading; readonly hash: string } | { readonly rejection: Rejection };
@@ -68,49 +66,89 @@ export type Parsed = { readonly reading: Reading; readonly hash: string } | { re
 export function parseReading(orgId: string, sent: SentReading, nowMs: number): Parsed {
   const rejection = rejectionOf(sent, nowMs);
   if (rejection) return { rejection };
-  const { hardwareId, batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent;
+  const sensors = parseSensors(sent.sensors);
+  if ('rejection' in sensors) return sensors;
+  const status = parseStatus(sent.sensorStatus);
+  if ('rejection' in status) return status;
+  // All of them are there, by the rules above.
+  const { hardwareId, batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent as Required<SentReading> & Reading;
   const reading: Reading = {
     nodeType: 'Reading',
     orgId,
-    hardwareId,
+    hardwareId: normalHardwareId(hardwareId),
     batchId,
     timestampMs,
     bootId: bootId.toLowerCase(),
     firmwareVersion,
     ...(typeof friendlyName === 'string' ? { friendlyName } : {}),
-    sensors: withoutNull(sent.sensors),
-    sensorStatus: withoutNull(sent.sensorStatus),
+    sensors: sensors.values,
+    sensorStatus: status.values,
   };
   return { reading, hash: contentHash(reading) };
 }
 
+/** The device a reading claims to be from, if it can be one: a device that sends only bad readings is talking nevertheless. */
+export const senderOf = ({ hardwareId }: SentReading): string | undefined =>
+  typeof hardwareId === 'string' && isHardwareId(hardwareId) ? normalHardwareId(hardwareId) : undefined;
+
+const invalid = (message: string): Rejection => ({ code: 'INVALID_VALUE', message });
+
 function rejectionOf(sent: SentReading, nowMs: number): Rejection | undefined {
-  const { hardwareId, batchId, timestampMs, bootId, firmwareVersion, friendlyName, sensors } = sent;
-  if (!batchIdPattern.test(batchId)) return { code: 'INVALID_BATCH_ID', message: 'batchId: must have 1 to 256 of A-Z a-z 0-9 _ . : -' };
-  if (!isHardwareId(hardwareId)) return { code: 'DEVICE_NOT_FOUND', message: 'hardwareId: must be a MAC address such as AA:BB:CC:DD:EE:FF, in upper case' };
-  if (!Number.isInteger(timestampMs)) return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be a whole number of milliseconds' };
+  const { batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent;
+  if (typeof batchId !== 'string' || !batchIdPattern.test(batchId))
+    return { code: 'INVALID_BATCH_ID', message: 'batchId: must have 1 to 256 of A-Z a-z 0-9 _ . : -' };
+  if (senderOf(sent) === undefined) return { code: 'DEVICE_NOT_FOUND', message: 'hardwareId: must be a MAC address such as AA:BB:CC:DD:EE:FF' };
+  if (typeof timestampMs !== 'number' || !Number.isInteger(timestampMs))
+    return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be a whole number of milliseconds since 1970' };
   if (timestampMs < earliestMs || timestampMs >= latestMs) return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be from 2000-01-01 to 2100-01-01' };
-  if (timestampMs > nowMs + aheadMs) return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: is more than 10 minutes ahead of our clock' };
-  if (!isUuidV4(bootId)) return { code: 'INVALID_UUID', message: 'bootId: must be a UUID of version 4' };
-  if (!isFirmwareVersion(firmwareVersion)) return { code: 'INVALID_VALUE', message: 'firmwareVersion: must have 1 to 64 printable ASCII characters' };
-  if (typeof friendlyName === 'string' && !isFriendlyName(friendlyName))
-    return { code: 'INVALID_VALUE', message: 'friendlyName: must have 1 to 64 printable ASCII characters' };
-  for (const metric of metricNames) {
-    const value = sensors[metric];
-    const { min, max } = metrics[metric];
-    if (value === undefined || value === null) continue;
-    if (!Number.isFinite(value) || value < min || value > max) return { code: 'INVALID_VALUE', message: `sensors.${metric}: must be from ${min} to ${max}` };
-    // The store takes nothing smaller than 1e-130, and would refuse the neighbours with it.
-    if (value !== 0 && Math.abs(value) < smallest)
-      return { code: 'INVALID_VALUE', message: `sensors.${metric}: must be 0 or at least ${smallest} away from it` };
-  }
+  if (timestampMs > nowMs + maxAheadMs)
+    return { code: 'INVALID_TIMESTAMP', message: "timestampMs: is more than 10 minutes ahead of the server's clock; set the device's clock" };
+  if (typeof bootId !== 'string' || !isUuidV4(bootId)) return { code: 'INVALID_UUID', message: 'bootId: must be a UUID of version 4' };
+  if (typeof firmwareVersion !== 'string' || !isFirmwareVersion(firmwareVersion))
+    return invalid('firmwareVersion: must have 1 to 64 printable ASCII characters');
+  if (typeof friendlyName === 'string' && !isFriendlyName(friendlyName)) return invalid('friendlyName: must have 1 to 64 printable ASCII characters');
   return undefined;
 }
 
-const withoutNull = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], null> } =>
-  Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null)) as { [K in keyof T]: Exclude<T[K], null> };
+type Values<T> = { readonly values: T } | { readonly rejection: Rejection };
 
-/** Of everything that was sent, in one order: by it a repeat is told from another reading under the same id. */
+function parseSensors(sent: unknown): Values<Sensors> {
+  if (!isMap(sent)) return { rejection: invalid('sensors: must be an object of numbers by sensor, such as {"bme280TempC": 21.5}') };
+  const values: Partial<Record<Metric, number>> = {};
+  for (const name of Object.keys(sent)) {
+    if (!Object.hasOwn(metrics, name)) return { rejection: invalid(`sensors.${shown(name)}: is not a known sensor; known are ${metricNames.join(', ')}`) };
+    const value = sent[name];
+    const { min, max } = metrics[name as Metric];
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      return { rejection: invalid(`sensors.${name}: must be a number; leave out a sensor that has no value`) };
+    if (value < min || value > max) return { rejection: invalid(`sensors.${name}: must be from ${min} to ${max}`) };
+    // DynamoDB takes nothing smaller than 1e-130, and would refuse the neighbours with it.
+    if (value !== 0 && Math.abs(value) < minMagnitude) return { rejection: invalid(`sensors.${name}: must be 0 or at least ${minMagnitude} away from it`) };
+    values[name as Metric] = value;
+  }
+  return { values };
+}
+
+function parseStatus(sent: unknown): Values<SensorStatus> {
+  if (!isMap(sent)) return { rejection: invalid('sensorStatus: must be an object of OK or ERROR by sensor, such as {"bme280": "OK"}') };
+  const values: Partial<Record<SensorName, Health>> = {};
+  for (const name of Object.keys(sent)) {
+    if (!Object.hasOwn(sensorNames, name))
+      return { rejection: invalid(`sensorStatus.${shown(name)}: is not a known sensor; known are ${Object.keys(sensorNames).join(', ')}`) };
+    const value = sent[name];
+    const health = healths.find((each) => each === value || each.toLowerCase() === value);
+    if (!health) return { rejection: invalid(`sensorStatus.${name}: must be OK or ERROR`) };
+    values[name as SensorName] = health;
+  }
+  return { values };
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A name of the caller's own, fit to be shown: the message must stay short whatever was sent. */
+const shown = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
+
+/** Covers everything that was sent, in one order. It tells a repeat from another reading under the same id. */
 function contentHash({ timestampMs, bootId, firmwareVersion, friendlyName, sensors, sensorStatus }: Reading): string {
   const values = metricNames.map((metric) => sensors[metric] ?? null);
   const states = (Object.keys(sensorNames) as SensorName[]).map((sensor) => sensorStatus[sensor] ?? null);
@@ -122,11 +160,14 @@ export type Verdict =
   | { readonly kind: 'CONFLICT' | 'RETRY'; readonly message: string }
   | { readonly kind: 'REJECTED'; readonly rejection: Rejection };
 
-export const conflict: Verdict = { kind: 'CONFLICT', message: 'this device has sent other content under this batch id; what was stored first stays' };
-export const retry: Verdict = { kind: 'RETRY', message: 'the store did not take it now: send it again' };
+export const conflict: Verdict = {
+  kind: 'CONFLICT',
+  message: 'batchId: this device has sent a reading with other content under this id; the first one stays stored',
+};
+export const retry: Verdict = { kind: 'RETRY', message: 'not stored: the database is temporarily unavailable; retry this reading' };
 export const rejected = (rejection: Rejection): Verdict => ({ kind: 'REJECTED', rejection });
 
-/** One of two readings with the same batch id in one call: what the first came to decides the second. */
+/** The verdict on the second of two readings with the same batch id in one call, given the verdict on the first. */
 export function verdictAfter(first: Verdict, isSame: boolean): Verdict | 'on its own' {
   if (first.kind === 'RETRY') return retry;
   if (first.kind === 'REJECTED' || first.kind === 'CONFLICT') return 'on its own';

@@ -73,6 +73,17 @@ export class Expression {
       .join(' ');
   }
 
+  projection(paths: readonly (string | readonly string[])[]): string {
+    return paths
+      .map((path) =>
+        [path]
+          .flat()
+          .map((name) => this.name(name as string))
+          .join('.'),
+      )
+      .join(', ');
+  }
+
   /** The maps that go beside the expressions; absent where empty, because DynamoDB refuses empty ones. */
   placeholders(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, Value> } {
     return {

@@ -28,9 +28,9 @@ export const tables = {
     ttl: 'ttl',
     writtenBy: 'both',
   },
-  devices: { partitionKey: 'hardware_id', indexes: gsi1, writtenBy: 'gateway' },
-  device_readings: { partitionKey: 'hardware_id', sortKey: 'ts_batch', ttl: 'expiration_time', writtenBy: 'gateway' },
-  processed_batches: { partitionKey: 'batch_id', ttl: 'expiration_time', writtenBy: 'gateway' },
+  devices: { partitionKey: 'hardware_id', indexes: { ...gsi1, gsi2: ['gsi2pk', 'gsi2sk'] }, writtenBy: 'both' },
+  device_readings: { partitionKey: 'hardware_id', sortKey: 'ts_batch', ttl: 'expiration_time', writtenBy: 'both' },
+  processed_batches: { partitionKey: 'batch_id', ttl: 'expiration_time', writtenBy: 'both' },
   api_keys: { partitionKey: 'key_id', indexes: gsi1, writtenBy: 'gateway' },
 } as const satisfies Record<string, TableDefinition>;
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Services } from '../app.js';
 import { matchingAdminKey } from '../identity/admin-key.js';
 import { adminViewer, anonymous, clientViewer, type Viewer } from '../identity/viewer.js';
+import { addressBucket } from '../lib/address.js';
 import { badInput, GatewayError, rateLimited, WrongKey } from '../lib/errors.js';
 
 /** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
@@ -19,7 +20,7 @@ type Checkers = Pick<Services, 'sessions' | 'apiKeys' | 'config' | 'guesses'>;
 export async function authenticate(checkers: Checkers, presented: Presented, address: string): Promise<Viewer> {
   const { guesses } = checkers;
   const refuseGuesser = () => {
-    const waitMs = guesses.waitMs(address);
+    const waitMs = guesses.waitMs(addressBucket(address));
     if (waitMs > 0)
       throw rateLimited('too many wrong credentials from this address: wait and try again', waitMs, {
         name: 'wrong-credentials',
@@ -30,7 +31,7 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
   try {
     return await viewerOf(checkers, presented, refuseGuesser);
   } catch (error) {
-    if (error instanceof WrongKey) guesses.take(address);
+    if (error instanceof WrongKey) guesses.take(addressBucket(address));
     throw error;
   }
 }

@@ -42,12 +42,14 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
     },
     Device: {
       parts: [uuidPattern, hardwareIdPattern],
-      load: ([orgId = '', hardwareId = ''], { viewer, devices }) => (maySeeAllOf(viewer, orgId) ? devices.find(orgId, hardwareId) : null),
+      load: ([orgId = '', hardwareId = ''], { viewer, devices }) => (maySeeAllOf(viewer, orgId) ? devices.find({ orgId, hardwareId }) : null),
     },
     Reading: {
       parts: [uuidPattern, hardwareIdPattern, /^\d{12,13}$/, batchIdPattern],
-      load: ([orgId = '', hardwareId = '', timestampMs = '', batchId = ''], { viewer, readingStore }) =>
-        maySeeAllOf(viewer, orgId) ? readingStore.load({ orgId, hardwareId }, { timestampMs: Number(timestampMs), batchId }) : null,
+      load: async ([orgId = '', hardwareId = '', timestampMs = '', batchId = ''], { viewer, devices, readingStore }) => {
+        const device = maySeeAllOf(viewer, orgId) ? await devices.find({ orgId, hardwareId }) : undefined;
+        return device ? readingStore.load(device, { timestampMs: Number(timestampMs), batchId }) : null;
+      },
     },
     ApiKey: {
       parts: [uuidPattern, uuidPattern],
@@ -67,7 +69,7 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
 @Resolver()
 export class NodeResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => Node, { nullable: true, description: 'Whatever has this id; null for what does not exist, or not for the caller.' })
+  @Query(() => Node, { nullable: true, description: 'The object with this global id. Null if it does not exist or belongs to another tenant.' })
   node(@Arg('id', () => ID) id: string, @Ctx() context: Context) {
     const [type = '', ...parts] = parseNodeId(id) ?? [];
     const kind = kinds.get(type);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Services } from '../app.js';
-import { HttpRefusal } from './http.js';
+import { HttpRefusal } from './request.js';
 
 type Settings = Pick<Services['config'], 'publicUrl' | 'trustProxy'>;
 

@@ -7,9 +7,9 @@ import { GatewayError } from '../lib/errors.js';
 import type { Units } from '../lib/units.js';
 import type { Admission } from './admission.js';
 import { limitHeaders } from './errors.js';
-import { addressOf, HttpRefusal, hungUp, readBody, requestIdOf } from './http.js';
 import { type Form, OAuthError, type OAuthErrorName, parseForm, presentedClient } from './oauth-form.js';
 import { serverMetadata } from './oauth-metadata.js';
+import { addressOf, HttpRefusal, hungUp, readBody, requestIdOf } from './request.js';
 
 interface OAuthCall {
   readonly form: Form;

@@ -3,7 +3,8 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
 import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
-import { DeviceResolver, OrgDeviceResolver, ReadingResolver } from '../devices/device.resolver.js';
+import { DeviceResolver, OrgDeviceResolver } from '../devices/device.resolver.js';
+import { DeviceReadingResolver, ReadingResolver } from '../devices/reading.resolver.js';
 import { ApiKeyResolver, OrgApiKeyResolver } from '../identity/api-key.resolver.js';
 import { AppClientResolver, ClientResolver, OrgClientResolver } from '../identity/client.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
@@ -46,6 +47,7 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   OrgApiKeyResolver,
   DeviceResolver,
   OrgDeviceResolver,
+  DeviceReadingResolver,
   ReadingResolver,
 ];
 

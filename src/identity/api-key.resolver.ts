@@ -14,15 +14,18 @@ import { orgIdFor, type Policy } from './viewer.js';
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'Creates a key for devices of the org. The secret is shown only in this response.' })
-  createApiKey(@Arg('input', () => CreateApiKeyInput) { orgId, description }: CreateApiKeyInput, @Ctx() context: Context) {
-    return context.apiKeys.create(orgIdFor(context.viewer, orgId, 'input.orgId'), description, context.actor);
+  createApiKey(@Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput, @Ctx() { viewer, actor, apiKeys }: Context) {
+    return apiKeys.create({ ...input, orgId: orgIdFor(viewer, input.orgId, 'input.orgId') }, actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => ApiKeyType, { nullable: true, description: 'Ends a device key on all gateways within 2 s. Idempotent.' })
+  @Mutation(() => ApiKeyType, {
+    nullable: true,
+    description: 'Revokes a device key on all gateways within 2 s. Another key of the org may then register its devices. Idempotent.',
+  })
   revokeApiKey(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
-    @Arg('keyId', () => Uuid, { description: 'The key to end: `ApiKey.keyId`.' }) keyId: string,
+    @Arg('keyId', () => Uuid, { description: 'The key to revoke: `ApiKey.keyId`.' }) keyId: string,
     @Ctx() context: Context,
   ) {
     return context.apiKeys.revoke(orgIdFor(context.viewer, orgId), keyId, context.actor);
@@ -37,7 +40,7 @@ export class ApiKeyResolver {
 @Resolver(() => OrgType)
 export class OrgApiKeyResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ApiKeyConnection, { description: 'Device keys of the org, newest first, ended ones included.' })
+  @FieldResolver(() => ApiKeyConnection, { description: 'The API keys of the org, newest first, revoked ones included.' })
   apiKeys(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { apiKeyStore, cursors }: Context) {
     return paginate(
       page,

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, keyEntity } from '../audit/audit-event.js';
+import { hardwareIdIssues, normalHardwareId } from '../devices/device.js';
 import type { Clock } from '../lib/clock.js';
-import { type GatewayError, notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
+import { badInput, type GatewayError, notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
 import { newUuid, randomHex } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
@@ -14,6 +15,23 @@ import type { Tenants } from './tenants.js';
 
 const secretBytes = 32;
 const touchMs = 5 * 60_000;
+
+export interface NewApiKey {
+  readonly orgId: string;
+  readonly description?: string | null | undefined;
+  /** The only device that the key may serve. */
+  readonly hardwareId?: string | null | undefined;
+  /** The key whose line the new one joins. */
+  readonly replaces?: string | null | undefined;
+}
+
+/** A key that was verified. */
+export interface VerifiedKey {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly ownerId: string;
+  readonly hardwareId?: string;
+}
 
 export interface ApiKeyDeps {
   readonly store: ApiKeyStore;
@@ -29,8 +47,7 @@ export interface ApiKeyDeps {
 }
 
 interface CheckedKey {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly key: VerifiedKey;
   readonly version: string;
   /** Set while the org is suspended. */
   readonly refusal?: GatewayError;
@@ -44,15 +61,33 @@ export class ApiKeyService {
   constructor(private readonly deps: ApiKeyDeps) {}
 
   /** Makes a key and shows it, this once. */
-  async create(orgId: string, description: string | null | undefined, actor: Actor): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
-    refuseAny(typeof description === 'string' ? descriptionIssues(description) : []);
+  async create({ orgId, ...wanted }: NewApiKey, actor: Actor): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
+    const { description, replaces } = wanted;
+    refuseAny([
+      ...(typeof description === 'string' ? descriptionIssues(description) : []),
+      ...(wanted.hardwareId ? hardwareIdIssues(wanted.hardwareId, 'input.hardwareId') : []),
+    ]);
     const { store, orgs, audit, clock } = this.deps;
     if (!(await orgs.exists(orgId))) throw notFound('org');
+    const replaced = replaces ? await this.activeKey(orgId, replaces) : undefined;
+    if (replaces && !replaced) throw badInput({ path: 'input.replaces', message: 'must be the id of an active API key of this org' });
     const keyId = newUuid();
+    const hardwareId = wanted.hardwareId ? normalHardwareId(wanted.hardwareId) : replaced?.hardwareId;
     const secret = formatApiKey(keyId, randomHex(secretBytes));
     const named = typeof description === 'string' ? { description } : {};
-    const apiKey: ApiKey = { nodeType: 'ApiKey', orgId, keyId, ...named, active: true, createdAt: new Date(clock.nowMs()) };
-    const act = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details: named });
+    const bound = hardwareId === undefined ? {} : { hardwareId };
+    const apiKey: ApiKey = {
+      nodeType: 'ApiKey',
+      orgId,
+      keyId,
+      ...named,
+      ...bound,
+      ownerId: replaced?.ownerId ?? keyId,
+      active: true,
+      createdAt: new Date(clock.nowMs()),
+    };
+    const details = { ...named, hardware_id: hardwareId, replaces: replaces ?? undefined };
+    const act = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details });
     if (!(await store.create({ apiKey, proof: this.currentProof(secret) }, [act]))) throw unavailable('the key could not be made: try again');
     return { apiKey, secret };
   }
@@ -63,12 +98,12 @@ export class ApiKeyService {
     const found = await store.load(keyId);
     if (!found || found.apiKey.orgId !== orgId) throw notFound('API key');
     const act = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
-    if (found.apiKey.active && (await store.revoke(orgId, keyId, [act, sessions.draftVersionChange(orgId)]))) await sessions.noticeVersionChange();
+    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, sessions.draftVersionChange(orgId)]))) await sessions.noticeVersionChange();
     return { ...found.apiKey, active: false };
   }
 
-  /** The org and id of a key. Cached only while nothing was revoked anywhere; `atFirstSight` may refuse to look at one never seen. */
-  async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<{ readonly orgId: string; readonly keyId: string }> {
+  /** Whose a key is. Cached only while nothing was revoked anywhere; `atFirstSight` may refuse to look at one never seen. */
+  async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<VerifiedKey> {
     const version = this.deps.sessions.version();
     const keyId = keyIdIn(presented);
     if (!keyId) throw invalid();
@@ -78,7 +113,22 @@ export class ApiKeyService {
     if (known?.version !== version) known = await this.check(keyId, presented, proof, version);
     if (known.refusal) throw known.refusal;
     this.noteUse(keyId, proof);
-    return { orgId: known.orgId, keyId };
+    return known.key;
+  }
+
+  /** Those of the lines named that have no active key left: their devices may be claimed by another key. */
+  endedLines(ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.deps.store.endedLines(ownerIds);
+  }
+
+  /** The line of an active key of the org; undefined if there is no such key. */
+  async lineOf(orgId: string, keyId: string): Promise<string | undefined> {
+    return (await this.activeKey(orgId, keyId))?.ownerId;
+  }
+
+  private async activeKey(orgId: string, keyId: string): Promise<ApiKey | undefined> {
+    const found = await this.deps.store.load(keyId);
+    return found?.apiKey.orgId === orgId && found.apiKey.active ? found.apiKey : undefined;
   }
 
   private async check(keyId: string, presented: string, current: KeyProof, version: string): Promise<CheckedKey> {
@@ -93,9 +143,10 @@ export class ApiKeyService {
       throw invalid();
     }
     metrics.keyChecks.inc({ root: root.rootId });
-    const { orgId } = found.apiKey;
+    const { orgId, ownerId, hardwareId } = found.apiKey;
     const refusal = await tenants.refusal({ orgId });
-    const known = { orgId, keyId, version, ...(refusal ? { refusal } : {}) };
+    const key = { orgId, keyId, ownerId, ...(hardwareId === undefined ? {} : { hardwareId }) };
+    const known = { key, version, ...(refusal ? { refusal } : {}) };
     this.checked.set(current.hash, known);
     return known;
   }

@@ -1,5 +1,5 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
+import { absent, and, atMost, equals, or, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import type { Draft } from '../lib/draft.js';
 import type { ApiKey } from './api-key.js';
@@ -28,9 +28,22 @@ export interface ApiKeyPosition {
 export class ApiKeyStore {
   constructor(private readonly client: StoreClient) {}
 
+  /** Stores a new key, and counts it in the line that it joins. */
   async create({ apiKey, proof }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([{ table, put: toItem(apiKey, proof), condition: absent('key_id') }, ...(drafts as readonly Write[])]);
+    const { keyId, ownerId, orgId } = apiKey;
+    const isInOrg = and(present('key_id'), equals('org_id', orgId));
+    const { done } = await this.client.transact('fresh', [
+      { table, put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) }, condition: absent('key_id') },
+      ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
+      ...(drafts as readonly Write[]),
+    ]);
     return done;
+  }
+
+  /** Those of the lines that have no active key left. */
+  async endedLines(ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const roots = await this.client.getMany(table, ownerIds.map(apiKeyKey), { consistent: true });
+    return new Set(ownerIds.filter((_, i) => ((roots[i]?.active_keys as number | undefined) ?? 0) <= 0));
   }
 
   async load(keyId: string): Promise<StoredApiKey | undefined> {
@@ -46,10 +59,13 @@ export class ApiKeyStore {
     return found.map(({ item }) => toApiKey(item));
   }
 
-  /** Ends a key of the org; false where it is none of its, or ended already. */
-  async revoke(orgId: string, keyId: string, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
-      { table, update: apiKeyKey(keyId), set: { is_active: false }, condition: and(equals('org_id', orgId), equals('is_active', true)) },
+  /** Revokes a key and counts it out of its line; false if it is not a key of the org, or revoked already. */
+  async revoke({ orgId, keyId, ownerId }: ApiKey, drafts: readonly Draft[]): Promise<boolean> {
+    const condition = and(equals('org_id', orgId), equals('is_active', true));
+    const oneLess = { add: { active_keys: -1 } };
+    const { done } = await this.client.transact('fresh', [
+      { table, update: apiKeyKey(keyId), set: { is_active: false }, condition, ...(ownerId === keyId ? oneLess : {}) },
+      ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
       ...(drafts as readonly Write[]),
     ]);
     return done;
@@ -71,11 +87,13 @@ export class ApiKeyStore {
 
 const proofAttributes = ({ hash, rootId }: KeyProof) => ({ api_key_hash: hash, api_key_root: rootId });
 
-const toItem = ({ orgId, keyId, description, active, createdAt }: ApiKey, proof: KeyProof): Item => ({
+const toItem = ({ orgId, keyId, description, hardwareId, ownerId, active, createdAt }: ApiKey, proof: KeyProof): Item => ({
   ...apiKeyKey(keyId),
   org_id: orgId,
   ...proofAttributes(proof),
   description,
+  hardware_id: hardwareId,
+  owner_id: ownerId,
   is_active: active,
   created_at: createdAt.toISOString(),
   gsi1pk: apiKeyIndexKey(orgId),
@@ -87,6 +105,8 @@ const toApiKey = (item: Item): ApiKey => ({
   orgId: item.org_id as string,
   keyId: item.key_id as string,
   ...(item.description === undefined ? {} : { description: item.description as string }),
+  ...(item.hardware_id === undefined ? {} : { hardwareId: item.hardware_id as string }),
+  ownerId: item.owner_id as string,
   active: item.is_active as boolean,
   createdAt: new Date(item.created_at as string),
   ...(item.last_used_at === undefined ? {} : { lastUsedAt: new Date(item.last_used_at as string) }),

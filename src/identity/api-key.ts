@@ -6,6 +6,10 @@ export interface ApiKey {
   readonly orgId: string;
   readonly keyId: string;
   readonly description?: string;
+  /** Present: the key serves this device only. */
+  readonly hardwareId?: string;
+  /** The first key of its line. A key and those that replace it own the same devices. */
+  readonly ownerId: string;
   readonly active: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt?: Date;

@@ -18,7 +18,7 @@ export class ClientStore {
   /** Creates a client together with its drafts. Otherwise: there is no such owner, or it has the maximum already. */
   async create(client: NewClient, drafts: readonly Draft[]): Promise<Client | 'no owner' | 'too many'> {
     const item = toItem(client);
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table, update: configKey(client.owner), add: { client_count: 1 }, condition: hasRoom },
       { table, put: item, condition: absent('PK') },
       ...(drafts as readonly Write[]),
@@ -43,7 +43,7 @@ export class ClientStore {
 
   /** False: it is gone already. */
   async delete({ ref, owner }: Client, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, delete: configKey(ref), condition: present('PK') },
       { table, update: configKey(owner), add: { client_count: -1 }, condition: present('PK') },
       ...(drafts as readonly Write[]),

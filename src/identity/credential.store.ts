@@ -69,7 +69,7 @@ export class CredentialStore {
 
   /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
   async rotate(client: ClientRef, seen: Credentials, drafts: readonly Draft[]): Promise<boolean> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table: 'config', update: configKey(client), set: { client_rotation: seen.rotation + 1 }, condition: equals('client_rotation', seen.rotation) },
       ...(drafts as readonly Write[]),
     ]);
@@ -85,7 +85,7 @@ export class CredentialStore {
   async install(token: string, { seen, retrieval: { client, rotation }, secret, claim, drafts }: Installation): Promise<boolean> {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
     const isUnchanged = seen.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.current.hash);
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('judged', [
       {
         table: retrievals,
         update: retrievalKey(token),
@@ -116,7 +116,7 @@ export class CredentialStore {
   /** Records the first login of an hour together with its audit event. False: one of this hour is recorded already. */
   async noteLogin(client: ClientRef, nowMs: number, hourMs: number, draft: Draft): Promise<boolean> {
     const isFirst = or(absent('client_last_login_at_ms'), lessThan('client_last_login_at_ms', hourMs));
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table: 'config', update: configKey(client), set: { client_last_login_at_ms: nowMs }, condition: and(present('PK'), isFirst) },
       draft as Write,
     ]);

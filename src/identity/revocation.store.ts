@@ -123,6 +123,6 @@ export class RevocationStore {
 
   private async revoke(item: { readonly PK: string } & Record<string, string | number>, orgId: string, audit: Draft): Promise<void> {
     // A failed condition means that it was revoked before: as wished.
-    await this.client.transact([{ table, put: item, condition: absent('PK') }, this.draftVersionChange(orgId), audit as Write]);
+    await this.client.transact('fresh', [{ table, put: item, condition: absent('PK') }, this.draftVersionChange(orgId), audit as Write]);
   }
 }

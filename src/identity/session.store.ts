@@ -40,9 +40,12 @@ export class SessionStore {
     return item && toSession(item);
   }
 
-  /** Exchanges a token for its successor, once. Returns the exchange that counts: this one, or an earlier one of the same token. */
+  /**
+   * Exchanges a token for its successor, once. Returns the exchange that counts: this one, or an earlier one of the same token.
+   * A repeat after a lost reply finds its own exchange in the item, which is the same answer.
+   */
   async exchange(token: string, successor: string, session: Session, exchange: Exchange): Promise<Exchange> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('judged', [
       { table, update: refreshKey(token), set: { used_at_ms: exchange.atMs, successor_root: exchange.rootId }, condition: absent('used_at_ms') },
       { table, put: toItem(successor, session, exchange.atMs), condition: absent('PK') },
     ]);

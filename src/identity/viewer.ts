@@ -12,7 +12,7 @@ export type Viewer =
   | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string }
   | { readonly kind: 'ORG_CLIENT'; readonly orgId: string; readonly token: AccessClaims }
   | { readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string; readonly token: AccessClaims }
-  | { readonly kind: 'DEVICE_KEY'; readonly orgId: string; readonly keyId: string };
+  | { readonly kind: 'DEVICE_KEY'; readonly orgId: string; readonly keyId: string; readonly ownerId: string; readonly hardwareId?: string };
 
 export const anonymous: Viewer = { kind: 'ANONYMOUS' };
 export const adminViewer = (name: string): Viewer => ({ kind: 'PLATFORM_ADMIN', name });

@@ -26,7 +26,19 @@ export class Metrics {
   readonly alerts = this.counter('tollgate_alerts_total', 'Quota alerts raised', ['kind']);
   readonly stickyFlips = this.counter('tollgate_sticky_flips_total', 'Times a scope fell back to the next label', []);
   readonly acquires = this.counter('tollgate_acquires_total', 'Acquires granted, refused, replayed, or let through without the store', ['outcome']);
-  readonly aggregatorLag = new Gauge({ name: 'tollgate_aggregator_lag_seconds', help: 'Age of the oldest total after a round', registers: [this.registry] });
+  readonly aggregatorLag = new Gauge({
+    name: 'tollgate_aggregator_lag_seconds',
+    help: 'Distance between now and the last complete round of the slice that is furthest off, whichever worker summed it',
+    registers: [this.registry],
+  });
+  readonly priceAge = new Gauge({
+    name: 'tollgate_price_age_seconds',
+    help: 'Time since the oldest price in use was fetched; only if a price source is configured',
+    registers: [this.registry],
+  });
+  readonly priceFailures = this.counter('tollgate_price_failures_total', 'Price lists that could not be read, and entries missing or invalid in them', [
+    'reason',
+  ]);
   readonly quotaProximity = new Histogram({
     name: 'tollgate_quota_proximity_pct',
     help: 'How near scopes are to their quotas, as summed',

@@ -111,13 +111,19 @@ export class EntityService {
     const { buckets } = this.parts;
     let ended = 0;
     for (const id of await buckets.listOfEntity(namespace, entityId)) {
+      let seen = 0;
       for (let attempt = 0; ; attempt++) {
         const shards = await buckets.load(id);
-        if (shards.length === 0) break;
+        // Gone since they were last seen: by the attempt before, whose reply was lost, or by another call.
+        if (shards.length === 0) {
+          ended += seen;
+          break;
+        }
         if (await buckets.end(id, shards)) {
           ended += shards.length;
           break;
         }
+        seen = shards.length;
         if (attempt === attempts) throw unavailable('the entity is in use and could not be deleted whole: try again');
       }
     }

@@ -1,6 +1,7 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, changesBetween, resourceEntity, systemEntity } from '../audit/audit-event.js';
 import { refuseAny, unavailable } from '../lib/errors.js';
+import type { Charge } from '../lib/units.js';
 import { completeLimit, type LimitRequest, limitsIssues } from './limit.js';
 import type { LimitConfigStore } from './limit-config.store.js';
 import type { NamespaceService } from './namespace.service.js';
@@ -76,9 +77,9 @@ export class LimitConfigService {
   }
 
   /** The system's and every resource's. */
-  async listDefaults(orgId: string): Promise<LimitConfig[]> {
+  async listDefaults(orgId: string, charge: Charge): Promise<LimitConfig[]> {
     const namespace = await this.parts.namespaces.of(orgId);
-    const [system, resources] = await Promise.all([this.parts.store.load(namespace, { level: 'SYSTEM' }), this.parts.store.listResources(namespace)]);
+    const [system, resources] = await Promise.all([this.parts.store.load(namespace, { level: 'SYSTEM' }), this.parts.store.listResources(namespace, charge)]);
     return system ? [system, ...resources] : resources;
   }
 }

@@ -118,7 +118,7 @@ export class OrgLimitResolver {
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => [LimitConfigType], { description: "The system's and every resource's." })
-  limitConfigs(@Root() { orgId }: Org, @Ctx() { limitConfigs }: Context) {
-    return limitConfigs.listDefaults(orgId);
+  limitConfigs(@Root() { orgId }: Org, @Ctx() { limitConfigs, loaders, work }: Context) {
+    return loaders.once(`limitConfigs ${orgId}`, () => limitConfigs.listDefaults(orgId, work.charge));
   }
 }

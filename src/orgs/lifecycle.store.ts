@@ -37,7 +37,7 @@ export class LifecycleStore {
    */
   async deleteApp(app: AppRecord, clients: readonly OwnedClient[], atMs: number, drafts: readonly Draft[]): Promise<boolean> {
     const { rotation, generation } = app.credentials;
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       {
         table,
         update: configKey(app),
@@ -58,7 +58,7 @@ export class LifecycleStore {
   }
 
   private async update(ref: TenantRef, changes: Changes, condition: Condition, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([{ table, update: configKey(ref), ...changes, condition }, ...(drafts as readonly Write[])]);
+    const { done } = await this.client.transact('fresh', [{ table, update: configKey(ref), ...changes, condition }, ...(drafts as readonly Write[])]);
     return done;
   }
 }

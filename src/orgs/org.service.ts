@@ -17,6 +17,7 @@ import {
   inChainOrder,
   inForce,
   inheritable,
+  intervalIssues,
   nameIssues,
   type Org,
   type Settings,
@@ -28,6 +29,8 @@ import {
 } from './settings.js';
 
 const attempts = 5;
+/** A roll-up reads all of an org's apps. */
+export const maxAppsPerOrg = 1000;
 
 export interface OrgRegistration extends Settings {
   readonly orgId?: string | null;
@@ -134,6 +137,7 @@ export class OrgService implements Tenants {
       ...zoneIssues(input.timezone),
       ...settingsIssues(input, this.catalog),
       ...unmeteredIssues(input),
+      ...intervalIssues(input),
       ...shardCountIssues(input.shardCount),
     ]);
     const orgId = input.orgId ?? newUuid();
@@ -154,7 +158,13 @@ export class OrgService implements Tenants {
       const given = withoutNull(wanted);
       const nowMs = this.clock.nowMs();
       const changed: Org = { ...org, ...given, updatedAt: new Date(nowMs) };
-      refuseAny([...nameIssues(changed.name), ...zoneIssues(changed.timezone), ...settingsIssues(given, this.catalog), ...unmeteredIssues(changed)]);
+      refuseAny([
+        ...nameIssues(changed.name),
+        ...zoneIssues(changed.timezone),
+        ...settingsIssues(given, this.catalog),
+        ...unmeteredIssues(changed),
+        ...intervalIssues(changed),
+      ]);
       // A change that changes nothing is not told to every gateway.
       if (isSame(given, org)) return org;
       await this.refuseStrandedApps(changed);
@@ -177,6 +187,7 @@ export class OrgService implements Tenants {
     refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.catalog)]);
     const [org, before] = await Promise.all([this.requireOrg(orgId), this.store.readAppOrDeleted({ orgId, appId })]);
     this.refuseUnfit(org, own);
+    if (!before) await this.refuseTooManyApps(orgId);
     const now = new Date(this.clock.nowMs());
     const deleted = before?.deletedAt ? before : undefined;
     const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId }, (deleted?.credentials.rotation ?? 0) + 1);
@@ -213,15 +224,31 @@ export class OrgService implements Tenants {
     refuseAny([
       ...scopeIssues(org.quotaScope, own),
       ...unmeteredIssues({ modelOrdering: own.modelOrdering ?? org.modelOrdering, quotas: own.quotas ?? org.quotas }),
+      ...intervalIssues({
+        refreshIntervalNormalSecs: own.refreshIntervalNormalSecs ?? org.refreshIntervalNormalSecs,
+        refreshIntervalTightSecs: own.refreshIntervalTightSecs ?? org.refreshIntervalTightSecs,
+      }),
     ]);
   }
 
-  /** A change of the org must not leave an app with a chain in which a label has no quota. */
+  /** A change of the org must not leave an app with a chain in which a label has no quota, or with intervals the wrong way round. */
   private async refuseStrandedApps(org: Org): Promise<void> {
-    for (const app of await this.store.listApps(org.orgId, Number.POSITIVE_INFINITY)) {
-      const missing = unmetered(inForce(org, app));
+    for (const record of await this.store.listApps(org.orgId, Number.POSITIVE_INFINITY)) {
+      const app = inForce(org, record);
+      const missing = unmetered(app);
       if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
+      refuseAny(intervalIssues(app).map(({ path, message }) => ({ path, message: `of app ${app.appId} ${message}` })));
     }
+  }
+
+  /**
+   * Refuses a new app id past the bound. Deleted apps count, because the org's sums still read them; registering one of them
+   * again is always possible. The bound is approximate: apps that are registered at the same moment do not see each other.
+   */
+  private async refuseTooManyApps(orgId: string): Promise<void> {
+    const { length } = await this.store.listAllApps(orgId);
+    if (length >= maxAppsPerOrg)
+      throw badInput({ path: 'input.appId', message: `the org has had ${maxAppsPerOrg} apps, the maximum: register a deleted app id again` });
   }
 
   private async requireOrg(orgId: string): Promise<Org> {

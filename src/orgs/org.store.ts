@@ -143,7 +143,7 @@ export class OrgStore {
   }
 
   private async create(item: Item, drafts: readonly Draft[], condition: Condition = absent('PK')): Promise<Item | undefined> {
-    const outcome = await this.client.transact([{ table, put: item, condition }, ...(drafts as readonly Write[])]);
+    const outcome = await this.client.transact('fresh', [{ table, put: item, condition }, ...(drafts as readonly Write[])]);
     return outcome.done ? item : undefined;
   }
 
@@ -154,7 +154,7 @@ export class OrgStore {
     remove: readonly string[],
     drafts: readonly Draft[],
   ): Promise<boolean> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table, update: target, set: { ...set, settings_version: seenVersion + 1 }, remove, condition: equals('settings_version', seenVersion) },
       ...(drafts as readonly Write[]),
     ]);

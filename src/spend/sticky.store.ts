@@ -56,11 +56,11 @@ export class StickyStore {
 
   /** Puts a scope on a label for the rest of its day, together with the audit event. The last one to say so is obeyed. */
   async override(id: StickyId, to: Position, { nowMs, dayEndMs }: { readonly nowMs: number; readonly dayEndMs: number }, audit: Draft): Promise<void> {
-    await this.client.transact([{ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }, audit as Write]);
+    await this.client.transact('fresh', [{ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }, audit as Write]);
   }
 
   async clear(id: StickyId, audit: Draft): Promise<void> {
-    await this.client.transact([{ table, delete: stickyKey(id) }, audit as Write]);
+    await this.client.transact('fresh', [{ table, delete: stickyKey(id) }, audit as Write]);
   }
 }
 

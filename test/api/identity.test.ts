@@ -11,6 +11,7 @@ import { sleep } from '../../src/lib/timers.js';
 import { type Answer, adminKey, Caller, type Client, logInWith, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -94,7 +95,7 @@ async function bytesOf<T, V>(document: TypedDocumentNode<T, V>, variables: V, he
 
 /** What `ask` says at last; the caller names what it should be. */
 async function eventually(ask: () => Promise<string>, wanted: string): Promise<string> {
-  const untilMs = performance.now() + 3 * second;
+  const untilMs = performance.now() + patience * 3 * second;
   let said = await ask();
   while (said !== wanted && performance.now() < untilMs) {
     await sleep(50);

@@ -226,6 +226,14 @@ const table: Readonly<Record<string, Row>> = {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.RenameDeviceDocument, { orgId, hardwareId, friendlyName: 'Bed 1' }),
     may: tenantAdmins,
   },
+  'Mutation.assignDevice': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.AssignDeviceDocument, { orgId, hardwareId }),
+    may: tenantAdmins,
+  },
+  'Mutation.deleteDevice': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.DeleteDeviceDocument, { orgId, hardwareId: 'AA:BB:CC:DD:EE:00' }),
+    may: tenantAdmins,
+  },
   'Subscription.readings': {
     send: ({ callers, org: { orgId } }, role) => callers[role].subscribeOnce(print(op.ReadingsDocument), { orgId, hardwareId }),
     may: tenantAdmins,
@@ -273,6 +281,7 @@ const table: Readonly<Record<string, Row>> = {
 
   'Org.apiKeys': { send: orgField('apiKeys { nodes { keyId } }'), may: tenantAdmins },
   'Org.device': { send: orgField(`device(hardwareId: "${hardwareId}") { hardwareId }`), may: tenantAdmins },
+  'Org.deviceCount': { send: orgField('deviceCount'), may: tenantAdmins },
   'Org.devices': { send: orgField('devices { nodes { hardwareId } }'), may: tenantAdmins },
 
   'App.id': appField('id'),
@@ -435,6 +444,8 @@ describe('tenants apart', () => {
     createApiKey: (caller, orgId) => caller.send(op.CreateApiKeyDocument, { input: { orgId } }),
     revokeApiKey: (caller, orgId) => caller.send(op.RevokeApiKeyDocument, { orgId, keyId: '00000000-0000-4000-8000-000000000001' }),
     renameDevice: (caller, orgId) => caller.send(op.RenameDeviceDocument, { orgId, hardwareId, friendlyName: 'Mine now' }),
+    assignDevice: (caller, orgId) => caller.send(op.AssignDeviceDocument, { orgId, hardwareId }),
+    deleteDevice: (caller, orgId) => caller.send(op.DeleteDeviceDocument, { orgId, hardwareId }),
     readings: (caller, orgId) => caller.subscribeOnce(print(op.ReadingsDocument), { orgId, hardwareId }),
     'Org.device': (caller, orgId) => caller.send(op.DeviceOfDocument, { orgId, hardwareId }),
     'Org.devices': (caller, orgId) => caller.send(op.DevicesDocument, { orgId }),

@@ -8,6 +8,7 @@ import { sleep } from '../../src/lib/timers.js';
 import { adminKey, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { deniedBy } from '../support/policy.js';
 
 interface Answer {
@@ -244,7 +245,7 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
 
 /** Until the gateway serves again: it remembers for a while that the store did not answer. */
 async function recovered(headers: Headers): Promise<void> {
-  const untilMs = performance.now() + 10_000;
+  const untilMs = performance.now() + patience * 10_000;
   while (!(await send('{ me { kind } }', {}, headers)).body.includes('DEVICE_KEY')) {
     if (performance.now() > untilMs) throw new Error('the gateway did not recover');
     await sleep(50);

@@ -247,6 +247,11 @@ async function freshClient(): Promise<string> {
 }
 /** The secret of the caller itself. */
 const secretOf = (role: Role): string => (role === 'app' ? own.client : own.org).clientSecret;
+async function freshDevice(): Promise<string> {
+  const hardwareId = newHardwareId();
+  await own.org.caller.ask(op.RegisterDeviceDocument, { input: { hardwareId, ...registration() } });
+  return hardwareId;
+}
 const freshTokens = async ({ clientId, clientSecret }: Client) =>
   (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken;
 
@@ -355,6 +360,9 @@ const alertsFollowed = 'subscription ($orgId: UUID, $appId: String, $after: Stri
 const readingsFollowed = 'subscription ($orgId: UUID, $hardwareId: String!) { readings(orgId: $orgId, hardwareId: $hardwareId) { id } }';
 const available =
   'query ($orgId: UUID, $entityId: String!, $resource: String!) { it: availability(orgId: $orgId, entityId: $entityId, resource: $resource) { statuses { entityId exceeded } } }';
+const assigned =
+  'mutation ($orgId: UUID, $hardwareId: String!, $keyId: UUID) { it: assignDevice(orgId: $orgId, hardwareId: $hardwareId, keyId: $keyId) { friendlyName } }';
+const deleted = 'mutation ($orgId: UUID, $hardwareId: String!) { it: deleteDevice(orgId: $orgId, hardwareId: $hardwareId) }';
 const renamed =
   'mutation ($orgId: UUID, $hardwareId: String!, $name: String) { it: renameDevice(orgId: $orgId, hardwareId: $hardwareId, friendlyName: $name) { friendlyName } }';
 const revoked = 'mutation ($orgId: UUID, $keyId: UUID!) { it: revokeApiKey(orgId: $orgId, keyId: $keyId) { active } }';
@@ -418,7 +426,7 @@ const table: Readonly<Record<string, Row>> = {
     inOrg('it: device(hardwareId: $it) { friendlyName }', 'String!'),
     hardwareIds,
     named,
-    same('ok ok null null null', 'admin', 'org'),
+    same('ok ok null null bad', 'admin', 'org'),
   ),
   'Org.limitConfig(entityId)': row(
     'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: limitConfig(level: ENTITY, entityId: $it, resource: $r) { version } } }',
@@ -696,6 +704,13 @@ const table: Readonly<Record<string, Row>> = {
     input(() => ({})),
     ofAdmins,
   ),
+  'Mutation.createApiKey(hardwareId)': row(
+    mutation('createApiKey', 'CreateApiKeyInput', '{ apiKey { active } }'),
+    hardwareIds,
+    // A MAC address is only a name until a device of the org registers under it.
+    (hardwareId, { orgId }) => ({ input: { orgId, hardwareId } }),
+    same('ok ok ok ok bad', 'admin', 'org'),
+  ),
   'Mutation.revokeApiKey(orgId)': row(revoked, orgIds, async (orgId, { of }) => ({ orgId, keyId: of === own ? await freshKey() : of.keyId }), ofAdmins),
   'Mutation.revokeApiKey(keyId)': row(revoked, { own: freshKey, foreign: () => foreign.keyId, ...uuid }, (keyId, { orgId }) => ({ keyId, orgId }), {
     ...same('ok - none none bad', 'admin', 'org'),
@@ -706,6 +721,34 @@ const table: Readonly<Record<string, Row>> = {
     hardwareIds,
     (hardwareId, { orgId }) => ({ orgId, hardwareId, name: 'Renamed' }),
     same('ok ok none none bad', 'admin', 'org'),
+  ),
+  'Mutation.assignDevice(orgId)': row(
+    assigned,
+    orgIds,
+    async (orgId, { of }) => ({ orgId, hardwareId: of === own ? await freshDevice() : of.hardwareIds[0] }),
+    ofAdmins,
+  ),
+  'Mutation.assignDevice(hardwareId)': row(
+    assigned,
+    { ...hardwareIds, own: freshDevice, sibling: freshDevice },
+    (hardwareId, { orgId }) => ({ orgId, hardwareId }),
+    same('ok ok none none bad', 'admin', 'org'),
+  ),
+  'Mutation.assignDevice(keyId)': row(
+    assigned,
+    { own: freshKey, foreign: () => foreign.keyId, ...uuid },
+    async (keyId, { orgId }) => ({ keyId, orgId, hardwareId: await freshDevice() }),
+    same('ok - none none bad', 'admin', 'org'),
+  ),
+  'Mutation.deleteDevice(orgId)': row(deleted, orgIds, async (orgId, { of }) => ({ orgId, hardwareId: of === own ? await freshDevice() : of.hardwareIds[0] }), {
+    admin: 'ok - - no bad',
+    org: 'ok - none none bad',
+  }),
+  'Mutation.deleteDevice(hardwareId)': row(
+    deleted,
+    { ...hardwareIds, own: freshDevice, sibling: freshDevice },
+    (hardwareId, { orgId }) => ({ orgId, hardwareId }),
+    same('ok ok no no bad', 'admin', 'org'),
   ),
   'Mutation.ingest(hardwareId)': row(
     ingested,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { laneOf } from '../../src/alerts/alert.js';
+import { partitionOf } from '../../src/alerts/alert.js';
+import type { Device } from '../../src/devices/device.js';
 import { newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -46,7 +47,8 @@ describe('what was written together and is read one part before the other', () =
     const { orgId, caller } = await newOrg(app);
     const [hardwareId, bootId] = ['AA:BB:CC:DD:EE:01', randomUUID()];
     await caller.ask(op.RegisterDeviceDocument, { input: { hardwareId, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } } });
-    const stream = await app.gateway.services.readingFeed.subscribe({ orgId, hardwareId });
+    const { devices, readingFeed } = app.gateway.services;
+    const stream = await readingFeed.subscribe((await devices.find({ orgId, hardwareId })) as Device);
     proxy.inject({ fault: 'torn-read', table: 'device_readings' });
     const timestamps = [1, 2, 3, 4].map((i) => app.clock.nowMs() - 10_000 + i);
     const readings = timestamps.map((timestampMs) => ({
@@ -67,7 +69,7 @@ describe('what was written together and is read one part before the other', () =
     const { alertFeed, alertStore } = app.gateway.services;
     const labels = ['economy', 'premium', 'standard'];
     const figures = { costUsdMicros: 9, quotaUsdMicros: 10, quotaPct: 90, thresholdPct: 80 };
-    const head = await alertStore.head(laneOf(orgId));
+    const head = await alertStore.head(partitionOf(orgId));
     const live = await alertFeed.subscribe({ orgId });
     const torn = proxy.inject({ fault: 'torn-read', table: 'alerts' });
     for (const label of labels) await alertStore.raise({ orgId, kind: 'TIGHT_MODE', label, day: '2026-11-17', ...figures }, new Date(), 2_000_000_000);

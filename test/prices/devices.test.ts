@@ -66,7 +66,8 @@ const reading = (hardwareId: string): op.ReadingInput => ({
   sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'ERROR' },
 });
 
-const ingest = (readings: readonly op.ReadingInput[]) => app.gateway.services.devices.ingest(orgId, readings);
+const ingest = (readings: readonly op.ReadingInput[]) =>
+  app.gateway.services.ingestion.ingest({ orgId, actor: { name: 'test', address: '127.0.0.1', requestId: 'test' } }, readings);
 async function storing(readings: readonly op.ReadingInput[]): Promise<void> {
   expect((await ingest(readings)).map(({ verdict: { kind } }) => kind)).toEqual(readings.map(() => 'STORED'));
 }
@@ -108,7 +109,9 @@ describe('the price of', () => {
 
   it('nothing is written for what is rejected, and nothing read where nothing could be a reading', async () => {
     const mac = await newDevice();
-    expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0, write: 0, calls: 0 });
+    // The device is read, because even a device that sends only bad readings is seen.
+    expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0.5, write: 0, calls: 1 });
+    expect(await unitsOf(() => ingest([{ ...reading(mac), hardwareId: 'x' }]))).toEqual({ read: 0, write: 0, calls: 0 });
     // Absence is asked for twice, the second time for certain.
     expect(await unitsOf(() => ingest([reading(newMac())]))).toMatchObject({ write: 0, calls: 2 });
   });
@@ -133,7 +136,7 @@ interface Consumed {
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
 }
 
-it('a registration is one write, of 1 unit on the table, and enters the device in its index', async () => {
+it('a registration of a known device is one write, of 1 unit on the table and 2 in one index', async () => {
   const reports: Consumed[] = [];
   const real = sdkTransport(app.config.store);
   const transport: Transport = {
@@ -147,16 +150,66 @@ it('a registration is one write, of 1 unit on the table, and enters the device i
   const devices = new DeviceStore(new StoreClient(transport, app.config.store.tablePrefix));
   const input = { ...registration(newMac()), capabilities: { sensors: ['bme280'], features: [] } };
   const at = app.clock.nowMs();
-  await devices.register(orgId, input, randomUUID(), new Date(at));
-  await devices.register(orgId, input, randomUUID(), new Date(at + 1000));
+  const creation = { registration: input, at: new Date(at), confirmationId: randomUUID(), maxDevices: 10, notDeletedSince: new Date(at) };
+  expect(await devices.create(randomUUID(), creation, [])).toMatchObject({ kind: 'created' });
+  await devices.create(orgId, { ...creation, maxDevices: 1e6 }, []);
+  reports.length = 0;
+  await devices.refresh(orgId, { registration: input, at: new Date(at + 1000) });
   real.close();
-  expect(reports.map(({ Table, GlobalSecondaryIndexes: { gsi1 } = {} }) => [Table?.CapacityUnits, gsi1?.CapacityUnits])).toEqual([
-    [1, 1],
-    // One out of the index and one in.
-    [1, 2],
+  // One out of the index by last activity and one in; the index by hardware id is not touched.
+  expect(reports.map(({ Table, GlobalSecondaryIndexes: { gsi1, gsi2 } = {} }) => [Table?.CapacityUnits, gsi1?.CapacityUnits, gsi2?.CapacityUnits])).toEqual([
+    [1, 2, undefined],
   ]);
   const { devices: service } = app.gateway.services;
-  expect(await unitsOf(() => service.register(orgId, { ...input, hardwareId: newMac() }))).toEqual({ read: 0, write: 2, calls: 1 });
+  const caller = { orgId, actor: { name: 'test', address: '127.0.0.1', requestId: 'test' } };
+  const known = { ...input, hardwareId: newMac() };
+  await service.register(caller, known);
+  app.clock.advance(1000);
+  expect(await unitsOf(() => service.register(caller, known))).toEqual({ read: 0, write: 3, calls: 1 });
+});
+
+describe('charts of a device', () => {
+  const dayMs = 86_400_000;
+  const toMs = Date.UTC(2026, 0, 2);
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const chart = (alias: string, metric: string, from: string, stepSecs = 3600): string =>
+    `${alias}: series(metric: ${metric}, from: "${from}", to: "${iso(toMs)}", stepSecs: ${stepSecs}) { count }`;
+  const metricsOf = ['BME280_TEMP_C', 'DS18B20_TEMP_C', 'HUMIDITY_PCT', 'PRESSURE_HPA', 'SOIL_MOISTURE_PCT'];
+  let mac: string;
+  beforeAll(async () => {
+    mac = await newDevice();
+    await storing(times(100, (i) => ({ ...reading(mac), timestampMs: toMs - 1 - i * 60_000 })));
+  });
+  const read = (charts: readonly string[]) => () => org.ask(`{ org { device(hardwareId: "${mac}") { ${charts.join(' ')} } } }`);
+  const priceOf = async (charts: readonly string[], calls: number) => [
+    await leastOf(calls, (units) => units.calls, read(charts)),
+    await leastOf(0, (units) => units.read, read(charts)),
+  ];
+
+  it('of five metrics is that of one, also where the same moment is written otherwise and the steps differ', async () => {
+    const from = iso(toMs - dayMs);
+    const one = await priceOf([chart('a', 'HUMIDITY_PCT', from)], 2);
+    // The device, and one page of its readings.
+    expect(one[0]).toBe(2);
+    expect(
+      await priceOf(
+        metricsOf.map((metric, i) => chart(`m${i}`, metric, from)),
+        2,
+      ),
+    ).toEqual(one);
+    const otherwise = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00+01:00'];
+    expect(
+      await priceOf(
+        otherwise.map((each, i) => chart(`m${i}`, 'HUMIDITY_PCT', each, 60 * (i + 2))),
+        2,
+      ),
+    ).toEqual(one);
+  });
+
+  it('of two ranges is that of both', async () => {
+    const charts = [chart('a', 'HUMIDITY_PCT', iso(toMs - dayMs)), chart('b', 'HUMIDITY_PCT', iso(toMs - dayMs / 2))];
+    expect((await priceOf(charts, 3))[0]).toBe(3);
+  });
 });
 
 describe('a page of 50 devices with their latest readings', () => {

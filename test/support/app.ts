@@ -192,6 +192,9 @@ export const orgInput = (overrides: Partial<op.RegisterOrgInput> = {}): op.Regis
   ...overrides,
 });
 
+/** A reading with everything that it needs: the schema requires nothing, so that one fault refuses one reading. */
+export type FullReading = { [K in Exclude<keyof op.ReadingInput, 'friendlyName'>]-?: NonNullable<op.ReadingInput[K]> } & Pick<op.ReadingInput, 'friendlyName'>;
+
 export interface Client {
   readonly clientId: string;
   readonly clientSecret: string;

@@ -346,6 +346,8 @@ describe('loadConfig', () => {
     ['a label unfit for a key', edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })), ', models.a#b: a label is 1 to 64'],
     ['a model id unfit for a key', premium({ bedrockModelId: 'a#b' }), ', models.premium.bedrockModelId: no spaces'],
     ['a model id with a control character', premium({ bedrockModelId: 'a\u0000b' }), ', models.premium.bedrockModelId: '],
+    ['a price list by FTP', edited((file) => Object.assign(file, { prices: { source: 'ftp://example.com/prices' } })), ', prices.source: must be a path'],
+    ['a price list on another host', edited((file) => Object.assign(file, { prices: { source: 'file://host/prices' } })), ', prices.source: must be a path'],
     ['no audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
     ['no logins', edited((file) => Object.assign(file.login, { perAddressPerMinute: 0 })), ', login.perAddressPerMinute: '],
   ])('names the fault of a file with %s', (_, text, fault) => {
@@ -354,6 +356,21 @@ describe('loadConfig', () => {
     expect(faults).toHaveLength(1);
     expect(faults[0]?.startsWith(path + fault)).toBe(true);
     expect(faults[0]).not.toContain('\n');
+  });
+});
+
+describe('the source of prices', () => {
+  const sourceOf = (source: string) => loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(`${shipped}\nprices:\n  source: ${source}\n`) }).priceSource;
+
+  it.each([
+    ['./prices.json', () => join(folder, 'prices.json')],
+    ['lists/prices.json', () => join(folder, 'lists/prices.json')],
+    ['../prices.json', () => join(folder, '../prices.json')],
+    ['/etc/prices.json', () => '/etc/prices.json'],
+    ['file:///etc/my%20prices.json', () => '/etc/my prices.json'],
+    ['https://example.com/prices.json', () => 'https://example.com/prices.json'],
+  ])('%s is found from the folder of the file that names it', (source, resolved) => {
+    expect(sourceOf(source)).toBe(resolved());
   });
 });
 

@@ -36,10 +36,12 @@ import { entityIdPattern, resourcePattern } from '../../src/limits/limit.js';
 import * as limiter from '../../src/limits/limiter-keys.js';
 import type { ConfigPlace } from '../../src/limits/resolution.js';
 import { configKey } from '../../src/orgs/config-key.js';
+import { labelsKey } from '../../src/spend/label.store.js';
 import { slug } from '../../src/spend/price.js';
-import { priceKey } from '../../src/spend/price.store.js';
+import { lastPriceKey, priceKey } from '../../src/spend/price.store.js';
 import type { SpendId } from '../../src/spend/scope.js';
-import { requestKey, shardKey, totalKey } from '../../src/spend/spend.store.js';
+import { roundsKey } from '../../src/spend/slice.store.js';
+import { requestKey, shardKey, totalKey } from '../../src/spend/spend-item.js';
 import { HandClock } from './hand-clock.js';
 
 describe('key', () => {
@@ -184,6 +186,7 @@ describe('the keys of the project', () => {
   );
   const hardwareId = fc.oneof(fc.constantFrom('AA:BB:CC:DD:EE:FF', '00:00:00:00:00:00'), fc.stringMatching(hardwareIdPattern));
   const deviceRef = fc.record({ orgId, hardwareId });
+  const readingsRef = fc.record({ orgId, hardwareId, generation: fc.stringMatching(/^[0-9a-f]{12}$/) });
   const batchId = fc.oneof(fc.constantFrom('a', 'devices', '1000000000000', 'AA:BB:CC:DD:EE:FF'), fc.stringMatching(batchIdPattern));
   const momentMs = fc.oneof(fc.constantFrom(999_999_999_999, 1_000_000_000_000, 100_000_000_000), fc.integer({ min: 946_684_800_000, max: 4_102_444_799_999 }));
   const listedPlace = place.filter(({ level }) => level === 'RESOURCE' || level === 'ENTITY');
@@ -225,15 +228,21 @@ describe('the keys of the project', () => {
     call('usage_agg_sharded', 'shardKey', fc.tuple(spendId, whole), (args) => shardKey(...args)),
     call('daily_total', 'totalKey', spendId, totalKey),
     call('daily_total', 'slice', whole, (slice) => ({ PK: `#SLICE#${slice}`, SK: '#SLICE' })),
-    call('cost_requests', 'requestKey', fc.tuple(orgId, requestId), (args) => requestKey(...args)),
+    call('daily_total', 'labelsKey', orgId, labelsKey),
+    call('daily_total', 'roundsKey', fc.constant(0), () => roundsKey),
+    call('pricing_cache', 'lastPriceKey', fc.record({ bedrockModelId: model }), lastPriceKey),
+    call('cost_requests', 'requestKey', fc.record({ orgId, appId, requestId }), requestKey),
     call('alerts', 'markerKey', alert, ([id, kind]) => markerKey({ ...id, kind } as AlertDraft)),
     call('alerts', 'headKey', whole, headKey),
     call('alerts', 'entryKey', fc.tuple(whole, whole), (args) => entryKey(...args)),
     call('devices', 'device.deviceKey', deviceRef, device.deviceKey),
+    call('devices', 'device.deviceCountKey', orgId, device.deviceCountKey),
+    call('devices', 'device.deletionKey', deviceRef, device.deletionKey),
+    call('devices gsi1', 'deletionIndexKey', fc.constant(''), () => ({ gsi1pk: device.deletionIndexKey })),
     call('devices gsi1', 'device.deviceIndexKey', orgId, (id) => ({ gsi1pk: device.deviceIndexKey(id) })),
-    call('device_readings', 'device.readingKey', fc.tuple(deviceRef, momentMs, batchId), (args) => device.readingKey(...args)),
+    call('device_readings', 'device.readingKey', fc.tuple(readingsRef, momentMs, batchId), (args) => device.readingKey(...args)),
     call('device_readings ts_batch', 'device.readingSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({ ts_batch: device.readingSortKey(atMs, id) })),
-    call('processed_batches', 'device.batchKey', fc.tuple(deviceRef, batchId), (args) => device.batchKey(...args)),
+    call('processed_batches', 'device.batchKey', fc.tuple(readingsRef, batchId), (args) => device.batchKey(...args)),
     call('api_keys', 'apiKeyKey', orgId, apiKeyKey),
     call('api_keys gsi1', 'apiKeyIndexKey', orgId, (id) => ({ gsi1pk: apiKeyIndexKey(id) })),
     call('refresh_tokens', 'refreshKey', secret, refreshKey),
@@ -280,7 +289,7 @@ describe('the keys of the project', () => {
     ])
       expect(names(built)).toEqual(keyOf('limiter'));
     expect(names(priceKey({ bedrockModelId: 'm', day: 'd' }))).toEqual(keyOf('pricing_cache'));
-    const ref = { orgId: id, hardwareId: 'AA:BB:CC:DD:EE:FF' };
+    const ref = { orgId: id, hardwareId: 'AA:BB:CC:DD:EE:FF', generation: '0123456789ab' };
     expect(names(device.deviceKey(ref))).toEqual(keyOf('devices'));
     expect(names(device.readingKey(ref, 1, 'b'))).toEqual(keyOf('device_readings'));
     expect(names(device.batchKey(ref, 'b'))).toEqual(keyOf('processed_batches'));

@@ -8,6 +8,7 @@ import { Pace } from '../../src/lib/pace.js';
 import { PendingWrites } from '../../src/lib/pending-writes.js';
 import { deriveKey, equalInConstantTime, RootKeys, Sealer, TokenMint } from '../../src/lib/seal.js';
 import { Semaphore } from '../../src/lib/semaphore.js';
+import { isOneLine } from '../../src/lib/text.js';
 import { Throttle } from '../../src/lib/throttle.js';
 import { endOfTurn, repeat, sleep, within } from '../../src/lib/timers.js';
 import { HandClock } from './hand-clock.js';
@@ -366,6 +367,19 @@ describe('ids', () => {
   it('gives fractions from 0 up to 1', () => {
     for (let i = 0; i < 1000; i++) expect(isWholeWithin(Math.floor(randomFraction() * 10), 0, 9)).toBe(true);
   });
+});
+
+describe('isOneLine', () => {
+  it.each(['', 'a', 'Ünïcode', '株式会社', 'חברה', '👩‍👩‍👧', 'a\u00a0b'])('accepts %j', (text) => {
+    expect(isOneLine(text)).toBe(true);
+  });
+
+  it.each(['\u0000', 'a\nb', '\u007f', '\u0085', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff', '\ud800'])(
+    'refuses %j',
+    (text) => {
+      expect(isOneLine(`a${text}b`)).toBe(false);
+    },
+  );
 });
 
 describe('isWholeWithin', () => {

@@ -5,6 +5,7 @@ import {
   inChainOrder,
   inForce,
   inheritable,
+  intervalIssues,
   nameIssues,
   type Org,
   type Settings,
@@ -97,6 +98,16 @@ describe('settingsIssues', () => {
   });
 });
 
+describe('intervalIssues', () => {
+  it.each([
+    [300, 60, []],
+    [60, 60, []],
+    [59, 60, ['input.refreshIntervalTightSecs']],
+  ])('of %d seconds and %d in tight mode are %j', (refreshIntervalNormalSecs, refreshIntervalTightSecs, paths) => {
+    expect(intervalIssues({ refreshIntervalNormalSecs, refreshIntervalTightSecs }).map(({ path }) => path)).toEqual(paths);
+  });
+});
+
 describe('unmetered', () => {
   it.each<[string[], string[], string[]]>([
     [['premium'], ['premium'], []],
@@ -140,10 +151,11 @@ describe('scopeIssues', () => {
   it.each<['ORG' | 'APP', Partial<Settings>, string[]]>([
     ['APP', settings, []],
     ['ORG', {}, []],
-    ['ORG', { tightModeThresholdPct: 90, refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 5 }, []],
+    ['ORG', { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 5 }, []],
+    ['ORG', { tightModeThresholdPct: 90 }, ['input.tightModeThresholdPct']],
     ['ORG', { modelOrdering: ['premium'] }, ['input.modelOrdering']],
     ['ORG', { quotas: [] }, ['input.quotas']],
-    ['ORG', settings, ['input.modelOrdering', 'input.quotas']],
+    ['ORG', settings, ['input.modelOrdering', 'input.quotas', 'input.tightModeThresholdPct']],
   ])('under quotaScope %s, of %j, are %j', (scope, own, paths) => {
     expect(scopeIssues(scope, own).map(({ path }) => path)).toEqual(paths);
   });
