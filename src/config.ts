@@ -162,17 +162,18 @@ const storeSchema = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   STORE_CLIENT: z.enum(['lean', 'sdk'], 'must be lean or sdk').default('lean'),
 });
-const publicUrlFault = 'must be a URL without a path such as https://tollgate.example.com';
+const origin = z.string().transform((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  context.addIssue('must be a URL without a path such as https://tollgate.example.com');
+  return z.NEVER;
+});
 const environmentSchema = storeSchema.extend({
   NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
   HOST: text.default('0.0.0.0'),
   PORT: wholeNumber(0, 65535).default(4000),
   WORKER_PORT: wholeNumber(1, 65535).optional(),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: publicUrlFault })
-    .refine((value) => ['', '/'].includes(value.slice(new URL(value).origin.length)), publicUrlFault)
-    .transform((value) => new URL(value).origin)
-    .optional(),
+  PUBLIC_URL: origin.optional(),
   TOLLGATE_SIGNING_KEYS: jwkSet,
   BCRYPT_COST: wholeNumber(4, 15).default(12),
   AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional(),

@@ -31,6 +31,8 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Entity.usage', 50],
   ['Org.spendHistory', 50],
   ['App.spendHistory', 50],
+  ['Org.clients', 20],
+  ['App.clients', 20],
 ]);
 
 // Costs of operations that no variable can change, for as long as their documents are cached.

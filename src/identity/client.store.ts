@@ -9,7 +9,7 @@ import { credentialsOf, newClientAttributes } from './secret.js';
 
 const table = 'config';
 
-export type NewClient = Omit<Client, 'credentials' | 'clientId'>;
+export type NewClient = Omit<Client, 'credentials' | 'clientId' | 'lastLoginAt'>;
 
 /** Further clients of orgs and apps, each an item beside its owner. The owner's item counts them. */
 export class ClientStore {
@@ -73,6 +73,7 @@ function toClient(item: Item): Client {
     name: item.client_name as string,
     role: credentials.role,
     createdAt: new Date(item.created_at_ms as number),
+    ...(item.client_last_login_at_ms === undefined ? {} : { lastLoginAt: new Date(item.client_last_login_at_ms as number) }),
     credentials,
   };
 }

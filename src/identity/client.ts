@@ -17,6 +17,8 @@ export interface Client {
   readonly name: string;
   readonly role: ClientRole;
   readonly createdAt: Date;
+  /** To within an hour. */
+  readonly lastLoginAt?: Date;
   readonly credentials: Credentials;
 }
 

@@ -18,6 +18,9 @@ export class ClientType {
   @Field(() => DateTime, { simple: true, description: 'When the client was created.' })
   readonly createdAt!: Date;
 
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'The last login, to within an hour. Null: never.' })
+  readonly lastLoginAt?: Date;
+
   @Field(() => CredentialsType, { simple: true, description: 'The state of its secrets.' })
   readonly credentials!: CredentialsType;
 }

@@ -74,9 +74,6 @@ export class CredentialsType {
 
   @Field(() => DateTime, { nullable: true, simple: true, description: 'Until then, if in the future, the previous secret works too.' })
   readonly graceExpiresAt?: Date;
-
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'The last login, to within an hour. Null: never.' })
-  readonly lastLoginAt?: Date;
 }
 
 @ObjectType('SecretRetrieval', { description: 'A one-time token that makes a client secret and shows it once, within ten minutes.' })

@@ -27,6 +27,12 @@ export interface PresentedSecret {
   readonly clientSecret: string;
 }
 
+/** A secret, and the name that it is cached under. */
+interface NamedSecret {
+  readonly name: string;
+  readonly secret: string;
+}
+
 /** A client whose secret has just been checked. */
 export interface Login {
   readonly clientId: string;
@@ -64,6 +70,8 @@ export class LoginService {
   // Keyed by a digest under a key that never leaves this process: no secret stays in memory.
   private readonly cacheKey = Buffer.from(randomToken(32));
   private readonly checked = new LRUCache<string, Login & { readonly version: string }>({ max: 5000, ttl: cachedSecretMs });
+  /** The bcrypt hash that a secret has matched. That never changes, so no revocation of others costs a second comparison. */
+  private readonly matched = new LRUCache<string, string>({ max: 5000 });
   private readonly checking = new Map<string, Promise<Login | undefined>>();
   private readonly notedHours = new LRUCache<string, number>({ max: 10_000 });
 
@@ -106,7 +114,7 @@ export class LoginService {
     const turn = `${version} ${name}`;
     const underWay = this.checking.get(turn);
     if (underWay) return underWay;
-    const checking = this.compare(client, clientSecret, from);
+    const checking = this.compare(client, { name, secret: clientSecret }, from);
     this.checking.set(turn, checking);
     try {
       const login = await checking;
@@ -117,22 +125,27 @@ export class LoginService {
     }
   }
 
-  private async compare(client: ClientRef, secret: string, from: LoginOrigin): Promise<Login | undefined> {
-    const { credentials, clock, hashing, metrics } = this.deps;
+  private async compare(client: ClientRef, { name, secret }: NamedSecret, from: LoginOrigin): Promise<Login | undefined> {
+    const { credentials, clock } = this.deps;
     const found = await credentials.load(client);
     const matched = matchingSecret(found ? liveSecrets(found, clock.nowMs()) : [], secret);
     if (!found || !matched) {
       if (found) this.recordRefusal(client, found.clientId, from);
       return undefined;
     }
-    const isRight = await hashing.run(() => {
-      metrics.secretHashes.inc({ kind: 'compare' });
-      return matchesSecret(secret, matched.hash);
-    });
-    if (!isRight) return undefined;
+    if (this.matched.get(name) !== matched.hash && !(await this.matchesHash(secret, matched.hash))) return undefined;
+    this.matched.set(name, matched.hash);
     const { clientId, role, generation } = found;
     const end = matched.endsAtMs === undefined ? {} : { endsAtMs: matched.endsAtMs };
     return { clientId, role, generation, secretRotation: matched.rotation, ...end };
+  }
+
+  private matchesHash(secret: string, hash: string): Promise<boolean> {
+    const { hashing, metrics } = this.deps;
+    return hashing.run(() => {
+      metrics.secretHashes.inc({ kind: 'compare' });
+      return matchesSecret(secret, hash);
+    });
   }
 
   private recordRefusal({ orgId }: ClientRef, clientId: string, { via, ...origin }: LoginOrigin): void {

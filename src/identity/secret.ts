@@ -29,8 +29,6 @@ export interface Credentials {
   readonly role: ClientRole;
   readonly secretCreatedAt?: Date;
   readonly graceExpiresAt?: Date;
-  /** To within an hour. */
-  readonly lastLoginAt?: Date;
   readonly current?: StoredSecret;
   readonly previous?: StoredSecret;
   /** Raised by each rotation; a retrieval token is good only for the one it was made for. */
@@ -69,7 +67,7 @@ export function matchingSecret(live: readonly LiveSecret[], presented: string): 
 
 /** Reads the credentials off the stored item of an org, an app or a further client. */
 export function credentialsOf(item: Readonly<Record<string, unknown>>): Credentials {
-  const date = (name: string, msPerUnit: number) => (item[name] === undefined ? undefined : new Date((item[name] as number) * msPerUnit));
+  const date = (name: string) => (item[name] === undefined ? undefined : new Date((item[name] as number) * 1000));
   const secret = (prefix: string): StoredSecret | undefined =>
     item[`${prefix}_hash`] === undefined
       ? undefined
@@ -77,9 +75,8 @@ export function credentialsOf(item: Readonly<Record<string, unknown>>): Credenti
   return {
     clientId: item.client_id as string,
     role: (item.client_role as ClientRole | undefined) ?? 'FULL',
-    ...present('secretCreatedAt', date('client_secret_created_at_epoch', 1000)),
-    ...present('graceExpiresAt', date('client_secret_rotation_grace_expires_at_epoch', 1000)),
-    ...present('lastLoginAt', date('client_last_login_at_ms', 1)),
+    ...present('secretCreatedAt', date('client_secret_created_at_epoch')),
+    ...present('graceExpiresAt', date('client_secret_rotation_grace_expires_at_epoch')),
     ...present('current', secret('client_secret')),
     ...present('previous', secret('client_secret_previous')),
     rotation: item.client_rotation as number,

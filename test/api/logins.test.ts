@@ -102,6 +102,16 @@ describe('a flood of logins', () => {
     expect(await hashesOf(fresh)).toBe(1);
   });
 
+  it('of one client costs one bcrypt, though others revoke tokens meanwhile', async () => {
+    const [org, busy] = [await newOrg(app), await newOrg(app)];
+    const before = await hashesOf(app);
+    for (let i = 0; i < 5; i++) {
+      expect(await signIn(app, org)).toBe('ok');
+      await busy.caller.ask(op.UpdateOrgDocument, { input: { name: `Name ${i}` } });
+    }
+    expect(await hashesOf(app)).toBe(before);
+  });
+
   it('reads as much for an unknown client as for a wrong secret', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);

@@ -3,7 +3,7 @@ import { type GraphQLObjectType, type GraphQLSchema, print } from 'graphql';
 import { buildBackground } from '../../src/app.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { silentLog } from '../../src/lib/log.js';
-import { type Answer, Caller, type Client, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import { type Answer, Caller, type Client, logInWith, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
 type Role = 'anonymous' | 'admin' | 'org' | 'app' | 'device';
@@ -17,6 +17,8 @@ interface World {
   readonly org: Client & { readonly orgId: string };
   readonly client: Client & { readonly orgId: string; readonly appId: string };
   readonly callers: Readonly<Record<Role, Caller>>;
+  /** A client of the org with the role READ. */
+  readonly reader: Caller;
 }
 
 interface Row {
@@ -318,7 +320,9 @@ async function newWorld(app: TestApp): Promise<World> {
   const { createApiKey } = await org.caller.ask(op.CreateApiKeyDocument, { input: {} });
   const device = new Caller(app.url, { 'x-api-key': createApiKey.secret });
   await device.ask(op.RegisterDeviceDocument, { input: aDevice });
-  return { app, org, client, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller, device } };
+  const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Reader', role: 'READ' } });
+  const reader = (await logInWith(app, createClient.secretRetrieval.token)).caller;
+  return { app, org, client, reader, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller, device } };
 }
 
 const rotateClientOf = (caller: Caller, appId: string) =>
@@ -339,6 +343,16 @@ it('has a row for every field of the roots, of Org and of App', () => {
   )[];
   const fields = types.flatMap((type) => (type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : []));
   expect(Object.keys(table).sort()).toEqual(fields.sort());
+});
+
+describe('a client with the role READ', () => {
+  const openToReaders = ['Mutation.issueToken', 'Mutation.refreshToken', 'Mutation.retrieveSecret', 'Mutation.revokeToken'];
+
+  it.each(Object.entries(table))('is served %s if it changes nothing', async (field, row) => {
+    const isChange = field.startsWith('Mutation.') && !openToReaders.includes(field);
+    const of = { ...world, callers: { ...world.callers, org: world.reader } };
+    expect(outcomeOf(await row.send(of, 'org'))).toBe(isChange ? 'FORBIDDEN' : row.may.org);
+  });
 });
 
 describe.each(Object.entries(table))('%s', (_field, row) => {

@@ -131,6 +131,17 @@ describe('tokens', () => {
     await app.as(refreshToken.accessToken).ask(whoAmI);
   });
 
+  it('are issued though the login cannot be recorded', async () => {
+    const client = await newOrg(app);
+    app.clock.advance(3_600_000);
+    const failed = proxy.inject({ operation: 'TransactWriteItems', table: 'config', fault: 'error-before' });
+    await logIn(app, client);
+    expect(failed.hits).toBeGreaterThan(0);
+    proxy.clear();
+    await logIn(app, client);
+    expect((await actionsOf(client.orgId)).filter((action) => action === 'login_succeeded').length).toBeGreaterThan(0);
+  });
+
   it.each([1, 2, 3])('are exchanged for their successor though the reply was lost %i times', async (times) => {
     const { refreshToken: token } = await newOrg(app);
     const lost = lose('refresh_tokens', times);

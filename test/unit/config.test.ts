@@ -250,6 +250,50 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...sound, TRUST_PROXY: value }).trustProxy).toBe(trusted);
   });
 
+  it.each<[string, Environment, readonly string[]]>([
+    ['a list', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)}, ${'o'.repeat(32)}`, API_KEY_PEPPER: undefined }, ['n'.repeat(32), 'o'.repeat(32)]],
+    ['the pepper after the list', { TOLLGATE_ROOT_SECRETS: 'n'.repeat(32) }, ['n'.repeat(32), 'p'.repeat(32)]],
+    ['the pepper where the list has it', { TOLLGATE_ROOT_SECRETS: `${'p'.repeat(32)},${'n'.repeat(32)}` }, ['p'.repeat(32), 'n'.repeat(32)]],
+    ['a pepper with a comma in it whole', { API_KEY_PEPPER: `a,${'p'.repeat(32)}` }, [`a,${'p'.repeat(32)}`]],
+  ])('reads %s as root secrets', (_, environment, rootSecrets) => {
+    expect(loadConfig({ ...sound, ...environment }).rootSecrets).toEqual(rootSecrets);
+  });
+
+  it.each<[string, Environment, string]>([
+    ['a short secret', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},short` }, 'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes'],
+    ['an empty secret', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},` }, 'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes'],
+    ['a secret twice', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},${'n'.repeat(32)}` }, 'TOLLGATE_ROOT_SECRETS: must not list a secret twice'],
+    [
+      'nine secrets',
+      { TOLLGATE_ROOT_SECRETS: Array.from('abcdefghi', (letter) => letter.repeat(32)).join(), API_KEY_PEPPER: undefined },
+      'TOLLGATE_ROOT_SECRETS: must have at most 8 secrets',
+    ],
+    ['an admin key without a name', { TOLLGATE_ADMIN_KEYS: 'k'.repeat(32) }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
+    ['an admin key with a name in capitals', { TOLLGATE_ADMIN_KEYS: `Ops:${'k'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
+    ['a short admin key', { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(31)}` }, 'TOLLGATE_ADMIN_KEYS: each key must have at least 32 characters'],
+    ['a name twice', { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(32)},ops:${'l'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not use a name twice'],
+    ['the name of the single key', { TOLLGATE_ADMIN_KEYS: `admin:${'k'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not use a name twice'],
+    ['a key twice', { TOLLGATE_ADMIN_KEYS: `ops:${'a'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not list a key twice'],
+    [
+      'seventeen admin keys',
+      { TOLLGATE_ADMIN_KEYS: Array.from('bcdefghijklmnopqr', (letter) => `${letter}:${letter.repeat(32)}`).join() },
+      'TOLLGATE_ADMIN_KEYS: must have at most 16 keys',
+    ],
+    ['a public URL with a path', { PUBLIC_URL: 'https://example.com/tollgate' }, 'PUBLIC_URL: must be a URL without a path'],
+    ['a public URL that is none', { PUBLIC_URL: 'example.com' }, 'PUBLIC_URL: must be a URL without a path'],
+  ])('refuses %s', (_, environment, fault) => {
+    expect(faultsOf({ ...sound, ...environment })).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it('reads admin keys with their names, the single one as admin', () => {
+    const { adminKeys, publicUrl } = loadConfig({ ...sound, TOLLGATE_ADMIN_KEYS: ` ops : ${'k'.repeat(32)}:x `, PUBLIC_URL: 'https://Example.com/' });
+    expect(adminKeys).toEqual([
+      { name: 'ops', key: `${'k'.repeat(32)}:x` },
+      { name: 'admin', key: 'a'.repeat(32) },
+    ]);
+    expect(publicUrl).toBe('https://example.com');
+  });
+
   it('counts the pepper in bytes', () => {
     expect(faultsOf({ ...sound, API_KEY_PEPPER: 'é'.repeat(16) })).toEqual([]);
   });

@@ -188,7 +188,6 @@ describe('secrets', () => {
         client_secret_previous_hash: 'p',
         client_secret_previous_check: 'pc',
         client_secret_previous_rotation: 1,
-        client_last_login_at_ms: 5,
         client_secret_created_at_epoch: 0,
         client_secret_rotation_grace_expires_at_epoch: 60,
       }),
@@ -201,7 +200,6 @@ describe('secrets', () => {
       previous: { hash: 'p', check: 'pc', rotation: 1 },
       secretCreatedAt: new Date(0),
       graceExpiresAt: new Date(60_000),
-      lastLoginAt: new Date(5),
     });
   });
 });
