@@ -17,9 +17,14 @@ export interface Enclosed {
 /** Any port is free in a namespace of its own. */
 export const enclosedPort = 8000;
 const startMs = 30_000;
+const dialMs = 1000;
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const unshare = ['--user', '--map-root-user', '--net', '--', '/bin/sh', '-c'];
 const loopbackUp = '{ ip link set lo up || ifconfig lo up; } 2>/dev/null';
+
+/** With the code of a refused connection, because nothing was sent. */
+const unreachable = (why = 'it refused a connection'): Error =>
+  Object.assign(new Error(`the embedded engine cannot be reached: ${why}`), { code: 'ECONNREFUSED' });
 
 /** Can this user have a network namespace of its own? Linux only, and not where an administrator or container forbids it. */
 export async function canIsolate(): Promise<boolean> {
@@ -40,7 +45,7 @@ export function startEnclosed(command: string, args: readonly string[]): Enclose
   let dialled = 0;
   const ready = new Promise<void>((resolve, reject) => {
     const failed = (): void => {
-      const error = new Error('the embedded engine has ended');
+      const error = unreachable('it has ended');
       reject(error);
       for (const { reject: refuse } of waiting.values()) refuse(error);
       waiting.clear();
@@ -51,18 +56,24 @@ export function startEnclosed(command: string, args: readonly string[]): Enclose
       if ('ready' in message) return resolve();
       const asked = waiting.get(message.id);
       waiting.delete(message.id);
-      if (socket) asked?.resolve(socket as Socket);
-      else asked?.reject(new Error(message.error ?? 'the embedded engine refused a connection'));
+      if (!socket) asked?.reject(unreachable(message.error));
+      else if (asked) asked.resolve(socket as Socket);
+      else (socket as Socket).destroy();
     });
   });
-  const dial: Dial = () =>
-    new Promise((resolve, reject) => {
-      const id = ++dialled;
+  const dial: Dial = () => {
+    const id = ++dialled;
+    const opened = new Promise<Socket>((resolve, reject) => {
       waiting.set(id, { resolve, reject });
       child.send(id, (error) => {
-        if (error && waiting.delete(id)) reject(error);
+        if (error && waiting.delete(id)) reject(unreachable(error.message));
       });
     });
+    return within(dialMs, opened, () => {
+      waiting.delete(id);
+      throw unreachable('no connection within 1 s');
+    });
+  };
   const inTime = within(startMs, ready, () => {
     throw new Error('it did not answer within 30 s');
   });

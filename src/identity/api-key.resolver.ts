@@ -33,7 +33,7 @@ export class ApiKeyResolver {
     return apiKeys.revoke(orgIdFor(viewer, orgId), keyId, actorName(viewer));
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })
   id(@Root() { orgId, keyId }: ApiKey) {
     return nodeId('ApiKey', orgId, keyId);
   }
