@@ -31,7 +31,7 @@ export class ApiKeyResolver {
     return context.apiKeys.revoke(orgIdFor(context.viewer, orgId), keyId, context.actor);
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })
   id(@Root() { orgId, keyId }: ApiKey) {
     return nodeId('ApiKey', orgId, keyId);
   }
