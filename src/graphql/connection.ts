@@ -2,18 +2,18 @@ import { ArgsType, type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { badInput } from '../lib/errors.js';
 import type { Sealer } from '../lib/seal.js';
 
-@ObjectType()
+@ObjectType({ description: 'Where a page stands in its list.' })
 export class PageInfo {
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'True if there are more after this page.' })
   readonly hasNextPage!: boolean;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'True if this is not the first page.' })
   readonly hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'The cursor of the first object of the page. Null if the page is empty.' })
   readonly startCursor!: string | null;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'The cursor of the last object of the page. Pass it as `after` to get the next page.' })
   readonly endCursor!: string | null;
 }
 
@@ -22,10 +22,10 @@ const mostFirst = 100;
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, defaultValue: defaultFirst, description: `1 to ${mostFirst}; of readings 1 to 1000.` })
+  @Field(() => Int, { nullable: true, defaultValue: defaultFirst, description: `Page size, 1–${mostFirst} (up to 1000 for \`Device.readings\`).` })
   readonly first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'The `endCursor` of the page before.' })
+  @Field(() => String, { nullable: true, description: 'The `endCursor` of the previous page of the same field. Default: the first page.' })
   readonly after?: string | null;
 }
 
@@ -41,23 +41,23 @@ export interface Connection<T> {
 
 /** The connection and edge types of a node type, named after it. */
 export function connectionType<T extends object>(name: string, node: () => ClassType<T>): ClassType<Connection<T>> {
-  @ObjectType(`${name}Edge`)
+  @ObjectType(`${name}Edge`, { description: `An object of a list of ${name} with its cursor.` })
   class EdgeType {
-    @Field(() => String, { simple: true })
+    @Field(() => String, { simple: true, description: 'Opaque. Pass it as `after` to get what follows this object.' })
     readonly cursor!: string;
 
-    @Field(node, { simple: true })
+    @Field(node, { simple: true, description: 'The object.' })
     readonly node!: T;
   }
-  @ObjectType(`${name}Connection`)
+  @ObjectType(`${name}Connection`, { description: `A page of a list of ${name}.` })
   class ConnectionType {
-    @Field(() => [EdgeType], { simple: true })
+    @Field(() => [EdgeType], { simple: true, description: 'The objects of the page with their cursors.' })
     readonly edges!: EdgeType[];
 
-    @Field(() => [node()], { simple: true })
+    @Field(() => [node()], { simple: true, description: 'The objects of the page.' })
     readonly nodes!: T[];
 
-    @Field(() => PageInfo, { simple: true })
+    @Field(() => PageInfo, { simple: true, description: 'Whether there are more, and the cursors of the page.' })
     readonly pageInfo!: PageInfo;
   }
   return ConnectionType as unknown as ClassType<Connection<T>>;
