@@ -14,7 +14,10 @@ import { orgIdFor, type Policy } from './viewer.js';
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'Creates a key for devices of the org. The secret is shown only in this response.' })
-  createApiKey(@Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput, @Ctx() { viewer, actor, apiKeys }: Context) {
+  createApiKey(
+    @Arg('input', () => CreateApiKeyInput, { description: 'The key to create.' }) input: CreateApiKeyInput,
+    @Ctx() { viewer, actor, apiKeys }: Context,
+  ) {
     return apiKeys.create({ ...input, orgId: orgIdFor(viewer, input.orgId, 'input.orgId') }, actor);
   }
 
