@@ -13,7 +13,7 @@ import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
 import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/spend/scope.js';
-import { activeKey, requestKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { activeKey, requestKey, shardKey, totalKey } from '../dist/spend/spend-item.js';
 import { drive, together } from './load.mjs';
 import { table, writeBetween } from './report.mjs';
 import { difference, openStage } from './stage.mjs';
@@ -102,7 +102,7 @@ function storedReading(device, i) {
 const storedCost = (orgId) => {
   const requestId = randomUUID();
   return {
-    ...requestKey(orgId, requestId),
+    ...requestKey({ orgId, appId: 'chat', requestId }),
     request_id: requestId,
     org_id: orgId,
     app_id: 'chat',

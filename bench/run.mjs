@@ -21,8 +21,11 @@ const parts = {
     return { measure: processes, env: graphqlEnvironment() };
   },
 };
-/** Not among the others: it has no table. */
-const alone = { overload: async () => ({ measure: (await import('./overload.mjs')).overload }) };
+/** Not among the others: they print tables of their own. */
+const alone = {
+  overload: async () => ({ measure: (await import('./overload.mjs')).overload }),
+  steady: async () => ({ measure: (await import('./steady.mjs')).steady }),
+};
 const results = 'bench-results.json';
 const document = new URL('../docs/performance.md', import.meta.url);
 

@@ -60,7 +60,8 @@ const selection = '{ me { app { modelSelection { allowed label bedrockModelId mo
 const spendToday = '{ me { app { spend { day costUsdMicros requests labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
 const submitCost = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
 
-async function submit({ client }, { headers, acknowledged }) {
+/** Submits a cost of an org, which must be acknowledged, and notes it there. */
+export async function submit({ client }, { headers, acknowledged }) {
   const requestId = randomUUID();
   const { submitCost: receipt } = await client.ask(headers, submitCost, { input: { requestId, modelLabel: 'premium', ...usage } });
   const day = acknowledged.get(receipt.day) ?? { costUsdMicros: 0, requests: 0 };
@@ -74,7 +75,8 @@ const exactSpend = `query ($orgId: UUID!, $day: LocalDate!) {
   org(orgId: $orgId) { spend(day: $day, consistency: EXACT) { labels { costUsdMicros requests } } }
 }`;
 
-async function wrongOrgs({ client, asAdmin }, orgs) {
+/** The orgs whose EXACT spend is not what was acknowledged. */
+export async function wrongOrgs({ client, asAdmin }, orgs) {
   const wrong = [];
   for (const { orgId, acknowledged } of orgs) {
     for (const [day, expected] of acknowledged) {

@@ -19,13 +19,16 @@ import { sweepExpired } from './dynamo/sweep.js';
 import { sdkTransport } from './dynamo/transport.js';
 import { ApiKeyService } from './identity/api-key.service.js';
 import { ApiKeyStore } from './identity/api-key.store.js';
+import { ClientService } from './identity/client.service.js';
+import { ClientStore } from './identity/client.store.js';
 import { CredentialService } from './identity/credential.service.js';
 import { CredentialStore } from './identity/credential.store.js';
+import { LoginService } from './identity/login.service.js';
 import { RevocationFeed } from './identity/revocation.feed.js';
 import { RevocationStore } from './identity/revocation.store.js';
-import { hashSecret, newSecret } from './identity/secret.js';
 import { SessionService } from './identity/session.service.js';
 import { SessionStore } from './identity/session.store.js';
+import type { Tenants } from './identity/tenants.js';
 import { importTokenKeys, type TokenKeys } from './identity/token.js';
 import { type Clock, systemClock } from './lib/clock.js';
 import { unavailable } from './lib/errors.js';
@@ -33,7 +36,8 @@ import { newUuid, randomFraction } from './lib/id.js';
 import { createLog, type Log } from './lib/log.js';
 import { Metrics } from './lib/metrics.js';
 import { Pace } from './lib/pace.js';
-import { deriveKey, Sealer } from './lib/seal.js';
+import { PendingWrites } from './lib/pending-writes.js';
+import { RootKeys, Sealer, TokenMint } from './lib/seal.js';
 import { Semaphore } from './lib/semaphore.js';
 import { Throttle } from './lib/throttle.js';
 import { BucketStore } from './limits/bucket.store.js';
@@ -51,17 +55,26 @@ import { ReportService } from './limits/report.service.js';
 import { ResolutionService } from './limits/resolution.service.js';
 import { TakeService } from './limits/take.service.js';
 import { UsageStore } from './limits/usage.store.js';
+import { LifecycleService } from './orgs/lifecycle.service.js';
+import { LifecycleStore } from './orgs/lifecycle.store.js';
 import { OrgService } from './orgs/org.service.js';
 import { OrgStore } from './orgs/org.store.js';
+import { ExactService } from './spend/exact.service.js';
+import { LabelStore } from './spend/label.store.js';
+import { LabelCheckService } from './spend/label-check.service.js';
+import { OrgDayService } from './spend/org-day.service.js';
 import type { Catalog } from './spend/price.js';
 import { PriceRollup } from './spend/price.rollup.js';
 import { PriceService } from './spend/price.service.js';
 import { PriceStore } from './spend/price.store.js';
 import { SelectionService } from './spend/selection.service.js';
+import { SliceStore } from './spend/slice.store.js';
 import { SpendRollup } from './spend/spend.rollup.js';
 import { SpendService } from './spend/spend.service.js';
 import { SpendStore } from './spend/spend.store.js';
 import { StickyStore } from './spend/sticky.store.js';
+import { TotalService } from './spend/total.service.js';
+import { TotalStore } from './spend/total.store.js';
 
 /** What a process is built of; each is made here and nowhere else. */
 export interface Services {
@@ -72,6 +85,8 @@ export interface Services {
   readonly store: StoreClient;
   readonly pace: Pace;
   readonly cursors: Sealer;
+  /** Writes that no caller waits for. */
+  readonly pendingWrites: PendingWrites;
   readonly catalog: Catalog;
   readonly tokenKeys: TokenKeys;
   /** Wrong credentials by address. */
@@ -79,12 +94,18 @@ export interface Services {
   readonly revocationFeed: RevocationFeed;
   readonly sessions: SessionService;
   readonly credentials: CredentialService;
+  readonly logins: LoginService;
+  readonly clients: ClientService;
+  readonly clientStore: ClientStore;
   readonly orgs: OrgService;
+  readonly lifecycle: LifecycleService;
   readonly orgStore: OrgStore;
   readonly prices: PriceService;
   readonly spend: SpendService;
   readonly selection: SelectionService;
-  readonly spendStore: SpendStore;
+  readonly labelStore: LabelStore;
+  readonly labelCheck: LabelCheckService;
+  readonly totals: TotalService;
   readonly stickyStore: StickyStore;
   readonly alertStore: AlertStore;
   readonly alertFeed: AlertFeed;
@@ -108,6 +129,9 @@ export interface Services {
 }
 
 const hashingQueue = 32;
+const maxPendingWrites = 64;
+/** Records of refused logins per client: so many at once, and one more per minute. */
+const refusedRecordBurst = 10;
 /** How long a batch id is remembered at least. */
 const batchDays = 30;
 
@@ -145,16 +169,19 @@ export function buildBackground(
   const store = openStore(config, metrics, clock);
   const alerts = new AlertService(new AlertStore(store), clock, metrics, log, retention.alertDays);
   const worker = newUuid();
+  const orgs = new OrgStore(store);
+  const shards = new SpendStore(store, clock, retention, 0, 0);
+  const totals = new TotalStore(store, retention.totalDays);
   const spend = new SpendRollup({
-    store: new SpendStore(store, clock, retention, 0, 0),
-    settings: new OrgStore(store),
-    alerts,
-    catalog,
+    shards,
+    slices: new SliceStore(store),
+    orgDays: new OrgDayService({ shards, totals, apps: orgs, alerts, catalog, clock, metrics }),
+    orgs,
     clock,
     log,
     metrics,
     worker,
-    leaseMs: aggregation.intervalSecs * 1500,
+    claimMs: aggregation.intervalSecs * 1500,
     shardDays: retention.shardDays,
   });
   const limits = new LimitRollup({
@@ -164,7 +191,8 @@ export function buildBackground(
     log,
     worker,
   });
-  const prices = priceSource ? { prices: new PriceRollup(new PriceStore(store, retention.priceDays), catalog, priceSource, clock, log) } : {};
+  const priceStore = new PriceStore(store, retention.priceDays);
+  const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
   const readings = new ReadingStore(store, clock, { readings: retention.readingDays, batches: batchDays });
   const devices = new DeviceRollup(new DeletionStore(store), readings, clock);
   return { log, spend, limits, devices, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
@@ -181,38 +209,73 @@ export async function buildServices(
   const credentialStore = new CredentialStore(store);
   const revocations = new RevocationStore(store);
 
-  const audit = new AuditService(auditStore, clock, config.retention.auditDays);
+  const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
+  const audit = new AuditService({ store: auditStore, clock, retentionDays: config.retention.auditDays, pending: pendingWrites });
   const feed = new RevocationFeed(revocations, clock, log);
   const tokenKeys = await importTokenKeys(config.signingKeys);
   // One core is left to everyone else, and of libuv's four threads one to lookups of names: without it no connection to the store opens.
   const hashesAtOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
   const hashing = new Semaphore(hashesAtOnce, hashingQueue, () => unavailable('too many logins at once: try again'));
-  const { bcryptCost, loginPerClientPerMinute: perClient, loginPerAddressPerMinute: perAddress } = config;
-  const credentials = new CredentialService({ store: credentialStore, revocations, feed, audit, clock, metrics, hashing, bcryptCost });
-  const sessions = new SessionService({
-    credentials: credentialStore,
-    sessions: new SessionStore(store),
+  const { bcryptCost, rootSecrets, loginPerAddressPerMinute: perAddress } = config;
+  const failures = new Throttle(clock, perAddress, perAddress / 60);
+  const retrievalMint = new TokenMint('tgt_', new RootKeys(rootSecrets, 'retrieval tokens'));
+  const credentials = new CredentialService({
+    store: credentialStore,
     revocations,
     feed,
     audit,
     clock,
     metrics,
-    keys: tokenKeys,
-    refreshKey: deriveKey(config.rootSecret, 'refresh tokens'),
     hashing,
-    perClient: new Throttle(clock, perClient, perClient / 60),
-    perAddress: new Throttle(clock, perAddress, perAddress / 60),
-    dummyHash: await hashSecret(newSecret(), bcryptCost),
+    bcryptCost,
+    retrievalMint,
+    failures,
   });
-  const orgs = new OrgService({ store: orgStore, credentials, sessions, audit, catalog: config.catalog, clock });
+  // The org service needs sessions, and sessions need to know whether an org is suspended.
+  const tenants: Tenants = { refusal: (of) => orgs.refusal(of) };
+  const logins = new LoginService({
+    credentials: credentialStore,
+    tenants,
+    feed,
+    audit,
+    clock,
+    log,
+    metrics,
+    hashing,
+    failures,
+    refusedRecords: new Throttle(clock, refusedRecordBurst, 1 / 60),
+  });
+  const sessions = new SessionService({
+    credentials: credentialStore,
+    sessions: new SessionStore(store),
+    revocations,
+    tenants,
+    feed,
+    audit,
+    clock,
+    metrics,
+    keys: tokenKeys,
+    refreshKeys: new RootKeys(rootSecrets, 'refresh tokens'),
+    refreshMint: new TokenMint('tgr_', new RootKeys(rootSecrets, 'refresh token marks')),
+    failures,
+  });
+  const orgs: OrgService = new OrgService({ store: orgStore, credentials, sessions, audit, catalog: config.catalog, clock });
+  const clientStore = new ClientStore(store);
+  const clients = new ClientService({ store: clientStore, credentials, revocations, feed, audit, clock, metrics });
+  const lifecycle = new LifecycleService({ store: new LifecycleStore(store), orgs: orgStore, clients, sessions, audit, clock });
   const prices = new PriceService(new PriceStore(store, config.retention.priceDays), config.catalog, clock);
   const alertStore = new AlertStore(store);
   const stickyStore = new StickyStore(store);
   const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64), config.submissionsWaiting);
-  const spend = new SpendService({ store: spendStore, prices, apps: orgStore, clock });
+  const labelStore = new LabelStore(store);
+  const slices = new SliceStore(store);
+  const totals = new TotalService({ totals: new TotalStore(store, config.retention.totalDays), slices, clock });
+  const { shardDays } = config.retention;
+  const exact = new ExactService({ shards: spendStore, totals, labels: labelStore, slices, apps: orgStore, clock, shardDays });
+  const spend = new SpendService({ store: spendStore, labels: labelStore, totals, exact, prices, clock });
   const alerts = new AlertService(alertStore, clock, metrics, log, config.retention.alertDays);
-  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, clock, metrics });
-  const sealer = new Sealer(deriveKey(config.rootSecret, 'leases'));
+  const selection = new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log });
+  const sealer = new Sealer(new RootKeys(rootSecrets, 'leases'));
   const entityStore = new EntityStore(store);
   const configStore = new LimitConfigStore(store);
   const leaseStore = new LeaseStore(store);
@@ -223,7 +286,8 @@ export async function buildServices(
   const takes = new TakeService({ buckets: bucketStore, resolution, clock });
   const apiKeyStore = new ApiKeyStore(store);
   const exists = async (orgId: string) => (await orgs.recallOrgs([orgId]))[0] !== undefined;
-  const apiKeys = new ApiKeyService({ store: apiKeyStore, sessions, orgs: { exists }, audit, clock, log, pepper: config.rootSecret });
+  const deviceKeys = new RootKeys(rootSecrets, 'device keys');
+  const apiKeys = new ApiKeyService({ store: apiKeyStore, sessions, orgs: { exists }, tenants, audit, clock, log, metrics, rootKeys: deviceKeys });
   const deviceStore = new DeviceStore(store);
   const newPerMinute = config.devices.newPerKeyPerMinute;
   const readingStore = new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });
@@ -234,22 +298,29 @@ export async function buildServices(
     metrics,
     store,
     pace,
-    cursors: new Sealer(deriveKey(config.rootSecret, 'cursors')),
+    cursors: new Sealer(new RootKeys(rootSecrets, 'cursors')),
+    pendingWrites,
     catalog: config.catalog,
     tokenKeys,
     guesses: new Throttle(clock, perAddress, perAddress / 60),
     revocationFeed: feed,
     sessions,
     credentials,
+    logins,
+    clients,
+    clientStore,
     orgs,
+    lifecycle,
     orgStore,
     prices,
     spend,
     selection,
-    spendStore,
+    labelStore,
+    labelCheck: new LabelCheckService({ orgs: orgStore, catalog: config.catalog, log }),
+    totals,
     stickyStore,
     alertStore,
-    alertFeed: new AlertFeed(alertStore, log),
+    alertFeed: new AlertFeed(alertStore, clock, log),
     auditStore,
     namespaces,
     resolution,

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JWK } from 'jose';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { type AdminKey, parseAdminKeys } from './identity/admin-key.js';
+import { parseRootSecrets } from './identity/root-secrets.js';
 import { type Catalog, slug } from './spend/price.js';
 
 export interface Config {
@@ -14,9 +16,12 @@ export interface Config {
   /** Where the worker tells its health and metrics; absent: nowhere. */
   readonly workerPort?: number;
   readonly store: StoreSettings;
-  readonly adminKey: string;
-  /** The pepper of device keys, and what all other keys of the deployment are derived from. */
-  readonly rootSecret: string;
+  /** All are valid at once. */
+  readonly adminKeys: readonly AdminKey[];
+  /** All other keys of the deployment are derived from these. The first makes, all verify. */
+  readonly rootSecrets: readonly string[];
+  /** The URL that callers reach the gateway by; absent: as the request names it. */
+  readonly publicUrl?: string;
   /** The first signs, all verify. */
   readonly signingKeys: readonly JWK[];
   readonly bcryptCost: number;
@@ -26,14 +31,16 @@ export interface Config {
   /** Operations under way in one process; 0: any number. */
   readonly gatewayConcurrency: number;
   readonly trustProxy: boolean;
+  /** Origins whose pages may call: exact ones, `*` for any, `loopback` for any on this machine. */
+  readonly corsOrigins: readonly string[];
   readonly logLevel: string;
   readonly catalog: Catalog;
-  readonly loginPerClientPerMinute: number;
+  /** Failed logins, refreshes and retrievals per address and minute. */
   readonly loginPerAddressPerMinute: number;
   /** How many costs, and how many acquires, may wait for the store. */
   readonly submissionsWaiting: number;
   readonly aggregation: { readonly intervalSecs: number; readonly nearIntervalSecs: number };
-  /** A file or URL with the day's prices; absent: the configured defaults serve. */
+  /** An absolute path or an http(s) URL of the price list; absent: the configured defaults apply. */
   readonly priceSource?: string;
   readonly devices: { readonly maxPerOrg: number; readonly newPerKeyPerMinute: number };
   readonly retention: Retention;
@@ -86,6 +93,11 @@ export function silenceNodeVersionWarning(): void {
 const text = z.string().trim().min(1);
 const micros = z.number().int().min(0).max(1e12);
 const days = z.number().int().min(1).max(3650);
+/** A path or URL; anything else that looks like a URL is a mistake. */
+function isPriceSource(source: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) return true;
+  return URL.canParse(source) && (/^https?:/i.test(source) || /^file:\/\/\//i.test(source));
+}
 const fileSchema = z.strictObject({
   models: z
     .record(
@@ -100,13 +112,13 @@ const fileSchema = z.strictObject({
       }),
     )
     .refine((models) => Object.keys(models).length > 0, 'at least one label is needed'),
-  login: z.strictObject({ perClientPerMinute: z.number().int().min(1), perAddressPerMinute: z.number().int().min(1) }),
+  login: z.strictObject({ perAddressPerMinute: z.number().int().min(1) }),
   aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
   devices: z
     .strictObject({ maxPerOrg: z.number().int().min(1).max(1e9), newPerKeyPerMinute: z.number().int().min(1).max(1e9) })
     .default({ maxPerOrg: 100_000, newPerKeyPerMinute: 600 }),
-  prices: z.strictObject({ source: text }).optional(),
+  prices: z.strictObject({ source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL') }).optional(),
   retention: z.strictObject({
     auditDays: days,
     requestDays: days,
@@ -129,6 +141,13 @@ const onOff = z
   .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
   .transform((value) => value === 'true' || value === '1' || value === 'on')
   .default(false);
+const originList = z
+  .string()
+  .transform((value) => value.split(',').map((origin) => origin.trim()))
+  .refine(
+    (origins) => origins.every((origin) => origin === '*' || (/^https?:\/\/[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin)),
+    'must be origins such as https://dash.example.com, separated by commas, or *',
+  );
 const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one').transform((value, context) => {
   const keys = parseJwks(value);
   if (keys) return keys;
@@ -146,13 +165,18 @@ const storeSchema = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   STORE_CLIENT: z.enum(['lean', 'sdk'], 'must be lean or sdk').default('lean'),
 });
+const origin = z.string().transform((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  context.addIssue('must be a URL without a path such as https://tollgate.example.com');
+  return z.NEVER;
+});
 const environmentSchema = storeSchema.extend({
   NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
   HOST: text.default('0.0.0.0'),
   PORT: wholeNumber(0, 65535).default(4000),
   WORKER_PORT: wholeNumber(1, 65535).optional(),
-  TOLLGATE_ADMIN_KEY: z.string('is missing: at least 32 characters').min(32, 'must have at least 32 characters'),
-  API_KEY_PEPPER: z.string('is missing: at least 32 bytes').refine((value) => Buffer.byteLength(value) >= 32, 'must have at least 32 bytes'),
+  PUBLIC_URL: origin.optional(),
   TOLLGATE_SIGNING_KEYS: jwkSet,
   BCRYPT_COST: wholeNumber(4, 15).default(12),
   AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional(),
@@ -160,6 +184,7 @@ const environmentSchema = storeSchema.extend({
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
   GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024),
   TRUST_PROXY: onOff,
+  CORS_ORIGINS: originList.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
 });
 
@@ -167,6 +192,7 @@ const environmentSchema = storeSchema.extend({
 export function loadConfig(environment: Environment): Config {
   const faults: string[] = [];
   const env = checked(environmentSchema, given(environment), faults, (path) => path);
+  const { adminKeys, rootSecrets } = deploymentSecrets(given(environment), faults);
   const file = readConfigFile(environment.TOLLGATE_CONFIG, faults);
   if (!env || !file || faults.length > 0) throw new ConfigError(faults);
   return {
@@ -175,24 +201,32 @@ export function loadConfig(environment: Environment): Config {
     port: env.PORT,
     ...(env.WORKER_PORT ? { workerPort: env.WORKER_PORT } : {}),
     store: storeSettings(env),
-    adminKey: env.TOLLGATE_ADMIN_KEY,
-    rootSecret: env.API_KEY_PEPPER,
+    adminKeys,
+    rootSecrets,
+    ...(env.PUBLIC_URL ? { publicUrl: env.PUBLIC_URL } : {}),
     signingKeys: env.TOLLGATE_SIGNING_KEYS,
     bcryptCost: env.BCRYPT_COST,
     principalRps: env.PRINCIPAL_RPS,
     principalConcurrency: env.PRINCIPAL_CONCURRENCY,
     gatewayConcurrency: env.GATEWAY_CONCURRENCY,
     trustProxy: env.TRUST_PROXY,
+    corsOrigins: env.CORS_ORIGINS ?? (env.NODE_ENV === 'production' ? [] : ['loopback']),
     logLevel: env.LOG_LEVEL,
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
-    loginPerClientPerMinute: file.login.perClientPerMinute,
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
     aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
-    ...(file.prices ? { priceSource: file.prices.source } : {}),
+    ...(file.prices ? { priceSource: priceSource(file.prices.source, configPath(environment.TOLLGATE_CONFIG)) } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
     devices: file.devices,
     retention: file.retention,
   };
+}
+
+function deploymentSecrets(environment: Environment, faults: string[]): Pick<Config, 'adminKeys' | 'rootSecrets'> {
+  const admin = parseAdminKeys(environment.TOLLGATE_ADMIN_KEYS, environment.TOLLGATE_ADMIN_KEY);
+  const roots = parseRootSecrets(environment.TOLLGATE_ROOT_SECRETS, environment.API_KEY_PEPPER);
+  faults.push(...admin.faults, ...roots.faults);
+  return { adminKeys: admin.keys, rootSecrets: roots.secrets };
 }
 
 /** The part of the configuration that `tollgate tables` needs. */
@@ -233,8 +267,16 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[
   return undefined;
 }
 
+const configPath = (path: string | undefined): string => (path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url)));
+
+/** A relative path is relative to the file that names it, wherever the process was started. */
+function priceSource(source: string, configFile: string): string {
+  if (/^https?:/i.test(source)) return source;
+  return /^file:/i.test(source) ? fileURLToPath(source) : resolve(dirname(configFile), source);
+}
+
 function readConfigFile(path: string | undefined, faults: string[]): z.infer<typeof fileSchema> | undefined {
-  const file = path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url));
+  const file = configPath(path);
   try {
     return checked(fileSchema, parseYaml(readFileSync(file, 'utf8')), faults, (at) => `${file}${at ? `, ${at}` : ''}`);
   } catch (error) {

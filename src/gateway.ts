@@ -18,10 +18,11 @@ export interface GatewayOptions extends Surroundings {
   readonly noticeMs?: number;
 }
 
-// A little more than an operation may take after the notice of production: the last one taken on is still answered.
-const drainMs = 7400;
-const lettingGoMs = 2500;
 const lingerMs = 1000;
+// The notice of production, the linger and the 5 s that an operation may take, with some time to spare: the last request that
+// is taken on is still answered. With what follows it is less than the 10 s after which a process is commonly killed.
+const drainMs = 8500;
+const lettingGoMs = 1400;
 
 /** The API process: services, edge, listen. */
 export async function startGateway(config: Config, { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {}): Promise<Gateway> {
@@ -29,6 +30,8 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   await services.revocationFeed.start();
   services.alertFeed.start();
   services.readingFeed.start();
+  // In the background: what it finds changes nothing that is served.
+  services.labelCheck.run().catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
   const edge = await createEdge(services, schema ?? (await createSchema()));
   const { server } = edge;
   await new Promise<void>((resolve, reject) => {
@@ -44,15 +47,15 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
     async stop() {
       edge.drain();
       await sleep(noticeMs);
-      await within(drainMs - noticeMs, edge.close(Math.min(noticeMs, lingerMs)), () => server.closeAllConnections());
+      await within(drainMs - noticeMs, edge.close(Math.min(noticeMs, lingerMs)), () => edge.cut());
       await within(lettingGoMs, letGo(services), () => undefined);
       services.store.close();
     },
   };
 }
 
-async function letGo({ spend, bucketStore, revocationFeed, alertFeed, readingFeed }: Services): Promise<void> {
-  await Promise.all([spend.flush(), bucketStore.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop()]);
+async function letGo({ spend, bucketStore, pendingWrites, revocationFeed, alertFeed, readingFeed }: Services): Promise<void> {
+  await Promise.all([spend.flush(), bucketStore.flush(), pendingWrites.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop()]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {

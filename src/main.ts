@@ -30,11 +30,11 @@ Each takes --help. Configuration is by environment variables and config.yaml: se
 const help: Readonly<Record<string, string>> = {
   dev: 'tollgate dev\n\nStarts the embedded engine (data in TOLLGATE_DATA_DIR, default .tollgate/), creates the tables, and runs gateway and worker.\nKeys that are not set are made at the first start and kept in the data folder. With DYNAMODB_ENDPOINT set, that engine is used.',
   gateway:
-    'tollgate gateway [--processes N]\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEY, API_KEY_PEPPER and\nTOLLGATE_SIGNING_KEYS. With --processes N as many processes share the port, one a core; one that ends is started again.\nSIGTERM: finishes what is under way and exits within 10 s.',
+    'tollgate gateway [--processes N]\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEYS, TOLLGATE_ROOT_SECRETS and\nTOLLGATE_SIGNING_KEYS. With --processes N as many processes share the port, one a core; one that ends is started again.\nSIGTERM: finishes what is under way and exits within 10 s.',
   worker: 'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
   tables:
     'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
-  seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is TOLLGATE_ADMIN_KEY, or the one in the data folder.',
+  seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, or the one in the data folder.',
   keys: 'tollgate keys\n\nPrints a JWK set with one new Ed25519 key. To rotate: put a new key first and keep the old one for an hour.',
 };
 
@@ -65,10 +65,11 @@ async function dev(_args: readonly string[], given: Environment): Promise<void> 
   const { claimDataDir } = await import('./embedded/data-dir.js');
   const dataDir = given.TOLLGATE_DATA_DIR || '.tollgate';
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
-  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...(await devSecrets(dataDir)), ...set };
+  const secrets = await devSecrets(dataDir, given);
+  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...secrets, ...set };
   const config = loadConfig(environment);
   // A key that was given is not for the output, which may be kept anywhere.
-  const shown = set.TOLLGATE_ADMIN_KEY ? {} : { adminKey: config.adminKey };
+  const shown = secrets.TOLLGATE_ADMIN_KEY ? { adminKey: secrets.TOLLGATE_ADMIN_KEY } : {};
   if (given.DYNAMODB_ENDPOINT) {
     await runAll(config, { engine: 'the engine at DYNAMODB_ENDPOINT', ...shown });
     return;
@@ -114,7 +115,7 @@ async function runAll(config: Config, shown: Shown, engineExited?: Promise<void>
 const welcome = (url: string, { engine, adminKey }: Shown): string => `
 Tollgate is running at ${url} (explorer: ${new URL('/', url).href})
 Engine: ${engine}
-Admin key: ${adminKey ?? 'as set by TOLLGATE_ADMIN_KEY'}
+Admin key: ${adminKey ?? 'as set in the environment'}
 
 A first request to paste:
 
@@ -192,8 +193,13 @@ async function seed(args: readonly string[], environment: Environment): Promise<
   const { values } = parseArgs({ args: [...args], options: { url: { type: 'string', default: 'http://127.0.0.1:4000/graphql' } } });
   const { devSecrets } = await import('./embedded/dev-secrets.js');
   const { seedDemo } = await import('./embedded/seed.js');
-  const adminKey = environment.TOLLGATE_ADMIN_KEY || (await devSecrets(environment.TOLLGATE_DATA_DIR || '.tollgate')).TOLLGATE_ADMIN_KEY;
-  process.stdout.write(await seedDemo(values.url, adminKey));
+  const { parseAdminKeys } = await import('./identity/admin-key.js');
+  const { TOLLGATE_ADMIN_KEYS: list, TOLLGATE_ADMIN_KEY: single } = environment;
+  const kept = list || single ? {} : await devSecrets(environment.TOLLGATE_DATA_DIR || '.tollgate', environment);
+  const { keys, faults } = parseAdminKeys(list || undefined, single || kept.TOLLGATE_ADMIN_KEY);
+  const [adminKey] = keys;
+  if (!adminKey || faults.length > 0) throw new ConfigError(faults);
+  process.stdout.write(await seedDemo(values.url, adminKey.key));
 }
 
 async function keys(): Promise<void> {

@@ -12,11 +12,12 @@ export interface WorkerOptions extends Surroundings {
 }
 
 const sweepEveryMs = 10 * 60_000;
-/** How often it is asked whether the day's tidying has been done. */
+/** How often to check whether the day's tidying has been done. */
 const tidyEveryMs = 60 * 60_000;
 const purgeEveryMs = 60_000;
-// A round cut off is made good by the next, whoever runs it.
+// The next round, of whichever worker, makes up for one that was cut off.
 const stopMs = 9000;
+/** How often to check whether the price list of this hour has been fetched. */
 const pricesEveryMs = 5 * 60_000;
 
 /** The background process: ticks until told to stop. */
@@ -40,7 +41,10 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
     ...(sweeps ? [every(sweepEveryMs, 'deleting expired items', () => background.sweep())] : []),
   ];
   // A worker that was away has something to do at once.
-  const first = Promise.all([spend.sumAll(), prices?.refresh()]).catch((error: unknown) => log.error({ err: error }, 'the first round failed'));
+  const first = Promise.all([
+    spend.sumAll().catch((error: unknown) => log.error({ err: error }, 'summing the day failed')),
+    prices?.refresh().catch((error: unknown) => log.error({ err: error, source: config.priceSource }, 'refreshing prices failed')),
+  ]);
   return {
     async stop() {
       const rounds = Promise.all([first, ...loops.map((loop) => loop.stop())]).then(() => undefined);

@@ -11,16 +11,18 @@ import { scopeOf } from '../spend/scope.js';
 import type { AlertFilter, AlertKind, QuotaAlert } from './alert.js';
 import { QuotaAlertConnection, QuotaAlertKindType, QuotaAlertType } from './alert.types.js';
 
+const wrongCursor = 'must be the `cursor` field of a QuotaAlert of this org; edge cursors of `alerts` (`edges.cursor`, `endCursor`) only page that list';
+
 const cursorContext = (orgId: string): string => `${orgId} quotaAlerts`;
 
 @Resolver(() => QuotaAlertType)
 export class AlertResolver {
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'Global id of this alert, for `node`.' })
   id(@Root() { orgId, number }: QuotaAlert) {
     return nodeId('QuotaAlert', orgId, String(number));
   }
 
-  @FieldResolver(() => String, { description: "Pass to the subscription as 'after' to go on from here." })
+  @FieldResolver(() => String, { description: 'Pass it to `quotaAlerts(after:)` to get the alerts after this one.' })
   cursor(@Root() { orgId, number }: QuotaAlert, @Ctx() { cursors }: Context) {
     return cursors.seal(cursorContext(orgId), String(number));
   }
@@ -28,14 +30,29 @@ export class AlertResolver {
   @Authorized<Policy>('alerts:follow')
   @Subscription(() => QuotaAlertType, {
     subscribe: ({ args, context }) => follow(args as FollowArgs, context as Context),
-    description: "With 'after': first what was missed since, then live.",
+    description:
+      'Alerts as they are raised. With `after`: first all that were missed since, in order, then live ones, without gap or repeat. If alerts after that cursor have expired (30 days), an alert of kind GAP comes first.',
   })
   quotaAlerts(
     @Root() alert: QuotaAlert,
-    @Arg('orgId', () => Uuid, { nullable: true }) _orgId: string | null | undefined,
-    @Arg('appId', () => String, { nullable: true, description: 'Only what concerns this app.' }) _appId: string | null | undefined,
-    @Arg('kinds', () => [QuotaAlertKindType], { nullable: true }) _kinds: AlertKind[] | null | undefined,
-    @Arg('after', () => String, { nullable: true, description: 'The `cursor` of the last alert seen.' }) _after: string | null | undefined,
+    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org to follow. Required for the platform admin; absent: the caller’s own.' }) _orgId:
+      | string
+      | null
+      | undefined,
+    @Arg('appId', () => String, {
+      nullable: true,
+      description: 'Only alerts of the quotas that this app counts against. For an app client: absent means itself.',
+    })
+    _appId: string | null | undefined,
+    @Arg('kinds', () => [QuotaAlertKindType], { nullable: true, description: 'Only these kinds (and GAP). Absent: all.' }) _kinds:
+      | AlertKind[]
+      | null
+      | undefined,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'The `cursor` field of the last alert received. The edge cursors of `alerts` are for paging and are refused here.',
+    })
+    _after: string | null | undefined,
   ) {
     return alert;
   }
@@ -48,16 +65,19 @@ interface FollowArgs {
   readonly after?: string | null;
 }
 
-async function follow({ orgId: named, appId, kinds, after }: FollowArgs, context: Context): Promise<AsyncIterable<QuotaAlert>> {
-  const { viewer, loaders, cursors, alertFeed } = context;
+async function follow({ orgId: named, appId, kinds, after: given }: FollowArgs, context: Context): Promise<AsyncIterable<QuotaAlert>> {
+  const { viewer, loaders, cursors, alertFeed, lastEventId } = context;
   requirePolicy(viewer, 'alerts:follow');
   const orgId = orgIdFor(viewer, named);
+  // A browser that reconnects sends the id of the last event it has seen, which is newer than the argument.
+  const after = lastEventId ?? given;
+  context.identifyEvents(({ number }: QuotaAlert) => cursors.seal(cursorContext(orgId), String(number)));
   if (!(await loaders.org(orgId))) throw notFound('org');
   const about = viewer.kind === 'APP_CLIENT' ? (appId ?? viewer.appId) : appId;
   const app = about && appIdIssues(about).length === 0 ? await loaders.app({ orgId, appId: about }) : undefined;
   if (about && !app) throw notFound('app');
   const from = typeof after === 'string' ? cursors.open(cursorContext(orgId), after) : undefined;
-  if (typeof after === 'string' && from === undefined) throw badInput({ path: 'after', message: "is no cursor of this org's alerts" });
+  if (typeof after === 'string' && from === undefined) throw badInput({ path: 'after', message: wrongCursor });
   const filter: AlertFilter = { orgId, ...(app ? { scope: scopeOf(app) } : {}), ...(kinds ? { kinds } : {}) };
   return alertFeed.subscribe(filter, from === undefined ? undefined : Number(from));
 }
@@ -75,7 +95,7 @@ function listing({ alertStore, cursors }: Context, page: PageArgs, orgId: string
 @Resolver(() => OrgType)
 export class OrgAlertResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => QuotaAlertConnection, { description: 'Newest first.' })
+  @FieldResolver(() => QuotaAlertConnection, { description: 'Alerts of the org and all its apps of the last 30 days, newest first.' })
   alerts(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
     return listing(context, page, orgId, 'Org.alerts');
   }
@@ -84,7 +104,9 @@ export class OrgAlertResolver {
 @Resolver(() => AppType)
 export class AppAlertResolver {
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => QuotaAlertConnection, { description: "Newest first. Under quotaScope ORG: the org's." })
+  @FieldResolver(() => QuotaAlertConnection, {
+    description: 'Alerts of the last 30 days on the quotas that this app counts against, newest first. Under quotaScope ORG: those of the org.',
+  })
   alerts(@Root() app: App, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
     return listing(context, page, app.orgId, `App.alerts ${app.appId}`, scopeOf(app));
   }

@@ -17,10 +17,19 @@ export class AlertService {
     private readonly retentionDays: number,
   ) {}
 
-  /** Raises what a judge of quotas has found. One that cannot be written now is only logged: whoever judges next finds it again. */
-  async raiseAll(drafts: readonly (AlertDraft | undefined)[]): Promise<void> {
-    const complain = (error: unknown) => this.log.warn({ err: error }, 'an alert could not be raised yet');
-    await Promise.all(drafts.filter((draft) => draft !== undefined).map((draft) => this.raise(draft).catch(complain)));
+  /** Raises alerts. Returns those that could not be stored now: they are only logged, because the next judgement finds them again. */
+  async raiseAll(drafts: readonly (AlertDraft | undefined)[]): Promise<AlertDraft[]> {
+    const failed: AlertDraft[] = [];
+    await Promise.all(
+      drafts.map(async (draft) => {
+        if (!draft) return;
+        await this.raise(draft).catch((error: unknown) => {
+          failed.push(draft);
+          this.log.warn({ err: error, kind: draft.kind }, 'failed to raise an alert; the next round tries again');
+        });
+      }),
+    );
+    return failed;
   }
 
   /** Raises an alert unless it has been raised: once per scope, label, day and kind, whoever is first. */

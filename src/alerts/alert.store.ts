@@ -1,10 +1,12 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, between, equals, greaterThan } from '../dynamo/expression.js';
+import type { CancellationReason } from '../dynamo/faults.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
 import { scopeKey } from '../spend/scope.js';
-import { type AlertDraft, type AlertKind, laneOf, type QuotaAlert } from './alert.js';
+import { type AlertDraft, type AlertKind, partitionOf, type QuotaAlert } from './alert.js';
 
 const table = 'alerts';
 const digits = 12;
@@ -12,44 +14,47 @@ const digits = 12;
 const padded = (number: number): string => String(number).padStart(digits, '0');
 
 export const markerKey = (draft: AlertDraft) => ({ PK: 'MARK#'.concat(scopeKey(draft)), SK: key`${draft.day}#${draft.label}#${draft.kind}` });
-export const headKey = (lane: number) => ({ PK: key`HEAD#${lane}`, SK: '#HEAD' });
-export const entryKey = (lane: number, number: number) => ({ PK: key`LOG#${lane}`, SK: key`${padded(number)}` });
+export const headKey = (partition: number) => ({ PK: key`HEAD#${partition}`, SK: '#HEAD' });
+export const entryKey = (partition: number, number: number) => ({ PK: key`LOG#${partition}`, SK: key`${padded(number)}` });
 const orgIndex = (orgId: string, number: number) => ({ gsi1pk: key`ORG#${orgId}`, gsi1sk: padded(number) });
 const scopeIndex = (scope: Pick<AlertDraft, 'orgId' | 'appId'>, number: number) => ({ gsi2pk: scopeKey(scope), gsi2sk: padded(number) });
 
 export class AlertStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Raises an alert once: marker, the lane's next number and the entry are written together. False: it was raised before. */
+  /** Raises an alert once: marker, the partition's next number and the entry are one transaction. False: it was raised before. */
   async raise(draft: AlertDraft, raisedAt: Date, expiresAtSecs: number): Promise<boolean> {
-    const lane = laneOf(draft.orgId);
-    let head = await this.head(lane);
+    const partition = partitionOf(draft.orgId);
+    // A marker is never changed, so the nonce in it shows for good who raised the alert.
+    const nonce = newUuid();
+    const isOwn = ([marker]: readonly CancellationReason[]): boolean => marker?.kind === 'condition' && marker.old?.nonce === nonce;
+    let head = await this.head(partition);
     for (let attempt = 0; attempt < 50; attempt++) {
       const number = head + 1;
-      const outcome = await this.client.transact([
-        { table, put: { ...markerKey(draft), expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
-        { table, update: headKey(lane), set: { n: number }, condition: head === 0 ? absent('n') : equals('n', head) },
-        { table, put: toItem(draft, lane, number, raisedAt, expiresAtSecs), condition: absent('PK') },
+      const outcome = await this.client.transact(isOwn, [
+        { table, put: { ...markerKey(draft), nonce, expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
+        { table, update: headKey(partition), set: { n: number }, condition: head === 0 ? absent('n') : equals('n', head) },
+        { table, put: toItem(draft, partition, number, raisedAt, expiresAtSecs), condition: absent('PK') },
       ]);
       if (outcome.done) return true;
       const [marker, taken] = outcome.reasons;
       if (marker?.kind === 'condition') return false;
-      head = taken?.kind === 'condition' && taken.old ? (taken.old.n as number) : await this.head(lane);
+      head = taken?.kind === 'condition' && taken.old ? (taken.old.n as number) : await this.head(partition);
     }
-    throw unavailable('too many alerts are raised at once: try again');
+    throw unavailable('too many alerts are being raised at once: retry');
   }
 
-  /** The number of the newest entry of a lane; 0: none yet. */
-  async head(lane: number): Promise<number> {
-    const item = await this.client.get(table, headKey(lane), { consistent: true });
+  /** The number of the newest entry of a partition; 0: none yet. */
+  async head(partition: number): Promise<number> {
+    const item = await this.client.get(table, headKey(partition), { consistent: true });
     return (item?.n as number | undefined) ?? 0;
   }
 
-  /** A lane's entries beyond a number, in order. */
-  async listLane(lane: number, beyond: number, limit: number): Promise<QuotaAlert[]> {
+  /** A partition's entries beyond a number, in order. */
+  async listPartition(partition: number, beyond: number, limit: number): Promise<QuotaAlert[]> {
     const { items } = await this.client.query({
       table,
-      where: and(equals('PK', key`LOG#${lane}`), greaterThan('SK', padded(beyond))),
+      where: and(equals('PK', key`LOG#${partition}`), greaterThan('SK', padded(beyond))),
       limit,
       consistent: true,
     });
@@ -70,13 +75,13 @@ export class AlertStore {
   }
 
   async load(orgId: string, number: number): Promise<QuotaAlert | undefined> {
-    const item = await this.client.get(table, entryKey(laneOf(orgId), number));
+    const item = await this.client.get(table, entryKey(partitionOf(orgId), number));
     return item?.org_id === orgId ? toAlert(item) : undefined;
   }
 }
 
-const toItem = (draft: AlertDraft, lane: number, number: number, raisedAt: Date, expiresAtSecs: number): Item => ({
-  ...entryKey(lane, number),
+const toItem = (draft: AlertDraft, partition: number, number: number, raisedAt: Date, expiresAtSecs: number): Item => ({
+  ...entryKey(partition, number),
   ...orgIndex(draft.orgId, number),
   ...scopeIndex(draft, number),
   number,

@@ -1,3 +1,14 @@
+/** Where a call came from. */
+export interface Origin {
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** Who acts, and where the call came from. */
+export interface Actor extends Origin {
+  readonly name: string;
+}
+
 /** Who did what to what, append-only. `entityId` of an identity act is a pseudo id such as `$ORG` or `$APP:{id}`. */
 export interface AuditEvent {
   readonly nodeType: 'AuditEvent';
@@ -8,24 +19,37 @@ export interface AuditEvent {
   readonly action: AuditAction;
   readonly entityId: string;
   readonly resource?: string;
+  readonly address?: string;
+  readonly requestId?: string;
   readonly details: readonly AuditDetail[];
 }
 
 export interface AuditDetail {
   readonly name: string;
   readonly value: string;
+  /** Of a setting that was changed: its value before. */
+  readonly previousValue?: string;
 }
 
 export type AuditAction =
   | 'org_registered'
   | 'org_updated'
+  | 'org_suspended'
+  | 'org_resumed'
   | 'app_registered'
   | 'app_updated'
+  | 'app_suspended'
+  | 'app_resumed'
+  | 'app_deleted'
+  | 'client_created'
+  | 'client_deleted'
   | 'credentials_rotated'
   | 'secret_retrieved'
   | 'token_revoked'
   | 'refresh_reused'
+  | 'login_succeeded'
   | 'login_refused'
+  | 'model_overridden'
   | 'entity_created'
   | 'entity_deleted'
   | 'limits_set'
@@ -47,6 +71,16 @@ export const deviceEntity = (hardwareId: string): string => `$DEVICE:${hardwareI
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
 /** An entity's own id, or the pseudo id of what is no entity. */
-export const auditedEntity = /^[A-Za-z0-9$][A-Za-z0-9_.:@$/-]{0,319}$/;
+export const auditedEntity = /^[A-Za-z0-9$][A-Za-z0-9_.:@$/~-]{0,319}$/;
 
 export const auditEventId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Each field in which two states differ, with its value before and after. `unset` stands for a value that is not there. */
+export function changesBetween(before: object, after: object, unset = 'none'): AuditDetail[] {
+  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const shown = (value: unknown): string => (value === undefined || value === null ? unset : typeof value === 'string' ? value : JSON.stringify(value));
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .sort()
+    .map((name) => ({ name, value: shown(now[name]), previousValue: shown(old[name]) }))
+    .filter(({ value, previousValue }) => value !== previousValue);
+}

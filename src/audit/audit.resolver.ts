@@ -12,14 +12,17 @@ import { type AuditEvent, auditedEntity } from './audit-event.js';
 @Resolver(() => OrgType)
 export class OrgAuditResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => AuditEventConnection, { description: 'Newest first.' })
+  @FieldResolver(() => AuditEventConnection, { description: 'Audit events of the org, newest first.' })
   auditEvents(
     @Root() { orgId }: Org,
-    @Arg('entityId', () => String, { nullable: true, description: 'Absent: of all.' }) entityId: string | null | undefined,
+    @Arg('entityId', () => String, { nullable: true, description: 'Only events about this object, as in `AuditEvent.entityId`. Absent: all events.' }) entityId:
+      | string
+      | null
+      | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { auditStore, cursors }: Context,
   ) {
-    if (entityId && !auditedEntity.test(entityId)) throw badInput({ path: 'entityId', message: 'is no id that an audit event can have' });
+    if (entityId && !auditedEntity.test(entityId)) throw badInput({ path: 'entityId', message: 'must be an id as in AuditEvent.entityId' });
     return paginate(
       page,
       { cursors, tenant: orgId, field: `Org.auditEvents ${entityId ?? ''}` },

@@ -1,54 +1,61 @@
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
 import { ulid } from '../lib/id.js';
+import type { PendingWrites } from '../lib/pending-writes.js';
 import type { AuditStore } from './audit.store.js';
-import type { AuditAction, AuditEvent } from './audit-event.js';
+import type { Actor, AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
 
 export interface Act {
   readonly orgId: string;
-  readonly actor: string;
+  /** A bare name where no call stands behind the act. */
+  readonly actor: Actor | string;
   readonly action: AuditAction;
   readonly entityId: string;
   readonly resource?: string;
   readonly details?: Readonly<Record<string, string | number | undefined>>;
+  /** What was changed, from `changesBetween`. */
+  readonly changes?: readonly AuditDetail[];
+}
+
+export interface AuditDeps {
+  readonly store: AuditStore;
+  readonly clock: Clock;
+  readonly retentionDays: number;
+  readonly pending: PendingWrites;
 }
 
 export class AuditService {
-  constructor(
-    private readonly store: AuditStore,
-    private readonly clock: Clock,
-    private readonly retentionDays: number,
-  ) {}
+  constructor(private readonly deps: AuditDeps) {}
 
-  /** The event as a write for the act's own transaction: what happened is on record, and what is on record happened. */
+  /** The event as a write for the transaction of the act: both are stored or neither is. */
   draft(act: Act): Draft {
     const event = this.eventOf(act);
-    return this.store.draft(event, this.expiresAtSecs(event));
+    return this.deps.store.draft(event, this.expiresAtSecs(event));
   }
 
-  /** For acts that write nothing themselves, such as a refused login. */
-  async record(act: Act): Promise<void> {
+  /** Records an act that writes nothing itself, such as a refused login, without making its caller wait. */
+  recordLater(act: Act): void {
     const event = this.eventOf(act);
-    await this.store.append(event, this.expiresAtSecs(event));
+    this.deps.pending.start(() => this.deps.store.append(event, this.expiresAtSecs(event)));
   }
 
-  private eventOf({ orgId, actor, action, entityId, resource, details = {} }: Act): AuditEvent {
-    const nowMs = this.clock.nowMs();
+  private eventOf({ orgId, actor, action, entityId, resource, details = {}, changes = [] }: Act): AuditEvent {
+    const nowMs = this.deps.clock.nowMs();
     const named = Object.entries(details).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: String(value) }]));
     return {
       nodeType: 'AuditEvent',
       orgId,
       eventId: ulid(nowMs),
       at: new Date(nowMs),
-      actor,
+      ...(typeof actor === 'string' ? { actor } : { actor: actor.name, address: actor.address, requestId: actor.requestId }),
       action,
       entityId,
       ...(resource === undefined ? {} : { resource }),
-      details: named,
+      details: [...named, ...changes],
     };
   }
 
   private expiresAtSecs({ at }: AuditEvent): number {
-    return epochSeconds(at.getTime()) + this.retentionDays * 86_400;
+    return epochSeconds(at.getTime()) + this.deps.retentionDays * 86_400;
   }
 }

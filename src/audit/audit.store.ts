@@ -11,9 +11,9 @@ export const auditIndexKey = (orgId: string, eventId: string) => ({ GSI1PK: key`
 export class AuditStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** The write of an event, to ride in the transaction of the act it tells of. */
+  /** The write of an event, to ride in the transaction of the act it tells of. The transaction recognises its own success by it. */
   draft(event: AuditEvent, expiresAtSecs: number): Write {
-    return { table, put: toItem(event, expiresAtSecs), condition: absent('PK') };
+    return { table, put: toItem(event, expiresAtSecs), condition: absent('PK'), fresh: true };
   }
 
   async append(event: AuditEvent, expiresAtSecs: number): Promise<void> {
@@ -51,7 +51,9 @@ const toItem = (event: AuditEvent, expiresAtSecs: number): Item => ({
   action: event.action,
   entity_id: event.entityId,
   resource: event.resource,
-  details: event.details.map(({ name, value }) => ({ name, value })),
+  address: event.address,
+  request_id: event.requestId,
+  details: event.details.map(({ name, value, previousValue }) => ({ name, value, previous_value: previousValue })),
   ttl: expiresAtSecs,
 });
 
@@ -64,5 +66,19 @@ const toEvent = (item: Item): AuditEvent => ({
   action: item.action as AuditAction,
   entityId: item.entity_id as string,
   ...(item.resource ? { resource: item.resource as string } : {}),
-  details: item.details as unknown as AuditDetail[],
+  ...(item.address ? { address: item.address as string } : {}),
+  ...(item.request_id ? { requestId: item.request_id as string } : {}),
+  details: (item.details as unknown as readonly StoredDetail[]).map(toDetail),
+});
+
+interface StoredDetail {
+  readonly name: string;
+  readonly value: string;
+  readonly previous_value?: string;
+}
+
+const toDetail = ({ name, value, previous_value }: StoredDetail): AuditDetail => ({
+  name,
+  value,
+  ...(previous_value === undefined ? {} : { previousValue: previous_value }),
 });

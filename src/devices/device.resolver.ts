@@ -3,7 +3,7 @@ import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
 import { Uuid } from '../graphql/scalars.js';
-import { actorName, orgIdFor, type Policy, type Viewer } from '../identity/viewer.js';
+import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { Device, DeviceCaller } from './device.js';
@@ -21,8 +21,8 @@ export class DeviceResolver {
       'Registers a device, or updates it; a device calls it at each boot. The first API key that registers a device owns it. ' +
       "Another key gets FORBIDDEN, unless the owner's keys are all revoked. An org client may register any device and becomes no owner.",
   })
-  registerDevice(@Arg('input', () => RegisterDeviceInput, { description: 'The device.' }) input: RegisterDeviceInput, @Ctx() { viewer, devices }: Context) {
-    return devices.register(deviceCaller(viewer), input);
+  registerDevice(@Arg('input', () => RegisterDeviceInput, { description: 'The device.' }) input: RegisterDeviceInput, @Ctx() context: Context) {
+    return context.devices.register(deviceCaller(context), input);
   }
 
   @Authorized<Policy>('org:manage')
@@ -32,9 +32,9 @@ export class DeviceResolver {
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
     @Arg('friendlyName', () => String, { nullable: true, description: '1–64 printable ASCII characters. Null removes the name.' })
     friendlyName: string | null | undefined,
-    @Ctx() { viewer, devices }: Context,
+    @Ctx() { viewer, actor, devices }: Context,
   ) {
-    return devices.rename({ orgId: orgIdFor(viewer, orgId), hardwareId }, friendlyName, actorName(viewer));
+    return devices.rename({ orgId: orgIdFor(viewer, orgId), hardwareId }, friendlyName, actor);
   }
 
   @Authorized<Policy>('org:manage')
@@ -47,9 +47,9 @@ export class DeviceResolver {
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
     @Arg('keyId', () => Uuid, { nullable: true, description: 'An active API key of the org. Null: the next key that registers the device becomes its owner.' })
     keyId: string | null | undefined,
-    @Ctx() { viewer, devices }: Context,
+    @Ctx() { viewer, actor, devices }: Context,
   ) {
-    return devices.assign({ orgId: orgIdFor(viewer, orgId), hardwareId }, keyId, actorName(viewer));
+    return devices.assign({ orgId: orgIdFor(viewer, orgId), hardwareId }, keyId, actor);
   }
 
   @Authorized<Policy>('org:manage')
@@ -62,9 +62,9 @@ export class DeviceResolver {
   deleteDevice(
     @Arg('orgId', () => Uuid, orgArgument) orgId: string | null | undefined,
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
-    @Ctx() { viewer, devices }: Context,
+    @Ctx() { viewer, actor, devices }: Context,
   ) {
-    return devices.delete({ orgId: orgIdFor(viewer, orgId), hardwareId }, actorName(viewer));
+    return devices.delete({ orgId: orgIdFor(viewer, orgId), hardwareId }, actor);
   }
 
   @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })
@@ -113,9 +113,8 @@ export class OrgDeviceResolver {
 }
 
 /** The caller as the rules of ownership see it. */
-export function deviceCaller(viewer: Viewer): DeviceCaller {
+export function deviceCaller({ viewer, actor }: Pick<Context, 'viewer' | 'actor'>): DeviceCaller {
   const orgId = orgIdFor(viewer, undefined);
-  const actor = actorName(viewer);
   if (viewer.kind !== 'DEVICE_KEY') return { orgId, actor };
   const { ownerId, hardwareId } = viewer;
   return { orgId, actor, key: { ownerId, ...(hardwareId === undefined ? {} : { hardwareId }) } };

@@ -1,5 +1,5 @@
 import type { AuditService } from '../audit/audit.service.js';
-import { deviceEntity } from '../audit/audit-event.js';
+import { type Actor, deviceEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, rateLimited, refuseAny, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
@@ -62,7 +62,7 @@ export class DeviceService {
     throw unavailable('registerDevice: too many registrations of this device at once; retry');
   }
 
-  async rename(ref: DeviceRef, friendlyName: string | null | undefined, actor: string): Promise<Device> {
+  async rename(ref: DeviceRef, friendlyName: string | null | undefined, actor: Actor): Promise<Device> {
     const device = refOf(ref, typeof friendlyName === 'string' ? friendlyNameIssues(friendlyName, 'friendlyName') : []);
     const name = friendlyName ?? undefined;
     const act = this.act(device, actor, 'device_renamed', { friendly_name: name });
@@ -70,7 +70,7 @@ export class DeviceService {
   }
 
   /** Hands a device to a key and its successors; without a key, to the next key that registers it. */
-  async assign(ref: DeviceRef, keyId: string | null | undefined, actor: string): Promise<Device> {
+  async assign(ref: DeviceRef, keyId: string | null | undefined, actor: Actor): Promise<Device> {
     const device = refOf(ref);
     const owner = keyId ? await this.deps.keys.lineOf(device.orgId, keyId) : undefined;
     if (keyId && owner === undefined) throw notFound('API key');
@@ -79,7 +79,7 @@ export class DeviceService {
   }
 
   /** Deletes a device; the worker deletes its readings. False if there was none. */
-  async delete(ref: DeviceRef, actor: string): Promise<boolean> {
+  async delete(ref: DeviceRef, actor: Actor): Promise<boolean> {
     const device = refOf(ref);
     for (let round = 0; round < maxRounds; round++) {
       const found = await this.find(device);
@@ -107,7 +107,7 @@ export class DeviceService {
   private async create({ orgId, actor }: DeviceCaller, write: RegistrationWrite): Promise<Device | undefined> {
     const { devices, registrations, maxPerOrg } = this.deps;
     const { hardwareId, firmwareVersion } = write.registration;
-    const waitMs = registrations.take(actor);
+    const waitMs = registrations.take(actor.name);
     if (waitMs > 0) throw tooManyNew(waitMs, registrations.burst);
     const notDeletedSince = new Date(write.at.getTime() - returnAfterMs);
     const creation = { ...write, confirmationId: newUuid(), maxDevices: maxPerOrg, notDeletedSince };
@@ -119,7 +119,7 @@ export class DeviceService {
     return undefined;
   }
 
-  private act({ orgId, hardwareId }: DeviceRef, actor: string, action: DeviceAction, details: Readonly<Record<string, string | undefined>>) {
+  private act({ orgId, hardwareId }: DeviceRef, actor: Actor, action: DeviceAction, details: Readonly<Record<string, string | undefined>>) {
     return this.deps.audit.draft({ orgId, actor, action, entityId: deviceEntity(hardwareId), details });
   }
 

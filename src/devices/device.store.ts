@@ -75,7 +75,7 @@ export class DeviceStore {
     };
     const isRoom = or(absent('device_count'), lessThan('device_count', maxDevices));
     const isGone = or(absent('deleted_at'), atMost('deleted_at', notDeletedSince.toISOString()), greaterThan('deleted_at', aheadOf(at)));
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table, put: item, condition: absent('hardware_id') },
       { table, update: deviceCountKey(orgId), add: { device_count: 1 }, condition: isRoom },
       { table, check: deletionKey(ref), condition: isGone },
@@ -139,7 +139,7 @@ export class DeviceStore {
   async delete(device: Device, at: Date, drafts: readonly Draft[]): Promise<boolean> {
     const deletedAt = at.toISOString();
     const word = { deleted_at: deletedAt, gsi1pk: deletionIndexKey, gsi1sk: deletedAt, [generationAttribute(device.generation)]: deletedAt };
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, delete: deviceKey(device), condition: isSameLife(device) },
       { table, update: deviceCountKey(device.orgId), add: { device_count: -1 }, condition: present('device_count') },
       { table, update: deletionKey(device), set: word },
@@ -160,7 +160,7 @@ export class DeviceStore {
   }
 
   private async change(ref: DeviceRef, change: Changes, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, update: deviceKey(ref), ...change, condition: present('confirmation_id') },
       ...(drafts as readonly Write[]),
     ]);

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/audit-event.js';
 import type { Issue } from '../lib/errors.js';
 
 export interface DeviceFeature {
@@ -61,7 +62,7 @@ export interface DeviceKey {
 /** The caller of `registerDevice` or `ingest`: a device key, or the org client, which has no key. */
 export interface DeviceCaller {
   readonly orgId: string;
-  readonly actor: string;
+  readonly actor: Actor;
   readonly key?: DeviceKey;
 }
 

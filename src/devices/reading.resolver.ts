@@ -35,7 +35,7 @@ export class DeviceReadingResolver {
     const { orgId, hardwareId } = device;
     return paginate(
       page,
-      { cursors, tenant: orgId, field: `Device.readings ${hardwareId}`, most: maxReadingsPerPage },
+      { cursors, tenant: orgId, field: `Device.readings ${hardwareId}`, max: maxReadingsPerPage },
       ({ timestampMs, batchId }: Reading) => `${timestampMs} ${batchId}`,
       (limit, after) =>
         readingStore.list(
@@ -77,8 +77,8 @@ export class ReadingResolver {
     nullable: true,
     description: 'Stores readings, each exactly once by its batch id. A reading that is not valid is REJECTED and does not affect the others.',
   })
-  async ingest(@Arg('input', () => IngestInput, { description: 'The readings.' }) { readings }: IngestInput, @Ctx() { viewer, ingestion }: Context) {
-    const judged = await ingestion.ingest(deviceCaller(viewer), readings);
+  async ingest(@Arg('input', () => IngestInput, { description: 'The readings.' }) { readings }: IngestInput, @Ctx() context: Context) {
+    const judged = await context.ingestion.ingest(deviceCaller(context), readings);
     return { settledBatchIds: settledIds(judged), verdicts: judged.map(presented) };
   }
 

@@ -3,6 +3,7 @@ import { absent, and, atMost, between, type Condition, equals, greaterThan, or }
 import { StoreUnavailable } from '../dynamo/faults.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import { Overloaded } from '../lib/errors.js';
+import { newUuid } from '../lib/id.js';
 import { Semaphore } from '../lib/semaphore.js';
 import type { ReadingsRef } from './device.js';
 import { batchIdIn, batchKey, readingKey, readingRange, readingSortKey, readingsKey } from './device-keys.js';
@@ -55,10 +56,12 @@ export class ReadingStore {
   /** Stores each reading once: its marker and itself together or not at all. No two of them may have the same device and batch id. */
   async put(readings: readonly NewReading[]): Promise<Verdict[]> {
     const verdicts = new Map<NewReading, Verdict>();
+    // Marks what this call stores, so that a success whose reply was lost is not taken for a duplicate.
+    const nonce = newUuid();
     // In the order of measurement, because a subscription skips a reading measured before the last one it saw.
     const ordered = [...readings].sort((a, b) => a.reading.timestampMs - b.reading.timestampMs);
     for (let i = 0, isThere = true; i < ordered.length && isThere; i += maxReadingsPerTransaction)
-      isThere = await this.putGroup(ordered.slice(i, i + maxReadingsPerTransaction), verdicts);
+      isThere = await this.putGroup(ordered.slice(i, i + maxReadingsPerTransaction), nonce, verdicts);
     return readings.map((reading) => verdicts.get(reading) ?? retry);
   }
 
@@ -143,16 +146,16 @@ export class ReadingStore {
   }
 
   /** False if the store did not answer. The rest is not tried then. */
-  private async putGroup(group: readonly NewReading[], verdicts: Map<NewReading, Verdict>): Promise<boolean> {
+  private async putGroup(group: readonly NewReading[], nonce: string, verdicts: Map<NewReading, Verdict>): Promise<boolean> {
     let open = group;
     try {
       // Each round settles at least the one whose condition failed.
       for (let round = 0; open.length > 0 && round < maxRounds; round++) {
-        const writes = open.flatMap((reading) => this.writesOf(reading));
-        const send = () => this.client.transact(writes);
+        const writes = open.flatMap((reading) => this.writesOf(reading, nonce));
+        const send = () => this.client.transact('judged', writes);
         const outcome = await (open.length > maxReadingsOfSmallTransaction ? this.turns.run(send) : send());
         for (const [i, reading] of open.entries()) {
-          const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, outcome.reasons.slice(2 * i, 2 * i + 2));
+          const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, nonce, outcome.reasons.slice(2 * i, 2 * i + 2));
           if (verdict) verdicts.set(reading, verdict);
         }
         open = open.filter((reading) => !verdicts.has(reading));
@@ -165,7 +168,7 @@ export class ReadingStore {
     }
   }
 
-  private writesOf({ reading, hash, generation }: NewReading): Write[] {
+  private writesOf({ reading, hash, generation }: NewReading, nonce: string): Write[] {
     const device = { orgId: reading.orgId, hardwareId: reading.hardwareId, generation };
     const nowMs = this.clock.nowMs();
     const nowSecs = epochSeconds(nowMs);
@@ -176,6 +179,7 @@ export class ReadingStore {
       hardware_id: reading.hardwareId,
       received_at: new Date(nowMs).toISOString(),
       payload_hash: hash,
+      nonce,
       expiration_time: Math.max(expires, nowSecs + this.retentionDays.batches * 86_400),
     };
     const isFree = (keyAttribute: string): Condition => or(absent(keyAttribute), atMost('expiration_time', nowSecs));
@@ -187,9 +191,10 @@ export class ReadingStore {
 }
 
 /** The verdict that a cancelled transaction's reasons give for one reading; undefined if neither reason is its own. */
-function verdictOf({ hash }: NewReading, reasons: readonly { readonly kind: string; readonly old?: Item }[]): Verdict | undefined {
+function verdictOf({ hash }: NewReading, nonce: string, reasons: readonly { readonly kind: string; readonly old?: Item }[]): Verdict | undefined {
   const failed = reasons.find(({ kind }) => kind === 'condition');
   if (!failed) return undefined;
+  if (failed.old?.nonce === nonce) return { kind: 'STORED' };
   return failed.old?.payload_hash === hash ? { kind: 'DUPLICATE' } : conflict;
 }
 

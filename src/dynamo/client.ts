@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, systemClock } from '../lib/clock.js';
-import { newUuid } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Pace } from '../lib/pace.js';
 import { sleep } from '../lib/timers.js';
@@ -17,7 +16,11 @@ interface Target {
   readonly table: TableName;
   readonly condition?: Condition;
 }
-export type Put = Target & { readonly put: Item };
+export type Put = Target & {
+  readonly put: Item;
+  /** Its key is random and was made for this transaction alone. So its condition fails only if the transaction was applied before. */
+  readonly fresh?: true;
+};
 export type Update = Target & Changes & { readonly update: Key };
 export type Delete = Target & { readonly delete: Key };
 export type Check = Target & { readonly check: Key };
@@ -40,9 +43,16 @@ export interface WriteOptions {
   readonly onThrottled?: () => void;
 }
 
-export interface TransactOptions extends Pick<WriteOptions, 'onThrottled'> {
-  readonly token?: string;
-}
+/**
+ * How a transaction is resolved whose reply was lost. It is sent again without a request token, because the embedded engine
+ * scans all tokens of the last ten minutes on each transaction. So a transaction that was applied must fail one of its own
+ * conditions when it is repeated, and somebody must recognise that as success:
+ * - 'fresh': one of its puts is `fresh`. If the condition of that put fails, the transaction is done.
+ * - a function: returns true if the reasons show a nonce of this attempt. Then the transaction is done.
+ * - 'judged': the caller judges each write by its reason, by a nonce in the item or by reading again.
+ * - 'never': the transaction could be applied twice. It is not repeated, and the caller is told that the outcome is unknown.
+ */
+export type TransactRepeat = 'fresh' | 'judged' | 'never' | ((reasons: readonly CancellationReason[]) => boolean);
 
 export interface Query {
   readonly table: TableName;
@@ -208,24 +218,18 @@ export class StoreClient {
     return output.old ? { done: false, old: output.old } : { done: false };
   }
 
-  /**
-   * All of the writes or none. A lost reply is asked for again under the same token, which DynamoDB honours for ten
-   * minutes; `token` lets a caller repeat it later still.
-   */
-  async transact(writes: readonly (Write | Check)[], { token = newUuid(), onThrottled }: TransactOptions = {}): Promise<TransactOutcome> {
+  /** All of the writes or none. `repeat` says how a lost reply is resolved. */
+  async transact(repeat: TransactRepeat, writes: readonly (Write | Check)[], options: Pick<WriteOptions, 'onThrottled'> = {}): Promise<TransactOutcome> {
     if (!writes.some((write) => write.condition)) throw new Error('a transaction without a condition is not safe to repeat');
-    const items = writes.map((write) => {
-      if ('check' in write) {
-        return { ConditionCheck: { ...this.conditionInput(write), Key: write.check, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } };
-      }
-      const [call, input] = this.writeInput(write);
-      const kind = { put: 'Put', update: 'Update', delete: 'Delete' }[call as 'put' | 'update' | 'delete'];
-      return { [kind]: { ...input, ...(write.condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}) } };
-    });
-    const output = await this.attempt('transact', { TransactItems: items, ClientRequestToken: token }, true, onThrottled ? { onThrottled } : {});
+    const freshAt = writes.findIndex((write) => 'put' in write && write.fresh && write.condition);
+    if (repeat === 'fresh' && freshAt < 0) throw new Error('a transaction without a fresh put cannot recognise its own success by one');
+    const TransactItems = writes.map((write) => this.transactItem(write));
+    const output = await this.attempt('transact', { TransactItems }, repeat !== 'never', options);
     if (!isFault(output)) return { done: true };
     if (output.kind !== 'cancelled') throw new Error(`a transaction cannot fail with ${output.kind}`);
-    return { done: false, reasons: output.reasons };
+    const { reasons } = output;
+    const isOwn = repeat === 'fresh' ? reasons[freshAt]?.kind === 'condition' : typeof repeat === 'function' && repeat(reasons);
+    return isOwn ? { done: true } : { done: false, reasons };
   }
 
   close(): void {
@@ -234,6 +238,14 @@ export class StoreClient {
 
   private named(table: TableName): string {
     return this.tablePrefix + table;
+  }
+
+  private transactItem(write: Write | Check): object {
+    const old = write.condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {};
+    if ('check' in write) return { ConditionCheck: { ...this.conditionInput(write), Key: write.check, ...old } };
+    const [call, input] = this.writeInput(write);
+    const kind = { put: 'Put', update: 'Update', delete: 'Delete' }[call as 'put' | 'update' | 'delete'];
+    return { [kind]: { ...input, ...old } };
   }
 
   private writeInput(write: Write): [CallName, Record<string, unknown>] {
@@ -305,7 +317,7 @@ export class StoreClient {
         this.metrics?.storeCalls.inc({ call, outcome: fault.kind });
         this.tally(0, 0);
         if (fault.kind === 'bug') throw error;
-        const answer = definite(fault);
+        const answer = definite(fault, applied);
         if (answer) return answer;
         if (fault.kind === 'throttled' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'throttled'))) onThrottled?.();
         if (fault.kind === 'unknown') {
@@ -344,8 +356,14 @@ const isRead = (call: CallName): boolean => call === 'get' || call === 'batchGet
 type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
 
 /** A cancelled transaction is an answer only if a condition failed; mere conflicts and throttles go again. */
-const definite = (fault: Fault): Definite | undefined =>
-  fault.kind === 'condition' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'condition')) ? fault : undefined;
+function definite(fault: Fault, applied: Applied): Definite | undefined {
+  if (fault.kind === 'condition') return fault;
+  if (fault.kind !== 'cancelled') return undefined;
+  const isAnswer = ({ kind }: CancellationReason) => kind === 'condition' || kind === 'none';
+  // After a lost reply each reason counts, because the one that is missing may be the one that shows the own success.
+  const isDefinite = applied === 'unknown' ? fault.reasons.every(isAnswer) : true;
+  return isDefinite && fault.reasons.some(({ kind }) => kind === 'condition') ? fault : undefined;
+}
 
 const isFault = (output: Record<string, unknown> | Definite): output is Definite => output.kind === 'condition' || output.kind === 'cancelled';
 

@@ -53,8 +53,6 @@ export function classify(error: unknown, decode: (item: unknown) => Item): Fault
   if (throttles.has(name)) return { kind: 'throttled' };
   if (conflicts.has(name)) return { kind: 'conflict' };
   if (notSigned.has(name) || (raw.code && neverSent.has(raw.code)) || /did not establish a connection/.test(raw.message ?? '')) return { kind: 'refused' };
-  // Under the same token a first attempt is still at work: it may yet be applied.
-  if (name === 'TransactionInProgressException') return { kind: 'unknown' };
   if (raw.$fault === 'client' && name !== 'TimeoutError' && name !== 'RequestTimeout') return { kind: 'bug' };
   return { kind: 'unknown' };
 }

@@ -3,20 +3,32 @@ import { join } from 'node:path';
 import { newSigningKeys } from '../identity/token.js';
 import { randomToken } from '../lib/id.js';
 
-/** What a deployment must bring itself, made at the first start and kept, so that tokens and keys outlive a restart. */
-export interface DevSecrets {
+interface DevSecrets {
   readonly TOLLGATE_ADMIN_KEY: string;
-  readonly API_KEY_PEPPER: string;
+  readonly TOLLGATE_ROOT_SECRETS: string;
   readonly TOLLGATE_SIGNING_KEYS: string;
 }
 
-export async function devSecrets(dataDir: string): Promise<DevSecrets> {
+/** The variables that take the place of a secret made here. */
+const outrankedBy: Readonly<Record<keyof DevSecrets, readonly string[]>> = {
+  TOLLGATE_ADMIN_KEY: ['TOLLGATE_ADMIN_KEY', 'TOLLGATE_ADMIN_KEYS'],
+  TOLLGATE_ROOT_SECRETS: ['TOLLGATE_ROOT_SECRETS', 'API_KEY_PEPPER'],
+  TOLLGATE_SIGNING_KEYS: ['TOLLGATE_SIGNING_KEYS'],
+};
+
+/** The secrets that a deployment must bring itself and `given` lacks. Made at the first start and kept, so that tokens and keys outlive a restart. */
+export async function devSecrets(dataDir: string, given: Readonly<Record<string, string | undefined>>): Promise<Partial<DevSecrets>> {
+  const kept = await keptSecrets(dataDir);
+  return Object.fromEntries(Object.entries(kept).filter(([name]) => !outrankedBy[name as keyof DevSecrets]?.some((other) => given[other])));
+}
+
+async function keptSecrets(dataDir: string): Promise<DevSecrets> {
   prepareDataDir(dataDir);
   const path = join(dataDir, 'secrets.json');
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as DevSecrets;
   const made: DevSecrets = {
     TOLLGATE_ADMIN_KEY: `tga_${randomToken(32)}`,
-    API_KEY_PEPPER: randomToken(32),
+    TOLLGATE_ROOT_SECRETS: randomToken(32),
     TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }),
   };
   // Written beside and renamed: a start that is killed here leaves no half a file behind.

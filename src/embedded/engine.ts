@@ -45,8 +45,8 @@ export async function startEngine({ dataDir, only, isPrivate = false }: EngineOp
   const launch = binary ? dynoxide(binary, address, dataDir) : local?.();
   if (!launch) {
     throw new Error(
-      `no DynamoDB engine for ${process.platform}-${process.arch}: the package @dynoxide/${process.platform}-${process.arch} is not installed (was npm run with --omit=optional?), nor is DynamoDB Local; ` +
-        'run `npm ci` again, or set DYNAMODB_ENDPOINT to an engine of your own',
+      `no DynamoDB engine for ${process.platform}-${process.arch}: neither @dynoxide/${process.platform}-${process.arch} nor DynamoDB Local is installed; ` +
+        `run \`npm install --no-save @dynoxide/${process.platform}-${process.arch}\`, or set DYNAMODB_ENDPOINT to an engine of your own`,
     );
   }
   return isEnclosed ? runEnclosed(launch) : run(launch, address);

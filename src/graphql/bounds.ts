@@ -1,71 +1,66 @@
-import {
-  type ASTVisitor,
-  type DocumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  getNamedType,
-  isCompositeType,
-  Kind,
-  type OperationDefinitionNode,
-  type SelectionSetNode,
-  type ValidationContext,
-  type ValidationRule,
-  visit,
-} from 'graphql';
-import { badInput } from '../lib/errors.js';
+import { type DocumentNode, type FieldNode, type FragmentDefinitionNode, Kind, type SelectionSetNode, visit } from 'graphql';
 
-/** What one operation may ask for, whatever transport it comes by. */
+/** Limits of one operation, the same for every transport. */
 export const bounds = {
   depth: 10,
   aliases: 15,
   rootFields: 5,
   directives: 10,
   tokens: 1000,
+  documentChars: 64 * 1024,
+  nameChars: 128,
+  literalChars: 8 * 1024,
+  /** Sum over all field names of their occurrences squared: GraphQL's merge rule compares every pair of equal names. */
+  equalFieldPairs: 10_000,
   complexity: 10_000,
-  /** From here on an operation counts as a list, which goes first when there is too much to do. */
+  /** From here on an operation counts as a list, which is rejected first under load. */
   listComplexity: 50,
   listItems: 100,
   bodyBytes: 256 * 1024,
+  errorBytes: 16 * 1024,
   frameBytes: 64 * 1024,
   operationMs: 5000,
   socketOperations: 10,
+  pendingSocketsPerAddress: 64,
+  socketsPerAddress: 1024,
+  socketsPerPrincipal: 512,
   bufferedBytes: 1024 * 1024,
 } as const;
 
-/** Guessing these is what an attacker would want to do many times in one request. */
+/** An attacker would repeat these in one request to guess credentials. */
 const credentialFields = new Set(['issueToken', 'refreshToken', 'retrieveSecret']);
 
-/** Refuses documents past the bounds. Introspection is exempt where it is on at all: tools ask for more than users do. */
-export const boundsRule: ValidationRule = (context: ValidationContext): ASTVisitor => ({
-  Document(document) {
-    const fragments = new Map(
-      document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]),
-    );
-    const refuse = (what: string, found: number, most: number) => {
-      if (found > most)
-        context.reportError(new GraphQLError(`the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}, more than the ${most} allowed`));
-    };
-    const counted = countOutsideIntrospection(document);
-    refuse('aliases', counted.aliases, bounds.aliases);
-    refuse('directives', counted.directives, bounds.directives);
-    if (counted.longestList > bounds.listItems)
-      context.reportError(new GraphQLError(`a list of ${counted.longestList} items, more than the ${bounds.listItems} allowed`));
-    const depths = new Map<string, number>();
-    for (const operation of document.definitions) {
-      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-      const roots = rootFields(operation.selectionSet, fragments, new Map());
-      refuse('root fields', roots.length, bounds.rootFields);
-      refuse('credential fields', roots.filter(({ name }) => credentialFields.has(name.value)).length, 1);
-      // graphql-js throws where it should refuse: over the variable in its validation, over a root left out when it subscribes.
-      if (operation.operation === 'subscription' && isConditional(operation.selectionSet, fragments, new Set()))
-        throw new GraphQLError('the root of a subscription takes no @skip and no @include', { nodes: operation });
-      refuse('depth', depthOf(operation.selectionSet, fragments, depths), bounds.depth);
-    }
-  },
-});
+/** Every bound that a parsed document exceeds. Introspection is exempt where it is on at all, because tools ask for more than users do. */
+export function boundIssues(document: DocumentNode): string[] {
+  const issues: string[] = [];
+  const refuse = (what: string, found: number, max: number) => {
+    if (found > max) issues.push(`the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}; the maximum is ${max}`);
+  };
+  const counted = countOutsideIntrospection(document);
+  refuse('aliases', counted.aliases, bounds.aliases);
+  refuse('directives', counted.directives, bounds.directives);
+  refuse('pairs of fields with the same name', counted.equalFieldPairs, bounds.equalFieldPairs);
+  if (counted.longestList > bounds.listItems) issues.push(`a list literal has ${counted.longestList} items; the maximum is ${bounds.listItems}`);
+  if (counted.longestName > bounds.nameChars) issues.push(`a name has ${counted.longestName} characters; the maximum is ${bounds.nameChars}`);
+  if (counted.longestLiteral > bounds.literalChars)
+    issues.push(`a string literal has ${counted.longestLiteral} characters; the maximum is ${bounds.literalChars}: send it as a variable`);
+  const fragments = fragmentsOf(document);
+  const depths = new Map<string, number>();
+  for (const operation of document.definitions) {
+    if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
+    const roots = rootFields(operation.selectionSet, fragments, new Map());
+    refuse('root fields', roots.length, bounds.rootFields);
+    refuse('credential fields', roots.filter(({ name }) => credentialFields.has(name.value)).length, 1);
+    // graphql-js throws where it should report: over the variable in its validation, over a skipped root when it subscribes.
+    if (operation.operation === 'subscription' && isConditional(operation.selectionSet, fragments, new Set()))
+      issues.push('the root field of a subscription must not have @skip or @include');
+    refuse('depth', depthOf(operation.selectionSet, fragments, depths), bounds.depth);
+  }
+  return issues;
+}
+
+export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+  new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
 
 /** Whether a directive decides over a root field. */
 function isConditional({ selections }: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, seen: Set<string>): boolean {
@@ -82,22 +77,42 @@ function isConditional({ selections }: SelectionSetNode, fragments: ReadonlyMap<
 
 const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
 
-function countOutsideIntrospection(document: DocumentNode): { aliases: number; directives: number; longestList: number } {
-  const counted = { aliases: 0, directives: 0, longestList: 0 };
+interface Counts {
+  aliases: number;
+  directives: number;
+  equalFieldPairs: number;
+  longestList: number;
+  longestName: number;
+  longestLiteral: number;
+}
+
+function countOutsideIntrospection(document: DocumentNode): Counts {
+  const counts: Counts = { aliases: 0, directives: 0, equalFieldPairs: 0, longestList: 0, longestName: 0, longestLiteral: 0 };
+  const occurrences = new Map<string, number>();
   visit(document, {
+    Name({ value }) {
+      counts.longestName = Math.max(counts.longestName, value.length);
+    },
+    StringValue({ value }) {
+      counts.longestLiteral = Math.max(counts.longestLiteral, value.length);
+    },
     Field(field) {
+      const key = (field.alias ?? field.name).value;
+      const before = occurrences.get(key) ?? 0;
+      occurrences.set(key, before + 1);
+      counts.equalFieldPairs += 2 * before + 1;
       if (isIntrospection(field)) return false;
-      if (field.alias) counted.aliases++;
+      if (field.alias) counts.aliases++;
       return undefined;
     },
     Directive() {
-      counted.directives++;
+      counts.directives++;
     },
     ListValue({ values }) {
-      counted.longestList = Math.max(counted.longestList, values.length);
+      counts.longestList = Math.max(counts.longestList, values.length);
     },
   });
-  return counted;
+  return counts;
 }
 
 /** The fields of the root, fragments opened: each once, and one field more than allowed is enough to know. */
@@ -140,88 +155,4 @@ function depthOf(selections: SelectionSetNode, fragments: ReadonlyMap<string, Fr
     }
   }
   return deepest;
-}
-
-type Variables = Readonly<Record<string, unknown>>;
-
-/** The static complexity of a valid operation with these variables: 1 per field, times `first` below a connection. Throws if a list is too long. */
-export function staticCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
-  const longest = longestArray(variables);
-  if (longest > bounds.listItems) throw badInput({ path: 'variables', message: `a list of ${longest} items, more than the ${bounds.listItems} allowed` });
-  return fixedCosts.get(operation) ?? complexity(schema, document, operation, variables);
-}
-
-/** Fields that may read thousands of items for one answer. */
-const heavyFields: ReadonlyMap<string, number> = new Map([
-  ['Device.series', 500],
-  ['Org.resourceCapacity', 500],
-  ['Org.resourceUsage', 500],
-  ['Entity.usage', 50],
-  ['Org.spendHistory', 50],
-  ['App.spendHistory', 50],
-]);
-
-// Costs of operations that no variable can change, for as long as their documents are remembered.
-const fixedCosts = new WeakMap<OperationDefinitionNode, number>();
-
-/** Whether it is known to be a list, whatever its variables. */
-export const isKnownList = (operation: OperationDefinitionNode): boolean => (fixedCosts.get(operation) ?? 0) >= bounds.listComplexity;
-
-export function complexity(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
-  const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
-  const defaults = new Map(operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]));
-  const known = new Map<string, number>();
-  let isFixed = true;
-
-  const pageSize = (field: FieldNode, parent: GraphQLObjectType): number => {
-    const argument = parent.getFields?.()[field.name.value]?.args.find(({ name }) => name === 'first');
-    if (!argument) return 1;
-    const given = field.arguments?.find(({ name }) => name.value === 'first')?.value;
-    if (given?.kind === Kind.VARIABLE) isFixed = false;
-    const literal = given?.kind === Kind.VARIABLE ? defaults.get(given.name.value) : given;
-    const value =
-      given?.kind === Kind.VARIABLE && Object.hasOwn(variables, given.name.value) && variables[given.name.value] !== undefined
-        ? variables[given.name.value]
-        : literal?.kind === Kind.INT
-          ? Number(literal.value)
-          : undefined;
-    return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
-  };
-  const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType): number => {
-    let cost = 0;
-    for (const selection of selections.selections) {
-      if (selection.kind === Kind.FIELD) {
-        cost += heavyFields.get(`${parent.name}.${selection.name.value}`) ?? 1;
-        const type = getNamedType(parent.getFields?.()[selection.name.value]?.type);
-        if (selection.selectionSet && isCompositeType(type)) cost += pageSize(selection, parent) * costOf(selection.selectionSet, type as GraphQLObjectType);
-        continue;
-      }
-      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
-      if (!fragment) continue;
-      const condition = fragment.typeCondition && schema.getType(fragment.typeCondition.name.value);
-      const type = (condition ?? parent) as GraphQLObjectType;
-      if (selection.kind === Kind.INLINE_FRAGMENT) {
-        cost += costOf(fragment.selectionSet, type);
-        continue;
-      }
-      const name = selection.name.value;
-      if (!known.has(name)) {
-        known.set(name, 0);
-        known.set(name, costOf(fragment.selectionSet, type));
-      }
-      cost += known.get(name) ?? 0;
-    }
-    return cost;
-  };
-  const root = schema.getRootType(operation.operation);
-  const cost = root ? costOf(operation.selectionSet, root) : 0;
-  if (isFixed) fixedCosts.set(operation, cost);
-  return cost;
-}
-
-function longestArray(value: unknown, depth = 0): number {
-  if (typeof value !== 'object' || value === null || depth > 20) return 0;
-  let longest = Array.isArray(value) ? value.length : 0;
-  for (const entry of Object.values(value)) longest = Math.max(longest, longestArray(entry, depth + 1));
-  return longest;
 }

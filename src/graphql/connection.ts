@@ -2,30 +2,38 @@ import { ArgsType, type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { badInput } from '../lib/errors.js';
 import type { Sealer } from '../lib/seal.js';
 
-@ObjectType()
+@ObjectType({ description: 'Where a page stands in its list. Lists are paged forward only.' })
 export class PageInfo {
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'Whether there is another page after this one.' })
   readonly hasNextPage!: boolean;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'Whether `after` was given.' })
   readonly hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'Cursor of the first node; null if the page is empty.' })
   readonly startCursor!: string | null;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'Cursor of the last node; pass it as `after` to get the next page. Null if the page is empty.',
+  })
   readonly endCursor!: string | null;
 }
 
 const defaultFirst = 50;
-const mostFirst = 100;
+const maxFirst = 100;
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, defaultValue: defaultFirst, description: `1 to ${mostFirst}; of readings 1 to 1000.` })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: defaultFirst,
+    description: `Page size, 1–${maxFirst} (up to 1000 for \`Device.readings\`). Default ${defaultFirst}.`,
+  })
   readonly first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'The `endCursor` of the page before.' })
+  @Field(() => String, { nullable: true, description: 'The `endCursor` of the previous page.' })
   readonly after?: string | null;
 }
 
@@ -41,23 +49,23 @@ export interface Connection<T> {
 
 /** The connection and edge types of a node type, named after it. */
 export function connectionType<T extends object>(name: string, node: () => ClassType<T>): ClassType<Connection<T>> {
-  @ObjectType(`${name}Edge`)
+  @ObjectType(`${name}Edge`, { description: `One ${name} of a page, with its cursor.` })
   class EdgeType {
-    @Field(() => String, { simple: true })
+    @Field(() => String, { simple: true, description: 'Pass as `after` to get the page that starts behind this node.' })
     readonly cursor!: string;
 
-    @Field(node, { simple: true })
+    @Field(node, { simple: true, description: `The ${name} itself.` })
     readonly node!: T;
   }
-  @ObjectType(`${name}Connection`)
+  @ObjectType(`${name}Connection`, { description: `A page of a list of ${name}.` })
   class ConnectionType {
-    @Field(() => [EdgeType], { simple: true })
+    @Field(() => [EdgeType], { simple: true, description: 'The nodes of this page with their cursors.' })
     readonly edges!: EdgeType[];
 
-    @Field(() => [node()], { simple: true })
+    @Field(() => [node()], { simple: true, description: 'The nodes of this page.' })
     readonly nodes!: T[];
 
-    @Field(() => PageInfo, { simple: true })
+    @Field(() => PageInfo, { simple: true, description: 'Whether there are more pages.' })
     readonly pageInfo!: PageInfo;
   }
   return ConnectionType as unknown as ClassType<Connection<T>>;
@@ -68,22 +76,22 @@ export interface Listing {
   readonly cursors: Sealer;
   readonly tenant: string;
   readonly field: string;
-  /** How many a page may have; absent: 100. */
-  readonly most?: number;
+  /** Maximum page size; absent: 100. */
+  readonly max?: number;
 }
 
 /** One page, forward. `fetch` is asked for one row more than wanted, which tells whether there are more; `position` is what a cursor holds. */
 export async function paginate<T>(
   { first, after }: PageArgs,
-  { cursors, tenant, field, most = mostFirst }: Listing,
+  { cursors, tenant, field, max = maxFirst }: Listing,
   position: (row: T) => string,
   fetch: (limit: number, after: string | undefined) => Promise<readonly T[]>,
 ): Promise<Connection<T>> {
   const wanted = first ?? defaultFirst;
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > most) throw badInput({ path: 'first', message: `must be from 1 to ${most}` });
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > max) throw badInput({ path: 'first', message: `must be from 1 to ${max}` });
   const context = `${tenant} ${field}`;
   const start = typeof after === 'string' ? cursors.open(context, after) : undefined;
-  if (typeof after === 'string' && start === undefined) throw badInput({ path: 'after', message: 'is no cursor of this list' });
+  if (typeof after === 'string' && start === undefined) throw badInput({ path: 'after', message: 'must be a cursor returned by this field' });
   const rows = await fetch(wanted + 1, start);
   const edges = rows.slice(0, wanted).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
   return {

@@ -1,36 +1,42 @@
 import DataLoader from 'dataloader';
 import type { Services } from '../app.js';
+import type { Actor } from '../audit/audit-event.js';
 import type { ReadingsRef } from '../devices/device.js';
 import type { Reading } from '../devices/reading.js';
 import { maxReadingsPerOperation, ReadingBudget, type SeriesPoint } from '../devices/series.js';
 import type { SeriesRequest } from '../devices/series.service.js';
-import type { Viewer } from '../identity/viewer.js';
-import { maySeeApp, maySeeOrg } from '../identity/viewer.js';
+import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entity.js';
 import type { LimitStatus } from '../limits/status.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
-import type { SpendReader } from '../spend/report.js';
+import type { SelectionReader, SpendReader } from '../spend/report.js';
 import type { SpendId } from '../spend/scope.js';
 import type { Sticky } from '../spend/selection.js';
-import type { Total } from '../spend/spend.store.js';
 import type { StickyId } from '../spend/sticky.store.js';
+import type { Total } from '../spend/total.store.js';
 import { WorkBudget } from './work-budget.js';
 
 /** What a resolver gets: who is calling, this request's loaders, and the services. */
 export interface Context extends Services {
   readonly viewer: Viewer;
+  /** The viewer and the origin of the call, for the audit trail. */
+  readonly actor: Actor;
   readonly requestId: string;
-  /** Where the call came from, for throttling logins. */
+  /** The network address of the caller. */
   readonly address: string;
   readonly loaders: Loaders;
   /** This request's reads of spend, batched. */
   readonly reader: SpendReader;
   /** The complexity this operation may still use. A field whose work depends on stored data charges it before it reads. */
   readonly work: WorkBudget;
+  /** Of a stream that is resumed: the id of the last event its caller has seen. */
+  readonly lastEventId?: string;
+  /** Lets a subscription say how its events are identified, for transports that resume by themselves. */
+  identifyEvents(idOf: (event: never) => string): void;
   /** Notes that a limit has refused, for the headers of the answer. */
   limited(refusal: Refusal): void;
   /** The same without what the request has read before: for what it has just changed. */
-  freshReader(): SpendReader;
+  freshReader(): SelectionReader;
 }
 
 /** What the headers of a refusal say. */
@@ -51,17 +57,29 @@ interface AppRef {
 
 const nobodyAsks = (): void => undefined;
 
-export function createContext(services: Services, request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited'>>): Context {
-  const loaders = new Loaders(services, request.viewer);
+export function createContext(
+  services: Services,
+  request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited' | 'lastEventId' | 'identifyEvents'>>,
+): Context {
   const work = new WorkBudget();
-  const own = { limited: nobodyAsks, ...request, work, loaders, reader: loaders, freshReader: () => readAnew(services, request.viewer) };
+  const loaders = new Loaders(services, request.viewer, work);
+  const own = {
+    limited: nobodyAsks,
+    identifyEvents: nobodyAsks,
+    ...request,
+    actor: actorOf(request),
+    work,
+    loaders,
+    reader: loaders,
+    freshReader: () => readAnew(services, request.viewer),
+  };
   // The services are the same for all: inherited, they need not be copied for each request.
   return Object.assign(Object.create(services) as Services, own);
 }
 
 /** An override must show what it has just written, which only a consistent read is sure to. */
-function readAnew(services: Services, viewer: Viewer): SpendReader {
-  const loaders = new Loaders(services, viewer);
+function readAnew(services: Services, viewer: Viewer): SelectionReader {
+  const loaders = new Loaders(services, viewer, new WorkBudget());
   return { total: (id) => loaders.total(id), sticky: (id) => services.stickyStore.read(id) };
 }
 
@@ -74,10 +92,12 @@ export class Loaders implements SpendReader {
   private latestReadings: DataLoader<ReadingsRef, Reading | undefined, string> | undefined;
   private charts: DataLoader<SeriesRequest, SeriesPoint[]> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
+  private done: Map<string, Promise<unknown>> | undefined;
 
   constructor(
     private readonly services: Services,
     private readonly viewer: Viewer,
+    private readonly work: WorkBudget,
   ) {}
 
   org(orgId: string): Promise<Org | undefined> {
@@ -91,7 +111,7 @@ export class Loaders implements SpendReader {
   }
 
   total(id: SpendId): Promise<Total | undefined> {
-    this.totals ??= new DataLoader((ids) => this.services.spendStore.loadTotals(ids), {
+    this.totals ??= new DataLoader((ids) => this.services.totals.loadMany(ids), {
       cacheKeyFn: ({ orgId, appId, label, day }) => [orgId, appId, label, day].join(' '),
     });
     return this.totals.load(id);
@@ -102,6 +122,23 @@ export class Loaders implements SpendReader {
       cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
     });
     return this.stickies.load(id);
+  }
+
+  labels(orgId: string): Promise<readonly string[]> {
+    return this.once(`labels ${orgId}`, () => this.services.labelStore.load(orgId));
+  }
+
+  charge(units: number, advice: string): void {
+    this.work.charge(units, advice);
+  }
+
+  once<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.done ??= new Map();
+    const known = this.done.get(name) as Promise<T> | undefined;
+    if (known) return known;
+    const doing = work();
+    this.done.set(name, doing);
+    return doing;
   }
 
   /** Of a page of devices at once: one query each, all of them together. */

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Services } from '../app.js';
-import { anonymous, clientViewer, platformAdmin, type Viewer } from '../identity/viewer.js';
+import { matchingAdminKey } from '../identity/admin-key.js';
+import { adminViewer, anonymous, clientViewer, type Viewer } from '../identity/viewer.js';
+import { addressBucket } from '../lib/address.js';
 import { badInput, GatewayError, rateLimited, WrongKey } from '../lib/errors.js';
-import { equalInConstantTime } from '../lib/seal.js';
 
 /** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
 export type Presented = Readonly<Record<string, unknown>>;
@@ -12,14 +13,14 @@ const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 type Checkers = Pick<Services, 'sessions' | 'apiKeys' | 'config' | 'guesses'>;
 
 /**
- * Who presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. Whoever has sent too many wrong
- * keys from one `address` has to wait with any that this process does not know yet; the admin key is always known. Tokens
+ * The viewer that presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. After too many wrong
+ * keys from one `address`, device keys that this process does not know yet have to wait; admin keys are always known. Tokens
  * are signed: nobody guesses them, and an old one is no guess.
  */
 export async function authenticate(checkers: Checkers, presented: Presented, address: string): Promise<Viewer> {
   const { guesses } = checkers;
   const refuseGuesser = () => {
-    const waitMs = guesses.waitMs(address);
+    const waitMs = guesses.waitMs(addressBucket(address));
     if (waitMs > 0)
       throw rateLimited('too many wrong credentials from this address: wait and try again', waitMs, {
         name: 'wrong-credentials',
@@ -30,12 +31,12 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
   try {
     return await viewerOf(checkers, presented, refuseGuesser);
   } catch (error) {
-    if (error instanceof WrongKey) guesses.take(address);
+    if (error instanceof WrongKey) guesses.take(addressBucket(address));
     throw error;
   }
 }
 
-/** Whether they still hold: asked by us and not by a caller, so it is nobody's guess. */
+/** Checks the credentials of an open stream again. Not an attempt of a caller, so it counts as no guess. */
 export const stillGood = (checkers: Checkers, presented: Presented): Promise<Viewer> => viewerOf(checkers, presented, () => undefined);
 
 /** The same of a request. Node keeps the first of several such headers and drops the rest: who sends two must hear of it. */
@@ -60,11 +61,10 @@ async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Pres
   const [name, value] = first;
   if (typeof value !== 'string') throw unauthenticated(`${name} must be a string`);
   if (name === 'x-admin-key') {
-    if (!equalInConstantTime(value, config.adminKey)) {
-      atFirstSight();
-      throw new WrongKey('the admin key is wrong');
-    }
-    return platformAdmin;
+    const adminKey = matchingAdminKey(config.adminKeys, value);
+    if (adminKey) return adminViewer(adminKey.name);
+    atFirstSight();
+    throw new WrongKey('the admin key is wrong');
   }
   if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, atFirstSight)) };
   const [, token] = /^Bearer +(\S+)$/i.exec(value) ?? [];

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { repeat } from '../lib/timers.js';
-import { requestIdOf } from './http.js';
 import type { Outbox } from './outbox.js';
+import { requestIdOf } from './request.js';
 import { refusalText } from './turnstile.js';
 
 const tellMs = 1000;

@@ -2,6 +2,7 @@ import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
 import { errorCodes, GatewayError, type Issue, type RatePolicy } from '../lib/errors.js';
 import { type Log, redactText } from '../lib/log.js';
 import type { LimitStatus } from '../limits/status.js';
+import { bounds } from './bounds.js';
 import type { Refusal } from './context.js';
 
 /** Codes of GraphQL itself and of Apollo, and what they are called here. */
@@ -11,8 +12,6 @@ const knownCodes: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: 'BAD_USER_INPUT',
   BAD_REQUEST: 'BAD_USER_INPUT',
   OPERATION_RESOLUTION_FAILURE: 'BAD_USER_INPUT',
-  PERSISTED_QUERY_NOT_FOUND: 'BAD_USER_INPUT',
-  PERSISTED_QUERY_NOT_SUPPORTED: 'BAD_USER_INPUT',
 };
 
 export interface PublicError extends GraphQLFormattedError {
@@ -22,37 +21,107 @@ export interface PublicError extends GraphQLFormattedError {
 /** Makes an error fit for its caller. */
 export type Mask = (error: unknown, requestId: string) => PublicError;
 
+const maxMessageChars = 300;
+const maxIssues = 20;
+const maxListed = 50;
+const maxErrors = 20;
+
 /**
- * What a caller is told: a fault of the closed set as it stands, anything else masked and logged. One function for HTTP,
- * WebSocket and SSE. Production keeps the names of its schema to itself.
+ * Builds every error that leaves the process, whatever the transport. An error of the closed set is shown as it is; anything
+ * else is logged and masked. Texts are truncated before any pattern runs over them, because they contain what the caller sent.
  */
-export function createMask(production: boolean, log: Log): Mask {
-  const tell = (text: string) => redactText(production ? text.replace(/ ?Did you mean [^?]*\?/g, '') : text);
+export function createMask(log: Log): Mask {
   return (error, requestId) => {
     const graphqlError = error instanceof GraphQLError ? error : undefined;
-    const { locations, path } = graphqlError?.toJSON() ?? {};
-    const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
+    const where = placeOf(graphqlError);
     const cause = rootCause(error);
     if (cause instanceof GatewayError) {
-      // What the caller need not know, whoever runs this must: expired credentials and a dead store look the same from outside.
+      // Whoever runs this must see the cause: from outside, expired credentials and a dead store look the same.
       if (cause.cause instanceof Error) log.warn({ requestId, code: cause.code, cause: `${cause.cause.name}: ${cause.cause.message}` }, cause.message);
-      const issues = cause.extensions.issues as readonly Issue[] | undefined;
-      const told = issues ? { issues: issues.map(({ path, message }) => ({ path: tell(path), message: tell(message) })) } : {};
-      return { message: tell(cause.message), ...where, extensions: { ...cause.extensions, ...told, code: cause.code, requestId } };
+      return { message: tell(cause.message), ...where, extensions: { ...shortened(cause.extensions), code: cause.code, requestId } };
     }
     const code = graphqlError && codeOf(graphqlError);
     if (graphqlError && code) {
-      const message = tell(graphqlError.message);
-      const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path: inputPath(message), message }] } : {};
-      return { message, ...where, extensions: { code, ...issues, requestId } };
+      const { path, message } = code === 'BAD_USER_INPUT' ? inputIssue(graphqlError) : { path: 'query', message: tell(graphqlError.message) };
+      const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path, message }] } : {};
+      return { message: issues.issues ? tell(`${path}: ${message}`) : message, ...where, extensions: { code, ...issues, requestId } };
     }
     log.error({ requestId, err: cause }, 'unexpected error');
     return {
-      message: 'something went wrong on our side; the log has it under this request id',
+      message: 'an internal error occurred; the log has the details under this request id',
       ...where,
       extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
     };
   };
+}
+
+/** A text fit for an error. Truncating comes first: the patterns of `redactText` must never see a caller's whole input. */
+function tell(text: string): string {
+  return redactText(text.length > maxMessageChars ? `${text.slice(0, maxMessageChars - 1)}…` : text);
+}
+
+function placeOf(error: GraphQLError | undefined): Pick<PublicError, 'locations' | 'path'> {
+  const { locations, path } = error ?? {};
+  return {
+    ...(locations ? { locations: locations.slice(0, maxIssues) } : {}),
+    ...(path ? { path: path.map((step) => (typeof step === 'string' ? step.slice(0, maxMessageChars) : step)) } : {}),
+  };
+}
+
+function shortened({ issues, ...others }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const told = (issues as readonly Issue[] | undefined)?.slice(0, maxIssues).map(({ path, message }) => ({ path: tell(path), message: tell(message) }));
+  const short = (value: unknown): unknown => (typeof value === 'string' ? tell(value) : Array.isArray(value) ? value.slice(0, maxListed).map(short) : value);
+  return { ...Object.fromEntries(Object.entries(others).map(([name, value]) => [name, short(value)])), ...(told ? { issues: told } : {}) };
+}
+
+export interface PublicErrors {
+  readonly errors: readonly PublicError[];
+  readonly extensions?: { readonly errorsOmitted: number };
+}
+
+/** As many of the errors as fit into the bound of an error response, and how many do not. */
+export function boundedErrors(all: readonly unknown[], mask: (error: unknown) => PublicError): PublicErrors {
+  const errors: PublicError[] = [];
+  let bytes = 0;
+  for (const error of all.slice(0, maxErrors)) {
+    const shown = mask(error);
+    bytes += Buffer.byteLength(JSON.stringify(shown)) + 1;
+    if (bytes > bounds.errorBytes - 100 && errors.length > 0) break;
+    errors.push(shown);
+  }
+  const errorsOmitted = all.length - errors.length;
+  return errorsOmitted > 0 ? { errors, extensions: { errorsOmitted } } : { errors };
+}
+
+/**
+ * What is wrong with a variable, without its value: graphql-js writes `Variable "$input" got invalid value <value> at
+ * "input.name"; <reason>`, and the reason often repeats the value behind a colon.
+ */
+function inputIssue(error: GraphQLError): Issue {
+  const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION ? error.nodes[0].variable.name.value : undefined;
+  if (error.message.startsWith(tooManyErrors)) return { path: 'variables', message: 'there are more errors than these' };
+  if (variable === undefined) return { path: 'query', message: tell(error.message) };
+  const reason = error.originalError?.message;
+  if (reason === undefined) return { path: tell(variable), message: tell(requirement(error.message)) };
+  const prefix = error.message.slice(0, -reason.length);
+  const at = prefix.lastIndexOf(' at "');
+  const path = at < 0 ? variable : prefix.slice(at + ' at "'.length, prefix.lastIndexOf('"'));
+  return { path: tell(path), message: tell(withoutValue(reason)) };
+}
+
+const tooManyErrors = 'Too many errors processing variables';
+
+/** `Variable "$x" of required type "T!" was not provided.`, `… of non-null type "T!" must not be null.` */
+function requirement(message: string): string {
+  const at = message.indexOf(' of ');
+  return at < 0 ? 'is not valid' : message.slice(at + 1);
+}
+
+function withoutValue(reason: string): string {
+  const enumAt = reason.startsWith('Value "') ? reason.indexOf('" does not exist in ') : -1;
+  if (enumAt >= 0) return `is not a value of ${reason.slice(enumAt + '" does not exist in '.length)}`;
+  const colon = reason.indexOf(': ');
+  return colon < 0 ? reason : reason.slice(0, colon);
 }
 
 function rootCause(error: unknown): unknown {
@@ -65,8 +134,9 @@ function codeOf(error: GraphQLError): string | undefined {
   const code = error.extensions.code;
   if (typeof code === 'string' && Object.hasOwn(knownCodes, code)) return knownCodes[code];
   if (typeof code === 'string' && (errorCodes as readonly string[]).includes(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
-  // Variables that do not fit, where no Apollo has said so: graphql-js points at the definition of the variable.
-  return !error.path && error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION ? 'BAD_USER_INPUT' : undefined;
+  // Variables that do not fit: graphql-js points at the definition of the variable, or says that there are too many errors.
+  const isVariable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION || error.message.startsWith(tooManyErrors);
+  return !error.path && isVariable ? 'BAD_USER_INPUT' : undefined;
 }
 
 const statuses: Readonly<Record<string, number>> = {
@@ -76,13 +146,12 @@ const statuses: Readonly<Record<string, number>> = {
   RATE_LIMITED: 429,
   SERVICE_UNAVAILABLE: 503,
   INTERNAL_SERVER_ERROR: 500,
+  // Apollo's clients look for this code only in a successful response.
+  PERSISTED_QUERY_NOT_SUPPORTED: 200,
 };
 
 /** The status that says best what was refused before it was executed. */
 export const statusOf = (code: string): number => statuses[code] ?? 400;
-
-/** Where in the variables graphql-js found the fault: `… at "input.timezone"; …`. */
-const inputPath = (message: string): string => / at "([^"]+)"/.exec(message)?.[1] ?? /Variable "\$([^"]+)"/.exec(message)?.[1] ?? 'query';
 
 /** What a refusal says in headers: when to come back, and which bound was hit (the IETF draft's RateLimit fields). */
 export function limitHeaders({ code, retryAfterSecs, policy }: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -22,7 +22,18 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
-export type Executor = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+/** One less than are reported: graphql-js adds that there are more. */
+const maxCoercionErrors = 4;
+
+/** What every execution is given, whatever the transport. */
+export const executionOptions = (schema: GraphQLSchema, production: boolean) => ({
+  schema,
+  hideSuggestions: production,
+  options: { maxCoercionErrors },
+});
+
+/** `mayCompile`: whether this call counts towards compiling the document. */
+export type Executor = (args: ExecutionArgs, mayCompile?: boolean) => ExecutionResult | Promise<ExecutionResult>;
 type Compiled = (context: unknown, variables: Record<string, unknown>) => ExecutionResult | Promise<ExecutionResult>;
 
 /** A document is compiled when it has come so often: compiling costs more than a few executions. */
@@ -73,12 +84,12 @@ export function createExecutor(schema: GraphQLSchema, onCompiled: () => void = (
     onCompiled();
   }
 
-  return (args) => {
+  return (args, mayCompile = true) => {
     const { document, operationName, contextValue } = args;
     const known = knownOf(document, operationName);
     const { operation } = known;
     if (!operation) return execute(args);
-    if (++known.seen === sightings) keep(document, operation);
+    if (mayCompile && ++known.seen === sightings) keep(document, operation);
     const run = known.seen >= sightings ? kept.get(operation)?.run : undefined;
     const variables = args.variableValues ?? {};
     return run && fits(schema, operation, variables) ? run(contextValue, variables) : execute(args);

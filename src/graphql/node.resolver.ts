@@ -69,7 +69,7 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
 @Resolver()
 export class NodeResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => Node, { nullable: true, description: 'Whatever has this id; null for what does not exist, or not for the caller.' })
+  @Query(() => Node, { nullable: true, description: 'The object with this global id. Null if it does not exist or belongs to another tenant.' })
   node(@Arg('id', () => ID) id: string, @Ctx() context: Context) {
     const [type = '', ...parts] = parseNodeId(id) ?? [];
     const kind = kinds.get(type);

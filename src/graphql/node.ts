@@ -5,9 +5,9 @@ interface NodeLike {
   readonly nodeType: string;
 }
 
-@InterfaceType('Node', { resolveType: ({ nodeType }: NodeLike) => nodeType })
+@InterfaceType('Node', { description: 'An object with a global id.', resolveType: ({ nodeType }: NodeLike) => nodeType })
 export abstract class Node {
-  @Field(() => ID, { description: 'Opaque; hand it to `node`.' })
+  @Field(() => ID, { description: 'Opaque global id. Pass it to `Query.node`.' })
   readonly id!: string;
 }
 

@@ -1,15 +1,23 @@
-import { ApolloServer, type ApolloServerPlugin, HeaderMap, type HTTPGraphQLHead } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  type GraphQLSchema,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { badInput, GatewayError } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import type { Units } from '../lib/units.js';
-import { bounds, isKnownList, staticCost } from './bounds.js';
+import { bounds } from './bounds.js';
+import { isKnownList, staticCost } from './complexity.js';
 import type { Context, Refusal } from './context.js';
-import { asGraphQLError, documentRules, rememberedDocuments } from './documents.js';
-import { limitHeaders, type Mask, type PublicError, refusalHeaders, statusOf } from './errors.js';
-import { createExecutor } from './executor.js';
+import { asGraphQLError, type DocumentCache, type Prepared } from './documents.js';
+import { boundedErrors, limitHeaders, type Mask, type PublicErrors, refusalHeaders, statusOf } from './errors.js';
+import { createExecutor, executionOptions } from './executor.js';
 import type { Turnstile } from './turnstile.js';
 
 export interface GraphQLParams {
@@ -20,17 +28,11 @@ export interface GraphQLParams {
 
 /** What is known of a request once it has been answered, for its line in the log. */
 export interface Served {
-  /** The root fields asked for: a bounded set, unlike the names callers give. */
+  /** The root field asked for: a bounded set, unlike the names callers give. */
   operation: string;
   isQuery: boolean;
   readonly units: Units;
   codes: string[];
-  /** What a rule of validation threw; Apollo would make a fault of ours of it. */
-  thrown?: GraphQLError;
-  /** What Apollo refused it for. */
-  errors?: readonly GraphQLError[];
-  /** What came of it after Apollo had found it sound. */
-  outcome?: Outcome;
   /** By a limit of the limiter, which is an answer and not an error. */
   refusal?: Refusal;
 }
@@ -39,134 +41,120 @@ export interface HttpContext extends Context {
   readonly served: Served;
 }
 
-/** What an operation came to, fit for its caller. */
+/** The response to an operation, before it is written to a transport. */
 export interface Outcome {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly result: { readonly data?: unknown; readonly errors?: readonly PublicError[] };
+  readonly result: { readonly data?: unknown } & Partial<PublicErrors>;
 }
 
 export interface Operations {
   /** Throws where a list has to make room, if this is known to be one: before it waits for its turn in vain. */
   refuseList(params: GraphQLParams, served: Served): void;
-  run(method: string, params: GraphQLParams, context: HttpContext): Promise<Outcome>;
+  /** Executes a query or mutation through Apollo. */
+  run(prepared: Prepared, params: GraphQLParams, context: HttpContext): Promise<Outcome>;
+  /** The response to a document that cannot be executed. */
+  refuse(errors: readonly unknown[], requestId: string, served: Served): Outcome;
   stop(): Promise<void>;
 }
 
-export interface OperationParts {
+export interface OperationDeps {
   readonly schema: GraphQLSchema;
   readonly production: boolean;
+  readonly documents: DocumentCache;
   readonly mask: Mask;
   readonly log: Log;
   readonly turnstile: Turnstile;
 }
 
-/** Runs operations: Apollo parses, validates and judges what comes for the first time; what it has found sound is executed at once. */
-export async function startOperations({ schema, production, mask, log, turnstile }: OperationParts): Promise<Operations> {
-  const sound = new LRUCache<string, DocumentNode>(rememberedDocuments);
+/** Executes prepared operations: Apollo leads the request, the compiled executor answers it. */
+export async function startOperations({ schema, production, documents, mask, log, turnstile }: OperationDeps): Promise<Operations> {
   const execute = createExecutor(schema);
+  const execution = executionOptions(schema, production);
 
   async function perform(document: DocumentNode, operation: OperationDefinitionNode, params: GraphQLParams, context: HttpContext): Promise<Outcome> {
     const { operationName = null, variables = {} } = params;
-    context.served.operation = rootNames(operation);
-    context.served.isQuery = operation.operation === 'query';
+    const { served, requestId } = context;
     try {
       if (operation.operation === 'subscription')
-        throw badInput({ path: 'query', message: 'subscriptions go over WebSocket or SSE (`Accept: text/event-stream`) at this path' });
+        throw badInput({ path: 'query', message: 'is a subscription: send it over WebSocket, or with `Accept: text/event-stream`' });
       const cost = staticCost(schema, document, operation, variables);
       context.work.charge(cost);
-      const run = () => execute({ schema, document, contextValue: context, operationName, variableValues: variables });
-      if (cost < bounds.listComplexity) return outcomeOf(await run(), context);
+      // Compiling takes tens of milliseconds, so nobody may cause it without a credential.
+      const mayCompile = context.viewer.kind !== 'ANONYMOUS';
+      const run = () => execute({ ...execution, document, contextValue: context, operationName, variableValues: variables }, mayCompile);
+      if (cost < bounds.listComplexity) return outcomeOf(await run(), requestId, served);
       turnstile.refuseList();
       // Metered whatever the log level: a list that times out must stop reading.
-      return outcomeOf(await context.store.metered(context.served.units, run), context);
+      return outcomeOf(await context.store.metered(served.units, run), requestId, served);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      return outcomeOf({ errors: [asGraphQLError(error)] }, context);
+      return outcomeOf({ errors: [asGraphQLError(error)] }, requestId, served);
     }
   }
 
-  function outcomeOf({ data, errors }: ExecutionResult, { requestId, served }: HttpContext): Outcome {
+  function outcomeOf({ data, errors }: ExecutionResult, requestId: string, served: Served): Outcome {
     const headers = served.refusal ? refusalHeaders(served.refusal) : {};
     if (!errors) return { status: 200, headers, result: { data } };
-    const shown = errors.map((error) => mask(error, requestId));
-    served.codes = [...new Set(shown.map(({ extensions }) => extensions.code))];
-    for (const { extensions } of shown) Object.assign(headers, limitHeaders(extensions));
+    const shown = boundedErrors(errors, (error) => mask(error, requestId));
+    served.codes = [...new Set(shown.errors.map(({ extensions }) => extensions.code))];
+    for (const { extensions } of shown.errors) Object.assign(headers, limitHeaders(extensions));
     // Without data it was refused before it ran.
-    return data === undefined
-      ? { status: statusOf(served.codes[0] as string), headers, result: { errors: shown } }
-      : { status: 200, headers, result: { errors: shown, data } };
+    return data === undefined ? { status: statusOf(served.codes[0] as string), headers, result: shown } : { status: 200, headers, result: { ...shown, data } };
   }
 
-  const judge: ApolloServerPlugin<HttpContext> = {
-    async unexpectedErrorProcessingRequest({ requestContext: { contextValue }, error }) {
-      if (error instanceof GraphQLError)
-        contextValue.served.thrown = new GraphQLError(error.message, { nodes: error.nodes ?? null, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
-    },
+  const answer: ApolloServerPlugin<HttpContext> = {
     async requestDidStart() {
       return {
         async responseForOperation({ document, operation, request, contextValue }) {
-          if (!operation) return null; // no operation of that name: Apollo says so
-          sound.set(request.query as string, document);
-          contextValue.served.outcome = await perform(document, operation, request as GraphQLParams, contextValue);
-          return { http: { headers: new HeaderMap() } as HTTPGraphQLHead, body: { kind: 'single', singleResult: {} } };
-        },
-        async willSendResponse({ contextValue, errors }) {
-          if (errors) contextValue.served.errors = errors;
+          if (!operation) throw new Error('Apollo was asked to execute a document that was not prepared');
+          const { status, headers, result } = await perform(document, operation, request as GraphQLParams, contextValue);
+          return {
+            http: { status, headers: new HeaderMap(Object.entries(headers)) },
+            body: { kind: 'single', singleResult: result as FormattedExecutionResult },
+          };
         },
       };
     },
   };
   const apollo = new ApolloServer<HttpContext>({
     schema,
-    introspection: !production,
-    hideSchemaDetailsFromClientErrors: production,
     includeStacktraceInErrorResponses: false,
-    // We take no cookies, so a foreign page has nothing to ride on; content types are checked before Apollo.
+    // Tollgate takes no cookies, so a page on another site has no authority to abuse; content types are checked before Apollo.
     csrfPrevention: false,
     persistedQueries: false,
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
-    parseOptions: { maxTokens: bounds.tokens },
-    validationRules: documentRules(production),
-    // What is sound does not come here again.
-    documentStore: null,
+    // Every document has been parsed, bounded and validated before Apollo sees its query.
+    documentStore: documents.asApolloStore(),
     logger: { debug() {}, info() {}, warn: (message) => log.warn(message), error: (message) => log.error(message) },
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), judge],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), answer],
   });
   await apollo.start();
-
-  async function judged(method: string, params: GraphQLParams, context: HttpContext): Promise<Outcome> {
-    const http = { method, headers: new HeaderMap(), search: '', body: undefined };
-    const response = await apollo.executeOperation({ ...params, http }, { contextValue: context });
-    const { outcome } = context.served;
-    if (outcome) return outcome;
-    const told = outcomeOf({ errors: context.served.errors ?? [] }, context);
-    return { ...told, status: response.http.status ?? told.status, headers: { ...Object.fromEntries(response.http.headers), ...told.headers } };
-  }
 
   return {
     refuseList({ query, operationName }, served) {
       if (!turnstile.isHalfFull) return;
-      const document = sound.get(query);
+      const document = documents.peek(query);
       const operation = document && getOperationAST(document, operationName);
       if (!operation || !isKnownList(operation)) return;
-      served.operation = rootNames(operation);
+      served.operation = rootName(operation);
       turnstile.refuseList();
     },
-    async run(method, params, context) {
-      const document = sound.get(params.query);
-      const operation = document && getOperationAST(document, params.operationName);
-      // By GET only queries: Apollo says so of others.
-      const isPlain = operation && (method === 'POST' || operation.operation === 'query');
-      return document && isPlain ? perform(document, operation, params, context) : judged(method, params, context);
+    async run({ operation }, params, context) {
+      context.served.operation = rootName(operation);
+      context.served.isQuery = operation.operation === 'query';
+      const { http, body } = await apollo.executeOperation(params, { contextValue: context });
+      if (body.kind !== 'single') throw new Error('Apollo answered with more than one part');
+      return { status: http.status ?? 200, headers: Object.fromEntries(http.headers), result: body.singleResult as Outcome['result'] };
     },
+    refuse: (errors, requestId, served) => outcomeOf({ errors: errors as ExecutionResult['errors'] & object }, requestId, served),
     stop: () => apollo.stop(),
   };
 }
 
-/** A bounded set of labels: the one field asked for, or that there were several. */
-function rootNames({ selectionSet: { selections } }: OperationDefinitionNode): string {
+/** A bounded set of labels: the one root field asked for, or that there are several. */
+function rootName({ selectionSet: { selections } }: OperationDefinitionNode): string {
   const [first, ...others] = selections;
   return first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several';
 }

@@ -9,10 +9,10 @@ const most = 16;
  * waking costs the sender more than the sending: small answers take half as much CPU together.
  */
 export class Outbox {
-  private waiting: { readonly response: ServerResponse; readonly body: string }[] = [];
+  private waiting: { readonly response: ServerResponse; readonly body: string | Buffer }[] = [];
 
   /** The head must have been written. */
-  send(response: ServerResponse, body: string): void {
+  send(response: ServerResponse, body: string | Buffer): void {
     this.waiting.push({ response, body });
     if (this.waiting.length >= most) this.flush();
     else if (this.waiting.length === 1) void endOfTurn().then(() => this.flush());

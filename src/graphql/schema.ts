@@ -6,6 +6,7 @@ import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js
 import { DeviceResolver, OrgDeviceResolver } from '../devices/device.resolver.js';
 import { DeviceReadingResolver, ReadingResolver } from '../devices/reading.resolver.js';
 import { ApiKeyResolver, OrgApiKeyResolver } from '../identity/api-key.resolver.js';
+import { AppClientResolver, ClientResolver, OrgClientResolver } from '../identity/client.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entity.resolver.js';
 import { LimitConfigResolver, LimitResolver, OrgLimitResolver } from '../limits/limit.resolver.js';
@@ -39,6 +40,9 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   EntityResolver,
   OrgEntityResolver,
   BucketResolver,
+  ClientResolver,
+  OrgClientResolver,
+  AppClientResolver,
   ApiKeyResolver,
   OrgApiKeyResolver,
   DeviceResolver,

@@ -1,20 +1,27 @@
 import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
+import type { Clock } from '../lib/clock.js';
 import { GatewayError } from '../lib/errors.js';
 import { endOfTurn, loopUtilization, sleep, within } from '../lib/timers.js';
+import { plainJson } from './accept.js';
 import { Admission } from './admission.js';
-import { SubscriptionDocuments } from './documents.js';
+import { Connections } from './connections.js';
+import { createOrigins } from './cors.js';
+import { DocumentCache } from './documents.js';
 import { Door } from './door.js';
 import { createMask } from './errors.js';
-import { explorerPage } from './explorer.js';
-import { HttpRefusal, handleGraphQL, plainJson, refusal, requestIdOf, respond } from './http.js';
-import { answerOAuth, handleRevoke, handleToken } from './oauth.js';
+import { createExplorer } from './explorer.js';
+import { handleGraphQL } from './http.js';
+import { createOAuth } from './oauth.js';
 import { startOperations } from './operations.js';
 import { Outbox } from './outbox.js';
+import { HttpRefusal, requestIdOf } from './request.js';
+import { refusal, respond } from './response.js';
 import { createSseHandler } from './sse.js';
-import { OpenStreams } from './streams.js';
+import { StreamLimiter } from './stream-limiter.js';
+import { OpenStreams, type SubscriptionDeps } from './streams.js';
 import { Turnstile } from './turnstile.js';
 import { serveWebSocket } from './ws.js';
 
@@ -27,9 +34,12 @@ export interface Edge {
   drain(): void;
   /**
    * Ends the streams, refuses new connections, and asks with every answer to connect elsewhere; resolves when every
-   * request under way has been answered. Connections that are open may still bring one for `lingerMs`.
+   * request under way has been answered. Connections that are open may still bring one for `lingerMs`. Then idle connections
+   * are closed. A request that has reached this process by then is answered; one that meets the closing was not executed.
    */
   close(lingerMs?: number): Promise<void>;
+  /** Sends the answers that are ready, and closes all connections. */
+  cut(): Promise<void>;
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -38,12 +48,17 @@ type Route = (request: IncomingMessage, response: ServerResponse) => void | Prom
 export async function createEdge(services: Services, schema: GraphQLSchema): Promise<Edge> {
   const { config, metrics, tokenKeys, clock, log } = services;
   const admission = new Admission(clock, config.principalRps, config.principalConcurrency);
-  const mask = createMask(config.production, log);
+  const mask = createMask(log);
+  const documents = new DocumentCache(schema, config.production);
+  const origins = createOrigins(config.corsOrigins);
+  const connections = new Connections(clock);
   const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() }, services.pace);
-  const operations = await startOperations({ schema, production: config.production, mask, log, turnstile });
+  const operations = await startOperations({ schema, production: config.production, documents, mask, log, turnstile });
   const streams = new OpenStreams(services);
-  const subscriptions = { services, documents: new SubscriptionDocuments(schema, config.production), admission, turnstile, streams, mask };
+  const limiter = new StreamLimiter();
+  const subscriptions: SubscriptionDeps = { services, schema, documents, limiter, admission, turnstile, streams, mask };
   const sse = createSseHandler(subscriptions);
+  const oauth = createOAuth(services, admission);
   let asked: Promise<string | undefined> | undefined;
   /** One question to the store for all who ask at once: whoever asks needs no credential. */
   const fault = () => {
@@ -55,26 +70,28 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   let isDraining = false;
   let isLeaving = false;
   const outbox = new Outbox();
+  const graphql = { services, operations, documents, admission, turnstile, connections, sse, mask, outbox };
+  const metricsPage = oncePerSecond(clock, () => metrics.page());
   const door = new Door(metrics, log, outbox);
 
   const routes: Readonly<Record<string, Route>> = {
-    [graphqlPath]: (request, response) =>
-      wantsEvents(request) ? sse.handle(request, response) : handleGraphQL({ services, operations, admission, turnstile, mask, outbox }, request, response),
-    '/oauth/token': (request, response) => answerOAuth(services, handleToken, request, response),
-    '/oauth/revoke': (request, response) => answerOAuth(services, handleRevoke, request, response),
+    [graphqlPath]: (request, response) => handleGraphQL(graphql, request, response),
+    '/oauth/token': (request, response) => oauth.token(request, response),
+    '/oauth/revoke': (request, response) => oauth.revoke(request, response),
+    '/.well-known/oauth-authorization-server': (request, response) => oauth.metadata(request, response),
     '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
       const reason = isDraining ? 'draining' : await fault();
       return { status: reason ? 503 : 200, body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }) };
     }),
-    '/metrics': reading(async () => ({ body: await metrics.page(), type: metrics.registry.contentType })),
-    ...(config.production ? {} : { '/': reading(async () => ({ body: await explorerPage(graphqlPath), type: 'text/html; charset=utf-8' })) }),
+    '/metrics': reading(async () => ({ body: await metricsPage(), type: metrics.registry.contentType })),
+    ...(config.production ? {} : { '/': createExplorer(graphqlPath) }),
   };
 
-  /** The admin key has no form of its own by which the log would know it where it does not belong. */
+  /** Admin keys have no prefix by which the log could redact them. */
   const withoutKey = ({ headers }: IncomingMessage): void => {
-    if (headers['x-request-id'] === config.adminKey) delete headers['x-request-id'];
+    if (config.adminKeys.some(({ key }) => headers['x-request-id'] === key)) delete headers['x-request-id'];
   };
   let isProxyKnown = config.trustProxy;
   const warnOfProxy = ({ headers }: IncomingMessage): void => {
@@ -82,19 +99,22 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     isProxyKnown = true;
     log.warn("a request came with X-Forwarded-For; if that is our proxy's, set TRUST_PROXY=on: until then all callers share one address and its bounds");
   };
-  // By connection: a response that waits behind another is not told when its connection goes.
-  const underWay = new Map<Socket, Set<ServerResponse>>();
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
     (request, response) => {
       withoutKey(request);
       warnOfProxy(request);
-      if (turnstile.isFull && request.url?.startsWith(graphqlPath)) return door.turnAway(request, response, isLeaving);
+      if (turnstile.isFull && request.url?.startsWith(graphqlPath) && request.method !== 'OPTIONS') {
+        origins.mark(request, response);
+        return door.turnAway(request, response, isLeaving);
+      }
       if (isLeaving) response.setHeader('connection', 'close');
-      const responses = underWay.get(request.socket);
-      responses?.add(response);
-      response.once('close', () => responses?.delete(response));
+      connections.begin(request, response);
       const path = (request.url ?? '/').split('?')[0] ?? '/';
+      if (isCrossOrigin(path)) {
+        origins.mark(request, response);
+        if (request.method === 'OPTIONS') return origins.preflight(request, response);
+      }
       const route = Object.hasOwn(routes, path) ? (routes[path] as Route) : nowhere;
       Promise.resolve()
         .then(() => route(request, response))
@@ -105,12 +125,9 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
         });
     },
   );
-  server.on('connection', (socket) => {
-    underWay.set(socket, new Set());
-    socket.once('close', () => underWay.delete(socket));
-  });
+  server.on('connection', (socket) => connections.accept(socket));
   server.on('upgrade', withoutKey);
-  const sockets = serveWebSocket(server, graphqlPath, subscriptions);
+  const sockets = serveWebSocket(server, graphqlPath, origins, subscriptions);
 
   return {
     server,
@@ -128,13 +145,21 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       isLeaving = true;
       // Those whose head is written can no longer be asked to leave: ended now, their connections count as idle below.
       outbox.flush();
-      for (const responses of underWay.values()) for (const response of responses) if (!response.headersSent) response.setHeader('connection', 'close');
+      for (const response of connections.responses()) if (!response.headersSent) response.setHeader('connection', 'close');
       // Not HTTP's own close, which would also cut off at once whoever is about to speak.
       const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
       await Promise.all([sockets.close(), sleep(lingerMs)]);
+      // A busy process may not have read yet what reached it long ago, and would take such a connection for idle.
+      await endOfTurn();
       server.close(() => undefined);
       await closed;
+      connections.stop();
       await operations.stop();
+    },
+    async cut() {
+      outbox.flush();
+      await endOfTurn();
+      server.closeAllConnections();
     },
   };
 }
@@ -155,8 +180,18 @@ class Incoming extends IncomingMessage {
   }
 }
 
-const wantsEvents = ({ headers }: IncomingMessage): boolean =>
-  (headers.accept ?? '').split(',').some((range) => range.trim().toLowerCase().startsWith('text/event-stream'));
+/** Where a page on another origin may be allowed to call. */
+const isCrossOrigin = (path: string): boolean => path === graphqlPath || path.startsWith('/oauth/') || path.startsWith('/.well-known/');
+
+/** The result of `task`, made at most once per second: whoever asks needs no credential. */
+function oncePerSecond<T>(clock: Pick<Clock, 'monotonicMs'>, task: () => Promise<T>): () => Promise<T> {
+  let made: { readonly atMs: number; readonly result: Promise<T> } | undefined;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (!made || nowMs - made.atMs >= 1000) made = { atMs: nowMs, result: task() };
+    return made.result;
+  };
+}
 
 const nowhere: Route = () => {
   throw new GatewayError('NOT_FOUND', `nothing is served at this path; GraphQL is at ${graphqlPath}`);

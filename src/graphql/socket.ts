@@ -9,14 +9,16 @@ import { bounds } from './bounds.js';
 const pingMs = 5000;
 /** Operations that were refused count until their refusal has been sent: so many, and the peer does not read at all. */
 const mostUnsent = 10 * bounds.socketOperations;
-const longestReason = 120;
+const maxReasonBytes = 120;
+/** An operation's id is repeated in every message about it. */
+const maxIdChars = 128;
 
 /** What the protocol's hooks know of a socket. */
 export interface Wire {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** How many operations run that their peer has not ended. */
-  running(): number;
+  /** Counts an operation as accepted; false if the socket already has as many as it may. */
+  accept(id: string): boolean;
 }
 
 /** Carries the protocol over one socket, and cuts off a peer that lets more wait to be sent than is fair. */
@@ -26,6 +28,9 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
   /** Those of them that their peer has ended: it is to hear no more of them. */
   const ending = new Map<string, Promise<void>>();
   const live = () => running.size - ending.size;
+  /** Those that were accepted and have not ended: refused ones do not count against the bound. */
+  const accepted = new Set<string>();
+  const accept = (id: string): boolean => accepted.size < bounds.socketOperations && Boolean(accepted.add(id));
   let receive: (text: string) => Promise<void> = async () => undefined;
   const close = (code: number, reason: string) => socket.close(code, closeReason(reason));
 
@@ -37,8 +42,12 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
 
   async function take(text: string): Promise<void> {
     const { type, id } = outline(text);
+    if (id.length > maxIdChars) return close(CloseCode.BadRequest, `the id of an operation must have at most ${maxIdChars} characters`);
     const current = running.get(id);
-    if (type === 'complete' && current) ending.set(id, current);
+    if (type === 'complete' && current) {
+      ending.set(id, current);
+      accepted.delete(id);
+    }
     if (type !== 'subscribe') return receive(text);
     if (live() >= mostUnsent) return socket.terminate();
     // An id that is used again before its first operation has quite ended would end both.
@@ -46,7 +55,10 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
       // It may have been completed meanwhile, or its socket closed: nobody would end it then.
       .then(() => (socket.readyState === socket.OPEN && ending.get(id) !== turn ? receive(text) : undefined))
       .finally(() => {
-        if (running.get(id) === turn) running.delete(id);
+        if (running.get(id) === turn) {
+          running.delete(id);
+          accepted.delete(id);
+        }
         if (ending.get(id) === turn) ending.delete(id);
       });
     running.set(id, turn);
@@ -95,7 +107,7 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
         receive = handler;
       },
     },
-    { socket, request, running: live },
+    { socket, request, accept },
   );
   socket.once('close', (code, reason) => {
     void pinging.stop();
@@ -104,11 +116,13 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
 }
 
 /** As long as WebSocket lets it be, which counts bytes. */
-export const closeReason = (text: string): string =>
-  Buffer.from(text)
-    .subarray(0, longestReason)
-    .toString()
-    .replace(/\ufffd+$/, '');
+export function closeReason(text: string): string {
+  const bytes = Buffer.from(text);
+  let end = Math.min(bytes.length, maxReasonBytes);
+  // Not in the middle of a character: its later bytes begin with the bits 10.
+  while (end < bytes.length && end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString();
+}
 
 /** What a message is about, as far as it can be told; the protocol itself judges it. */
 function outline(text: string): { readonly type: unknown; readonly id: string } {

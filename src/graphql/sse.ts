@@ -1,78 +1,85 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ExecutionResult, subscribe } from 'graphql';
-import { unavailable } from '../lib/errors.js';
+import { createSourceEventStream, type ExecutionResult, execute } from 'graphql';
+import { GatewayError, unavailable } from '../lib/errors.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import { bounds } from './bounds.js';
 import { type Context, createContext } from './context.js';
-import { authenticateRequest } from './credentials.js';
-import type { SubscribePayload } from './documents.js';
-import type { PublicError } from './errors.js';
-import { addressOf, hungUp, paramsOf, plainJson, principalOf, refusal, requestIdOf, respond } from './http.js';
-import type { SubscriptionParts } from './streams.js';
+import type { Prepared } from './documents.js';
+import { boundedErrors } from './errors.js';
+import { executionOptions } from './executor.js';
+import type { GraphQLParams } from './operations.js';
+import { principalOf } from './request.js';
+import { chargeSubscription, type SubscriptionDeps } from './streams.js';
 
 const heartbeatMs = 10_000;
 
 export interface SseHandler {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Sends the events of a subscription until it ends. Throws if nothing has been sent yet. */
+  follow(follower: Follower, prepared: Prepared, params: GraphQLParams): Promise<void>;
   close(): void;
 }
 
 interface Follower extends Pick<Context, 'viewer' | 'address' | 'requestId'> {
-  readonly params: SubscribePayload;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
-/** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol), for clients without WebSocket. */
-export function createSseHandler({ services, documents, admission, turnstile, streams, mask }: SubscriptionParts): SseHandler {
+/** The whole response to a query or mutation for a client that reads only events. */
+export const sseBody = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`;
+
+/** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol). */
+export function createSseHandler({ services, schema, limiter, streams, mask }: SubscriptionDeps): SseHandler {
   const { config, log, metrics } = services;
   const open = new Set<EventStream>();
   let isClosed = false;
 
-  /** What to send, or an error before anything was: with the status that says it best. */
-  async function begin(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
-    const params = await paramsOf(request);
-    turnstile.refuseList();
-    if (isClosed) throw unavailable('the gateway is going away: connect again');
-    const address = addressOf(request, config.trustProxy);
-    const viewer = await authenticateRequest(services, request, address);
-    const release = admission.admit(principalOf(viewer, address));
-    try {
-      await follow(request, response, { params, viewer, address, requestId });
-    } finally {
-      release();
-    }
-  }
-
-  async function follow(request: IncomingMessage, response: ServerResponse, { params, viewer, address, requestId }: Follower): Promise<void> {
-    const prepared = documents.prepare(params);
-    if (Array.isArray(prepared)) {
-      const errors = prepared.map((error) => mask(error, requestId));
-      respond(response, { ...refusal(prepared[0], plainJson, errors[0] as PublicError), body: JSON.stringify({ errors }) }, requestId);
-      return;
-    }
-    const results = await subscribe({ ...prepared, contextValue: createContext(services, { viewer, requestId, address }) });
-    const stream = new EventStream(response, requestId);
-    const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
-    open.add(stream);
-    if (isClosed) stream.end();
-    metrics.sockets.inc({ transport: 'sse' });
-    log.info({ requestId, principal: principalOf(viewer, address), transport: 'sse' }, 'subscription');
-    try {
-      await stream.send(results, (error) => mask(error, requestId));
-    } finally {
-      open.delete(stream);
-      unwatch();
-      metrics.sockets.dec({ transport: 'sse' });
-    }
+  async function sourceOf({ request, viewer, address, requestId }: Follower, { document, operation }: Prepared, params: GraphQLParams) {
+    chargeSubscription(schema, { document, operation }, params.variables);
+    const { 'last-event-id': lastEventId } = request.headers;
+    let idOf: ((event: never) => string) | undefined;
+    const identifyEvents = (tell: (event: never) => string) => {
+      idOf = tell;
+    };
+    const resumed = typeof lastEventId === 'string' && lastEventId !== '' ? { lastEventId } : {};
+    const contextValue = createContext(services, { viewer, requestId, address, identifyEvents, ...resumed });
+    const args = {
+      ...executionOptions(schema, config.production),
+      document,
+      contextValue,
+      variableValues: params.variables ?? {},
+      operationName: params.operationName ?? null,
+    };
+    const source = await createSourceEventStream(args);
+    if (!(Symbol.asyncIterator in source)) return { refused: source };
+    const resultOf = async (event: unknown): Promise<StreamEvent> => {
+      const id = idOf?.(event as never);
+      return { result: await execute({ ...args, rootValue: event }), ...(id === undefined ? {} : { id }) };
+    };
+    return { events: (source as AsyncIterable<unknown>)[Symbol.asyncIterator](), resultOf };
   }
 
   return {
-    async handle(request, response) {
-      const requestId = requestIdOf(request.headers);
+    async follow(follower, prepared, params) {
+      const { viewer, address, request, response, requestId } = follower;
+      if (isClosed) throw unavailable('the gateway is shutting down: connect again');
+      const source = await sourceOf(follower, prepared, params);
+      if (source.refused) throwIfUnauthenticated(source.refused);
+      const release = limiter.open(principalOf(viewer, address), address);
+      const shown = (result: ExecutionResult) => (result.errors ? { ...result, ...boundedErrors(result.errors, (error) => mask(error, requestId)) } : result);
+      const stream = new EventStream(response, requestId, shown);
+      const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
+      open.add(stream);
+      if (isClosed) stream.end();
+      metrics.sockets.inc({ transport: 'sse' });
+      log.info({ requestId, principal: principalOf(viewer, address), transport: 'sse' }, 'subscription');
       try {
-        await begin(request, response, requestId);
-      } catch (error) {
-        if (hungUp(request, error)) return;
-        respond(response, refusal(error, plainJson, mask(error, requestId)), requestId);
+        if (source.refused) stream.refuse(source.refused);
+        else await stream.forward(source.events, source.resultOf);
+      } finally {
+        open.delete(stream);
+        unwatch();
+        release();
+        metrics.sockets.dec({ transport: 'sse' });
       }
     },
     close() {
@@ -82,17 +89,69 @@ export function createSseHandler({ services, documents, admission, turnstile, st
   };
 }
 
-/** One client's events. A reader that lets more than 1 MB wait is cut off. */
+/** A browser reconnects for ever to a stream that begins; only a status tells it that it may not. */
+function throwIfUnauthenticated({ errors }: ExecutionResult): void {
+  const cause = errors?.[0]?.originalError;
+  if (cause instanceof GatewayError && cause.code === 'UNAUTHENTICATED') throw cause;
+}
+
+interface StreamEvent {
+  readonly result: ExecutionResult;
+  /** What the caller sends as `Last-Event-ID` to resume after this event. */
+  readonly id?: string;
+}
+
+/** One client's events. A reader that lets more than 1 MB wait is disconnected. */
 class EventStream {
-  private source: AsyncIterator<ExecutionResult> | undefined;
+  private source: AsyncIterator<unknown> | undefined;
   private heartbeat: Repeating | undefined;
 
   constructor(
     private readonly response: ServerResponse,
     private readonly requestId: string,
+    private readonly shown: (result: ExecutionResult) => unknown,
   ) {}
 
-  async send(results: AsyncIterable<ExecutionResult> | ExecutionResult, mask: (error: unknown) => unknown): Promise<void> {
+  /** Tells why there will be no events, and ends. */
+  refuse(result: ExecutionResult): void {
+    this.begin();
+    this.event('next', JSON.stringify(this.shown(result)));
+    this.complete();
+  }
+
+  /** Sends each event of the source until it ends or the reader is gone. */
+  async forward(source: AsyncIterator<unknown>, resultOf: (event: unknown) => Promise<StreamEvent>): Promise<void> {
+    const { response } = this;
+    this.source = source;
+    this.begin();
+    try {
+      // Gone while it was being prepared: nothing would ever tell the source to stop.
+      if (this.isGone) return void source.return?.();
+      for (let next = await source.next(); !next.done && !this.isGone; next = await source.next()) {
+        const { result, id } = await resultOf(next.value);
+        this.event('next', JSON.stringify(this.shown(result)), id);
+        if (response.writableLength > bounds.bufferedBytes) response.destroy();
+      }
+    } catch (error) {
+      // The source broke off: its client must hear of it, or it would wait for ever on a stream that looks alive.
+      this.event('next', JSON.stringify(this.shown({ errors: [error as never] })));
+    } finally {
+      this.complete();
+    }
+  }
+
+  end(): void {
+    this.response.req.socket.off('close', this.gone);
+    void this.heartbeat?.stop();
+    void this.source?.return?.();
+    this.response.end();
+  }
+
+  private get isGone(): boolean {
+    return this.response.destroyed || this.response.writableEnded || this.response.req.socket.destroyed;
+  }
+
+  private begin(): void {
     const { response } = this;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -111,39 +170,16 @@ class EventStream {
     response.once('close', this.gone);
     // A response that waits behind another on its connection is not told when that goes.
     response.req.socket.once('close', this.gone);
-    const shown = (result: ExecutionResult) => (result.errors ? { ...result, errors: result.errors.map(mask) } : result);
-    try {
-      await this.forward(results, (result) => this.event('next', JSON.stringify(shown(result))));
-    } catch (error) {
-      // The source broke off: its client must hear of it, or it would wait for ever on a stream that looks alive.
-      this.event('next', JSON.stringify({ errors: [mask(error)] }));
-    }
-    if (!response.writableEnded && !response.destroyed) this.event('complete', '');
-    this.end();
-  }
-
-  private async forward(results: AsyncIterable<ExecutionResult> | ExecutionResult, emit: (result: ExecutionResult) => void): Promise<void> {
-    const { response } = this;
-    if (!(Symbol.asyncIterator in results)) return emit(results);
-    this.source = results[Symbol.asyncIterator]();
-    // Gone while it was being prepared: nothing would ever tell the source to stop.
-    if (response.destroyed || response.req.socket.destroyed) return void this.source.return?.();
-    for (let next = await this.source.next(); !next.done && !response.destroyed && !response.writableEnded; next = await this.source.next()) {
-      emit(next.value);
-      if (response.writableLength > bounds.bufferedBytes) response.destroy();
-    }
   }
 
   private readonly gone = (): void => this.end();
 
-  end(): void {
-    this.response.req.socket.off('close', this.gone);
-    void this.heartbeat?.stop();
-    void this.source?.return?.();
-    this.response.end();
+  private complete(): void {
+    if (!this.isGone) this.event('complete', '');
+    this.end();
   }
 
-  private event(name: string, data: string): void {
-    if (!this.response.writableEnded) this.response.write(`event: ${name}\ndata: ${data}\n\n`);
+  private event(name: string, data: string, id?: string): void {
+    if (!this.response.writableEnded) this.response.write(`event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
   }
 }

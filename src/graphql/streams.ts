@@ -1,11 +1,15 @@
+import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
 import type { Admission } from './admission.js';
+import { staticCost } from './complexity.js';
 import { type Presented, stillGood } from './credentials.js';
-import type { SubscriptionDocuments } from './documents.js';
+import type { DocumentCache, Prepared } from './documents.js';
 import type { Mask } from './errors.js';
+import type { StreamLimiter } from './stream-limiter.js';
 import type { Turnstile } from './turnstile.js';
+import { WorkBudget } from './work-budget.js';
 
 interface OpenStream {
   readonly viewer: Viewer;
@@ -14,13 +18,24 @@ interface OpenStream {
 }
 
 /** What WebSocket and SSE serve subscriptions with: the same for both. */
-export interface SubscriptionParts {
+export interface SubscriptionDeps {
   readonly services: Services;
-  readonly documents: SubscriptionDocuments;
+  readonly schema: GraphQLSchema;
+  readonly documents: DocumentCache;
+  readonly limiter: StreamLimiter;
   readonly admission: Admission;
   readonly turnstile: Turnstile;
   readonly streams: OpenStreams;
   readonly mask: Mask;
+}
+
+/** Throws BAD_USER_INPUT if each event of this subscription would cost more than an operation may. */
+export function chargeSubscription(
+  schema: GraphQLSchema,
+  { document, operation }: Prepared,
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): void {
+  new WorkBudget().charge(staticCost(schema, document, operation, variables ?? {}));
 }
 
 /** The open sockets and event streams of this process: ended when the credential they were opened with expires or is revoked. */
@@ -51,7 +66,9 @@ export class OpenStreams {
       await stillGood(this.services, stream.presented);
     } catch (error) {
       // A store that does not answer says nothing about the token: the stream brings nothing new meanwhile either.
-      if (error instanceof GatewayError && error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');
+      if (!(error instanceof GatewayError)) return;
+      if (error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');
+      if (error.code === 'FORBIDDEN') stream.end(error.message);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Overloaded } from '../lib/errors.js';
+import { Overloaded, rateLimited } from '../lib/errors.js';
 import type { Pace } from '../lib/pace.js';
 
 /** Looked at so often, an event loop busier than this with answers later than that has too much to do. */
@@ -6,6 +6,14 @@ const reviewMs = 100;
 const busyShare = 0.9;
 const lateMs = 500;
 const leastRoom = 256;
+
+/** An operation's place in the process. */
+export interface Slot {
+  /** Call when its answer is ready: how long that took decides how much room there is. */
+  answered(): void;
+  /** Call when its response has been flushed. */
+  release(): void;
+}
 
 export interface Surroundings {
   monotonicMs(): number;
@@ -20,6 +28,8 @@ export interface Surroundings {
  */
 export class Turnstile {
   private underWay = 0;
+  private readonly byOrg = new Map<string, number>();
+  private readonly orgs = new ActiveOrgs();
   private room: number;
   private reviewedMs: number;
   private answered = 0;
@@ -39,17 +49,45 @@ export class Turnstile {
     return this.most > 0 && this.underWay >= this.room;
   }
 
-  /** Throws when there is no room; else resolves when it is this operation's turn, to what must be called when it is done. */
-  async enter(): Promise<() => void> {
+  /** Throws when there is no room; else resolves when it is this operation's turn. */
+  async enter(): Promise<Slot> {
     if (this.isFull) throw tooMuch();
     this.underWay++;
     const enteredMs = this.around.monotonicMs();
     await this.pace.turn('fresh');
-    return () => this.leave(enteredMs);
+    let isHeld = true;
+    return {
+      answered: () => this.answeredAfter(enteredMs),
+      release: () => {
+        if (isHeld) this.underWay--;
+        isHeld = false;
+      },
+    };
   }
 
-  private leave(enteredMs: number): void {
-    this.underWay--;
+  /**
+   * Counts an operation against its org; returns what ends that. Throws if the org has half of the room while other orgs are
+   * active, so that no org can fill a gateway however many clients it has.
+   */
+  share(orgId: string): () => void {
+    this.orgs.active(orgId, this.around.monotonicMs());
+    const running = this.byOrg.get(orgId) ?? 0;
+    const half = Math.max(1, Math.floor(this.room / 2));
+    if (this.most > 0 && running >= half && this.orgs.hasOthers(orgId, this.around.monotonicMs()))
+      throw rateLimited("this org already uses half of the gateway's concurrency while other orgs are active: retry in a second", 1000, {
+        name: 'org-concurrency',
+        quota: half,
+        windowSecs: 1,
+      });
+    this.byOrg.set(orgId, running + 1);
+    return () => {
+      const left = (this.byOrg.get(orgId) ?? 1) - 1;
+      if (left > 0) this.byOrg.set(orgId, left);
+      else this.byOrg.delete(orgId);
+    };
+  }
+
+  private answeredAfter(enteredMs: number): void {
     const nowMs = this.around.monotonicMs();
     this.answered++;
     this.answeredMs += nowMs - enteredMs;
@@ -79,3 +117,31 @@ export class Turnstile {
 
 export const tooMuch = (): Overloaded => new Overloaded(refusalText);
 export const refusalText = 'the gateway has more under way than it can serve; nothing was changed: try again in a second';
+
+const activeMs = 1000;
+const maxRemembered = 1000;
+
+/** Which orgs have sent an operation within the last one to two seconds. */
+class ActiveOrgs {
+  private current = new Set<string>();
+  private previous = new Set<string>();
+  private sinceMs = Number.NEGATIVE_INFINITY;
+
+  active(orgId: string, nowMs: number): void {
+    this.turn(nowMs);
+    // More names would tell no more: there are others.
+    if (this.current.size < maxRemembered) this.current.add(orgId);
+  }
+
+  hasOthers(orgId: string, nowMs: number): boolean {
+    this.turn(nowMs);
+    return [this.current, this.previous].some((orgs) => orgs.size > (orgs.has(orgId) ? 1 : 0));
+  }
+
+  private turn(nowMs: number): void {
+    if (nowMs - this.sinceMs < activeMs) return;
+    this.previous = nowMs - this.sinceMs < 2 * activeMs ? this.current : new Set();
+    this.current = new Set();
+    this.sinceMs = nowMs;
+  }
+}

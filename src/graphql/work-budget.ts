@@ -1,4 +1,5 @@
 import { badInput } from '../lib/errors.js';
+import type { Charge } from '../lib/units.js';
 import { bounds } from './bounds.js';
 
 /**
@@ -8,10 +9,10 @@ import { bounds } from './bounds.js';
 export class WorkBudget {
   private used = 0;
 
-  /** Adds `units` of work (1 unit = about one stored item to read). Throws BAD_USER_INPUT past the bound. */
-  charge(units: number, advice = 'ask for fewer fields, or a smaller `first`'): void {
+  /** Adds `units` of work. Throws BAD_USER_INPUT past the bound. */
+  readonly charge: Charge = (units, advice = 'ask for fewer fields, or a smaller `first`') => {
     this.used += units;
     if (this.used > bounds.complexity)
       throw badInput({ path: 'query', message: `complexity ${this.used} exceeds the maximum of ${bounds.complexity}: ${advice}` });
-  }
+  };
 }

@@ -1,17 +1,21 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FormattedExecutionResult } from 'graphql';
 import { CloseCode, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import type { Viewer } from '../identity/viewer.js';
-import { GatewayError, rateLimited } from '../lib/errors.js';
+import { badInput, GatewayError, rateLimited } from '../lib/errors.js';
 import { within } from '../lib/timers.js';
 import { bounds } from './bounds.js';
 import { createContext } from './context.js';
+import type { Origins } from './cors.js';
 import { authenticate, type Presented } from './credentials.js';
 import { asGraphQLError } from './documents.js';
-import { addressOf, principalOf, requestIdOf } from './http.js';
+import { boundedErrors } from './errors.js';
+import { executionOptions } from './executor.js';
+import { addressOf, principalOf, requestIdOf } from './request.js';
 import { carry, closeReason, type Wire } from './socket.js';
-import type { SubscriptionParts } from './streams.js';
+import { chargeSubscription, type SubscriptionDeps } from './streams.js';
 
 const initWaitMs = 3000;
 const farewellMs = 1000;
@@ -19,7 +23,11 @@ const goingAway = 1001;
 const tryAgainLater = 1013;
 
 const tooMany = () =>
-  rateLimited(`more than ${bounds.socketOperations} operations on one socket`, 1000, { name: 'socket', quota: bounds.socketOperations, windowSecs: 1 });
+  rateLimited(`more than ${bounds.socketOperations} subscriptions on one socket: complete one, or open another socket`, 1000, {
+    name: 'socket',
+    quota: bounds.socketOperations,
+    windowSecs: 1,
+  });
 
 interface Session {
   readonly viewer: Viewer;
@@ -31,18 +39,34 @@ interface Session {
 export function serveWebSocket(
   server: Server,
   path: string,
-  { services, documents, admission, turnstile, streams, mask }: SubscriptionParts,
+  origins: Origins,
+  { services, schema, documents, admission, turnstile, limiter, streams, mask }: SubscriptionDeps,
 ): { close(): Promise<void> } {
   const { config, metrics, log } = services;
+  const releases = new WeakMap<object, () => void>();
   const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes, autoPong: false, handleProtocols });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    if ((request.url ?? '').split('?')[0] !== path) {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (opened) => carry(protocol, opened, request, log));
+    if ((request.url ?? '').split('?')[0] !== path) return refuseUpgrade(socket, '404 Not Found');
+    if (!origins.allows(request)) return refuseUpgrade(socket, '403 Forbidden');
+    const release = pendingOf(request);
+    if (!release) return refuseUpgrade(socket, '429 Too Many Requests');
+    socket.once('close', release);
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      releases.set(opened, release);
+      carry(protocol, opened, request, log);
+    });
+    return undefined;
   });
+
+  /** Counts a socket that has yet to present a credential; undefined if its address has too many of them. */
+  function pendingOf(request: IncomingMessage): (() => void) | undefined {
+    try {
+      return limiter.connect(addressOf(request, config.trustProxy));
+    } catch {
+      return undefined;
+    }
+  }
 
   // Kept outside the library's own context, which hooks of a socket that never got through would find empty.
   const sessions = new WeakMap<object, Session>();
@@ -57,7 +81,12 @@ export function serveWebSocket(
         const address = addressOf(extra.request, config.trustProxy);
         const viewer = await authenticate(services, presented, address);
         if (extra.socket.readyState !== extra.socket.OPEN) return false;
-        const release = admission.admit(principalOf(viewer, address));
+        if (viewer.kind === 'ANONYMOUS') {
+          extra.socket.close(CloseCode.Unauthorized, 'the connection_init payload must contain a credential');
+          return false;
+        }
+        const release = limiter.open(principalOf(viewer, address), address);
+        releases.get(extra.socket)?.();
         const unwatch = streams.watch({ viewer, presented, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
         sessions.set(extra.socket, { viewer, requestId, address });
         metrics.sockets.inc({ transport: 'ws' });
@@ -75,22 +104,34 @@ export function serveWebSocket(
         return false;
       }
     },
-    async onSubscribe({ extra }, _id, payload) {
+    async onSubscribe({ extra }, id, payload) {
       const session = sessions.get(extra.socket);
       if (!session) throw new Error('subscribed before connecting');
       try {
-        if (extra.running() > bounds.socketOperations) throw tooMany();
         turnstile.refuseList();
         admission.admit(principalOf(session.viewer, session.address))();
+        const prepared = documents.prepare(payload.query, payload.operationName);
+        if (!('document' in prepared)) return prepared;
+        const { document, operation } = prepared;
+        if (operation.operation !== 'subscription') throw badInput({ path: 'query', message: 'must be a subscription; send queries and mutations over HTTP' });
+        chargeSubscription(schema, prepared, payload.variables);
+        if (!extra.accept(id)) throw tooMany();
+        const { operationName = null, variables } = payload;
+        return {
+          ...executionOptions(schema, config.production),
+          document,
+          operationName,
+          variableValues: variables ?? {},
+          contextValue: createContext(services, session),
+        };
       } catch (error) {
-        return [asGraphQLError(error as GatewayError)];
+        if (error instanceof GatewayError) return [asGraphQLError(error)];
+        throw error;
       }
-      const prepared = documents.prepare(payload);
-      return Array.isArray(prepared) ? prepared : { ...prepared, contextValue: createContext(services, session) };
     },
-    onError: ({ extra }, _id, _payload, errors) => errors.map(masked(sessions.get(extra.socket))),
+    onError: ({ extra }, _id, _payload, errors) => boundedErrors(errors, masked(sessions.get(extra.socket))).errors,
     onNext({ extra }, _id, _payload, _args, result) {
-      return result.errors ? ({ ...result, errors: result.errors.map(masked(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
+      return result.errors ? ({ ...result, ...boundedErrors(result.errors, masked(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
     },
   });
   return {
@@ -100,4 +141,8 @@ export function serveWebSocket(
       for (const socket of sockets.clients) socket.terminate();
     },
   };
+}
+
+function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
 }

@@ -7,30 +7,28 @@ import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { ApiKey } from './api-key.js';
 import { ApiKeyConnection, ApiKeyType, CreateApiKeyInput, CreateApiKeyPayload } from './api-key.types.js';
-import { actorName, orgIdFor, type Policy } from './viewer.js';
+import { orgIdText } from './identity.types.js';
+import { orgIdFor, type Policy } from './viewer.js';
 
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => CreateApiKeyPayload, {
-    nullable: true,
-    description: 'Creates an API key for devices of the org. The answer is the only one that shows the secret.',
-  })
-  createApiKey(@Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput, @Ctx() { viewer, apiKeys }: Context) {
-    return apiKeys.create({ ...input, orgId: orgIdFor(viewer, input.orgId, 'input.orgId') }, actorName(viewer));
+  @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'Creates a key for devices of the org. The secret is shown only in this response.' })
+  createApiKey(@Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput, @Ctx() { viewer, actor, apiKeys }: Context) {
+    return apiKeys.create({ ...input, orgId: orgIdFor(viewer, input.orgId, 'input.orgId') }, actor);
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => ApiKeyType, {
     nullable: true,
-    description: 'Revokes an API key, on every gateway within 2 s. Another key of the org may then register its devices. Idempotent.',
+    description: 'Revokes a device key on all gateways within 2 s. Another key of the org may then register its devices. Idempotent.',
   })
   revokeApiKey(
-    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for the platform admin.' }) orgId: string | null | undefined,
-    @Arg('keyId', () => Uuid, { description: 'The `keyId` of the key to revoke.' }) keyId: string,
-    @Ctx() { viewer, apiKeys }: Context,
+    @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
+    @Arg('keyId', () => Uuid, { description: 'The key to revoke: `ApiKey.keyId`.' }) keyId: string,
+    @Ctx() context: Context,
   ) {
-    return apiKeys.revoke(orgIdFor(viewer, orgId), keyId, actorName(viewer));
+    return context.apiKeys.revoke(orgIdFor(context.viewer, orgId), keyId, context.actor);
   }
 
   @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })

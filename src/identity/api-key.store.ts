@@ -9,10 +9,15 @@ const table = 'api_keys';
 export const apiKeyKey = (keyId: string) => ({ key_id: key`${keyId}` });
 export const apiKeyIndexKey = (orgId: string): string => key`${orgId}/api_keys`;
 
-/** A key with what proves it. */
+/** The hash of a key, and the root that it was made under. */
+export interface KeyProof {
+  readonly hash: string;
+  readonly rootId: string;
+}
+
 export interface StoredApiKey {
   readonly apiKey: ApiKey;
-  readonly hash: string;
+  readonly proof: KeyProof;
 }
 
 export interface ApiKeyPosition {
@@ -24,11 +29,11 @@ export class ApiKeyStore {
   constructor(private readonly client: StoreClient) {}
 
   /** Stores a new key, and counts it in the line that it joins. */
-  async create({ apiKey, hash }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
+  async create({ apiKey, proof }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
     const { keyId, ownerId, orgId } = apiKey;
     const isInOrg = and(present('key_id'), equals('org_id', orgId));
-    const { done } = await this.client.transact([
-      { table, put: { ...toItem(apiKey, hash), ...(ownerId === keyId ? { active_keys: 1 } : {}) }, condition: absent('key_id') },
+    const { done } = await this.client.transact('fresh', [
+      { table, put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) }, condition: absent('key_id') },
       ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
       ...(drafts as readonly Write[]),
     ]);
@@ -43,7 +48,7 @@ export class ApiKeyStore {
 
   async load(keyId: string): Promise<StoredApiKey | undefined> {
     const item = await this.client.get(table, apiKeyKey(keyId), { consistent: true });
-    return item && { apiKey: toApiKey(item), hash: item.api_key_hash as string };
+    return item && { apiKey: toApiKey(item), proof: { hash: item.api_key_hash as string, rootId: item.api_key_root as string } };
   }
 
   /** Newest first, after the position named. */
@@ -58,7 +63,7 @@ export class ApiKeyStore {
   async revoke({ orgId, keyId, ownerId }: ApiKey, drafts: readonly Draft[]): Promise<boolean> {
     const condition = and(equals('org_id', orgId), equals('is_active', true));
     const oneLess = { add: { active_keys: -1 } };
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, update: apiKeyKey(keyId), set: { is_active: false }, condition, ...(ownerId === keyId ? oneLess : {}) },
       ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
       ...(drafts as readonly Write[]),
@@ -66,20 +71,26 @@ export class ApiKeyStore {
     return done;
   }
 
-  /** Notes that a key is in use, unless that was noted after `notSince`. Returns when it was noted last. */
-  async touch(keyId: string, at: Date, notSince: Date): Promise<Date> {
+  /**
+   * Records that a key is in use, unless that was recorded after `notSince`, and stores its hash under the current root.
+   * Returns when it was recorded last.
+   */
+  async touch(keyId: string, proof: KeyProof, at: Date, notSince: Date): Promise<Date> {
     const notYet = or(absent('last_used_at'), atMost('last_used_at', notSince.toISOString()));
     const condition = and(equals('is_active', true), notYet);
-    const outcome = await this.client.write({ table, update: apiKeyKey(keyId), set: { last_used_at: at.toISOString() }, condition }, { repeat: 'idempotent' });
+    const set = { last_used_at: at.toISOString(), ...proofAttributes(proof) };
+    const outcome = await this.client.write({ table, update: apiKeyKey(keyId), set, condition }, { repeat: 'idempotent' });
     const noted = outcome.done ? undefined : outcome.old?.last_used_at;
     return noted === undefined ? at : new Date(noted as string);
   }
 }
 
-const toItem = ({ orgId, keyId, description, hardwareId, ownerId, active, createdAt }: ApiKey, hash: string): Item => ({
+const proofAttributes = ({ hash, rootId }: KeyProof) => ({ api_key_hash: hash, api_key_root: rootId });
+
+const toItem = ({ orgId, keyId, description, hardwareId, ownerId, active, createdAt }: ApiKey, proof: KeyProof): Item => ({
   ...apiKeyKey(keyId),
   org_id: orgId,
-  api_key_hash: hash,
+  ...proofAttributes(proof),
   description,
   hardware_id: hardwareId,
   owner_id: ownerId,

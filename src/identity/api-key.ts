@@ -19,17 +19,18 @@ const pattern = /^tgk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a
 
 export const formatApiKey = (keyId: string, secretHex: string): string => `tgk_${keyId.replaceAll('-', '')}_${secretHex}`;
 
-/** The id of the key inside a text that looks like one: so that it is found by a plain read, not by an index that lags. */
+/** The id of the key inside a text that looks like one. A read by id is consistent; an index would lag. */
 export function keyIdIn(text: string): string | undefined {
   const [, ...parts] = pattern.exec(text) ?? [];
   return parts.length > 0 ? parts.join('-') : undefined;
 }
 
-export const hashApiKey = (pepper: string, key: string): string => hmac(Buffer.from(pepper), key).toString('hex');
+/** Under the key of one root: the stored hash names the root beside it. */
+export const hashApiKey = (rootKey: Buffer, key: string): string => hmac(rootKey, key).toString('hex');
 
-const mostDescription = 256;
+const maxDescription = 256;
 
 export const descriptionIssues = (description: string) =>
-  description.trim() !== '' && description.length <= mostDescription && description.isWellFormed() && !/\p{Cc}/u.test(description)
+  description.trim() !== '' && description.length <= maxDescription && description.isWellFormed() && !/\p{Cc}/u.test(description)
     ? []
-    : [{ path: 'input.description', message: `must have 1 to ${mostDescription} characters, no control characters, and not be blank` }];
+    : [{ path: 'input.description', message: `must have 1 to ${maxDescription} characters, no control characters, and not be blank` }];

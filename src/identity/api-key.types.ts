@@ -2,6 +2,7 @@ import { Field, InputType, ObjectType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
+import { orgIdText } from './identity.types.js';
 
 @ObjectType('ApiKey', { implements: Node, description: 'A credential of devices, sent in the header `X-API-Key`.' })
 export class ApiKeyType extends Node {
@@ -34,7 +35,7 @@ export const ApiKeyConnection = connectionType('ApiKey', () => ApiKeyType);
 
 @InputType({ description: 'The properties of a new API key.' })
 export class CreateApiKeyInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for the platform admin.' })
+  @Field(() => Uuid, { nullable: true, description: orgIdText })
   readonly orgId?: string | null;
 
   @Field(() => String, { nullable: true, description: 'A note for people, 1–256 characters.' })
@@ -53,11 +54,11 @@ export class CreateApiKeyInput {
   readonly replaces?: string | null;
 }
 
-@ObjectType({ description: 'A new API key with its secret.' })
+@ObjectType({ description: 'The result of `createApiKey`.' })
 export class CreateApiKeyPayload {
-  @Field(() => ApiKeyType, { simple: true, description: 'The key without its secret.' })
+  @Field(() => ApiKeyType, { simple: true, description: 'The key, without its secret.' })
   readonly apiKey!: ApiKeyType;
 
-  @Field(() => String, { simple: true, description: 'The value of the header `X-API-Key`. Shown once; only its hash is stored.' })
+  @Field(() => String, { simple: true, description: 'The text that devices send as `X-API-Key`. Shown only here; only its hash is stored.' })
   readonly secret!: string;
 }

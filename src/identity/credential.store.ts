@@ -1,11 +1,11 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, equals, greaterThan } from '../dynamo/expression.js';
+import { absent, and, equals, greaterThan, lessThan, or, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
 import { sha256 } from '../lib/id.js';
 import { configKey } from '../orgs/config-key.js';
-import { type ClientRef, clientIdOf } from './client-id.js';
+import { type ClientRef, clientIdOf, parseClientId } from './client-id.js';
 import { type Credentials, credentialsOf } from './secret.js';
 
 const retrievals = 'secret_retrieval_tokens';
@@ -23,18 +23,29 @@ export interface Retrieval {
 
 export interface NewSecret {
   readonly hash: string;
+  readonly check: string;
   readonly createdAt: Date;
   /** The previous secret stays good until then; absent: it ends now. */
   readonly graceExpiresAt?: Date;
   readonly generation: number;
 }
 
+export interface Installation {
+  readonly seen: Credentials;
+  readonly retrieval: Retrieval;
+  readonly secret: NewSecret;
+  /** Marks this very call, so that a success whose reply was lost is recognised. */
+  readonly claim: string;
+  readonly drafts: readonly Draft[];
+}
+
 export class CredentialStore {
   constructor(private readonly client: StoreClient) {}
 
+  /** Consistent. Undefined for a client that does not exist or was deleted. */
   async load(client: ClientRef): Promise<Credentials | undefined> {
     const item = await this.client.get('config', configKey(client), { consistent: true });
-    return item && credentialsOf(item);
+    return item && item.deleted_at_ms === undefined ? credentialsOf(item) : undefined;
   }
 
   draftRetrieval(token: string, { client, rotation, graceHours, expiresAt }: Retrieval, nowMs: number): Write {
@@ -58,7 +69,7 @@ export class CredentialStore {
 
   /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
   async rotate(client: ClientRef, seen: Credentials, drafts: readonly Draft[]): Promise<boolean> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table: 'config', update: configKey(client), set: { client_rotation: seen.rotation + 1 }, condition: equals('client_rotation', seen.rotation) },
       ...(drafts as readonly Write[]),
     ]);
@@ -70,21 +81,11 @@ export class CredentialStore {
     return item && toRetrieval(item);
   }
 
-  /**
-   * Spends the token and installs the hash, both or neither. `claim` marks this very call, so that a success whose
-   * reply was lost is known for its own. False: spent, expired or voided.
-   */
-  async install(
-    token: string,
-    seen: Credentials,
-    { client, rotation }: Retrieval,
-    secret: NewSecret,
-    claim: string,
-    drafts: readonly Draft[],
-  ): Promise<boolean> {
+  /** Spends the token and installs the hash, both or neither. False: spent, expired or voided. */
+  async install(token: string, { seen, retrieval: { client, rotation }, secret, claim, drafts }: Installation): Promise<boolean> {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
-    const keepPrevious = secret.graceExpiresAt !== undefined && seen.hash !== undefined;
-    const outcome = await this.client.transact([
+    const isUnchanged = seen.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.current.hash);
+    const outcome = await this.client.transact('judged', [
       {
         table: retrievals,
         update: retrievalKey(token),
@@ -96,14 +97,14 @@ export class CredentialStore {
         update: configKey(client),
         set: {
           client_secret_hash: secret.hash,
+          client_secret_check: secret.check,
+          client_secret_rotation: rotation,
           client_secret_created_at_epoch: nowSecs,
           client_generation: secret.generation,
-          ...(keepPrevious
-            ? { client_secret_previous_hash: seen.hash, client_secret_rotation_grace_expires_at_epoch: epochSeconds(secret.graceExpiresAt.getTime()) }
-            : {}),
+          ...previousAttributes(seen, secret),
         },
-        ...(keepPrevious ? {} : { remove: ['client_secret_previous_hash', 'client_secret_rotation_grace_expires_at_epoch'] }),
-        condition: and(equals('client_rotation', rotation), seen.hash === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.hash)),
+        remove: Object.entries(previousAttributes(seen, secret)).flatMap(([name, value]) => (value === undefined ? [name] : [])),
+        condition: and(equals('client_rotation', rotation), isUnchanged),
       },
       ...(drafts as readonly Write[]),
     ]);
@@ -111,10 +112,31 @@ export class CredentialStore {
     const [first] = outcome.reasons;
     return first?.kind === 'condition' && first.old?.claim === claim;
   }
+
+  /** Records the first login of an hour together with its audit event. False: one of this hour is recorded already. */
+  async noteLogin(client: ClientRef, nowMs: number, hourMs: number, draft: Draft): Promise<boolean> {
+    const isFirst = or(absent('client_last_login_at_ms'), lessThan('client_last_login_at_ms', hourMs));
+    const { done } = await this.client.transact('fresh', [
+      { table: 'config', update: configKey(client), set: { client_last_login_at_ms: nowMs }, condition: and(present('PK'), isFirst) },
+      draft as Write,
+    ]);
+    return done;
+  }
+}
+
+/** The current secret becomes the previous one if there is a grace; otherwise all of this is undefined. */
+function previousAttributes({ current }: Credentials, { graceExpiresAt }: NewSecret): Item {
+  const kept = graceExpiresAt && current;
+  return {
+    client_secret_previous_hash: kept?.hash,
+    client_secret_previous_check: kept?.check,
+    client_secret_previous_rotation: kept?.rotation,
+    client_secret_rotation_grace_expires_at_epoch: kept && epochSeconds(graceExpiresAt.getTime()),
+  };
 }
 
 const toRetrieval = (item: Item): Retrieval => ({
-  client: { orgId: item.org_id as string, ...(item.app_id === undefined ? {} : { appId: item.app_id as string }) },
+  client: parseClientId(item.client_id as string) as ClientRef,
   rotation: item.rotation as number,
   graceHours: item.grace_hours as number,
   expiresAt: new Date((item.expires_at_epoch as number) * 1000),

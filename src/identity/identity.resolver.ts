@@ -1,70 +1,78 @@
 import { Arg, Authorized, Ctx, FieldResolver, Mutation, Query, Resolver } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
-import { notFound } from '../lib/errors.js';
 import { AppType, OrgType } from '../orgs/org.types.js';
-import { appIdIssues } from '../orgs/settings.js';
+import { needsOwnSecret, rotatedClient } from './client.js';
+import { requireOwnSecret } from './client.resolver.js';
 import { IssueTokenInput, RetrievedSecretType, RotateCredentialsInput, RotateCredentialsPayload, TokenPairType, ViewerType } from './identity.types.js';
-import { actorName, orgIdFor, type Policy } from './viewer.js';
+import type { Policy } from './viewer.js';
 
 @Resolver(() => ViewerType)
 export class IdentityResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => ViewerType, { description: 'Who is calling, and for which tenant.' })
+  @Query(() => ViewerType, { description: 'The caller, and the tenant that it acts for.' })
   me(@Ctx() { viewer }: Context) {
-    return 'token' in viewer ? { kind: viewer.kind, clientId: viewer.token.clientId, expiresAt: new Date(viewer.token.expiresAtMs) } : { kind: viewer.kind };
+    if (!('token' in viewer)) return { kind: viewer.kind };
+    const { clientId, role, expiresAtMs } = viewer.token;
+    return { kind: viewer.kind, clientId, role, expiresAt: new Date(expiresAtMs) };
   }
 
-  @FieldResolver(() => OrgType, { nullable: true })
+  @FieldResolver(() => OrgType, { nullable: true, description: 'The org that the caller acts for. Null for the platform admin.' })
   org(@Ctx() { viewer, loaders }: Context) {
     return 'orgId' in viewer ? loaders.org(viewer.orgId) : null;
   }
 
-  @FieldResolver(() => AppType, { nullable: true })
+  @FieldResolver(() => AppType, { nullable: true, description: 'The app that the caller acts for. Null unless the caller is an app client.' })
   app(@Ctx() { viewer, loaders }: Context) {
     return viewer.kind === 'APP_CLIENT' ? loaders.app(viewer) : null;
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => TokenPairType, { nullable: true, description: 'Logs a client in.' })
-  async issueToken(@Arg('input', () => IssueTokenInput) { clientId, clientSecret }: IssueTokenInput, @Ctx() { sessions, address }: Context) {
-    return sessions.issue(await sessions.logIn(clientId, clientSecret, address));
+  @Mutation(() => TokenPairType, { nullable: true, description: 'Logs a client in and opens a session of up to 30 days.' })
+  async issueToken(@Arg('input', () => IssueTokenInput) input: IssueTokenInput, @Ctx() { logins, sessions, address, requestId }: Context) {
+    return sessions.issue(await logins.logIn(input, { address, requestId, via: 'graphql' }));
   }
 
   @Authorized<Policy>('public')
   @Mutation(() => TokenPairType, {
     nullable: true,
-    description: 'Exchanges a refresh token for a new pair. Sent again within 30 s, it gives the same successor; later, it ends the whole session.',
+    description:
+      'Exchanges a refresh token for a new pair. The same token sent again within 30 s gives the same successor; later, it counts as stolen and ends the session. The session ends 30 days after its login.',
   })
-  refreshToken(@Arg('refreshToken', () => String) refreshToken: string, @Ctx() { sessions, address }: Context) {
-    return sessions.refresh(refreshToken, address);
+  refreshToken(
+    @Arg('refreshToken', () => String, { description: 'The refresh token of the last pair.' }) refreshToken: string,
+    @Ctx() { sessions, address, requestId }: Context,
+  ) {
+    return sessions.refresh(refreshToken, { address, requestId });
   }
 
-  @Authorized<Policy>('credentials:manage')
+  @Authorized<Policy>('tokens:revoke')
   @Mutation(() => Boolean, {
     nullable: true,
-    description: 'Ends an access token, or a refresh token with all that came of it, everywhere within 2 s. True also for one that is unknown or has expired.',
+    description:
+      'Ends an access token, or a refresh token with its whole session, on all gateways within 2 s. True also for a token that is unknown or expired, or that the caller may not end.',
   })
-  async revokeToken(@Arg('token', () => String) token: string, @Ctx() { viewer, sessions }: Context) {
-    await sessions.revoke(viewer, token);
+  async revokeToken(@Arg('token', () => String, { description: 'The access token or refresh token to end.' }) token: string, @Ctx() context: Context) {
+    await context.sessions.revoke(context.viewer, token, context.actor);
     return true;
   }
 
   @Authorized<Policy>('credentials:manage')
   @Mutation(() => RotateCredentialsPayload, {
     nullable: true,
-    description: 'Hands out a one-time token for a new secret. Nothing changes until it is redeemed.',
+    description: 'Hands out a one-time token for a new secret. Nothing changes until `retrieveSecret` redeems it.',
   })
-  rotateCredentials(@Arg('input', () => RotateCredentialsInput) { orgId, appId, graceHours }: RotateCredentialsInput, @Ctx() { viewer, credentials }: Context) {
-    const named = appId ?? undefined;
-    if (viewer.kind === 'APP_CLIENT' && named !== undefined && named !== viewer.appId) throw notFound('app');
-    const app = viewer.kind === 'APP_CLIENT' ? viewer.appId : named;
-    if (app !== undefined && appIdIssues(app).length > 0) throw notFound('app');
-    return credentials.rotate({ orgId: orgIdFor(viewer, orgId, 'input.orgId'), ...(app === undefined ? {} : { appId: app }) }, graceHours, actorName(viewer));
+  async rotateCredentials(@Arg('input', () => RotateCredentialsInput) input: RotateCredentialsInput, @Ctx() context: Context) {
+    const client = rotatedClient(context.viewer, input);
+    if (needsOwnSecret(context.viewer, client)) await requireOwnSecret(context, input.currentSecret);
+    return context.credentials.rotate(client, input.graceHours, context.actor);
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => RetrievedSecretType, { nullable: true, description: 'Makes the secret and shows it, once a token.' })
-  retrieveSecret(@Arg('token', () => String) token: string, @Ctx() { credentials }: Context) {
-    return credentials.retrieve(token);
+  @Mutation(() => RetrievedSecretType, { nullable: true, description: 'Makes the secret that a one-time token stands for, and shows it once.' })
+  retrieveSecret(
+    @Arg('token', () => String, { description: 'The one-time token: `SecretRetrieval.token`.' }) token: string,
+    @Ctx() { credentials, address, requestId }: Context,
+  ) {
+    return credentials.retrieve(token, { address, requestId });
   }
 }

@@ -4,7 +4,7 @@ import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
 import { bucketOf, newUuid } from '../lib/id.js';
-import { type AccessClaims, accessTtlSecs, refreshTtlSecs } from './token.js';
+import { type AccessClaims, accessTtlSecs, sessionTtlSecs } from './token.js';
 
 const table = 'revoked_tokens';
 /** On one item, the acts of one org would keep those of all others waiting: a transaction has its items to itself. */
@@ -18,6 +18,9 @@ const marginSecs = 300;
 export const tokenKey = (tokenId: string) => ({ PK: key`${tokenId}` });
 export const familyKey = (family: string) => ({ PK: key`FAM#${family}` });
 export const clientKey = (clientId: string) => ({ PK: key`CLIENT#${clientId}` });
+
+/** For a client whose id is never used again: ends its tokens of every generation. */
+export const everyGeneration = Number.MAX_SAFE_INTEGER;
 
 /** What every gateway looks at once a second: eight small items, each of an eighth of the orgs. */
 export interface Changes {
@@ -76,7 +79,7 @@ export class RevocationStore {
 
   /** Ends a refresh token, its predecessors and successors, and every access token issued along the way. */
   async revokeFamily({ family, clientId, orgId }: Pick<AccessClaims, 'family' | 'clientId' | 'orgId'>, nowMs: number, audit: Draft): Promise<void> {
-    const expiresAtSecs = epochSeconds(nowMs) + refreshTtlSecs + accessTtlSecs;
+    const expiresAtSecs = epochSeconds(nowMs) + sessionTtlSecs + accessTtlSecs;
     await this.revoke(
       {
         ...familyKey(family),
@@ -93,7 +96,7 @@ export class RevocationStore {
 
   /** For the transaction that ends all tokens of a client up to a generation. */
   draftClientRevocation(clientId: string, validFromGeneration: number, nowMs: number): Write {
-    const expiresAtSecs = epochSeconds(nowMs) + refreshTtlSecs + accessTtlSecs;
+    const expiresAtSecs = epochSeconds(nowMs) + sessionTtlSecs + accessTtlSecs;
     return {
       table,
       put: {
@@ -120,6 +123,6 @@ export class RevocationStore {
 
   private async revoke(item: { readonly PK: string } & Record<string, string | number>, orgId: string, audit: Draft): Promise<void> {
     // A failed condition means that it was revoked before: as wished.
-    await this.client.transact([{ table, put: item, condition: absent('PK') }, this.draftVersionChange(orgId), audit as Write]);
+    await this.client.transact('fresh', [{ table, put: item, condition: absent('PK') }, this.draftVersionChange(orgId), audit as Write]);
   }
 }

@@ -3,7 +3,6 @@ import { absent } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { sha256 } from '../lib/id.js';
-import { refreshTtlSecs } from './token.js';
 
 const table = 'refresh_tokens';
 
@@ -14,15 +13,24 @@ export interface Session {
   readonly clientId: string;
   readonly family: string;
   readonly generation: number;
+  /** The rotation that made the secret of the login: the session ends with that secret. */
+  readonly secretRotation: number;
+  /** The end of the whole family, fixed at the login. */
   readonly expiresAtMs: number;
   /** Set once it has been exchanged for its successor. */
-  readonly usedAtMs?: number;
+  readonly used?: Exchange;
+}
+
+/** When a token was exchanged, and the root that its successor is derived under. */
+export interface Exchange {
+  readonly atMs: number;
+  readonly rootId: string;
 }
 
 export class SessionStore {
   constructor(private readonly client: StoreClient) {}
 
-  async open(token: string, session: Omit<Session, 'expiresAtMs'>, nowMs: number): Promise<void> {
+  async open(token: string, session: Session, nowMs: number): Promise<void> {
     // The key is random and new, so writing it twice is writing it once.
     await this.client.write({ table, put: toItem(token, session, nowMs) }, { repeat: 'idempotent' });
   }
@@ -32,32 +40,36 @@ export class SessionStore {
     return item && toSession(item);
   }
 
-  /** Exchanges a token for its successor, once. Lost to another exchange of the same token: when that one was. */
-  async exchange(token: string, successor: string, session: Session, nowMs: number): Promise<{ readonly usedAtMs: number } | 'exchanged'> {
-    const { clientId, family, generation } = session;
-    const outcome = await this.client.transact([
-      { table, update: refreshKey(token), set: { used_at_ms: nowMs }, condition: absent('used_at_ms') },
-      { table, put: toItem(successor, { clientId, family, generation }, nowMs), condition: absent('PK') },
+  /**
+   * Exchanges a token for its successor, once. Returns the exchange that counts: this one, or an earlier one of the same token.
+   * A repeat after a lost reply finds its own exchange in the item, which is the same answer.
+   */
+  async exchange(token: string, successor: string, session: Session, exchange: Exchange): Promise<Exchange> {
+    const outcome = await this.client.transact('judged', [
+      { table, update: refreshKey(token), set: { used_at_ms: exchange.atMs, successor_root: exchange.rootId }, condition: absent('used_at_ms') },
+      { table, put: toItem(successor, session, exchange.atMs), condition: absent('PK') },
     ]);
-    if (outcome.done) return 'exchanged';
+    if (outcome.done) return exchange;
     const [first] = outcome.reasons;
-    return { usedAtMs: first?.kind === 'condition' ? ((first.old?.used_at_ms as number | undefined) ?? nowMs) : nowMs };
+    return (first?.kind === 'condition' && first.old && toSession(first.old).used) || exchange;
   }
 }
 
-const toItem = (token: string, { clientId, family, generation }: Omit<Session, 'expiresAtMs'>, nowMs: number): Item => ({
+const toItem = (token: string, { clientId, family, generation, secretRotation, expiresAtMs }: Session, nowMs: number): Item => ({
   ...refreshKey(token),
   client_id: clientId,
   family,
   generation,
+  secret_rotation: secretRotation,
   issued_at_epoch: epochSeconds(nowMs),
-  expires_at_epoch: epochSeconds(nowMs) + refreshTtlSecs,
+  expires_at_epoch: epochSeconds(expiresAtMs),
 });
 
 const toSession = (item: Item): Session => ({
   clientId: item.client_id as string,
   family: item.family as string,
   generation: item.generation as number,
+  secretRotation: item.secret_rotation as number,
   expiresAtMs: (item.expires_at_epoch as number) * 1000,
-  ...(item.used_at_ms === undefined ? {} : { usedAtMs: item.used_at_ms as number }),
+  ...(item.used_at_ms === undefined ? {} : { used: { atMs: item.used_at_ms as number, rootId: item.successor_root as string } }),
 });

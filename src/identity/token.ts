@@ -1,9 +1,11 @@
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
 import { randomToken } from '../lib/id.js';
 import { parseClientId } from './client-id.js';
+import type { ClientRole } from './secret.js';
 
 export const accessTtlSecs = 3600;
-export const refreshTtlSecs = 30 * 24 * 3600;
+/** From the login, however often the session is refreshed. */
+export const sessionTtlSecs = 30 * 24 * 3600;
 
 const algorithm = 'EdDSA';
 const issuer = 'tollgate';
@@ -16,6 +18,7 @@ export interface AccessClaims {
   readonly clientId: string;
   readonly orgId: string;
   readonly appId?: string;
+  readonly role: ClientRole;
   readonly tokenId: string;
   readonly family: string;
   readonly generation: number;
@@ -43,18 +46,22 @@ export async function importTokenKeys(jwks: readonly JWK[]): Promise<TokenKeys> 
   return { signing: { kid: first.kid as string, key: (await importJWK(first, algorithm)) as CryptoKey }, verifying, published: { keys: published } };
 }
 
-export type NewAccess = Omit<AccessClaims, 'tokenId' | 'expiresAtMs'>;
+export type NewAccess = Omit<AccessClaims, 'tokenId' | 'expiresAtMs'> & { readonly ttlSecs: number };
 
-export function signAccess({ signing }: TokenKeys, { clientId, orgId, appId, family, generation }: NewAccess, nowMs: number): Promise<string> {
+const readScope = 'read';
+
+export function signAccess({ signing }: TokenKeys, access: NewAccess, nowMs: number): Promise<string> {
+  const { clientId, orgId, appId, role, family, generation, ttlSecs } = access;
   const issuedAt = Math.floor(nowMs / 1000);
-  return new SignJWT({ client_id: clientId, org: orgId, ...(appId ? { app: appId } : {}), role: appId ? 'app' : 'org', fam: family, gen: generation })
+  const scope = role === 'READ' ? { scope: readScope } : {};
+  return new SignJWT({ client_id: clientId, org: orgId, ...(appId ? { app: appId } : {}), role: appId ? 'app' : 'org', ...scope, fam: family, gen: generation })
     .setProtectedHeader({ alg: algorithm, typ: type, kid: signing.kid })
     .setIssuer(issuer)
     .setAudience(audience)
     .setSubject(clientId)
     .setJti(randomToken(16))
     .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + accessTtlSecs)
+    .setExpirationTime(issuedAt + ttlSecs)
     .sign(signing.key);
 }
 
@@ -78,10 +85,11 @@ export async function verifyAccess(keys: TokenKeys, token: string, nowMs: number
         currentDate: new Date(nowMs),
       },
     );
-    const { client_id: clientId, jti, fam, gen, exp } = payload;
+    const { client_id: clientId, jti, fam, gen, exp, scope } = payload;
+    if (scope !== undefined && scope !== readScope) return undefined;
     const client = typeof clientId === 'string' ? parseClientId(clientId) : undefined;
     if (!client || typeof clientId !== 'string' || typeof fam !== 'string' || typeof gen !== 'number' || !jti || !exp) return undefined;
-    return { clientId, ...client, tokenId: jti, family: fam, generation: gen, expiresAtMs: exp * 1000 };
+    return { clientId, ...client, role: scope === readScope ? 'READ' : 'FULL', tokenId: jti, family: fam, generation: gen, expiresAtMs: exp * 1000 };
   } catch {
     return undefined;
   }

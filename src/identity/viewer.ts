@@ -1,4 +1,6 @@
+import type { Actor, Origin } from '../audit/audit-event.js';
 import { badInput, GatewayError, notFound } from '../lib/errors.js';
+import { parseClientId } from './client-id.js';
 import type { AccessClaims } from './token.js';
 
 export const principalKinds = ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT', 'DEVICE_KEY'] as const;
@@ -7,13 +9,13 @@ export type PrincipalKind = (typeof principalKinds)[number];
 /** Who is calling. The tenant always comes from here, never from an argument. */
 export type Viewer =
   | { readonly kind: 'ANONYMOUS' }
-  | { readonly kind: 'PLATFORM_ADMIN' }
+  | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string }
   | { readonly kind: 'ORG_CLIENT'; readonly orgId: string; readonly token: AccessClaims }
   | { readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string; readonly token: AccessClaims }
   | { readonly kind: 'DEVICE_KEY'; readonly orgId: string; readonly keyId: string; readonly ownerId: string; readonly hardwareId?: string };
 
 export const anonymous: Viewer = { kind: 'ANONYMOUS' };
-export const platformAdmin: Viewer = { kind: 'PLATFORM_ADMIN' };
+export const adminViewer = (name: string): Viewer => ({ kind: 'PLATFORM_ADMIN', name });
 
 export function clientViewer(token: AccessClaims): Viewer {
   const { orgId, appId } = token;
@@ -33,9 +35,13 @@ const policies = {
   'limits:use': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'alerts:follow': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
   'credentials:manage': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
+  'tokens:revoke': ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'],
 } as const satisfies Record<string, readonly (Viewer['kind'] | PrincipalKind)[]>;
 
 export type Policy = keyof typeof policies;
+
+/** Mutations that a READ client may send: about its own tokens. All others are refused, whatever their policy. */
+const openToReadRole: readonly Policy[] = ['public', 'tokens:revoke'];
 
 /** Throws UNAUTHENTICATED or FORBIDDEN unless this kind of principal may. */
 export function requirePolicy(viewer: Viewer, policy: Policy): void {
@@ -46,11 +52,17 @@ export function requirePolicy(viewer: Viewer, policy: Policy): void {
   throw new GatewayError('FORBIDDEN', 'this kind of credential may not do this');
 }
 
+/** Throws FORBIDDEN if a READ client sends a mutation that changes anything but its own tokens. */
+export function requireWrite(viewer: Viewer, policy: Policy): void {
+  if ('token' in viewer && viewer.token.role === 'READ' && !openToReadRole.includes(policy))
+    throw new GatewayError('FORBIDDEN', 'this client has the role READ and may not change anything: use a client with the role FULL');
+}
+
 /** The org a call is about. The platform admin names it; anyone else has one, and a foreign one does not exist for it. */
 export function orgIdFor(viewer: Viewer, named: string | null | undefined, path = 'orgId'): string {
   if (viewer.kind === 'ANONYMOUS' || viewer.kind === 'PLATFORM_ADMIN') {
     if (named) return named;
-    throw badInput({ path, message: 'the platform admin must say which org' });
+    throw badInput({ path, message: 'is required if the caller is the platform admin' });
   }
   if (named && named !== viewer.orgId) throw notFound('org');
   return viewer.orgId;
@@ -67,9 +79,20 @@ export const maySeeAllOf = (viewer: Viewer, orgId: string): boolean =>
 export const maySeeApp = (viewer: Viewer, orgId: string, appId: string): boolean =>
   maySeeOrg(viewer, orgId) && viewer.kind !== 'DEVICE_KEY' && (viewer.kind !== 'APP_CLIENT' || viewer.appId === appId);
 
+/** An org client with the role FULL ends every token of its org; all other clients end their own. */
+export function mayRevokeTokensOf(viewer: Viewer, clientId: string): boolean {
+  if (viewer.kind === 'PLATFORM_ADMIN') return true;
+  if (!('token' in viewer)) return false;
+  if (viewer.token.clientId === clientId) return true;
+  return viewer.kind === 'ORG_CLIENT' && viewer.token.role === 'FULL' && parseClientId(clientId)?.orgId === viewer.orgId;
+}
+
 /** How a viewer is called in the audit trail and in logs. */
 export function actorName(viewer: Viewer): string {
   if (viewer.kind === 'ANONYMOUS') return 'anonymous';
-  if (viewer.kind === 'PLATFORM_ADMIN') return 'platform-admin';
+  if (viewer.kind === 'PLATFORM_ADMIN') return `platform-admin:${viewer.name}`;
   return viewer.kind === 'DEVICE_KEY' ? `key-${viewer.keyId}` : viewer.token.clientId;
 }
+
+/** Who acts, for the audit trail. */
+export const actorOf = ({ viewer, address, requestId }: Origin & { readonly viewer: Viewer }): Actor => ({ name: actorName(viewer), address, requestId });

@@ -2,11 +2,34 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
-// Secrets carry these prefixes so that they can be told from other text wherever they turn up; the last is a JWT.
-const secretText = /(?:tg[askrt]_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*)/g;
+// Secrets carry these prefixes so that they can be told from other text wherever they turn up.
+const secretText = /tg[askrt]_[A-Za-z0-9_-]{8,}/g;
+const wordOrJwt = /[A-Za-z0-9_.-]{8,}/g;
+const jwtPrefix = 'eyJ';
+const minJwtHeaderChars = 11;
 const secretFields = /secret|token|password|authorization|api[-_]?key|admin[-_]?key|pepper|hash|cookie/i;
 
-export const redactText = (text: string): string => text.replace(secretText, '[redacted]');
+export const redactText = (text: string): string => text.replace(wordOrJwt, redactWord);
+
+/** Each step is linear in the word: a pattern for a whole JWT would take quadratic time on a long run of its prefix. */
+function redactWord(word: string): string {
+  const withoutJwt = word.includes(jwtPrefix) ? redactJwt(word) : word;
+  return withoutJwt.includes('tg') ? withoutJwt.replace(secretText, '[redacted]') : withoutJwt;
+}
+
+/** Replaces every JWT, from its prefix to the end of its third part. */
+function redactJwt(word: string): string {
+  const parts = word.split('.');
+  const kept: string[] = [];
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as string;
+    const at = part.indexOf(jwtPrefix);
+    const isJwt = at >= 0 && part.length - at >= minJwtHeaderChars && Boolean(parts[i + 1]) && i + 2 < parts.length;
+    kept.push(isJwt ? `${part.slice(0, at)}[redacted]` : part);
+    if (isJwt) i += 2;
+  }
+  return kept.join('.');
+}
 
 /** A copy fit for a log line: no secret by its prefix, none by the name of its field, errors as plain data. */
 export function redact(value: unknown, depth = 0): unknown {

@@ -6,3 +6,6 @@ export interface Units {
   /** Set when nobody waits for the operation any more: it gets no further read. */
   isOver?: boolean;
 }
+
+/** Counts work against the bound of an operation before it is done: 1 unit is about one stored item to read. Throws past the bound. */
+export type Charge = (units: number, advice?: string) => void;

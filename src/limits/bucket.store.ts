@@ -218,7 +218,7 @@ export class BucketStore {
     return this.listBuckets(namespace, 'GSI4', and(equals('GSI4PK', GSI4PK), beginsWith('GSI4SK', `${namespace}/BUCKET#`)));
   }
 
-  /** Converts a shard to other limits; false where it has changed meanwhile. */
+  /** Converts a shard to other limits; false where it has changed meanwhile, or by this very call: the caller reads again. */
   async restamp(id: ShardId, shard: Shard, set: LimitSet, mayExpire: boolean): Promise<boolean> {
     const leave = await this.locks.hold([shardName(id)]);
     try {
@@ -231,7 +231,7 @@ export class BucketStore {
       const expires = mayExpire && shard.shardCount === 1 ? expirySecs(limits, nowMs) : undefined;
       const after: Shard = { ...rest, limits, version: set.version, ...(expires === undefined ? {} : { expiresAtSecs: expires }) };
       const booking = loses ? closingWrites(id, shard, shard.hour, this.usageExpirySecs()).slice(1) : [];
-      const outcome = await this.client.transact([replacingWrite(id, shard, after), ...booking]);
+      const outcome = await this.client.transact('judged', [replacingWrite(id, shard, after), ...booking]);
       if (outcome.done) this.learn(id, { ...after, writes: shard.writes + 1 });
       else this.shards.delete(shardName(id));
       this.memoryOf(id).refusal = undefined;
@@ -241,15 +241,15 @@ export class BucketStore {
     }
   }
 
-  /** Books the use of a shard's hour and keeps the hour; false where it has changed meanwhile. */
+  /** Books the use of a shard's hour and keeps the hour; false where it has changed meanwhile, or by this very call. */
   async bookHour(id: ShardId, shard: Shard): Promise<boolean> {
-    return (await this.client.transact(closingWrites(id, shard, shard.hour, this.usageExpirySecs()))).done;
+    return (await this.client.transact('judged', closingWrites(id, shard, shard.hour, this.usageExpirySecs()))).done;
   }
 
-  /** Ends a bucket: all its shards at once, what is used of their hours booked. False where one has changed meanwhile. */
+  /** Ends a bucket: all its shards at once, what is used of their hours booked. False where one has changed meanwhile, or by this very call: the caller reads again. */
   async end(id: BucketId, shards: readonly Shard[]): Promise<boolean> {
     const writes = shards.flatMap((shard, i) => endingWrites({ ...id, shard: i }, shard, this.usageExpirySecs(), isUsed(shard)));
-    const { done } = await this.client.transact(writes);
+    const { done } = await this.client.transact('judged', writes);
     if (done) this.forget(id);
     return done;
   }
@@ -273,7 +273,7 @@ export class BucketStore {
         if (existing) return doublingWrite(shardId, existing, (limit) => debtFreeUpTo(limit, nowMs));
         return { table, put: shardItem(shardId, added), condition: absent('PK') };
       });
-      const { done } = await this.client.transact(writes);
+      const { done } = await this.client.transact('judged', writes);
       for (const shard of allShards(id, first.shardCount)) this.shards.delete(shardName(shard));
       await this.load(id);
       return done;
@@ -455,7 +455,7 @@ export class BucketStore {
 
   private async closeHour(id: ShardId, shard: Shard, hour: number): Promise<void> {
     const writes = closingWrites(id, shard, hour, this.usageExpirySecs());
-    const outcome = await this.client.transact(isUsed(shard) ? writes : writes.slice(0, 1));
+    const outcome = await this.client.transact('judged', isUsed(shard) ? writes : writes.slice(0, 1));
     if (outcome.done) this.learn(id, closed(shard, hour));
     else this.learnFrom(id, outcome.reasons[0]);
   }
@@ -523,7 +523,9 @@ export class BucketStore {
         else this.shards.delete(shardName(only.id));
         return { isExact: true, answers: new Map() };
       }
-      const outcome = await this.client.transact([...planned.map(({ write }) => write), ...leases.map(({ write }) => write)], { onThrottled });
+      const writes = [...planned.map(({ write }) => write), ...leases.map(({ write }) => write)];
+      // A repeat is recognised by its leases. Without any, the conditions of the shards may hold a second time.
+      const outcome = await this.client.transact(leases.length > 0 ? 'judged' : 'never', writes, { onThrottled });
       if (outcome.done) {
         const after: (Seen | undefined)[] = lane.map(() => undefined);
         for (const { id, at, after: shard } of planned) {

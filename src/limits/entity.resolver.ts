@@ -3,7 +3,7 @@ import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { actorName, orgIdFor, type Policy } from '../identity/viewer.js';
+import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { refuseAny } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
@@ -57,9 +57,9 @@ export class OrgEntityResolver {
     @Arg('resource', () => String) resource: string,
     @Arg('limit', () => String) limit: string,
     @Arg('parentsOnly', () => Boolean, { defaultValue: false, description: 'Only entities created without a parent.' }) parentsOnly: boolean,
-    @Ctx() { reports }: Context,
+    @Ctx() { reports, work }: Context,
   ) {
-    return reports.capacity(orgId, resource, limit, parentsOnly);
+    return reports.capacity(orgId, { resource, limit, parentsOnly }, work.charge);
   }
 
   @Authorized<Policy>('org:read')
@@ -70,9 +70,9 @@ export class OrgEntityResolver {
     @Arg('window', () => UsageWindowType) window: UsageWindow,
     @Arg('from', () => DateTime) from: Date,
     @Arg('to', () => DateTime) to: Date,
-    @Ctx() { reports }: Context,
+    @Ctx() { reports, work }: Context,
   ) {
-    const windows = await reports.usageOfResource(orgId, resource, { window, from, to });
+    const windows = await reports.usageOfResource(orgId, resource, { window, from, to }, work.charge);
     return windows.map((usage) => ({ ...inTokens(usage), entities: usage.entities.size }));
   }
 }
@@ -81,8 +81,8 @@ export class OrgEntityResolver {
 export class EntityResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => EntityType, { nullable: true })
-  createEntity(@Arg('input', () => CreateEntityInput) { orgId, ...request }: CreateEntityInput, @Ctx() { viewer, entities }: Context) {
-    return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
+  createEntity(@Arg('input', () => CreateEntityInput) { orgId, ...request }: CreateEntityInput, @Ctx() { viewer, actor, entities }: Context) {
+    return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
@@ -90,9 +90,9 @@ export class EntityResolver {
   deleteEntity(
     @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
     @Arg('entityId', () => String) entityId: string,
-    @Ctx() { viewer, entities }: Context,
+    @Ctx() { viewer, actor, entities }: Context,
   ) {
-    return entities.delete(orgIdFor(viewer, orgId), entityId, actorName(viewer));
+    return entities.delete(orgIdFor(viewer, orgId), entityId, actor);
   }
 
   @FieldResolver(() => ID)
@@ -112,8 +112,8 @@ export class EntityResolver {
   }
 
   @FieldResolver(() => [BucketType], { description: 'By resource.' })
-  buckets(@Root() { orgId, entityId }: Entity, @Ctx() { reports }: Context) {
-    return reports.bucketsOf(orgId, entityId);
+  buckets(@Root() { orgId, entityId }: Entity, @Ctx() { reports, work }: Context) {
+    return reports.bucketsOf(orgId, entityId, work.charge);
   }
 
   @FieldResolver(() => BucketType, { nullable: true })
@@ -146,11 +146,11 @@ export class EntityResolver {
     @Arg('from', () => DateTime, { nullable: true, description: 'Absent: as far back as there is any.' }) from: Date | null | undefined,
     @Arg('to', () => DateTime, { nullable: true, description: 'Absent: now.' }) to: Date | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
-    @Ctx() { reports, cursors }: Context,
+    @Ctx() { reports, cursors, work }: Context,
   ) {
     const listing = { cursors, tenant: orgId, field: `Entity.usage ${entityId} ${window} ${resource ?? ''}` };
     return paginate(page, listing, positionOf, async (limit, after) => {
-      const windows = await reports.usageOf(orgId, entityId, resource, { window, from, to });
+      const windows = await reports.usageOf(orgId, { entityId, resource }, { window, from, to }, work.charge);
       const start = after === undefined ? 0 : windows.findIndex((usage) => positionOf({ ...usage, windowStart: new Date(usage.startMs) }) > after);
       return start < 0 ? [] : windows.slice(start, start + limit).map((usage) => ({ ...inTokens(usage), entityId, window, totalEvents: usage.events }));
     });

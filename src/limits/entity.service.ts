@@ -1,4 +1,5 @@
 import type { AuditService } from '../audit/audit.service.js';
+import type { Actor } from '../audit/audit-event.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import { GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
 import type { BucketStore } from './bucket.store.js';
@@ -26,7 +27,7 @@ export interface EntityParts {
 export class EntityService {
   constructor(private readonly parts: EntityParts) {}
 
-  async create(orgId: string, request: NewEntity, actor: string): Promise<Entity> {
+  async create(orgId: string, request: NewEntity, actor: Actor): Promise<Entity> {
     refuseAny(newEntityIssues(request, 'input.'));
     const { store, namespaces, resolution, audit, clock } = this.parts;
     const { entityId, name, parentId, cascade, metadata } = request;
@@ -54,7 +55,7 @@ export class EntityService {
   }
 
   /** Deletes an entity with its limits and buckets, the use of their hours booked first; what it has used stays on record. False where there was nothing. */
-  async delete(orgId: string, entityId: string, actor: string): Promise<boolean> {
+  async delete(orgId: string, entityId: string, actor: Actor): Promise<boolean> {
     refuseAny(entityIssues(entityId, 'entityId'));
     const { store, namespaces, resolution, audit, clock, usageDays } = this.parts;
     const namespace = await namespaces.of(orgId);
@@ -110,13 +111,19 @@ export class EntityService {
     const { buckets } = this.parts;
     let ended = 0;
     for (const id of await buckets.listOfEntity(namespace, entityId)) {
+      let seen = 0;
       for (let attempt = 0; ; attempt++) {
         const shards = await buckets.load(id);
-        if (shards.length === 0) break;
+        // Gone since they were last seen: by the attempt before, whose reply was lost, or by another call.
+        if (shards.length === 0) {
+          ended += seen;
+          break;
+        }
         if (await buckets.end(id, shards)) {
           ended += shards.length;
           break;
         }
+        seen = shards.length;
         if (attempt === attempts) throw unavailable('the entity is in use and could not be deleted whole: try again');
       }
     }

@@ -39,7 +39,7 @@ export class EntityStore {
   async create(namespace: string, entity: Entity, drafts: readonly Draft[]): Promise<'created' | 'exists' | 'no parent' | 'again'> {
     const { parentId } = entity;
     const parent = parentId === undefined ? [] : [{ table, check: entityKey(namespace, parentId), condition: present('PK') } as const];
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table, put: toItem(namespace, entity), condition: absent('PK') },
       ...(drafts as readonly Write[]),
       ...parent,
@@ -61,7 +61,7 @@ export class EntityStore {
     const PK = entityPartition(namespace, entityId);
     const mark: Write = { table, put: { PK, SK: tombstone, ...namespaceIndexKeys(namespace, PK), ttl: markedUntilSecs } };
     const first = keys.slice(0, mostWritesATransaction - drafts.length - 1);
-    await this.client.transact([...first.map((key): Write => ({ table, delete: key })), mark, ...(drafts as readonly Write[])]);
+    await this.client.transact('fresh', [...first.map((key): Write => ({ table, delete: key })), mark, ...(drafts as readonly Write[])]);
     await this.client.writeMany(
       table,
       keys.slice(first.length).map((key) => ({ delete: key })),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, Overloaded, refuseAny } from '../lib/errors.js';
-import { sha256 } from '../lib/id.js';
+import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketStore, Outcome } from './bucket.store.js';
@@ -26,11 +26,12 @@ export interface LeaseParts {
 }
 
 const mostRounds = 30;
+const nonceBytes = 8;
 /** The longest: parts of ten limits on all shards of two entities. */
 const leaseId = /^[A-Za-z0-9_-]{32,32768}$/;
 
-/** What a change makes of a lease as it stands: the next state and its moves, or that it was made before. */
-type Change = (state: LeaseState) => { readonly state: LeaseState; readonly settlement: Settlement } | 'made before';
+/** What a change makes of a lease as it stands: the next state and its moves, or that it was made, by this call or an earlier one. */
+type Change = (state: LeaseState) => { readonly state: LeaseState; readonly settlement: Settlement } | { readonly madeBy: 'this call' | 'an earlier call' };
 
 export class LeaseService {
   private readonly locks = new Locks();
@@ -48,11 +49,12 @@ export class LeaseService {
   async adjust(id: string, handle: LeaseHandle, adjust: readonly Consumption[], idempotencyKey: string): Promise<LeaseAdjustment> {
     refuseAny(consumeIssues(adjust, 'input.adjust', -mostTokens));
     const hash = sha256(JSON.stringify([...adjust].sort((a, b) => (a.limit < b.limit ? -1 : 1)).map(({ limit, amount }) => [limit, amount]))).slice(0, 11);
+    const nonce = randomToken(nonceBytes);
     return this.change(id, handle, (state) => {
-      const before = state.adjusted[idempotencyKey];
-      if (before === hash) return 'made before';
-      if (before) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${idempotencyKey} has adjusted this lease by something else`);
-      if (state.released) throw new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
+      const made = state.adjusted[idempotencyKey];
+      if (made?.hash === hash) return { madeBy: made.nonce === nonce ? 'this call' : 'an earlier call' };
+      if (made) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${idempotencyKey} has adjusted this lease by something else`);
+      if (state.releasedBy !== undefined) throw new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
       refuseAny(adjustIssues(state, adjust));
       const settlement = settle(state.holdings, amountsOf(adjust));
       if ('excess' in settlement) {
@@ -60,17 +62,18 @@ export class LeaseService {
         const path = `input.adjust.${adjust.findIndex(({ limit }) => limit === excess)}.amount`;
         throw badInput({ path, message: `gives back more of "${excess}" than the lease has out, ${tokensOf(outMilli)}` });
       }
-      const adjusted = { ...state.adjusted, [idempotencyKey]: hash };
+      const adjusted = { ...state.adjusted, [idempotencyKey]: { hash, nonce } };
       return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, adjusted }, settlement };
     });
   }
 
   /** Gives back all that the lease still has out, once. */
   release(id: string, handle: LeaseHandle): Promise<LeaseAdjustment> {
+    const nonce = randomToken(nonceBytes);
     return this.change(id, handle, (state) => {
-      if (state.released) return 'made before';
+      if (state.releasedBy !== undefined) return { madeBy: state.releasedBy === nonce ? 'this call' : 'an earlier call' };
       const settlement = settleAll(state.holdings);
-      return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, released: true }, settlement };
+      return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, releasedBy: nonce }, settlement };
     });
   }
 
@@ -106,7 +109,10 @@ export class LeaseService {
         isConfirmed = true;
         continue;
       }
-      if (changed === 'made before') return { leaseId: id, replayed: true, statuses: await this.statusesNow(handle, state) };
+      if ('madeBy' in changed) {
+        const statuses = await this.statusesNow(handle, state);
+        return { leaseId: id, replayed: changed.madeBy === 'an earlier call', statuses };
+      }
       const { settlement } = changed;
       const parts = state.holdings.flatMap(({ entityId, shard }, at) => {
         const amounts = settlement.moves[at] ?? {};

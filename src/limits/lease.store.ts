@@ -29,7 +29,7 @@ export class LeaseStore {
   }
 
   /** The write of a change, on condition that it is the next. */
-  change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, released }: LeaseState): Write {
+  change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, releasedBy }: LeaseState): Write {
     // A request id may have been used again after a day: that is another lease.
     const before = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
     return {
@@ -39,7 +39,7 @@ export class LeaseStore {
         v: version,
         holdings: encodeHoldings(holdings) as never,
         adjusted: adjusted as never,
-        released,
+        released_by: releasedBy,
         exp_ms: expiresAtMs,
         ttl: epochSeconds(expiresAtMs) + 86_400,
       },
@@ -72,8 +72,8 @@ export function toState(item: Item): LeaseState & { readonly expiresAtMs: number
   return {
     version: item.v as number,
     holdings: decodeHoldings(item.holdings as never),
-    adjusted: item.adjusted as unknown as Record<string, string>,
-    released: item.released as boolean,
+    adjusted: item.adjusted as unknown as LeaseState['adjusted'],
+    ...(item.released_by === undefined ? {} : { releasedBy: item.released_by as string }),
     expiresAtMs,
   };
 }

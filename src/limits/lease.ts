@@ -25,9 +25,16 @@ export interface LeaseHandle {
 export interface LeaseState {
   readonly version: number;
   readonly holdings: readonly Holding[];
-  /** What was adjusted under which key. */
-  readonly adjusted: Readonly<Record<string, string>>;
-  readonly released: boolean;
+  /** By idempotency key: what was adjusted, and by which call. */
+  readonly adjusted: Readonly<Record<string, Adjustment>>;
+  /** The nonce of the call that released it. */
+  readonly releasedBy?: string;
+}
+
+export interface Adjustment {
+  readonly hash: string;
+  /** Of the call that made it, so that a success whose reply was lost is not taken for an earlier one's. */
+  readonly nonce: string;
 }
 
 /** What an acquire with a request id leaves for a repeat of it. */
@@ -44,7 +51,7 @@ export const leaseContext = 'lease';
 export const leaseMs = 24 * 3_600_000;
 export const mostAdjusts = 16;
 
-export const firstState = ({ holdings }: LeaseHandle): LeaseState => ({ version: 0, holdings, adjusted: {}, released: false });
+export const firstState = ({ holdings }: LeaseHandle): LeaseState => ({ version: 0, holdings, adjusted: {} });
 
 /** Names once, then numbers for them: a lease may be split over many shards, and its id carries all of it. */
 type Encoded = [entities: string[], limits: string[], holdings: [entity: number, shard: number, ...amounts: [limit: number, milli: string][]][]];

@@ -1,6 +1,7 @@
 import type { AuditService } from '../audit/audit.service.js';
-import { resourceEntity, systemEntity } from '../audit/audit-event.js';
+import { type Actor, changesBetween, resourceEntity, systemEntity } from '../audit/audit-event.js';
 import { refuseAny, unavailable } from '../lib/errors.js';
+import type { Charge } from '../lib/units.js';
 import { completeLimit, type LimitRequest, limitsIssues } from './limit.js';
 import type { LimitConfigStore } from './limit-config.store.js';
 import type { NamespaceService } from './namespace.service.js';
@@ -25,7 +26,7 @@ export interface LimitConfigParts {
 export class LimitConfigService {
   constructor(private readonly parts: LimitConfigParts) {}
 
-  async set(orgId: string, request: LimitsRequest, actor: string): Promise<LimitConfig> {
+  async set(orgId: string, request: LimitsRequest, actor: Actor): Promise<LimitConfig> {
     const { level, limits, onUnavailable } = request;
     refuseAny([
       ...placeIssues(request, 'input.'),
@@ -44,8 +45,8 @@ export class LimitConfigService {
         version: (before?.version ?? 0) + 1,
         ...(onUnavailable ? { onUnavailable } : {}),
       };
-      const details = { limits: config.limits.map(inWords).join(', ') || undefined, on_unavailable: onUnavailable ?? undefined, version: config.version };
-      const act = audit.draft({ orgId, actor, action: 'limits_set', ...auditedPlace(place), details });
+      const changes = changesBetween(audited(before), audited(config));
+      const act = audit.draft({ orgId, actor, action: 'limits_set', ...auditedPlace(place), details: { version: config.version }, changes });
       const saved = await store.save(namespace, config, [act, namespaces.draftCheck(orgId, namespace)]).finally(() => resolution.noteChange(namespace));
       if (saved) return config;
       namespaces.forget(orgId);
@@ -54,7 +55,7 @@ export class LimitConfigService {
   }
 
   /** Removes a level; false where there was nothing. */
-  async delete(orgId: string, request: PlaceRequest, actor: string): Promise<boolean> {
+  async delete(orgId: string, request: PlaceRequest, actor: Actor): Promise<boolean> {
     refuseAny(placeIssues(request, 'input.'));
     const { store, namespaces, resolution, audit } = this.parts;
     const place = placeOf(request);
@@ -62,7 +63,7 @@ export class LimitConfigService {
       const namespace = await namespaces.of(orgId);
       const before = await store.load(namespace, place);
       if (!before) return false;
-      const act = audit.draft({ orgId, actor, action: 'limits_deleted', ...auditedPlace(place) });
+      const act = audit.draft({ orgId, actor, action: 'limits_deleted', ...auditedPlace(place), changes: changesBetween(audited(before), {}) });
       const deleted = await store.delete(namespace, before, [act, namespaces.draftCheck(orgId, namespace)]).finally(() => resolution.noteChange(namespace));
       if (deleted) return true;
       namespaces.forget(orgId);
@@ -76,15 +77,20 @@ export class LimitConfigService {
   }
 
   /** The system's and every resource's. */
-  async listDefaults(orgId: string): Promise<LimitConfig[]> {
+  async listDefaults(orgId: string, charge: Charge): Promise<LimitConfig[]> {
     const namespace = await this.parts.namespaces.of(orgId);
-    const [system, resources] = await Promise.all([this.parts.store.load(namespace, { level: 'SYSTEM' }), this.parts.store.listResources(namespace)]);
+    const [system, resources] = await Promise.all([this.parts.store.load(namespace, { level: 'SYSTEM' }), this.parts.store.listResources(namespace, charge)]);
     return system ? [system, ...resources] : resources;
   }
 }
 
 const inWords = ({ name, capacity, burst, refillAmount, refillPeriodSecs }: LimitConfig['limits'][number]): string =>
   `${name}: ${capacity}, burst ${burst}, ${refillAmount} every ${refillPeriodSecs} s`;
+
+const audited = (config: LimitConfig | undefined) => ({
+  limits: config?.limits.map(inWords).join(', ') || undefined,
+  on_unavailable: config?.onUnavailable,
+});
 
 function auditedPlace(place: ConfigPlace): { readonly entityId: string; readonly resource?: string } {
   switch (place.level) {

@@ -1,6 +1,7 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
 import { absent, type Condition, equals } from '../dynamo/expression.js';
 import type { Draft } from '../lib/draft.js';
+import type { Charge } from '../lib/units.js';
 import type { Limit } from './limit.js';
 import { configIndexKeys, configKey, entityConfigsIndexKey, resourceConfigsIndexKey } from './limiter-keys.js';
 import type { ConfigPlace, LimitConfig, OnUnavailable } from './resolution.js';
@@ -32,7 +33,7 @@ export class LimitConfigStore {
 
   /** Writes a level whole, on condition that it is still the version it follows; false where it is not. */
   async save(namespace: string, config: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, put: toItem(namespace, config), condition: isVersion(config.version - 1) },
       ...(drafts as readonly Write[]),
     ]);
@@ -41,7 +42,7 @@ export class LimitConfigStore {
 
   /** Deletes a level; false where it is not this version any more. */
   async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, delete: configKey(namespace, place), condition: isVersion(version) },
       ...(drafts as readonly Write[]),
     ]);
@@ -49,9 +50,10 @@ export class LimitConfigStore {
   }
 
   /** Every resource's limits. */
-  async listResources(namespace: string): Promise<LimitConfig[]> {
+  async listResources(namespace: string, charge: Charge): Promise<LimitConfig[]> {
     const rows = await this.client.queryAll({ table, index: 'GSI3', where: equals('GSI3PK', resourceConfigsIndexKey(namespace)) });
     const resources = rows.map(({ GSI3SK }) => GSI3SK as string);
+    charge(resources.length);
     const found = await this.loadMany(resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })));
     return found.filter((config) => config !== undefined);
   }

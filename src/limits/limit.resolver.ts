@@ -1,7 +1,7 @@
 import { Arg, Authorized, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
-import { actorName, maySeeOrg, orgIdFor, type Policy } from '../identity/viewer.js';
+import { maySeeOrg, orgIdFor, type Policy } from '../identity/viewer.js';
 import { notFound } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { OrgType } from '../orgs/org.types.js';
@@ -64,14 +64,14 @@ export class LimitResolver {
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => LimitConfigType, { nullable: true, description: 'Sets the limits of a level, in place of all that it had.' })
-  setLimits(@Arg('input', () => SetLimitsInput) { orgId, ...request }: SetLimitsInput, @Ctx() { viewer, limitConfigs }: Context) {
-    return limitConfigs.set(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
+  setLimits(@Arg('input', () => SetLimitsInput) { orgId, ...request }: SetLimitsInput, @Ctx() { viewer, actor, limitConfigs }: Context) {
+    return limitConfigs.set(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => Boolean, { nullable: true, description: 'False where there was nothing.' })
-  deleteLimits(@Arg('input', () => DeleteLimitsInput) { orgId, ...request }: DeleteLimitsInput, @Ctx() { viewer, limitConfigs }: Context) {
-    return limitConfigs.delete(orgIdFor(viewer, orgId, 'input.orgId'), request, actorName(viewer));
+  deleteLimits(@Arg('input', () => DeleteLimitsInput) { orgId, ...request }: DeleteLimitsInput, @Ctx() { viewer, actor, limitConfigs }: Context) {
+    return limitConfigs.delete(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
@@ -79,8 +79,8 @@ export class LimitResolver {
     nullable: true,
     description: 'Deletes every limiter item of the org. Leases that are out are then unknown; the audit trail stays.',
   })
-  purgeLimiter(@Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined, @Ctx() { viewer, namespaces }: Context) {
-    return namespaces.purge(orgIdFor(viewer, orgId), actorName(viewer));
+  purgeLimiter(@Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined, @Ctx() { viewer, actor, namespaces }: Context) {
+    return namespaces.purge(orgIdFor(viewer, orgId), actor);
   }
 }
 
@@ -118,7 +118,7 @@ export class OrgLimitResolver {
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => [LimitConfigType], { description: "The system's and every resource's." })
-  limitConfigs(@Root() { orgId }: Org, @Ctx() { limitConfigs }: Context) {
-    return limitConfigs.listDefaults(orgId);
+  limitConfigs(@Root() { orgId }: Org, @Ctx() { limitConfigs, loaders, work }: Context) {
+    return loaders.once(`limitConfigs ${orgId}`, () => limitConfigs.listDefaults(orgId, work.charge));
   }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
-import { orgEntity } from '../audit/audit-event.js';
+import { type Actor, orgEntity } from '../audit/audit-event.js';
 import type { SessionService } from '../identity/session.service.js';
 import type { Clock } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
@@ -55,7 +55,7 @@ export class NamespaceService {
   }
 
   /** Gives the org a fresh namespace at once, so that it starts clean; the worker deletes the old one's items. False where it had none. */
-  async purge(orgId: string, actor: string): Promise<boolean> {
+  async purge(orgId: string, actor: Actor): Promise<boolean> {
     const { store, sessions, audit, clock, orgs } = this.parts;
     if (!(await orgs.recallOrgs([orgId]))[0]) throw notFound('org');
     const old = await store.load(orgId);

@@ -22,18 +22,18 @@ export class NamespaceStore {
 
   /** Gives an org its first namespace; false where it has got one meanwhile. */
   async create(orgId: string, namespace: string): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, put: { ...namespaceKey(orgId), namespace_id: namespace }, condition: absent('PK') },
-      { table, put: { ...namespaceIdKey(namespace), org_id: orgId }, condition: absent('PK') },
+      { table, put: { ...namespaceIdKey(namespace), org_id: orgId }, condition: absent('PK'), fresh: true },
     ]);
     return done;
   }
 
   /** Gives an org another namespace in place of this one, which is then to be purged; false where it has another already. */
   async replace(orgId: string, { old, fresh }: { readonly old: string; readonly fresh: string }, nowMs: number, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact([
+    const { done } = await this.client.transact('fresh', [
       { table, update: namespaceKey(orgId), set: { namespace_id: fresh }, condition: equals('namespace_id', old) },
-      { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK') },
+      { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK'), fresh: true },
       { table, update: namespaceIdKey(old), set: { purged_at_ms: nowMs } },
       ...(drafts as readonly Write[]),
     ]);

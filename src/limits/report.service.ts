@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.js';
 import { badInput, refuseAny } from '../lib/errors.js';
+import type { Charge } from '../lib/units.js';
 import type { BucketStore } from './bucket.store.js';
 import type { EntityStore } from './entity.store.js';
 import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf } from './limit.js';
@@ -41,6 +42,19 @@ export interface UsageRange {
 }
 
 const attempts = 5;
+const tooManyEntities = 'too many entities use this resource for one response; ask for single entities';
+
+export interface CapacityQuery {
+  readonly resource: string;
+  readonly limit: string;
+  readonly parentsOnly: boolean;
+}
+
+export interface UsageSubject {
+  readonly entityId: string;
+  /** Absent: every resource. */
+  readonly resource?: string | null | undefined;
+}
 
 export interface ReportParts {
   readonly buckets: BucketStore;
@@ -62,19 +76,21 @@ export class ReportService {
   }
 
   /** By resource. */
-  async bucketsOf(orgId: string, entityId: string): Promise<Bucket[]> {
+  async bucketsOf(orgId: string, entityId: string, charge: Charge): Promise<Bucket[]> {
     const { buckets, namespaces } = this.parts;
     const ids = await buckets.listOfEntity(await namespaces.of(orgId), entityId);
+    charge(ids.length);
     const found = await buckets.loadMany(ids);
     return ids.flatMap((id, i) => this.present(orgId, id, found[i] ?? []) ?? []).sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
   /** How much of a limit everyone has and could take now, each at most its capacity. */
-  async capacity(orgId: string, resource: string, limit: string, parentsOnly: boolean): Promise<ResourceCapacity> {
+  async capacity(orgId: string, { resource, limit, parentsOnly }: CapacityQuery, charge: Charge): Promise<ResourceCapacity> {
     refuseAny([...resourceIssues(resource, 'resource'), ...(isLimitName(limit) ? [] : [{ path: 'limit', message: 'is no name that a limit can have' }])]);
     const { buckets, entities, namespaces, clock } = this.parts;
     const namespace = await namespaces.of(orgId);
     const ids = await buckets.listOfResource(namespace, resource);
+    charge(ids.length, tooManyEntities);
     const created = parentsOnly ? await entities.loadMany(ids.map(({ entityId }) => ({ orgId, namespace, entityId }))) : [];
     const wanted = parentsOnly ? ids.filter((_, i) => created[i] && created[i].parentId === undefined) : ids;
     const found = await buckets.loadMany(wanted);
@@ -94,22 +110,24 @@ export class ReportService {
   }
 
   /** What an entity has used, the current hour included: oldest first, within a window by resource. */
-  async usageOf(orgId: string, entityId: string, resource: string | null | undefined, range: UsageRange): Promise<WindowUsage[]> {
+  async usageOf(orgId: string, { entityId, resource }: UsageSubject, range: UsageRange, charge: Charge): Promise<WindowUsage[]> {
     refuseAny(resource ? resourceIssues(resource, 'resource') : []);
     const { buckets, usage, namespaces } = this.parts;
     const namespace = await namespaces.of(orgId);
     const hours = this.hoursOf(range);
     const ids = resource ? [{ namespace, entityId, resource }] : await buckets.listOfEntity(namespace, entityId);
+    charge(ids.length);
     return sumHours(await this.withOpenHours(ids, hours, () => usage.ofEntity(namespace, entityId, resource ?? undefined, hours)), range.window);
   }
 
   /** What everyone has used of a resource, the current hour included: oldest first. */
-  async usageOfResource(orgId: string, resource: string, range: UsageRange): Promise<WindowUsage[]> {
+  async usageOfResource(orgId: string, resource: string, range: UsageRange, charge: Charge): Promise<WindowUsage[]> {
     refuseAny(resourceIssues(resource, 'resource'));
     const { buckets, usage, namespaces } = this.parts;
     const namespace = await namespaces.of(orgId);
     const hours = this.hoursOf(range);
     const ids = await buckets.listOfResource(namespace, resource);
+    charge(ids.length, tooManyEntities);
     return sumHours(await this.withOpenHours(ids, hours, () => usage.ofResource(namespace, resource, hours)), range.window);
   }
 

@@ -3,7 +3,8 @@ import { type Listing, PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { actorName, orgIdFor, type Policy } from '../identity/viewer.js';
+import { orgIdText } from '../identity/identity.types.js';
+import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { zoneEffectiveAt } from './org.service.js';
 import {
   AppConnection,
@@ -22,16 +23,13 @@ import { type App, appIdIssues, inForce, type Org } from './settings.js';
 @Resolver(() => OrgType)
 export class OrgResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => OrgType, { nullable: true })
-  org(
-    @Arg('orgId', () => Uuid, { nullable: true, description: "Absent: the caller's own." }) orgId: string | null | undefined,
-    @Ctx() { viewer, loaders }: Context,
-  ) {
+  @Query(() => OrgType, { nullable: true, description: 'An org. Null if it does not exist, or not for the caller.' })
+  org(@Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined, @Ctx() { viewer, loaders }: Context) {
     return loaders.org(orgId ?? orgIdFor(viewer, orgId));
   }
 
   @Authorized<Policy>('platform:manage')
-  @Query(() => OrgConnection, { description: 'By the time of their registration.' })
+  @Query(() => OrgConnection, { description: 'All orgs, in the order of their registration. Platform admin only.' })
   orgs(@Args(() => PageArgs) page: PageArgs, @Ctx() { orgStore, cursors }: Context) {
     const listing: Listing = { cursors, tenant: 'platform', field: 'Query.orgs' };
     return paginate(page, listing, orgPosition, (limit, after) => orgStore.listOrgs(limit, after === undefined ? undefined : parseOrgPosition(after)));
@@ -42,19 +40,19 @@ export class OrgResolver {
     return nodeId('Org', orgId);
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When the zone asked for last begins to count; null once it does.' })
+  @FieldResolver(() => DateTime, { nullable: true, description: 'When the current `timezone` takes effect. Null once it has.' })
   timezoneEffectiveAt(@Root() org: Org, @Ctx() { clock }: Context) {
     return zoneEffectiveAt(org, clock.nowMs());
   }
 
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => AppType, { nullable: true })
-  app(@Root() { orgId }: Org, @Arg('appId', () => String) appId: string, @Ctx() { loaders }: Context) {
+  @FieldResolver(() => AppType, { nullable: true, description: 'An app of the org. Null if it does not exist, or not for the caller.' })
+  app(@Root() { orgId }: Org, @Arg('appId', () => String, { description: 'The id of the app.' }) appId: string, @Ctx() { loaders }: Context) {
     return appIdIssues(appId).length > 0 ? null : loaders.app({ orgId, appId });
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => AppConnection, { description: 'By id.' })
+  @FieldResolver(() => AppConnection, { description: 'Apps of the org, by id.' })
   apps(@Root() org: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { orgStore, cursors }: Context) {
     const listing: Listing = { cursors, tenant: org.orgId, field: 'Org.apps' };
     return paginate(
@@ -66,32 +64,82 @@ export class OrgResolver {
   }
 
   @Authorized<Policy>('platform:manage')
-  @Mutation(() => RegisterOrgPayload, { nullable: true })
-  registerOrg(@Arg('input', () => RegisterOrgInput) input: RegisterOrgInput, @Ctx() { viewer, orgs }: Context) {
-    return orgs.registerOrg(input, actorName(viewer));
+  @Mutation(() => RegisterOrgPayload, { nullable: true, description: 'Registers an org. Platform admin only.' })
+  registerOrg(@Arg('input', () => RegisterOrgInput) input: RegisterOrgInput, @Ctx() context: Context) {
+    return context.orgs.registerOrg(input, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => OrgType, { nullable: true })
-  updateOrg(@Arg('input', () => UpdateOrgInput) { orgId, ...changes }: UpdateOrgInput, @Ctx() { viewer, orgs }: Context) {
-    return orgs.updateOrg(orgIdFor(viewer, orgId, 'input.orgId'), changes, actorName(viewer));
+  @Mutation(() => OrgType, { nullable: true, description: 'Changes settings of an org. Takes effect on all gateways within 2 s.' })
+  updateOrg(@Arg('input', () => UpdateOrgInput) { orgId, ...changes }: UpdateOrgInput, @Ctx() context: Context) {
+    return context.orgs.updateOrg(orgIdFor(context.viewer, orgId, 'input.orgId'), changes, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => RegisterAppPayload, { nullable: true })
-  registerApp(@Arg('input', () => RegisterAppInput) { orgId, ...app }: RegisterAppInput, @Ctx() { viewer, orgs }: Context) {
-    return orgs.registerApp(orgIdFor(viewer, orgId, 'input.orgId'), app, actorName(viewer));
+  @Mutation(() => RegisterAppPayload, { nullable: true, description: 'Registers an app of an org.' })
+  registerApp(@Arg('input', () => RegisterAppInput) { orgId, ...app }: RegisterAppInput, @Ctx() context: Context) {
+    return context.orgs.registerApp(orgIdFor(context.viewer, orgId, 'input.orgId'), app, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => AppType, { nullable: true })
-  updateApp(@Arg('input', () => UpdateAppInput) { orgId, appId, ...changes }: UpdateAppInput, @Ctx() { viewer, orgs }: Context) {
-    return orgs.updateApp({ orgId: orgIdFor(viewer, orgId, 'input.orgId'), appId }, changes, actorName(viewer));
+  @Mutation(() => AppType, { nullable: true, description: 'Changes settings of an app. Takes effect on all gateways within 2 s.' })
+  updateApp(@Arg('input', () => UpdateAppInput) { orgId, appId, ...changes }: UpdateAppInput, @Ctx() context: Context) {
+    return context.orgs.updateApp({ orgId: orgIdFor(context.viewer, orgId, 'input.orgId'), appId }, changes, context.actor);
+  }
+
+  @Authorized<Policy>('platform:manage')
+  @Mutation(() => OrgType, {
+    nullable: true,
+    description: 'Suspends an org: all its tokens, secrets and device keys are FORBIDDEN on all gateways within 2 s. Idempotent.',
+  })
+  suspendOrg(@Arg('orgId', () => Uuid, { description: 'The org to suspend.' }) orgId: string, @Ctx() context: Context) {
+    return context.lifecycle.setOrgSuspended(orgId, true, context.actor);
+  }
+
+  @Authorized<Policy>('platform:manage')
+  @Mutation(() => OrgType, { nullable: true, description: 'Ends the suspension of an org: its credentials work again as before. Idempotent.' })
+  resumeOrg(@Arg('orgId', () => Uuid, { description: 'The org to resume.' }) orgId: string, @Ctx() context: Context) {
+    return context.lifecycle.setOrgSuspended(orgId, false, context.actor);
   }
 }
 
 @Resolver(() => AppType)
 export class AppResolver {
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => AppType, { nullable: true, description: 'Suspends an app: its tokens and secrets are FORBIDDEN on all gateways within 2 s. Idempotent.' })
+  suspendApp(
+    @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
+    @Arg('appId', () => String, { description: 'The app to suspend.' }) appId: string,
+    @Ctx() context: Context,
+  ) {
+    return context.lifecycle.setAppSuspended({ orgId: orgIdFor(context.viewer, orgId), appId }, true, context.actor);
+  }
+
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => AppType, { nullable: true, description: 'Ends the suspension of an app: its credentials work again as before. Idempotent.' })
+  resumeApp(
+    @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
+    @Arg('appId', () => String, { description: 'The app to resume.' }) appId: string,
+    @Ctx() context: Context,
+  ) {
+    return context.lifecycle.setAppSuspended({ orgId: orgIdFor(context.viewer, orgId), appId }, false, context.actor);
+  }
+
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => Boolean, {
+    nullable: true,
+    description:
+      'Deletes an app with all its clients, on all gateways within 2 s. Its recorded costs stay in the totals of the org. The id may be registered again.',
+  })
+  async deleteApp(
+    @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
+    @Arg('appId', () => String, { description: 'The app to delete.' }) appId: string,
+    @Ctx() context: Context,
+  ) {
+    await context.lifecycle.deleteApp({ orgId: orgIdFor(context.viewer, orgId), appId }, context.actor);
+    return true;
+  }
+
   @FieldResolver(() => ID)
   id(@Root() { orgId, appId }: App) {
     return nodeId('App', orgId, appId);

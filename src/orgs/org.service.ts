@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
-import { appEntity, orgEntity } from '../audit/audit-event.js';
+import { type Actor, appEntity, changesBetween, orgEntity } from '../audit/audit-event.js';
 import type { CredentialService, SecretRetrieval } from '../identity/credential.service.js';
 import type { SessionService } from '../identity/session.service.js';
+import type { Tenants } from '../identity/tenants.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
@@ -16,6 +17,7 @@ import {
   inChainOrder,
   inForce,
   inheritable,
+  intervalIssues,
   nameIssues,
   type Org,
   type Settings,
@@ -27,6 +29,8 @@ import {
 } from './settings.js';
 
 const attempts = 5;
+/** A roll-up reads all of an org's apps. */
+export const maxAppsPerOrg = 1000;
 
 export interface OrgRegistration extends Settings {
   readonly orgId?: string | null;
@@ -50,7 +54,7 @@ export interface AppRegistration extends Nullable<Settings> {
 
 type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
-export interface OrgParts {
+export interface OrgDeps {
   readonly store: OrgStore;
   readonly credentials: CredentialService;
   readonly sessions: Pick<SessionService, 'version' | 'draftVersionChange' | 'noticeVersionChange'>;
@@ -59,25 +63,25 @@ export interface OrgParts {
   readonly clock: Clock;
 }
 
-interface Remembered<T> {
+interface Cached<T> {
   readonly value: T;
   readonly version: string;
 }
 
-export class OrgService {
+export class OrgService implements Tenants {
   private readonly store: OrgStore;
   private readonly credentials: CredentialService;
   private readonly audit: AuditService;
   private readonly catalog: Catalog;
   private readonly clock: Clock;
-  private readonly orgs = new LRUCache<string, Remembered<Org>>({ max: 10_000 });
-  private readonly apps = new LRUCache<string, Remembered<AppRecord>>({ max: 50_000 });
+  private readonly orgs = new LRUCache<string, Cached<Org>>({ max: 10_000 });
+  private readonly apps = new LRUCache<string, Cached<AppRecord>>({ max: 50_000 });
 
-  constructor(private readonly parts: OrgParts) {
-    ({ store: this.store, credentials: this.credentials, audit: this.audit, catalog: this.catalog, clock: this.clock } = parts);
+  constructor(private readonly deps: OrgDeps) {
+    ({ store: this.store, credentials: this.credentials, audit: this.audit, catalog: this.catalog, clock: this.clock } = deps);
   }
 
-  /** Orgs as last changed: remembered while nothing has been changed or revoked anywhere, which costs no read. */
+  /** Orgs as last changed. Cached while nothing has been changed or revoked anywhere. */
   recallOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
     return this.recall(
       this.orgs,
@@ -97,33 +101,43 @@ export class OrgService {
   }
 
   private async recall<K, T extends object>(
-    memory: LRUCache<string, Remembered<T>>,
+    cache: LRUCache<string, Cached<T>>,
     keys: readonly K[],
     name: (key: K) => string,
     load: (missing: readonly K[]) => Promise<(T | undefined)[]>,
   ): Promise<(T | undefined)[]> {
     // The version from before the read: a change that comes while reading makes what was read worthless.
-    const version = this.parts.sessions.version();
-    const found = keys.map((key) => memory.get(name(key))).map((remembered) => (remembered?.version === version ? remembered.value : undefined));
+    const version = this.deps.sessions.version();
+    const found = keys.map((key) => cache.get(name(key))).map((cached) => (cached?.version === version ? cached.value : undefined));
     const missing = keys.filter((_, i) => found[i] === undefined);
     if (missing.length === 0) return found;
     const loaded = await load(missing);
     missing.forEach((key, i) => {
       const value = loaded[i];
-      // What is not there is not remembered: it may be registered the next moment.
-      if (value) memory.set(name(key), { value, version });
+      // An absent one is not cached: it may be registered the next moment.
+      if (value) cache.set(name(key), { value, version });
     });
     let next = 0;
     return found.map((value) => value ?? loaded[next++]);
   }
 
+  async refusal({ orgId, appId }: { readonly orgId: string; readonly appId?: string }): Promise<GatewayError | undefined> {
+    const [org] = await this.recallOrgs([orgId]);
+    const [app] = appId === undefined ? [] : await this.recallApps([{ orgId, appId }]);
+    if (!org || (appId !== undefined && !app)) return new GatewayError('UNAUTHENTICATED', 'the org or app of this credential does not exist any more');
+    if (org.suspendedAt) return new GatewayError('FORBIDDEN', 'the org is suspended: ask the operator of the platform to resume it');
+    if (app?.suspendedAt) return new GatewayError('FORBIDDEN', 'the app is suspended: ask its org to resume it');
+    return undefined;
+  }
+
   /** Registers an org and hands out the token for its first secret: all of it or nothing. */
-  async registerOrg(input: OrgRegistration, actor: string): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
+  async registerOrg(input: OrgRegistration, actor: Actor): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
     refuseAny([
       ...nameIssues(input.name),
       ...zoneIssues(input.timezone),
       ...settingsIssues(input, this.catalog),
       ...unmeteredIssues(input),
+      ...intervalIssues(input),
       ...shardCountIssues(input.shardCount),
     ]);
     const orgId = input.orgId ?? newUuid();
@@ -138,21 +152,28 @@ export class OrgService {
   }
 
   /** Changes settings; a new time zone waits for the day's end. */
-  async updateOrg(orgId: string, changes: OrgChanges, actor: string): Promise<Org> {
+  async updateOrg(orgId: string, wanted: OrgChanges, actor: Actor): Promise<Org> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const org = await this.requireOrg(orgId);
-      const given = withoutNull(changes);
+      const given = withoutNull(wanted);
       const nowMs = this.clock.nowMs();
       const changed: Org = { ...org, ...given, updatedAt: new Date(nowMs) };
-      refuseAny([...nameIssues(changed.name), ...zoneIssues(changed.timezone), ...settingsIssues(given, this.catalog), ...unmeteredIssues(changed)]);
+      refuseAny([
+        ...nameIssues(changed.name),
+        ...zoneIssues(changed.timezone),
+        ...settingsIssues(given, this.catalog),
+        ...unmeteredIssues(changed),
+        ...intervalIssues(changed),
+      ]);
       // A change that changes nothing is not told to every gateway.
       if (isSame(given, org)) return org;
       await this.refuseStrandedApps(changed);
       const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
-      const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, details: { changed: Object.keys(given).sort().join(' ') } });
       const saved = { ...changed, zones, quotas: inChainOrder(changed.quotas, changed.modelOrdering) };
-      if (await this.store.saveOrg(saved, [act, this.parts.sessions.draftVersionChange(orgId)])) {
-        await this.parts.sessions.noticeVersionChange();
+      const changes = changesBetween(audited(org), audited(saved));
+      const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, changes });
+      if (await this.store.saveOrg(saved, [act, this.deps.sessions.draftVersionChange(orgId)])) {
+        await this.deps.sessions.noticeVersionChange();
         return { ...saved, version: org.version + 1 };
       }
     }
@@ -160,21 +181,23 @@ export class OrgService {
   }
 
   /** Registers an app of an org and hands out the token for its first secret: all of it or nothing. */
-  async registerApp(orgId: string, input: AppRegistration, actor: string): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
+  async registerApp(orgId: string, input: AppRegistration, actor: Actor): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
     const { appId, name } = input;
     const own = ownSettings(input);
     refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.catalog)]);
-    const org = await this.requireOrg(orgId);
+    const [org, before] = await Promise.all([this.requireOrg(orgId), this.store.readAppOrDeleted({ orgId, appId })]);
     this.refuseUnfit(org, own);
+    if (!before) await this.refuseTooManyApps(orgId);
     const now = new Date(this.clock.nowMs());
-    const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId });
+    const deleted = before?.deletedAt ? before : undefined;
+    const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId }, (deleted?.credentials.rotation ?? 0) + 1);
     const act = this.audit.draft({ orgId, actor, action: 'app_registered', entityId: appEntity(appId), details: { name } });
-    const app = await this.store.createApp({ orgId, appId, name, own, createdAt: now, updatedAt: now }, [draft, act]);
+    const app = await this.store.createApp({ orgId, appId, name, own, createdAt: now, updatedAt: now }, [draft, act], deleted);
     if (!app) throw new GatewayError('ALREADY_EXISTS', 'an app with this id is registered already');
     return { app: inForce(org, app), secretRetrieval: retrieval };
   }
 
-  async updateApp(ref: AppRef, changes: AppChanges, actor: string): Promise<App> {
+  async updateApp(ref: AppRef, changes: AppChanges, actor: Actor): Promise<App> {
     const { orgId, appId } = ref;
     if (appIdIssues(appId).length > 0) throw notFound('app');
     for (let attempt = 0; attempt < attempts; attempt++) {
@@ -187,10 +210,10 @@ export class OrgService {
       this.refuseUnfit(org, own);
       if (name === app.name && isSame(own, app.own) && isSame(app.own, own)) return inForce(org, app);
       const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
-      const changed = Object.keys(changes).filter((field) => changes[field as keyof AppChanges] !== undefined);
-      const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), details: { changed: changed.sort().join(' ') } });
-      if (await this.store.saveApp(record, [act, this.parts.sessions.draftVersionChange(orgId)])) {
-        await this.parts.sessions.noticeVersionChange();
+      const changed = changesBetween({ name: app.name, ...app.own }, { name, ...own }, 'inherited');
+      const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), changes: changed });
+      if (await this.store.saveApp(record, [act, this.deps.sessions.draftVersionChange(orgId)])) {
+        await this.deps.sessions.noticeVersionChange();
         return inForce(org, { ...record, version: app.version + 1 });
       }
     }
@@ -201,15 +224,31 @@ export class OrgService {
     refuseAny([
       ...scopeIssues(org.quotaScope, own),
       ...unmeteredIssues({ modelOrdering: own.modelOrdering ?? org.modelOrdering, quotas: own.quotas ?? org.quotas }),
+      ...intervalIssues({
+        refreshIntervalNormalSecs: own.refreshIntervalNormalSecs ?? org.refreshIntervalNormalSecs,
+        refreshIntervalTightSecs: own.refreshIntervalTightSecs ?? org.refreshIntervalTightSecs,
+      }),
     ]);
   }
 
-  /** A change of the org must not leave an app with a chain in which a label has no quota. */
+  /** A change of the org must not leave an app with a chain in which a label has no quota, or with intervals the wrong way round. */
   private async refuseStrandedApps(org: Org): Promise<void> {
-    for (const app of await this.store.listAllApps(org.orgId)) {
-      const missing = unmetered(inForce(org, app));
+    for (const record of await this.store.listApps(org.orgId, Number.POSITIVE_INFINITY)) {
+      const app = inForce(org, record);
+      const missing = unmetered(app);
       if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
+      refuseAny(intervalIssues(app).map(({ path, message }) => ({ path, message: `of app ${app.appId} ${message}` })));
     }
+  }
+
+  /**
+   * Refuses a new app id past the bound. Deleted apps count, because the org's sums still read them; registering one of them
+   * again is always possible. The bound is approximate: apps that are registered at the same moment do not see each other.
+   */
+  private async refuseTooManyApps(orgId: string): Promise<void> {
+    const { length } = await this.store.listAllApps(orgId);
+    if (length >= maxAppsPerOrg)
+      throw badInput({ path: 'input.appId', message: `the org has had ${maxAppsPerOrg} apps, the maximum: register a deleted app id again` });
   }
 
   private async requireOrg(orgId: string): Promise<Org> {
@@ -223,6 +262,18 @@ export class OrgService {
 export function zoneEffectiveAt({ zones, timezone }: Org, nowMs: number): Date | undefined {
   return zoneAt(zones, nowMs) === timezone ? undefined : new Date(zones[zones.length - 1]?.fromMs ?? 0);
 }
+
+/** The settings of an org that a change may touch. */
+const audited = ({ name, timezone, stickyFallbackEnabled, modelOrdering, quotas, tightModeThresholdPct, ...org }: Org) => ({
+  name,
+  timezone,
+  stickyFallbackEnabled,
+  modelOrdering,
+  quotas,
+  tightModeThresholdPct,
+  refreshIntervalNormalSecs: org.refreshIntervalNormalSecs,
+  refreshIntervalTightSecs: org.refreshIntervalTightSecs,
+});
 
 /** Whether every part of `some` is in `all` as it stands. */
 const isSame = (some: object, all: object): boolean =>

@@ -1,5 +1,5 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, beginsWith, equals } from '../dynamo/expression.js';
+import { absent, and, beginsWith, type Condition, equals, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { clientIdOf } from '../identity/client-id.js';
 import { credentialsOf, newClientAttributes } from '../identity/secret.js';
@@ -17,8 +17,8 @@ export interface AppRef {
   readonly appId: string;
 }
 
-export type NewOrg = Omit<Org, 'credentials' | 'nodeType' | 'version'>;
-export type NewApp = Omit<AppRecord, 'credentials' | 'version'>;
+export type NewOrg = Omit<Org, 'credentials' | 'nodeType' | 'version' | 'suspendedAt'>;
+export type NewApp = Omit<AppRecord, 'credentials' | 'version' | 'suspendedAt' | 'deletedAt'>;
 
 export interface OrgPosition {
   readonly orgId: string;
@@ -48,12 +48,23 @@ export class OrgStore {
     return item && toOrg(item);
   }
 
-  async createApp(app: NewApp, drafts: readonly Draft[]): Promise<AppRecord | undefined> {
-    const item = await this.create(
-      { ...configKey(app), ...newClientAttributes(clientIdOf(app)), app_name: app.name, ...settingAttributes(app.own), ...stamps(app), settings_version: 1 },
-      drafts,
-    );
-    return item && toApp(item);
+  /**
+   * Registers an app. `deleted` is the app that had the id before, if any: rotation, generation and version go on from its
+   * own, so that none of its retrieval tokens, access tokens and sessions works for its successor.
+   */
+  async createApp(app: NewApp, drafts: readonly Draft[], deleted?: AppRecord): Promise<AppRecord | undefined> {
+    const goesOn = deleted && { rotation: deleted.credentials.rotation + 1, generation: deleted.credentials.generation };
+    const item = {
+      ...configKey(app),
+      ...newClientAttributes(clientIdOf(app), goesOn),
+      app_name: app.name,
+      ...settingAttributes(app.own),
+      ...stamps(app),
+      settings_version: (deleted?.version ?? 0) + 1,
+    };
+    const condition = deleted ? and(present('deleted_at_ms'), equals('settings_version', deleted.version)) : absent('PK');
+    const created = await this.create(item, drafts, condition);
+    return created && toApp(created);
   }
 
   /** Saves settings if they are still those that were read. False: another change came between. */
@@ -79,7 +90,7 @@ export class OrgStore {
 
   async loadApps(apps: readonly AppRef[]): Promise<(AppRecord | undefined)[]> {
     const items = await this.client.getMany(table, apps.map(configKey), { consistent: true });
-    return items.map((item) => item && toApp(item));
+    return items.map((item) => item && liveApp(item));
   }
 
   /** For a change: what is stored now, not a moment ago. */
@@ -89,12 +100,26 @@ export class OrgStore {
   }
 
   async readApp(app: AppRef): Promise<AppRecord | undefined> {
+    const found = await this.readAppOrDeleted(app);
+    return found?.deletedAt ? undefined : found;
+  }
+
+  async readAppOrDeleted(app: AppRef): Promise<AppRecord | undefined> {
     const item = await this.client.get(table, configKey(app), { consistent: true });
     return item && toApp(item);
   }
 
   /** Apps by id, up to `limit` after the one named. */
-  async listApps(orgId: string, limit: number, afterAppId?: string): Promise<AppRecord[]> {
+  listApps(orgId: string, limit: number, afterAppId?: string): Promise<AppRecord[]> {
+    return this.appsAfter(orgId, limit, liveApp, afterAppId);
+  }
+
+  /** Every app that there ever was, deleted ones included: for sums, which keep their costs. */
+  listAllApps(orgId: string): Promise<AppRecord[]> {
+    return this.appsAfter(orgId, Number.POSITIVE_INFINITY, toApp);
+  }
+
+  private async appsAfter(orgId: string, limit: number, read: (item: Item) => AppRecord | undefined, afterAppId?: string): Promise<AppRecord[]> {
     const apps: AppRecord[] = [];
     let after = afterAppId === undefined ? undefined : configKey({ orgId, appId: afterAppId });
     do {
@@ -104,14 +129,10 @@ export class OrgStore {
         ...(Number.isFinite(limit) ? { limit: limit - apps.length } : {}),
         ...(after ? { after } : {}),
       });
-      apps.push(...page.items.map(toApp));
+      apps.push(...page.items.map(read).filter((app) => app !== undefined));
       after = page.next as typeof after;
     } while (after && apps.length < limit);
     return apps;
-  }
-
-  async listAllApps(orgId: string): Promise<AppRecord[]> {
-    return this.listApps(orgId, Number.POSITIVE_INFINITY);
   }
 
   /** Orgs by the time of their registration. */
@@ -121,8 +142,8 @@ export class OrgStore {
     return orgs.map(({ item }) => toOrg(item));
   }
 
-  private async create(item: Item, drafts: readonly Draft[]): Promise<Item | undefined> {
-    const outcome = await this.client.transact([{ table, put: item, condition: absent('PK') }, ...(drafts as readonly Write[])]);
+  private async create(item: Item, drafts: readonly Draft[], condition: Condition = absent('PK')): Promise<Item | undefined> {
+    const outcome = await this.client.transact('fresh', [{ table, put: item, condition }, ...(drafts as readonly Write[])]);
     return outcome.done ? item : undefined;
   }
 
@@ -133,7 +154,7 @@ export class OrgStore {
     remove: readonly string[],
     drafts: readonly Draft[],
   ): Promise<boolean> {
-    const outcome = await this.client.transact([
+    const outcome = await this.client.transact('fresh', [
       { table, update: target, set: { ...set, settings_version: seenVersion + 1 }, remove, condition: equals('settings_version', seenVersion) },
       ...(drafts as readonly Write[]),
     ]);
@@ -179,6 +200,7 @@ const registered = (item: Item) => ({
   credentials: credentialsOf(item),
   createdAt: new Date(item.created_at_ms as number),
   updatedAt: new Date(item.updated_at_ms as number),
+  ...(item.suspended_at_ms === undefined ? {} : { suspendedAt: new Date(item.suspended_at_ms as number) }),
   version: item.settings_version as number,
 });
 
@@ -219,4 +241,7 @@ const toApp = (item: Item): AppRecord => ({
   appId: (item.SK as string).slice('APP#'.length),
   name: item.app_name as string,
   own: settingsOf(item),
+  ...(item.deleted_at_ms === undefined ? {} : { deletedAt: new Date(item.deleted_at_ms as number) }),
 });
+
+const liveApp = (item: Item): AppRecord | undefined => (item.deleted_at_ms === undefined ? toApp(item) : undefined);

@@ -1,221 +1,246 @@
-import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Authorized, Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, SafeInt, TimeZone, Uuid } from '../graphql/scalars.js';
-import { CredentialsType, SecretRetrievalType } from '../identity/identity.types.js';
+import { CredentialsType, orgIdText, SecretRetrievalType } from '../identity/identity.types.js';
+import type { Policy } from '../identity/viewer.js';
 import { enumOf } from '../lib/enum.js';
 import { type QuotaScope, quotaScopes } from './settings.js';
 
 export const QuotaScopeType = enumOf<QuotaScope>(quotaScopes);
-registerEnumType(QuotaScopeType, { name: 'QuotaScope', description: 'Whose the daily quotas are: one for the whole org, or one for each app.' });
+registerEnumType(QuotaScopeType, {
+  name: 'QuotaScope',
+  description: 'What the daily quotas of an org apply to.',
+  valuesConfig: {
+    ORG: { description: 'One set of quotas that all apps of the org share.' },
+    APP: { description: 'Each app has the quotas to itself.' },
+  },
+});
 
-@ObjectType('ModelQuota')
+const orderingText = 'The fallback chain of model labels: the first one whose quota is not used up is the one to call.';
+const quotasText = 'The daily quota of each label, in micro-dollars.';
+const thresholdText = 'Per cent of a quota, 1 to 100, from which the mode is TIGHT.';
+const normalText = 'Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400.';
+const tightText = 'Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400.';
+
+@ObjectType('ModelQuota', { description: 'The daily quota of one model label.' })
 export class ModelQuotaType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The model label, as in `models`.' })
   readonly label!: string;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'The quota per local day, in micro-dollars.' })
   readonly dailyUsdMicros!: number;
 }
 
-@InputType()
+@InputType({ description: 'The daily quota of one model label.' })
 export class ModelQuotaInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The model label, as in `models`.' })
   readonly label!: string;
 
-  @Field(() => SafeInt)
+  @Field(() => SafeInt, { description: 'The quota per local day in micro-dollars, 0 to 10^15.' })
   readonly dailyUsdMicros!: number;
 }
 
-@ObjectType('Org', { implements: Node, description: 'A tenant: its settings, and all that belongs to it.' })
+@ObjectType('Org', { implements: Node, description: 'A tenant: its settings, and everything that belongs to it.' })
 export class OrgType extends Node {
-  @Field(() => Uuid, { simple: true })
+  @Field(() => Uuid, { simple: true, description: 'The id of the org.' })
   readonly orgId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name of the org.' })
   readonly name!: string;
 
-  @Field(() => TimeZone, { simple: true, description: 'The zone asked for last; `timezoneEffectiveAt` says when its days begin to count.' })
+  @Field(() => TimeZone, { simple: true, description: 'The IANA time zone that the days of the org follow; a change takes effect at `timezoneEffectiveAt`.' })
   readonly timezone!: string;
 
-  @Field(() => QuotaScopeType, { simple: true })
+  @Field(() => QuotaScopeType, { simple: true, description: 'What the quotas apply to. Fixed when the org is registered.' })
   readonly quotaScope!: QuotaScope;
 
-  @Field(() => [String], { simple: true, description: 'The fallback chain: the first label whose quota is not used up is the one to call.' })
+  @Field(() => [String], { simple: true, description: orderingText })
   readonly modelOrdering!: string[];
 
-  @Field(() => [ModelQuotaType], { simple: true })
+  @Authorized<Policy>('app:read')
+  @Field(() => [ModelQuotaType], { description: `${quotasText} FORBIDDEN for device keys.` })
   readonly quotas!: ModelQuotaType[];
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
   readonly stickyFallbackEnabled!: boolean;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: 'How many counters the writes of one scope are spread over. Fixed when the org is registered.' })
   readonly shardCount!: number;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: thresholdText })
   readonly tightModeThresholdPct!: number;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: normalText })
   readonly refreshIntervalNormalSecs!: number;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: tightText })
   readonly refreshIntervalTightSecs!: number;
 
-  @Field(() => CredentialsType, { simple: true })
+  @Authorized<Policy>('app:read')
+  @Field(() => CredentialsType, { description: 'The first client of the org. FORBIDDEN for device keys.' })
   readonly credentials!: CredentialsType;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'When the org was registered.' })
   readonly createdAt!: Date;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'When the settings were last changed.' })
   readonly updatedAt!: Date;
+
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'Since when the org is suspended: its credentials are FORBIDDEN. Null: it is not.' })
+  readonly suspendedAt?: Date;
 }
 
-@ObjectType('App', { implements: Node, description: 'Null settings are inherited; the plain fields show what is in force.' })
+@ObjectType('App', {
+  implements: Node,
+  description: 'A program of an org that calls models. The fields show the settings in force: its own, or those of its org.',
+})
 export class AppType extends Node {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The id of the app within its org.' })
   readonly appId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name of the app.' })
   readonly name!: string;
 
-  @Field(() => OrgType, { simple: true })
+  @Field(() => OrgType, { simple: true, description: 'The org that the app belongs to.' })
   readonly org!: OrgType;
 
-  @Field(() => [String], { simple: true })
+  @Field(() => [String], { simple: true, description: orderingText })
   readonly modelOrdering!: string[];
 
-  @Field(() => [ModelQuotaType], { simple: true })
+  @Field(() => [ModelQuotaType], { simple: true, description: quotasText })
   readonly quotas!: ModelQuotaType[];
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: thresholdText })
   readonly tightModeThresholdPct!: number;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: normalText })
   readonly refreshIntervalNormalSecs!: number;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: tightText })
   readonly refreshIntervalTightSecs!: number;
 
-  @Field(() => [String], { simple: true, description: "Settings that are the org's." })
+  @Field(() => [String], { simple: true, description: 'Names of the settings that the app has from its org.' })
   readonly inheritedFields!: string[];
 
-  @Field(() => CredentialsType, { simple: true })
+  @Field(() => CredentialsType, { simple: true, description: 'The first client of the app.' })
   readonly credentials!: CredentialsType;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'When the app was registered.' })
   readonly createdAt!: Date;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'When the settings were last changed.' })
   readonly updatedAt!: Date;
+
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'Since when the app is suspended: its credentials are FORBIDDEN. Null: it is not.' })
+  readonly suspendedAt?: Date;
 }
 
 export const AppConnection = connectionType('App', () => AppType);
 export const OrgConnection = connectionType('Org', () => OrgType);
 
-@InputType()
+@InputType({ description: 'An org to register.' })
 export class RegisterOrgInput {
-  @Field(() => Uuid, { nullable: true, description: 'Absent: a new random UUID. Choose one yourself, and a repeated call cannot make a second org.' })
+  @Field(() => Uuid, { nullable: true, description: 'Absent: a random UUID. If you choose one, a repeated call cannot register a second org.' })
   readonly orgId?: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name of the org, 1 to 128 characters.' })
   readonly name!: string;
 
-  @Field(() => TimeZone)
+  @Field(() => TimeZone, { description: 'The IANA time zone that the days of the org follow.' })
   readonly timezone!: string;
 
-  @Field(() => QuotaScopeType)
+  @Field(() => QuotaScopeType, { description: 'What the quotas apply to. It cannot be changed later.' })
   readonly quotaScope!: QuotaScope;
 
-  @Field(() => [String])
+  @Field(() => [String], { description: orderingText })
   readonly modelOrdering!: string[];
 
-  @Field(() => [ModelQuotaInput])
+  @Field(() => [ModelQuotaInput], { description: `${quotasText} Each label of the chain needs one.` })
   readonly quotas!: ModelQuotaInput[];
 
-  @Field(() => Boolean, { defaultValue: true })
+  @Field(() => Boolean, { defaultValue: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
   readonly stickyFallbackEnabled!: boolean;
 
-  @Field(() => Int, { defaultValue: 8, description: "8, 16, 32 or 64; fixed for the org's life." })
+  @Field(() => Int, { defaultValue: 8, description: '8, 16, 32 or 64: how many counters the writes of one scope are spread over. It cannot be changed later.' })
   readonly shardCount!: number;
 
-  @Field(() => Int, { defaultValue: 95 })
+  @Field(() => Int, { defaultValue: 95, description: thresholdText })
   readonly tightModeThresholdPct!: number;
 
-  @Field(() => Int, { defaultValue: 300 })
+  @Field(() => Int, { defaultValue: 300, description: normalText })
   readonly refreshIntervalNormalSecs!: number;
 
-  @Field(() => Int, { defaultValue: 60 })
+  @Field(() => Int, { defaultValue: 60, description: tightText })
   readonly refreshIntervalTightSecs!: number;
 }
 
 /** What orgs and apps alike may change. */
 @InputType()
 abstract class SettingsInput {
-  @Field(() => Uuid, { nullable: true })
+  @Field(() => Uuid, { nullable: true, description: orgIdText })
   readonly orgId?: string | null;
 
-  @Field(() => [String], { nullable: true })
+  @Field(() => [String], { nullable: true, description: orderingText })
   readonly modelOrdering?: string[] | null;
 
-  @Field(() => [ModelQuotaInput], { nullable: true })
+  @Field(() => [ModelQuotaInput], { nullable: true, description: `${quotasText} Replaces all of them.` })
   readonly quotas?: ModelQuotaInput[] | null;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: thresholdText })
   readonly tightModeThresholdPct?: number | null;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: normalText })
   readonly refreshIntervalNormalSecs?: number | null;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: tightText })
   readonly refreshIntervalTightSecs?: number | null;
 }
 
-@InputType({ description: 'What is absent or null stays as it is.' })
+@InputType({ description: 'Changes of an org. A setting that is absent or null stays as it is.' })
 export class UpdateOrgInput extends SettingsInput {
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name of the org, 1 to 128 characters.' })
   readonly name?: string | null;
 
-  @Field(() => TimeZone, { nullable: true, description: "Takes effect after the current day's end." })
+  @Field(() => TimeZone, { nullable: true, description: 'Takes effect at the end of the current local day.' })
   readonly timezone?: string | null;
 
-  @Field(() => Boolean, { nullable: true })
+  @Field(() => Boolean, { nullable: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
   readonly stickyFallbackEnabled?: boolean | null;
 }
 
-@InputType()
+@InputType({ description: 'An app to register. A setting that is absent or null is inherited from the org.' })
 export class RegisterAppInput extends SettingsInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The id of the app within its org: 1 to 64 of a-z 0-9 . _ -, beginning with a letter or digit.' })
   readonly appId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name of the app, 1 to 128 characters.' })
   readonly name!: string;
 }
 
-@InputType({ description: "An explicit null returns a setting to the org's; an absent one stays as it is." })
+@InputType({ description: 'Changes of an app. An absent setting stays as it is; null returns it to the setting of the org.' })
 export class UpdateAppInput extends SettingsInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The app to change.' })
   readonly appId!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name of the app, 1 to 128 characters. Null leaves it as it is.' })
   readonly name?: string | null;
 }
 
-@ObjectType('RegisterOrgPayload')
+@ObjectType('RegisterOrgPayload', { description: 'The result of `registerOrg`.' })
 export class RegisterOrgPayload {
-  @Field(() => OrgType, { simple: true })
+  @Field(() => OrgType, { simple: true, description: 'The new org.' })
   readonly org!: OrgType;
 
-  @Field(() => SecretRetrievalType, { simple: true })
+  @Field(() => SecretRetrievalType, { simple: true, description: 'The one-time token for the first secret of the org. Shown only here.' })
   readonly secretRetrieval!: SecretRetrievalType;
 }
 
-@ObjectType('RegisterAppPayload')
+@ObjectType('RegisterAppPayload', { description: 'The result of `registerApp`.' })
 export class RegisterAppPayload {
-  @Field(() => AppType, { simple: true })
+  @Field(() => AppType, { simple: true, description: 'The new app.' })
   readonly app!: AppType;
 
-  @Field(() => SecretRetrievalType, { simple: true })
+  @Field(() => SecretRetrievalType, { simple: true, description: 'The one-time token for the first secret of the app. Shown only here.' })
   readonly secretRetrieval!: SecretRetrievalType;
 }

@@ -1,6 +1,7 @@
 import type { Credentials } from '../identity/secret.js';
 import type { Issue } from '../lib/errors.js';
 import { isWholeWithin } from '../lib/int.js';
+import { isOneLine } from '../lib/text.js';
 import type { ZoneHistory } from '../spend/calendar.js';
 import { type Catalog, slug } from '../spend/price.js';
 
@@ -35,6 +36,8 @@ interface Registered {
   readonly credentials: Credentials;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Since when its credentials do not work; absent: they do. */
+  readonly suspendedAt?: Date;
   /** Raised by every change of settings: a change is made to what was read, or not at all. */
   readonly version: number;
 }
@@ -51,6 +54,8 @@ export interface Org extends Registered, Settings {
 
 export interface AppRecord extends Registered {
   readonly appId: string;
+  /** Only the sums over an org's apps still see an app that was deleted: its costs remain. */
+  readonly deletedAt?: Date;
   readonly own: Partial<Settings>;
 }
 
@@ -122,20 +127,30 @@ export function unmeteredIssues(settings: Pick<Settings, 'modelOrdering' | 'quot
   return unmetered(settings).map((label) => ({ path: 'input.quotas', message: `needs a quota for ${label}, which the ordering names` }));
 }
 
-/** Under quotaScope ORG there is one quota for all apps, so none may have its own chain or amounts. */
+/** The tight interval is for rechecking sooner: a larger one than the normal interval is a mistake. */
+export function intervalIssues({
+  refreshIntervalNormalSecs: normal,
+  refreshIntervalTightSecs: tight,
+}: Pick<Settings, 'refreshIntervalNormalSecs' | 'refreshIntervalTightSecs'>): Issue[] {
+  if (tight <= normal) return [];
+  return [
+    { path: 'input.refreshIntervalTightSecs', message: `is ${tight}, larger than refreshIntervalNormalSecs, which is ${normal}: lower it or raise that` },
+  ];
+}
+
+/** Under quotaScope ORG there is one quota for all apps. An app's own chain, amounts or threshold would judge the others too. */
 export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] {
   if (scope === 'APP') return [];
-  return (['modelOrdering', 'quotas'] as const)
+  return (['modelOrdering', 'quotas', 'tightModeThresholdPct'] as const)
     .filter((field) => own[field] !== undefined)
     .map((field) => ({ path: `input.${field}`, message: "is the org's under quotaScope ORG; an app cannot set its own" }));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
-const controls = /[\u0000-\u001f\u007f]/;
-
 export function nameIssues(name: string): Issue[] {
-  const fits = name.trim().length > 0 && [...name].length <= longestName && name.isWellFormed() && !controls.test(name);
-  return fits ? [] : [{ path: 'input.name', message: `must have 1 to ${longestName} characters, no control characters, and not be blank` }];
+  const fits = name.trim().length > 0 && [...name].length <= longestName && isOneLine(name);
+  return fits
+    ? []
+    : [{ path: 'input.name', message: `must have 1 to ${longestName} characters, not be blank, and have no control or text-direction characters` }];
 }
 
 export const appIdIssues = (appId: string): Issue[] =>

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** A stretch of time in which an org's days are those of `zone`; it lasts until the next one begins. */
 export interface ZonePeriod {
   readonly zone: string;
@@ -17,11 +19,17 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 // Formatting is slow, and the same minute is asked for again and again; no zone changes its date within one.
 const lastDates = new Map<string, { readonly minute: number; readonly date: string }>();
 
-// No clock has ever been set back by more than this at once, but where the date line moved, which repeats no midnight.
+// No clock has ever been set back by more than this at once, except where the date line moved, which repeats no midnight.
 const longestStepBackMs = 4 * hourMs;
-// Finding a day's end takes dozens of formattings, and every selection asks for today's.
-const dayEnds = new WeakMap<ZoneHistory, Map<string, number>>();
-const mostZones = 2000; // names are taken in any case, so there are more spellings than zones
+const mostZones = 2000; // names are accepted in any case, so there are more spellings than zones
+
+// Every selection asks for the end of today, and a report for the ends of up to 366 days.
+const dayEnds = new LRUCache<string, number>({ max: 20_000 });
+// Days near a change of zone belong to one org's history: at most a few per change.
+const changedDayEnds = new WeakMap<ZoneHistory, Map<string, number>>();
+// A day of any zone lies within these bounds of its UTC midnight, and so does the change of zone that delays its end.
+const windowBeforeMs = 16 * hourMs;
+const windowAfterMs = 76 * hourMs;
 
 function localFormat(zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone);
@@ -58,6 +66,13 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** A day of the calendar that any clock may show: from 1970-01-01, and early enough for the day after to have four digits. */
+export function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1970-01-01' || text > '9999-12-30') return false;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(ms) && dateOf(ms) === text;
+}
+
 /** The calendar date there at that instant, YYYY-MM-DD. Where the clock was set back over midnight, the new day stays: no day comes twice. */
 export function localDate(zone: string, atMs: number): string {
   const minute = Math.floor(atMs / 60_000);
@@ -90,26 +105,61 @@ function localMs(zone: string, atMs: number): number {
 }
 
 /** The first instant whose local date differs from that at `atMs`: not always midnight, not always 24 hours on. */
-export function dayEndMs(zone: string, atMs: number): number {
-  const day = localDate(zone, atMs);
-  return firstInstant(atMs, atMs + 50 * hourMs, (ms) => localDate(zone, ms) !== day);
-}
+export const dayEndMs = (zone: string, atMs: number): number => zoneDayEndMs(zone, localDate(zone, atMs));
 
 /** The org's day at an instant. */
 export const dayAt = (history: ZoneHistory, atMs: number): string => localDate(zoneAt(history, atMs), atMs);
 
 /** The first instant after an org's day, whatever zones it lies in. */
 export function endOfDayMs(history: ZoneHistory, day: string): number {
-  const known = dayEnds.get(history) ?? new Map<string, number>();
-  dayEnds.set(history, known);
-  const midnightMs = Date.parse(`${day}T00:00:00Z`);
-  const endMs = known.get(day) ?? firstInstant(midnightMs - 16 * hourMs, midnightMs + 76 * hourMs, (ms) => dayAt(history, ms) > day);
-  known.set(day, endMs);
+  const midnightMs = midnightOf(day);
+  const fromMs = midnightMs - windowBeforeMs;
+  const toMs = midnightMs + windowAfterMs;
+  const hasChange = history.some((period, i) => i > 0 && period.fromMs > fromMs && period.fromMs <= toMs);
+  if (!hasChange) return zoneDayEndMs(zoneAt(history, fromMs), day);
+  const cached = changedDayEnds.get(history) ?? new Map<string, number>();
+  changedDayEnds.set(history, cached);
+  const endMs = cached.get(day) ?? firstInstant(fromMs, toMs, (ms) => dayAt(history, ms) > day);
+  cached.set(day, endMs);
   return endMs;
 }
 
+/** The first instant in a zone whose local date is later than `day`. */
+function zoneDayEndMs(zone: string, day: string): number {
+  const name = `${zone} ${day}`;
+  const cached = dayEnds.get(name);
+  if (cached !== undefined) return cached;
+  const midnightMs = midnightOf(day);
+  const endMs =
+    endByOffsets(zone, midnightMs + 24 * hourMs) ?? firstInstant(midnightMs - windowBeforeMs, midnightMs + windowAfterMs, (ms) => localDate(zone, ms) > day);
+  dayEnds.set(name, endMs);
+  return endMs;
+}
+
+/**
+ * The first instant at which a zone's clocks reach the midnight that UTC has at `midnightMs`: from the offset of the day
+ * before, the offset just before that instant and the one after. Undefined if the clocks jumped over midnight at another
+ * instant, which only a search finds.
+ */
+function endByOffsets(zone: string, midnightMs: number): number | undefined {
+  const offsetAt = (ms: number) => localMs(zone, ms) - ms;
+  const before = offsetAt(midnightMs - windowBeforeMs);
+  const endMs = midnightMs - before;
+  const justBefore = offsetAt(endMs - 1);
+  if (justBefore === before) {
+    const after = offsetAt(endMs);
+    // Clocks that are set back at midnight exactly reach it a second time. The day lasts until then.
+    return after >= before ? endMs : midnightMs - after;
+  }
+  const changedEndMs = midnightMs - justBefore;
+  if (offsetAt(changedEndMs - 1) === justBefore) return changedEndMs;
+  return justBefore > before && offsetAt(changedEndMs) === justBefore ? changedEndMs : undefined;
+}
+
+const midnightOf = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+
 /** The day after, by the calendar. */
-export const nextDate = (day: string): string => new Date(Date.parse(`${day}T00:00:00Z`) + 24 * hourMs).toISOString().slice(0, 10);
+export const nextDate = (day: string): string => dateOf(midnightOf(day) + 24 * hourMs);
 
 /** The zone whose days count at an instant. */
 export function zoneAt(history: ZoneHistory, atMs: number): string {

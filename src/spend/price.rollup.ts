@@ -1,47 +1,90 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
 import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
-import { localDate } from './calendar.js';
+import type { Metrics } from '../lib/metrics.js';
+import { localDate, nextDate } from './calendar.js';
 import type { Catalog } from './price.js';
 import type { PriceStore } from './price.store.js';
+import { type PriceList, parsePriceList } from './price-list.js';
 
 const fetchMs = 10_000;
-const micros = z.number().int().min(0).max(1e12);
-const priceList = z.record(z.string(), z.object({ inputUsdMicrosPer1M: micros, outputUsdMicrosPer1M: micros }));
+const hourMs = 3_600_000;
 
-/** Fills the day's price cache from a file or URL. A day's price, once set, stays: no cost is priced twice. */
+export interface PriceRollupDeps {
+  readonly store: PriceStore;
+  readonly catalog: Catalog;
+  /** A file or an http(s) URL. */
+  readonly source: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Fetches the price list once in every hour of UTC. A price that differs from the stored one of today corrects it, from then
+ * on: a receipt keeps the price it was made with. The last hour of a day sets the prices of the next one as well.
+ */
 export class PriceRollup {
-  private doneFor: string | undefined;
+  private doneHour: number | undefined;
+  private readonly startedMs: number;
 
-  constructor(
-    private readonly store: PriceStore,
-    private readonly catalog: Catalog,
-    private readonly source: string,
-    private readonly clock: Clock,
-    private readonly log: Log,
-  ) {}
+  constructor(private readonly deps: PriceRollupDeps) {
+    this.startedMs = deps.clock.nowMs();
+  }
 
-  /** Once a day, however often it is called; returns how many prices it set. */
+  /** Once per hour, however often it is called; returns how many prices of today it set or corrected. */
   async refresh(): Promise<number> {
-    const nowMs = this.clock.nowMs();
-    const day = localDate('UTC', nowMs);
-    if (this.doneFor === day) return 0;
-    const list = priceList.parse(JSON.parse(await read(this.source)));
-    let set = 0;
-    for (const model of this.catalog.values()) {
-      const price = list[model.bedrockModelId];
-      if (!price) this.log.warn({ label: model.label }, 'the price list has no price for this label; its default serves');
-      else if (await this.store.save(model, day, price, nowMs)) set++;
+    const nowMs = this.deps.clock.nowMs();
+    const hour = Math.floor(nowMs / hourMs);
+    try {
+      if (this.doneHour === hour) return 0;
+      const set = await this.save(await this.fetchList(), nowMs);
+      this.doneHour = hour;
+      return set;
+    } finally {
+      await this.measureAge();
     }
-    this.doneFor = day;
+  }
+
+  private async fetchList(): Promise<PriceList> {
+    const { source, catalog, log, metrics } = this.deps;
+    try {
+      const list = parsePriceList(await read(source), catalog);
+      for (const { label, kind, message } of list.faults) {
+        metrics.priceFailures.inc({ reason: kind });
+        log.warn({ label, source, fault: message }, 'the price list has no usable price for this label; its last known price applies');
+      }
+      return list;
+    } catch (error) {
+      metrics.priceFailures.inc({ reason: 'source' });
+      throw error;
+    }
+  }
+
+  private async save({ prices }: PriceList, nowMs: number): Promise<number> {
+    const { store } = this.deps;
+    const today = localDate('UTC', nowMs);
+    const isLastHour = localDate('UTC', nowMs + hourMs) !== today;
+    let set = 0;
+    for (const { model, price } of prices) {
+      if (await store.save(model, today, price, nowMs)) set++;
+      if (isLastHour) await store.save(model, nextDate(today), price, nowMs);
+      await store.saveLast(model, today, price, nowMs);
+    }
     return set;
+  }
+
+  /** The age of the oldest price that is in use, whichever worker fetched it. */
+  private async measureAge(): Promise<void> {
+    const { store, catalog, clock, metrics } = this.deps;
+    const times = (await store.loadFetchTimes([...catalog.values()])).map((fetchedAtMs) => fetchedAtMs ?? this.startedMs);
+    metrics.priceAge.set(Math.max(0, clock.nowMs() - Math.min(...times)) / 1000);
   }
 }
 
 async function read(source: string): Promise<string> {
   if (!/^https?:/.test(source)) return readFile(source, 'utf8');
   const response = await fetch(source, { signal: AbortSignal.timeout(fetchMs) });
-  if (!response.ok) throw new Error(`the price list answered ${response.status}`);
+  if (!response.ok) throw new Error(`the price list was answered with status ${response.status}`);
   return response.text();
 }

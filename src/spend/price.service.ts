@@ -4,11 +4,11 @@ import { localDate } from './calendar.js';
 import { type Catalog, type CatalogModel, type Price, priceInForce } from './price.js';
 import type { PriceStore } from './price.store.js';
 
-const rememberedMs = 60_000;
+const cachedMs = 60_000;
 
-/** Prices of a day (UTC): from the cache the worker fills, else as configured. */
+/** Prices of a day (UTC): as the worker fetched them, the last known ones until there are new ones, else as configured. */
 export class PriceService {
-  private readonly remembered = new LRUCache<string, { readonly price: Price; readonly untilMs: number }>({ max: 1000 });
+  private readonly cache = new LRUCache<string, { readonly price: Price; readonly untilMs: number }>({ max: 1000 });
 
   constructor(
     private readonly store: PriceStore,
@@ -16,22 +16,20 @@ export class PriceService {
     private readonly clock: Clock,
   ) {}
 
-  async at({ label }: CatalogModel, atMs: number): Promise<Price> {
-    const [price] = await this.allAt([label], atMs);
-    return price as Price;
+  async at(model: CatalogModel, atMs: number): Promise<Price> {
+    const { bedrockModelId } = model;
+    const day = localDate('UTC', atMs);
+    const name = `${bedrockModelId} ${day}`;
+    const nowMs = this.clock.monotonicMs();
+    const cached = this.cache.get(name);
+    if (cached && cached.untilMs > nowMs) return cached.price;
+    const price = priceInForce(model, await this.store.load({ bedrockModelId, day }));
+    this.cache.set(name, { price, untilMs: nowMs + cachedMs });
+    return price;
   }
 
-  /** One price a label, in their order; all labels must be of the catalog. */
-  async allAt(labels: readonly string[], atMs: number): Promise<Price[]> {
-    const day = localDate('UTC', atMs);
-    const nowMs = this.clock.monotonicMs();
-    const models = labels.map((label) => this.catalog.get(label) as CatalogModel);
-    const nameOf = ({ bedrockModelId }: CatalogModel) => `${bedrockModelId} ${day}`;
-    const missing = models.filter((model) => !((this.remembered.get(nameOf(model))?.untilMs ?? 0) > nowMs));
-    if (missing.length > 0) {
-      const cached = await this.store.loadMany(missing.map(({ bedrockModelId }) => ({ bedrockModelId, day })));
-      for (const [i, model] of missing.entries()) this.remembered.set(nameOf(model), { price: priceInForce(model, cached[i]), untilMs: nowMs + rememberedMs });
-    }
-    return models.map((model) => this.remembered.get(nameOf(model))?.price ?? priceInForce(model, undefined));
+  /** One price per model, in their order. */
+  allAt(models: readonly CatalogModel[], atMs: number): Promise<Price[]> {
+    return Promise.all(models.map((model) => this.at(model, atMs)));
   }
 }

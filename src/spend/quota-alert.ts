@@ -2,19 +2,19 @@ import type { AlertDraft, AlertKind } from '../alerts/alert.js';
 import { quotaPct } from './money.js';
 import type { LabelSpend, Subject } from './report.js';
 
-/** What a label's figures call for: a jump over both lines is told as used up, and as nothing else. Nothing spent is nothing to tell. */
+/** The alert that a label's figures call for. A jump over both lines is QUOTA_EXCEEDED alone. Nothing spent, no alert. */
 export function alertFor(subject: Subject, spend: LabelSpend, day: string): AlertDraft | undefined {
   if (subject.isRollup || spend.mode === 'NORMAL' || spend.quotaUsdMicros === undefined || spend.requests === 0) return undefined;
   return draftOf(subject, spend, day, spend.mode === 'TIGHT' ? 'TIGHT_MODE' : 'QUOTA_EXCEEDED');
 }
 
-/** Told when the sticky state has moved from a label that is used up to the next one. */
+/** For when the sticky state has moved from a used-up label to the next one. */
 export const fallbackAlert = (subject: Subject, usedUp: LabelSpend, activeLabel: string, day: string): AlertDraft => ({
   ...draftOf(subject, usedUp, day, 'FALLBACK_ACTIVATED'),
   activeLabel,
 });
 
-function draftOf({ scope, settings }: Subject, { label, costUsdMicros, quotaUsdMicros = 0 }: LabelSpend, day: string, kind: AlertKind): AlertDraft {
+function draftOf({ scope }: Subject, { label, costUsdMicros, quotaUsdMicros = 0, thresholdPct }: LabelSpend, day: string, kind: AlertKind): AlertDraft {
   return {
     ...scope,
     kind,
@@ -23,6 +23,6 @@ function draftOf({ scope, settings }: Subject, { label, costUsdMicros, quotaUsdM
     costUsdMicros,
     quotaUsdMicros,
     quotaPct: quotaPct(costUsdMicros, quotaUsdMicros),
-    thresholdPct: settings.tightModeThresholdPct,
+    thresholdPct,
   };
 }

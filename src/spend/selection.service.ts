@@ -1,6 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
+import type { AuditService } from '../audit/audit.service.js';
+import { type Actor, appEntity, changesBetween, orgEntity } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
+import { badInput } from '../lib/errors.js';
+import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from './calendar.js';
@@ -8,9 +13,14 @@ import type { SpendMode } from './money.js';
 import { invalidLabel, type Price } from './price.js';
 import type { PriceService } from './price.service.js';
 import { alertFor, fallbackAlert } from './quota-alert.js';
-import { type LabelSpend, labelSpend, type SpendReader, type Subject } from './report.js';
-import { choose, type SelectionReason, type Sticky } from './selection.js';
+import { type LabelSpend, labelSpend, type SelectionReader, type Subject } from './report.js';
+import { type Choice, choose, recheckAfterSecs, type SelectionReason, type SkipReason, type Sticky } from './selection.js';
 import type { StickyStore } from './sticky.store.js';
+
+export interface SkippedLabel {
+  readonly label: string;
+  readonly reason: SkipReason;
+}
 
 export interface ModelSelection {
   readonly allowed: boolean;
@@ -19,84 +29,130 @@ export interface ModelSelection {
   readonly reason: SelectionReason;
   readonly mode: SpendMode;
   readonly chain: readonly LabelSpend[];
+  readonly skipped: readonly SkippedLabel[];
   readonly price?: Price;
   readonly recheckAfterSecs: number;
   readonly day: string;
   readonly resetsAt: Date;
 }
 
-const tellingMs = 500;
+const alertMs = 500;
 
-export interface SelectionParts {
+export interface SelectionDeps {
   readonly stickies: StickyStore;
   readonly prices: PriceService;
   readonly alerts: AlertService;
+  readonly audit: AuditService;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly log: Log;
 }
 
 /** Which model a scope may call, and the fallback it has come to. */
 export class SelectionService {
-  constructor(private readonly parts: SelectionParts) {}
+  private readonly warned = new LRUCache<string, true>({ max: 1000 });
 
-  /** Which model to call now. A move along the chain is written down, and told, once. */
-  async select(subject: Subject, reader: SpendReader): Promise<ModelSelection> {
-    const { org, scope, settings } = subject;
-    const day = dayAt(org.zones, this.parts.clock.nowMs());
+  constructor(private readonly deps: SelectionDeps) {}
+
+  /** Which model to call now. A move along the chain is stored, and raises its alert, once. */
+  async select(subject: Subject, reader: SelectionReader): Promise<ModelSelection> {
+    const { org, scope } = subject;
+    const { catalog } = this.deps.prices;
+    const day = dayAt(org.zones, this.deps.clock.nowMs());
     const id = { ...scope, day };
-    const labels = settings.modelOrdering;
+    const labels = subject.settings.modelOrdering;
     const [totals, found] = await Promise.all([Promise.all(labels.map((label) => reader.total({ ...id, label }))), reader.sticky(id)]);
-    const chain = labels.map((label, i) => labelSpend(subject, this.parts.prices.catalog, label, totals[i]));
-    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({ label, costUsdMicros, quotaUsdMicros }));
-    const decide = (sticky: Sticky | undefined) => choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
-
-    let sticky = found;
-    let choice = decide(sticky);
-    if (choice.move) {
-      await this.move(subject, choice.move, day);
-      // Whoever moved it, this call or another's: what is stored now is what counts.
-      sticky = await this.parts.stickies.read(id);
-      choice = { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) };
-    }
+    const chain = labels.map((label, i) => labelSpend({ subject, catalog, day, isOver: false }, label, totals[i]));
+    const { choice, sticky } = await this.decide(subject, chain, day, found);
     const drafts = [...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)];
-    // A selection is not worth less, nor later, because its alert takes long to be written.
-    await within(tellingMs, this.parts.alerts.raiseAll(drafts), () => undefined);
-    const { label, reason, mode } = choice;
-    const model = label === undefined ? undefined : this.parts.prices.catalog.get(label);
+    // A selection does not wait long for its alerts to be written, and does not fail with them.
+    await within(alertMs, this.deps.alerts.raiseAll(drafts), () => []);
+    return this.answer(subject, chain, choice, day);
+  }
+
+  private async decide(
+    subject: Subject,
+    chain: readonly LabelSpend[],
+    day: string,
+    found: Sticky | undefined,
+  ): Promise<{ readonly choice: Choice; readonly sticky: Sticky | undefined }> {
+    const { catalog } = this.deps.prices;
+    const { org, scope, settings } = subject;
+    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({ label, costUsdMicros, quotaUsdMicros, hasModel: catalog.has(label) }));
+    const decide = (sticky: Sticky | undefined) => choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
+    const choice = decide(found);
+    if (!choice.move) return { choice, sticky: found };
+    await this.move(subject, choice.move, day);
+    // Whoever moved it, this call or another: what is stored now counts.
+    const sticky = await this.deps.stickies.read({ ...scope, day });
+    return { choice: { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) }, sticky };
+  }
+
+  private async answer(subject: Subject, chain: readonly LabelSpend[], { label, reason, mode }: Choice, day: string): Promise<ModelSelection> {
+    const { catalog } = this.deps.prices;
+    const { org, settings } = subject;
+    const model = label === undefined ? undefined : catalog.get(label);
+    const skipped = chain.filter((link) => !catalog.has(link.label)).map((link) => ({ label: link.label, reason: 'UNKNOWN_LABEL' as const }));
+    this.warnOf(subject, skipped);
+    const resetsAtMs = endOfDayMs(org.zones, day);
+    const intervalSecs = mode === 'TIGHT' ? settings.refreshIntervalTightSecs : settings.refreshIntervalNormalSecs;
+    const nowMs = this.deps.clock.nowMs();
     return {
       allowed: label !== undefined,
       ...(label === undefined ? {} : { label }),
-      ...(model ? { bedrockModelId: model.bedrockModelId, price: await this.parts.prices.at(model, this.parts.clock.nowMs()) } : {}),
+      ...(model ? { bedrockModelId: model.bedrockModelId, price: await this.deps.prices.at(model, nowMs) } : {}),
       reason,
       mode,
       chain,
-      recheckAfterSecs: mode === 'TIGHT' ? settings.refreshIntervalTightSecs : settings.refreshIntervalNormalSecs,
+      skipped,
+      // Another gateway may know a label that was skipped here, and answer otherwise before the day ends.
+      recheckAfterSecs: recheckAfterSecs(intervalSecs, nowMs, resetsAtMs, label === undefined && skipped.length === 0),
       day,
-      resetsAt: new Date(endOfDayMs(org.zones, day)),
+      resetsAt: new Date(resetsAtMs),
     };
   }
 
   /** Puts a scope on a label of its chain for the rest of the day; null lets the quotas decide again. */
-  async override(subject: Subject, label: string | null | undefined): Promise<void> {
+  async override(subject: Subject, label: string | null | undefined, actor: Actor): Promise<void> {
+    if (label === undefined) throw badInput({ path: 'input.label', message: 'is missing: name a label of the chain, or send null to clear the override' });
     const { org, scope, settings, orderingVersion } = subject;
-    const day = dayAt(org.zones, this.parts.clock.nowMs());
+    const day = dayAt(org.zones, this.deps.clock.nowMs());
     const id = { ...scope, day };
-    if (label === null || label === undefined) return this.parts.stickies.clear(id);
-    const index = settings.modelOrdering.indexOf(label);
-    if (index < 0) throw invalidLabel(settings.modelOrdering);
-    await this.parts.stickies.override(id, { label, index, orderingVersion }, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
+    const usable = settings.modelOrdering.filter((entry) => this.deps.prices.catalog.has(entry));
+    if (label !== null && !usable.includes(label)) throw invalidLabel(usable);
+    const before = await this.deps.stickies.read(id);
+    const act = this.deps.audit.draft({
+      orgId: org.orgId,
+      actor,
+      action: 'model_overridden',
+      entityId: scope.appId === undefined ? orgEntity : appEntity(scope.appId),
+      details: { day },
+      changes: changesBetween({ label: before?.activeLabel }, { label }),
+    });
+    if (label === null) return this.deps.stickies.clear(id, act);
+    const position = { label, index: settings.modelOrdering.indexOf(label), orderingVersion };
+    await this.deps.stickies.override(id, position, { nowMs: this.deps.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) }, act);
   }
 
   private async move(subject: Subject, { from, to }: { readonly from: string; readonly to: string }, day: string): Promise<void> {
     const { org, scope, settings, orderingVersion } = subject;
     const position = { label: to, index: settings.modelOrdering.indexOf(to), orderingVersion };
-    const moved = await this.parts.stickies.advance({ ...scope, day }, position, from, this.parts.clock.nowMs(), endOfDayMs(org.zones, day));
-    if (moved) this.parts.metrics.stickyFlips.inc();
+    const moved = await this.deps.stickies.advance({ ...scope, day }, position, from, this.deps.clock.nowMs(), endOfDayMs(org.zones, day));
+    if (moved) this.deps.metrics.stickyFlips.inc();
   }
 
-  /** Told from what is stored, not from the move itself: who moved may have died before it could tell. */
+  /** From the stored state, not from the move itself: the process that moved it may have died before it raised the alert. */
   private fallbackOf(subject: Subject, chain: readonly LabelSpend[], sticky: Sticky | undefined, day: string): AlertDraft | undefined {
     const usedUp = sticky?.reason === 'QUOTA_EXCEEDED' ? chain.find(({ label }) => label === sticky.previousLabel) : undefined;
     return sticky && usedUp && fallbackAlert(subject, usedUp, sticky.activeLabel, day);
+  }
+
+  private warnOf({ scope }: Subject, skipped: readonly SkippedLabel[]): void {
+    for (const { label } of skipped) {
+      const name = `${scope.orgId} ${scope.appId ?? ''} ${label}`;
+      if (this.warned.has(name)) continue;
+      this.warned.set(name, true);
+      this.deps.log.warn({ ...scope, label }, 'a model ordering names a label that config.yaml does not have; selections skip it');
+    }
   }
 }

@@ -5,29 +5,21 @@ import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { badInput, GatewayError, notFound } from '../lib/errors.js';
 import { AppType, OrgType } from '../orgs/org.types.js';
 import { type App, appIdIssues, type Org } from '../orgs/settings.js';
-import { endOfDayMs } from './calendar.js';
+import { dayAt, endOfDayMs } from './calendar.js';
+import { CostOutcomeType, CostReceiptType, SubmitCostInput } from './cost.types.js';
 import { appSubject, type DaySpend, labelSpend, orgSubject } from './report.js';
+import { ModelSelectionType, OverrideModelInput } from './selection.types.js';
 import type { Consistency, CostReceipt } from './spend.service.js';
-import {
-  ConsistencyType,
-  CostOutcomeType,
-  CostReceiptType,
-  DaySpendType,
-  LabelSpendType,
-  ModelSelectionType,
-  OverrideModelInput,
-  StickyFallbackType,
-  SubmitCostInput,
-} from './spend.types.js';
+import { ConsistencyType, DaySpendType, LabelSpendType, StickyFallbackType } from './spend.types.js';
 
-const mostInputs = 100;
+const maxInputs = 100;
 
-/** The app a call is about: the caller's own, or the one it names. A foreign one does not exist for it. */
+/** The app a call is about: the caller's own, or the one it names. A foreign one is not found. */
 async function appFor({ viewer, loaders }: Context, orgId: string | null | undefined, appId: string | null | undefined): Promise<App> {
   const org = orgIdFor(viewer, orgId, 'input.orgId');
   if (viewer.kind === 'APP_CLIENT' && appId && appId !== viewer.appId) throw notFound('app');
   const named = viewer.kind === 'APP_CLIENT' ? viewer.appId : appId;
-  if (!named) throw badInput({ path: 'input.appId', message: 'is needed unless the caller is the app itself' });
+  if (!named) throw badInput({ path: 'input.appId', message: 'is required unless the caller is the app itself' });
   const app = appIdIssues(named).length > 0 ? undefined : await loaders.app({ orgId: org, appId: named });
   if (!app) throw notFound('app');
   return app;
@@ -36,16 +28,16 @@ async function appFor({ viewer, loaders }: Context, orgId: string | null | undef
 @Resolver(() => CostReceiptType)
 export class CostResolver {
   @Authorized<Policy>('spend:submit')
-  @Mutation(() => CostReceiptType, { nullable: true, description: 'Counts what a call cost, once.' })
-  async submitCost(@Arg('input', () => SubmitCostInput) input: SubmitCostInput, @Ctx() context: Context) {
+  @Mutation(() => CostReceiptType, { nullable: true, description: 'Records what a model call cost. Idempotent by `requestId` within its app.' })
+  async submitCost(@Arg('input', () => SubmitCostInput, { description: 'What the call has used.' }) input: SubmitCostInput, @Ctx() context: Context) {
     return context.spend.submitCost(await appFor(context, input.orgId, input.appId), input);
   }
 
   @Authorized<Policy>('spend:submit')
-  @Mutation(() => [CostOutcomeType], { nullable: true, description: '1 to 100; each gets its own outcome.' })
-  submitCosts(@Arg('inputs', () => [SubmitCostInput]) inputs: SubmitCostInput[], @Ctx() context: Context) {
-    if (inputs.length < 1 || inputs.length > mostInputs) throw badInput({ path: 'inputs', message: `must have 1 to ${mostInputs} items` });
-    // Of two items with one id the first is judged first, whatever scopes and labels they name.
+  @Mutation(() => [CostOutcomeType], { nullable: true, description: 'Records 1 to 100 costs. Each gets its own outcome, in the order of the inputs.' })
+  submitCosts(@Arg('inputs', () => [SubmitCostInput], { description: 'One input per call.' }) inputs: SubmitCostInput[], @Ctx() context: Context) {
+    if (inputs.length < 1 || inputs.length > maxInputs) throw badInput({ path: 'inputs', message: `must have 1 to ${maxInputs} items` });
+    // Of two items with one id the first is recorded first, whatever scopes and labels they name.
     const turns = new Map<string, Promise<unknown>>();
     return Promise.all(
       inputs.map((input) => {
@@ -63,27 +55,32 @@ export class CostResolver {
     } catch (error) {
       if (error instanceof GatewayError) return { requestId, error: { code: error.code, message: error.message } };
       context.log.error({ requestId: context.requestId, err: error }, 'unexpected error');
-      return { requestId, error: { code: 'INTERNAL_SERVER_ERROR', message: 'something went wrong on our side' } };
+      return { requestId, error: { code: 'INTERNAL_SERVER_ERROR', message: 'internal error' } };
     }
   }
 
-  @FieldResolver(() => LabelSpendType, { description: "The label's running total for the day, as last aggregated." })
-  async spend(@Root() { app, label, day }: CostReceipt, @Ctx() { catalog, loaders }: Context) {
+  @FieldResolver(() => LabelSpendType, { description: 'The running total of the label on that day, as last aggregated.' })
+  async spend(@Root() { app, label, day }: CostReceipt, @Ctx() { catalog, loaders, clock }: Context) {
     const subject = appSubject(app);
-    return labelSpend(subject, catalog, label, await loaders.total({ ...subject.scope, label, day }));
+    const isOver = day < dayAt(app.org.zones, clock.nowMs());
+    return labelSpend({ subject, catalog, day, isOver }, label, await loaders.total({ ...subject.scope, label, day }));
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => ModelSelectionType, {
     nullable: true,
-    description: 'Puts a scope on a label for the rest of its day, used up or not; null lets the quotas decide again.',
+    description:
+      'Puts an app, or an org under quotaScope ORG, on a label for the rest of its day, whether its quota is used up or not. `label: null` lets the quotas decide again.',
   })
-  async overrideModel(@Arg('input', () => OverrideModelInput) { orgId, appId, label }: OverrideModelInput, @Ctx() context: Context) {
+  async overrideModel(
+    @Arg('input', () => OverrideModelInput, { description: 'Whom to put on which label.' }) { orgId, appId, label }: OverrideModelInput,
+    @Ctx() context: Context,
+  ) {
     const org = await context.loaders.org(orgIdFor(context.viewer, orgId, 'input.orgId'));
     if (!org) throw notFound('org');
-    if (!appId && org.quotaScope === 'APP') throw badInput({ path: 'input.appId', message: 'is needed under quotaScope APP' });
+    if (!appId && org.quotaScope === 'APP') throw badInput({ path: 'input.appId', message: 'is required under quotaScope APP' });
     const subject = appId ? appSubject(await appFor(context, orgId, appId)) : orgSubject(org);
-    await context.selection.override(subject, label);
+    await context.selection.override(subject, label, context.actor);
     return context.selection.select(subject, context.freshReader());
   }
 }
@@ -92,45 +89,66 @@ export class CostResolver {
 export class OrgSpendResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => DaySpendType, {
-    description: "Under quotaScope APP: the sum over the org's apps, with no quota of its own (quotaUsdMicros and quotaPct null, mode the worst of its apps').",
+    description:
+      'The spend of a day. Under quotaScope APP: the sum over the org’s apps, without a quota of its own (`quotaUsdMicros` and `quotaPct` are null, `mode` is the worst of the apps).',
   })
   spend(
     @Root() org: Org,
-    @Arg('day', () => LocalDate, { nullable: true, description: 'Absent: today.' }) day: string | null | undefined,
-    @Arg('consistency', () => ConsistencyType, { defaultValue: 'AGGREGATED' }) consistency: Consistency,
+    @Arg('day', () => LocalDate, { nullable: true, description: 'A day in the org’s time zone, not in the future. Absent: today.' }) day:
+      | string
+      | null
+      | undefined,
+    @Arg('consistency', () => ConsistencyType, { defaultValue: 'AGGREGATED', description: 'How fresh the figures have to be.' }) consistency: Consistency,
     @Ctx() { spend, reader }: Context,
   ) {
     return spend.day(orgSubject(org), day, consistency, reader);
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => [DaySpendType], { description: 'Oldest first, at most 366 days.' })
-  spendHistory(@Root() org: Org, @Arg('from', () => LocalDate) from: string, @Arg('to', () => LocalDate) to: string, @Ctx() { spend }: Context) {
-    return spend.history(orgSubject(org), from, to);
+  @FieldResolver(() => [DaySpendType], {
+    description: 'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
+  })
+  spendHistory(
+    @Root() org: Org,
+    @Arg('from', () => LocalDate, { description: 'The first day.' }) from: string,
+    @Arg('to', () => LocalDate, { description: 'The last day, not in the future.' }) to: string,
+    @Ctx() { spend, reader }: Context,
+  ) {
+    return spend.history(orgSubject(org), from, to, reader);
   }
 }
 
 @Resolver(() => AppType)
 export class AppSpendResolver {
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => DaySpendType, { description: "Under quotaScope ORG: the org's, which all its apps share." })
+  @FieldResolver(() => DaySpendType, { description: 'The spend of a day. Under quotaScope ORG: the spend of the org, which all its apps share.' })
   spend(
     @Root() app: App,
-    @Arg('day', () => LocalDate, { nullable: true, description: 'Absent: today.' }) day: string | null | undefined,
-    @Arg('consistency', () => ConsistencyType, { defaultValue: 'AGGREGATED' }) consistency: Consistency,
+    @Arg('day', () => LocalDate, { nullable: true, description: 'A day in the org’s time zone, not in the future. Absent: today.' }) day:
+      | string
+      | null
+      | undefined,
+    @Arg('consistency', () => ConsistencyType, { defaultValue: 'AGGREGATED', description: 'How fresh the figures have to be.' }) consistency: Consistency,
     @Ctx() { spend, reader }: Context,
   ) {
     return spend.day(appSubject(app), day, consistency, reader);
   }
 
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => [DaySpendType], { description: 'Oldest first, at most 366 days.' })
-  spendHistory(@Root() app: App, @Arg('from', () => LocalDate) from: string, @Arg('to', () => LocalDate) to: string, @Ctx() { spend }: Context) {
-    return spend.history(appSubject(app), from, to);
+  @FieldResolver(() => [DaySpendType], {
+    description: 'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
+  })
+  spendHistory(
+    @Root() app: App,
+    @Arg('from', () => LocalDate, { description: 'The first day.' }) from: string,
+    @Arg('to', () => LocalDate, { description: 'The last day, not in the future.' }) to: string,
+    @Ctx() { spend, reader }: Context,
+  ) {
+    return spend.history(appSubject(app), from, to, reader);
   }
 
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => ModelSelectionType, { description: 'Which model to call now; ask again after `recheckAfterSecs`.' })
+  @FieldResolver(() => ModelSelectionType, { description: 'Which model to call now. Ask again after `recheckAfterSecs`.' })
   modelSelection(@Root() app: App, @Ctx() { selection, reader }: Context) {
     return selection.select(appSubject(app), reader);
   }
@@ -138,12 +156,19 @@ export class AppSpendResolver {
 
 @Resolver(() => DaySpendType)
 export class DaySpendResolver {
-  @FieldResolver(() => StickyFallbackType, { nullable: true })
-  stickyFallback(@Root() { subject, day }: DaySpend, @Ctx() { loaders }: Context) {
-    return subject.isRollup ? null : loaders.sticky({ ...subject.scope, day });
+  @FieldResolver(() => StickyFallbackType, {
+    nullable: true,
+    description: 'The fallback or override that selections of this day go by. Null if there is none, and on the roll-up of an org whose apps have the quotas.',
+  })
+  async stickyFallback(@Root() { subject, day, isOver }: DaySpend, @Ctx() { loaders }: Context) {
+    if (subject.isRollup) return null;
+    const sticky = await loaders.sticky({ ...subject.scope, day });
+    // Selections ignore it while sticky fallback is off, except for an override.
+    const isIgnored = !isOver && !subject.org.stickyFallbackEnabled && sticky?.reason === 'QUOTA_EXCEEDED';
+    return isIgnored ? null : sticky;
   }
 
-  @FieldResolver(() => DateTime)
+  @FieldResolver(() => DateTime, { description: 'The end of this day, when the quotas start anew.' })
   resetsAt(@Root() { subject, day }: DaySpend) {
     return new Date(endOfDayMs(subject.org.zones, day));
   }

@@ -1,42 +1,30 @@
-import type { AlertDraft } from '../alerts/alert.js';
-import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
-import { type AppRecord, inForce, type Org } from '../orgs/settings.js';
-import { localDate, nextDate } from './calendar.js';
-import { sum, type Usage, worstMode } from './money.js';
-import type { Catalog } from './price.js';
-import { alertFor } from './quota-alert.js';
-import { appSubject, type LabelSpend, labelSpend, orgSubject, type Subject } from './report.js';
-import { type SpendId, scopeKey, sliceCount } from './scope.js';
-import type { SpendStore } from './spend.store.js';
+import type { Org } from '../orgs/settings.js';
+import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
+import { nameOf, type OrgDayService } from './org-day.service.js';
+import { type SpendId, sliceCount } from './scope.js';
+import type { SliceStore } from './slice.store.js';
+import type { ActiveScope, SpendStore } from './spend.store.js';
 
-/** Costs may be dated back by 24 hours; two more for what was on its way. */
-const openMs = 26 * 3_600_000;
-const aheadMs = 5 * 60_000;
-const firstZone = 'Etc/GMT-14';
-const lastZone = 'Etc/GMT+12';
-/** A scope this near to its threshold, in points of a per cent, is summed more often. */
-const nearPoints = 10;
 const atOnce = 8;
-/** Then it is the store that is in trouble, and the next round will find it better. */
-const mostFailuresInARow = 2;
+/** After that many in a row the store is in trouble, and the next round will find it better. */
+const maxFailuresInARow = 2;
+/** The index of active shards is eventually consistent: a shard made less than this ago may not be in it yet. */
+const indexLagMs = 1000;
 
-export interface SpendRollupParts {
-  readonly store: SpendStore;
-  readonly settings: {
-    loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]>;
-    listAllApps(orgId: string): Promise<AppRecord[]>;
-  };
-  readonly alerts: AlertService;
-  readonly catalog: Catalog;
+export interface SpendRollupDeps {
+  readonly shards: SpendStore;
+  readonly slices: SliceStore;
+  readonly orgDays: OrgDayService;
+  readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Who this worker is to the others, and how long it keeps a slice from them. */
+  /** The name of this worker, and how long it keeps a slice from the others. */
   readonly worker: string;
-  readonly leaseMs: number;
+  readonly claimMs: number;
   readonly shardDays: number;
 }
 
@@ -48,168 +36,114 @@ export interface Round {
 /** Sums shards into daily totals and judges them. Any number of workers may do it at once: totals only grow. */
 export class SpendRollup {
   private rounds = 0;
-  /** When each slice this worker holds was last summed in full. */
-  private readonly summedAt = new Map<number, number>();
   private readonly near = new Map<string, SpendId>();
-  // What has not changed since it was saved is not saved again: an idle scope costs reads only.
-  private readonly saved = new Map<string, string>();
+  private readonly startedMs: number;
+  private markOf: (slice: number) => number | undefined = () => undefined;
 
-  constructor(private readonly parts: SpendRollupParts) {}
+  constructor(private readonly deps: SpendRollupDeps) {
+    this.startedMs = deps.clock.nowMs();
+  }
 
   /** One round over every open day and every slice that no other worker holds. */
   async sumAll(): Promise<Round> {
-    const { clock, metrics } = this.parts;
+    const { clock, log, slices } = this.deps;
     const beganMs = clock.nowMs();
-    const closedBefore = localDate(lastZone, beganMs - openMs);
-    const round = { scopes: 0, failed: 0 };
+    const total = { scopes: 0, failed: 0 };
+    const complete: number[] = [];
     // Begins elsewhere each time, so that a slice in trouble does not always keep the same ones waiting.
     const first = this.rounds++ % sliceCount;
-    for (let i = 0, inARow = 0; i < sliceCount && inARow < mostFailuresInARow; i++) {
+    for (let i = 0, inARow = 0; i < sliceCount && inARow < maxFailuresInARow; i++) {
       const slice = (first + i) % sliceCount;
       try {
-        const summed = await this.sumSlice(slice, beganMs, closedBefore);
-        round.scopes += summed.scopes;
-        round.failed += summed.failed;
+        const round = await this.sumSlice(slice, beganMs);
+        total.scopes += round?.scopes ?? 0;
+        total.failed += round?.failed ?? 0;
+        if (round?.failed === 0) complete.push(slice);
         inARow = 0;
       } catch (error) {
-        round.failed++;
+        total.failed++;
         inARow++;
-        this.parts.log.warn({ err: error, slice }, 'a slice could not be summed');
+        log.warn({ err: error, slice }, 'failed to sum a slice');
       }
     }
-    metrics.aggregatorLag.set((clock.nowMs() - Math.min(clock.nowMs(), ...this.summedAt.values())) / 1000);
-    this.forgetClosed(closedBefore);
-    return round;
-  }
-
-  /** Every open day of a slice, from the last one that was closed, unless another worker has the slice. */
-  private async sumSlice(slice: number, beganMs: number, closedBefore: string): Promise<Round> {
-    const { store, worker, leaseMs } = this.parts;
-    const round = { scopes: 0, failed: 0 };
-    const taken = await store.takeSlice(slice, worker, beganMs, beganMs + leaseMs);
-    if (!taken) {
-      this.summedAt.delete(slice);
-      return round;
-    }
-    if (!this.summedAt.has(slice)) this.summedAt.set(slice, beganMs);
-    const closed = taken.summedThrough ?? (await this.oldestDay(beganMs));
-    const [from = closedBefore] = [closed, closedBefore].sort();
-    const days = daysBetween(from, localDate(firstZone, beganMs + aheadMs));
-    for (const ids of await Promise.all(days.map((day) => store.listActive(day, slice)))) {
-      const summed = await this.sumScopes(ids);
-      round.scopes += summed.scopes;
-      round.failed += summed.failed;
-    }
-    if (round.failed === 0) this.summedAt.set(slice, beganMs);
-    if (round.failed === 0 && taken.summedThrough !== closedBefore) await store.closeDays(slice, closedBefore);
-    return round;
-  }
-
-  /** Before the first round of all nothing is closed: costs may be as old as the store, but no older than shards are kept. */
-  private async oldestDay(nowMs: number): Promise<string> {
-    const { store, shardDays } = this.parts;
-    return localDate(lastZone, Math.max(await store.birthMs(), nowMs - shardDays * 86_400_000));
+    await slices.markRounds(complete, beganMs - indexLagMs).catch((error: unknown) => log.warn({ err: error }, 'failed to mark a round'));
+    await this.measureLag();
+    this.forgetClosed(firstOpenDay(beganMs));
+    return total;
   }
 
   /** The scopes that were near a quota when last looked at, between two rounds. */
   async sumNear(): Promise<Round> {
-    return this.sumScopes([...this.near.values()]);
+    const asOfMs = this.deps.clock.nowMs() - indexLagMs;
+    const ids = [...this.near.values()];
+    const shards = await Promise.all(ids.map((id) => this.deps.shards.listShards(id)));
+    return this.sumScopes(
+      ids.map((id, i) => ({ id, shards: shards[i] ?? [] })),
+      asOfMs,
+    );
   }
 
-  private async sumScopes(ids: readonly SpendId[]): Promise<Round> {
-    if (ids.length === 0) return { scopes: 0, failed: 0 };
-    const byOrg = groupBy(ids, ({ orgId, day }) => `${orgId} ${day}`);
-    const orgIds = [...new Set(ids.map(({ orgId }) => orgId))];
-    const orgs = new Map((await this.parts.settings.loadOrgs(orgIds)).map((org) => [org?.orgId, org]));
+  /** Every open day of a slice, from the last one that was closed. Undefined: another worker has the slice. */
+  private async sumSlice(slice: number, beganMs: number): Promise<Round | undefined> {
+    const { shards, slices, worker, claimMs, shardDays } = this.deps;
+    const claimed = await slices.claim({ slice, worker, nowMs: beganMs, claimMs });
+    if (!claimed) return undefined;
+    const openDay = firstOpenDay(beganMs);
+    // Before the first round of all no day is closed.
+    const closed = claimed.summedThrough ?? firstCostDay(await slices.birthMs(), beganMs, shardDays);
+    const [first = openDay] = [closed, openDay].sort();
+    const days = daysBetween(first, lastOpenDay(beganMs));
+    const round = { scopes: 0, failed: 0 };
+    for (const scopes of await Promise.all(days.map((day) => shards.listActive(day, slice)))) {
+      const summed = await this.sumScopes(scopes, beganMs - indexLagMs);
+      round.scopes += summed.scopes;
+      round.failed += summed.failed;
+    }
+    if (round.failed === 0 && claimed.summedThrough !== openDay) await slices.closeDays(slice, openDay);
+    return round;
+  }
+
+  private async sumScopes(scopes: readonly ActiveScope[], asOfMs: number): Promise<Round> {
+    if (scopes.length === 0) return { scopes: 0, failed: 0 };
+    const byOrgDay = groupBy(scopes, ({ id }) => `${id.orgId} ${id.day}`);
+    const orgIds = [...new Set(scopes.map(({ id }) => id.orgId))];
+    const orgs = new Map((await this.deps.orgs.loadOrgs(orgIds)).map((org) => [org?.orgId, org]));
     let failed = 0;
-    await inTurns([...byOrg.values()], atOnce, async (group) => {
-      const org = orgs.get(group[0]?.orgId);
-      if (!org) return;
+    await inTurns([...byOrgDay.values()], atOnce, async (group) => {
+      const org = orgs.get(group[0]?.id.orgId);
       try {
-        await this.sumOrg(org, group);
+        const near = org ? await this.deps.orgDays.sum(org, group, asOfMs) : [];
+        for (const { id } of group) this.near.delete(nameOf(id));
+        for (const id of near) this.near.set(nameOf(id), id);
       } catch (error) {
-        // What could not be read waits for the next round: a missing shard must never pass for an empty one.
+        // A scope that could not be read waits for the next round: a missing shard must never pass for an empty one.
         failed += group.length;
-        this.parts.log.warn({ err: error, scopes: group.length }, 'some scopes could not be summed');
+        this.deps.log.warn({ err: error, scopes: group.length }, 'failed to sum some scopes');
       }
     });
-    return { scopes: ids.length, failed };
+    return { scopes: scopes.length, failed };
   }
 
-  /** One org's scopes of one day, then its roll-up. */
-  private async sumOrg(org: Org, ids: readonly SpendId[]): Promise<void> {
-    const { store, clock, metrics } = this.parts;
-    const asOfMs = clock.nowMs();
-    const apps = org.quotaScope === 'APP' ? await this.parts.settings.listAllApps(org.orgId) : [];
-    const subjects = new Map<string | undefined, Subject>([
-      [undefined, orgSubject(org)],
-      ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
-    ]);
-    const usages = await store.sumShards(ids, org.shardCount);
-    const drafts: (AlertDraft | undefined)[] = [];
-    for (const [i, id] of ids.entries()) {
-      const usage = usages[i] as Usage;
-      const subject = subjects.get(id.appId);
-      await this.save(id, usage, asOfMs);
-      if (!subject) continue;
-      const spend = labelSpend(subject, this.parts.catalog, id.label, usage);
-      if (spend.quotaPct !== undefined) metrics.quotaProximity.observe(spend.quotaPct);
-      this.noteNear(id, subject, spend);
-      drafts.push(alertFor(subject, spend, id.day));
+  /**
+   * From the stored marks of all slices, so that every worker shows a slice that nobody sums, a standby too. A mark in the
+   * future comes from a wrong clock and counts as far off as one in the past.
+   */
+  private async measureLag(): Promise<void> {
+    const { slices, clock, metrics, log } = this.deps;
+    try {
+      this.markOf = await slices.loadRounds({ consistent: true });
+    } catch (error) {
+      log.warn({ err: error }, 'failed to read the marks of the slices');
     }
-    if (org.quotaScope === 'APP') await this.rollUp(org, apps, subjects, ids, usages, asOfMs);
-    // After the totals, which do not wait for them.
-    await this.parts.alerts.raiseAll(drafts);
+    const nowMs = clock.nowMs();
+    const distances = Array.from({ length: sliceCount }, (_, slice) => Math.abs(nowMs - (this.markOf(slice) ?? this.startedMs)));
+    metrics.aggregatorLag.set(Math.max(...distances) / 1000);
   }
 
-  /** The org's own totals: over all its apps, those that were not summed now with what is stored of them. */
-  private async rollUp(
-    org: Org,
-    apps: readonly AppRecord[],
-    subjects: ReadonlyMap<string | undefined, Subject>,
-    ids: readonly SpendId[],
-    usages: readonly Usage[],
-    asOfMs: number,
-  ): Promise<void> {
-    const { store, catalog } = this.parts;
-    const day = ids[0]?.day as string;
-    const fresh = new Map(ids.map((id, i) => [nameOf(id), usages[i] as Usage]));
-    for (const label of new Set(ids.map((id) => id.label))) {
-      const all = apps.map(({ appId }): SpendId => ({ orgId: org.orgId, appId, label, day }));
-      const stored = await store.loadTotals(all.filter((id) => !fresh.has(nameOf(id))));
-      let next = 0;
-      const figures = all.map((id) => fresh.get(nameOf(id)) ?? stored[next++]);
-      const modes = figures.map((usage, i) => labelSpend(subjects.get(all[i]?.appId) as Subject, catalog, label, usage).mode);
-      await this.save({ orgId: org.orgId, label, day }, sum(figures.filter((usage) => usage !== undefined)), asOfMs, worstMode(modes));
-    }
+  private forgetClosed(openDay: string): void {
+    this.deps.orgDays.forgetClosed(openDay);
+    for (const [name, { day }] of this.near) if (day < openDay) this.near.delete(name);
   }
-
-  private async save(id: SpendId, usage: Usage, asOfMs: number, mode?: LabelSpend['mode']): Promise<void> {
-    const state = `${usage.requests} ${mode ?? ''}`;
-    if (usage.requests === 0 || this.saved.get(nameOf(id)) === state) return;
-    await this.parts.store.saveTotal(id, usage, asOfMs, mode);
-    this.saved.set(nameOf(id), state);
-  }
-
-  private noteNear(id: SpendId, { settings }: Subject, { quotaPct }: LabelSpend): void {
-    const isNear = quotaPct !== undefined && quotaPct >= settings.tightModeThresholdPct - nearPoints;
-    if (isNear) this.near.set(nameOf(id), id);
-    else this.near.delete(nameOf(id));
-  }
-
-  private forgetClosed(firstOpenDay: string): void {
-    for (const name of this.saved.keys()) if (dayIn(name) < firstOpenDay) this.saved.delete(name);
-    for (const [name, { day }] of this.near) if (day < firstOpenDay) this.near.delete(name);
-  }
-}
-
-const nameOf = (id: SpendId): string => `${id.day} ${scopeKey(id)} ${id.label}`;
-const dayIn = (name: string): string => name.slice(0, 10);
-
-function daysBetween(from: string, to: string): string[] {
-  const days: string[] = [];
-  for (let day = from; day <= to; day = nextDate(day)) days.push(day);
-  return days;
 }
 
 function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, T[]> {

@@ -1,215 +1,138 @@
-import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
+import { Field, Float, ObjectType, registerEnumType } from 'type-graphql';
+import { DateTime, LocalDate, SafeInt } from '../graphql/scalars.js';
 import { enumOf } from '../lib/enum.js';
 import { QuotaScopeType } from '../orgs/org.types.js';
 import { type SpendMode, spendModes } from './money.js';
-import type { PriceSource } from './price.js';
-import { ModelPriceType, PriceSourceType } from './price.types.js';
-import { type SelectionReason, type StickyReason, selectionReasons, stickyReasons } from './selection.js';
+import { type StickyReason, stickyReasons } from './selection.js';
 import type { Consistency } from './spend.service.js';
 
 export const SpendModeType = enumOf<SpendMode>(spendModes);
-registerEnumType(SpendModeType, { name: 'SpendMode' });
+registerEnumType(SpendModeType, {
+  name: 'SpendMode',
+  description: 'How near spend is to a daily quota.',
+  valuesConfig: {
+    NORMAL: { description: 'Below the tight-mode threshold, or without a quota.' },
+    TIGHT: { description: 'At or above the tight-mode threshold.' },
+    EXCEEDED: { description: 'At or above the quota.' },
+  },
+});
 export const ConsistencyType = enumOf<Consistency>(['AGGREGATED', 'EXACT']);
 registerEnumType(ConsistencyType, {
   name: 'Consistency',
-  valuesConfig: { AGGREGATED: { description: "The aggregator's last totals: one item a label." }, EXACT: { description: 'Sums the shards now.' } },
+  description: 'How fresh figures have to be.',
+  valuesConfig: {
+    AGGREGATED: { description: 'The totals of the last aggregation, which are cheap to read. `asOf` says how old they are.' },
+    EXACT: {
+      description:
+        'All costs acknowledged before the request. Costs complexity: labels × shards, on an org under quotaScope APP × apps. A day that has been summed for good is answered from its total.',
+    },
+  },
 });
 export const StickyReasonType = enumOf<StickyReason>(stickyReasons);
-registerEnumType(StickyReasonType, { name: 'StickyReason' });
-export const SelectionReasonType = enumOf<SelectionReason>(selectionReasons);
-registerEnumType(SelectionReasonType, { name: 'SelectionReason' });
-export const CallStatusType = enumOf(['OK', 'ERROR'] as const);
-registerEnumType(CallStatusType, { name: 'CallStatus' });
+registerEnumType(StickyReasonType, {
+  name: 'StickyReason',
+  description: 'Why a scope is on a label for the rest of its day.',
+  valuesConfig: {
+    QUOTA_EXCEEDED: { description: 'The quota of the label before it was used up.' },
+    MANUAL_OVERRIDE: { description: '`overrideModel` put it there.' },
+  },
+});
 
-@ObjectType('LabelSpend')
+@ObjectType('LabelSpend', { description: 'The spend of one label on one day.' })
 export class LabelSpendType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The label.' })
   readonly label!: string;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'The model of the label. Null if this gateway has no model for it.' })
   readonly bedrockModelId?: string;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'The cost in micro-dollars.' })
   readonly costUsdMicros!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Input tokens used.' })
   readonly inputTokens!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Output tokens used.' })
   readonly outputTokens!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'How many calls were recorded.' })
   readonly requests!: number;
 
-  @Field(() => SafeInt, { nullable: true, simple: true })
+  @Field(() => SafeInt, {
+    nullable: true,
+    simple: true,
+    description: 'The daily quota in micro-dollars: of today the one in force now, of a past day the one it ended with. Null if there is none.',
+  })
   readonly quotaUsdMicros?: number;
 
-  @Field(() => Float, { nullable: true, simple: true })
+  @Field(() => Float, {
+    nullable: true,
+    simple: true,
+    description: 'The cost in per cent of the quota, to four decimal places, rounded down. Null without a quota.',
+  })
   readonly quotaPct?: number;
 
-  @Field(() => SpendModeType, { simple: true })
+  @Field(() => SpendModeType, { simple: true, description: 'How near the cost is to the quota. On a roll-up: the worst mode of the apps.' })
   readonly mode!: SpendMode;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'When these figures were true; null before the first aggregation.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'All costs acknowledged before this instant are included. Null before the first aggregation.',
+  })
   readonly asOf?: Date;
 }
 
-@ObjectType('StickyFallback')
+@ObjectType('StickyFallback', { description: 'The label that a scope has fallen back to, or was put on, for the rest of its day.' })
 export class StickyFallbackType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The label in use.' })
   readonly activeLabel!: string;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'The used-up label that was in use before. Null after an override.' })
   readonly previousLabel?: string;
 
-  @Field(() => StickyReasonType, { simple: true })
+  @Field(() => StickyReasonType, { simple: true, description: 'Why the scope is on this label.' })
   readonly reason!: StickyReason;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'When it was put there.' })
   readonly activatedAt!: Date;
 }
 
-@ObjectType('DaySpend')
+@ObjectType('DaySpend', { description: 'The spend of an org or app on one day of the org’s time zone.' })
 export class DaySpendType {
-  @Field(() => LocalDate, { simple: true })
+  @Field(() => LocalDate, { simple: true, description: 'The day.' })
   readonly day!: string;
 
-  @Field(() => QuotaScopeType, { simple: true })
+  @Field(() => QuotaScopeType, { simple: true, description: 'Whose figures these are: one app’s, or the org’s.' })
   readonly scope!: 'ORG' | 'APP';
 
-  @Field(() => [LabelSpendType], { simple: true })
+  @Field(() => [LabelSpendType], {
+    simple: true,
+    description: 'The labels of the model ordering in its order, then every other label that was spent on, known to this gateway or not.',
+  })
   readonly labels!: LabelSpendType[];
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'The cost of all labels, in micro-dollars.' })
   readonly costUsdMicros!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Input tokens of all labels.' })
   readonly inputTokens!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Output tokens of all labels.' })
   readonly outputTokens!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Calls recorded for all labels.' })
   readonly requests!: number;
 
-  @Field(() => SpendModeType, { simple: true, description: "The worst of its labels'." })
+  @Field(() => SpendModeType, { simple: true, description: 'The worst mode of its labels.' })
   readonly mode!: SpendMode;
 }
 
-@ObjectType('ModelSelection')
-export class ModelSelectionType {
-  @Field(() => Boolean, { simple: true, description: 'False only when every quota in the chain is used up.' })
-  readonly allowed!: boolean;
-
-  @Field(() => String, { nullable: true, simple: true, description: 'The model to call; when nothing is allowed, null.' })
-  readonly label?: string;
-
-  @Field(() => String, { nullable: true, simple: true })
-  readonly bedrockModelId?: string;
-
-  @Field(() => SelectionReasonType, { simple: true })
-  readonly reason!: SelectionReason;
-
-  @Field(() => SpendModeType, { simple: true })
-  readonly mode!: SpendMode;
-
-  @Field(() => [LabelSpendType], { simple: true })
-  readonly chain!: LabelSpendType[];
-
-  @Field(() => ModelPriceType, { nullable: true, simple: true })
-  readonly price?: ModelPriceType;
-
-  @Field(() => Int, { simple: true })
-  readonly recheckAfterSecs!: number;
-
-  @Field(() => LocalDate, { simple: true })
-  readonly day!: string;
-
-  @Field(() => DateTime, { simple: true })
-  readonly resetsAt!: Date;
-}
-
-@InputType()
-export class SubmitCostInput {
-  @Field(() => Uuid, { nullable: true })
-  readonly orgId?: string | null;
-
-  @Field(() => String, { nullable: true, description: 'Needed unless the caller is the app itself.' })
-  readonly appId?: string | null;
-
-  @Field(() => Uuid, { description: 'The same id never counts twice, however often it is sent within 35 days.' })
-  readonly requestId!: string;
-
-  @Field(() => String)
-  readonly modelLabel!: string;
-
-  @Field(() => SafeInt)
-  readonly inputTokens!: number;
-
-  @Field(() => SafeInt)
-  readonly outputTokens!: number;
-
-  @Field(() => SafeInt, { nullable: true, description: "Absent: computed from the tokens and the day's price." })
-  readonly costUsdMicros?: number | null;
-
-  @Field(() => CallStatusType, { defaultValue: 'OK' })
-  readonly callStatus!: 'OK' | 'ERROR';
-
-  @Field(() => DateTime, { nullable: true, description: 'Absent: now. At most 24 hours back, 5 minutes ahead; decides the org-local day.' })
-  readonly occurredAt?: Date | null;
-}
-
-@ObjectType('CostReceipt')
-export class CostReceiptType {
-  @Field(() => Uuid, { simple: true })
-  readonly requestId!: string;
-
-  @Field(() => Boolean, { simple: true, description: "True when this id had been recorded before; the figures are then the first submission's." })
-  readonly replayed!: boolean;
-
-  @Field(() => String, { simple: true })
-  readonly label!: string;
-
-  @Field(() => LocalDate, { simple: true })
-  readonly day!: string;
-
-  @Field(() => SafeInt, { simple: true })
-  readonly costUsdMicros!: number;
-
-  @Field(() => PriceSourceType, { simple: true })
-  readonly priceSource!: PriceSource;
-}
-
-@ObjectType('ItemError')
+@ObjectType('ItemError', { description: 'Why one item of a batch was refused.' })
 export class ItemErrorType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The error code, as in `extensions.code` of an error.' })
   readonly code!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'What is wrong, for people.' })
   readonly message!: string;
-}
-
-@ObjectType('CostOutcome')
-export class CostOutcomeType {
-  @Field(() => Uuid, { simple: true })
-  readonly requestId!: string;
-
-  @Field(() => CostReceiptType, { nullable: true, simple: true })
-  readonly receipt?: CostReceiptType;
-
-  @Field(() => ItemErrorType, { nullable: true, simple: true })
-  readonly error?: ItemErrorType;
-}
-
-@InputType()
-export class OverrideModelInput {
-  @Field(() => Uuid, { nullable: true })
-  readonly orgId?: string | null;
-
-  @Field(() => String, { nullable: true })
-  readonly appId?: string | null;
-
-  @Field(() => String, { nullable: true, description: "A label of the ordering; null clears the day's sticky state." })
-  readonly label?: string | null;
 }

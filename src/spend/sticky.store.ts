@@ -1,7 +1,8 @@
-import type { Item, StoreClient } from '../dynamo/client.js';
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, equals, lessThan, or } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
 import { type Scope, scopeKey } from './scope.js';
 import type { Sticky, StickyReason } from './selection.js';
 
@@ -53,13 +54,13 @@ export class StickyStore {
     return outcome.done;
   }
 
-  /** Puts a scope on a label for the rest of its day. The last one to say so is obeyed. */
-  async override(id: StickyId, to: Position, nowMs: number, dayEndMs: number): Promise<void> {
-    await this.client.write({ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }, { repeat: 'idempotent' });
+  /** Puts a scope on a label for the rest of its day, together with the audit event. The last one to say so is obeyed. */
+  async override(id: StickyId, to: Position, { nowMs, dayEndMs }: { readonly nowMs: number; readonly dayEndMs: number }, audit: Draft): Promise<void> {
+    await this.client.transact('fresh', [{ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }, audit as Write]);
   }
 
-  async clear(id: StickyId): Promise<void> {
-    await this.client.write({ table, delete: stickyKey(id) }, { repeat: 'idempotent' });
+  async clear(id: StickyId, audit: Draft): Promise<void> {
+    await this.client.transact('fresh', [{ table, delete: stickyKey(id) }, audit as Write]);
   }
 }
 

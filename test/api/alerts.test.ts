@@ -6,6 +6,7 @@ import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 
 const dayMs = 24 * 3_600_000;
 const leaseMs = 91_000;
@@ -38,9 +39,9 @@ const asAdmin = { 'x-admin-key': adminKey };
 const bearer = ({ accessToken }: Pick<Client, 'accessToken'>) => ({ authorization: `Bearer ${accessToken}` });
 
 async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
+  const endMs = performance.now() + patience * withinMs;
   while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
     await sleep(20);
   }
 }

@@ -106,7 +106,11 @@ it('makes every line of the sessions of the README true', async () => {
     .split('\n')
     .map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
   expect(me).toMatchObject({ me: { kind: 'ORG_CLIENT', org: { name: 'Acme', timezone: 'America/New_York' } } });
-  expect(org).toMatchObject({ org: { auditEvents: { nodes: [{ action: 'secret_retrieved' }, { action: 'org_registered', actor: 'platform-admin' }] } } });
+  expect(org).toMatchObject({
+    org: {
+      auditEvents: { nodes: [{ action: 'login_succeeded' }, { action: 'secret_retrieved' }, { action: 'org_registered', actor: 'platform-admin:admin' }] },
+    },
+  });
   expect(first).toMatchObject({ submitCost: { costUsdMicros: 16_500, priceSource: 'CONFIG_DEFAULT', replayed: false } });
   expect(again).toMatchObject({ submitCost: { costUsdMicros: 16_500, replayed: true } });
   expect(selection).toMatchObject({ me: { app: { modelSelection: { allowed: true, label: 'premium', reason: 'WITHIN_QUOTA' } } } });

@@ -6,6 +6,7 @@ import { equals } from '../../src/dynamo/expression.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, Caller, type FullReading, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -35,9 +36,9 @@ function move(ms: number): void {
 }
 
 async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
+  const endMs = performance.now() + patience * withinMs;
   while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
     await sleep(20);
   }
 }

@@ -2,7 +2,10 @@ import { type ExecutionResult, execute, type GraphQLSchema, Kind, parse, print }
 import { createContext } from '../../src/graphql/context.js';
 import { createExecutor } from '../../src/graphql/executor.js';
 import { createSchema } from '../../src/graphql/schema.js';
-import { anonymous, platformAdmin, type Viewer } from '../../src/identity/viewer.js';
+import { adminViewer, anonymous, type Viewer } from '../../src/identity/viewer.js';
+
+const platformAdmin = adminViewer('admin');
+
 import { Caller, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 

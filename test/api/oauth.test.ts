@@ -39,26 +39,29 @@ describe('POST /oauth/token', () => {
     const client = await newApp(app, await newOrg(app));
     const { status, headers, body } = await send(client);
     expect(status).toBe(200);
-    expect(body).toEqual({
-      access_token: expect.any(String),
-      token_type: 'Bearer',
-      expires_in: 3600,
-      refresh_token: expect.stringMatching(/^tgr_/),
-      refresh_expires_in: 30 * 24 * 3600,
-    });
+    // RFC 6749 4.4.3: a refresh token should not be included.
+    expect(body).toEqual({ access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
     expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     const { me } = await app.as(String(body.access_token)).ask(op.MeDocument);
     expect(me).toMatchObject({ kind: 'APP_CLIENT', clientId: client.clientId });
   });
 
-  it.each([
-    ['alone', () => ({})],
-    ['with the client that it belongs to', asBasic],
-  ])('exchanges a refresh token %s, whichever way it was issued', async (_how, headers) => {
+  it.each<[string, (client: Secret) => [Fields, Fields]]>([
+    ['as HTTP Basic', (client) => [{}, asBasic(client)]],
+    ['as HTTP Basic and names it in the form', (client) => [{ client_id: client.clientId }, asBasic(client)]],
+    ['in the form', (client) => [inForm(client), {}]],
+  ])('exchanges a refresh token for the client that it belongs to, which presents itself %s', async (_how, credentials) => {
     const org = await newOrg(app);
-    const { status, body } = await post('/oauth/token', { grant_type: 'refresh_token', refresh_token: org.refreshToken }, headers(org));
+    const [fields, headers] = credentials(org);
+    const { status, body } = await post('/oauth/token', { grant_type: 'refresh_token', refresh_token: org.refreshToken, ...fields }, headers);
     expect(status).toBe(200);
+    expect(body).toMatchObject({
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: expect.stringMatching(/^tgr_/),
+      refresh_expires_in: expect.any(Number),
+    });
     expect(await works(body.access_token)).toBe(true);
     expect(body.refresh_token).not.toBe(org.refreshToken);
     const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: String(body.refresh_token) });
@@ -83,6 +86,12 @@ describe('POST /oauth/token', () => {
     ['no client', () => post('/oauth/token', login)],
     ['Basic without a colon', () => post('/oauth/token', login, { authorization: `Basic ${Buffer.from('nothing').toString('base64')}` })],
     ['Basic that is not form-encoded', () => post('/oauth/token', login, { authorization: `Basic ${Buffer.from('%:%').toString('base64')}` })],
+    ['a refresh token without its client', ({ refreshToken }: Client) => post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken })],
+    [
+      'a refresh token with the id of its client and no secret',
+      ({ clientId, refreshToken }: Client) => post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }),
+    ],
+    ['a bearer token', ({ accessToken }: Client) => post('/oauth/token', login, { authorization: `Bearer ${accessToken}` })],
     [
       'a wrong secret beside a good refresh token',
       ({ clientId, refreshToken }: Client) =>
@@ -102,6 +111,9 @@ describe('POST /oauth/token', () => {
     ['no refresh token', { grant_type: 'refresh_token' }, 'invalid_request'],
     ['an unknown refresh token', { grant_type: 'refresh_token', refresh_token: `tgr_${'x'.repeat(43)}` }, 'invalid_grant'],
     ['a malformed refresh token', { grant_type: 'refresh_token', refresh_token: '#/\n' }, 'invalid_grant'],
+    ['a refresh token without a value', { grant_type: 'refresh_token', refresh_token: '' }, 'invalid_request'],
+    ['a scope', { grant_type: 'client_credentials', scope: 'admin' }, 'invalid_scope'],
+    ['the id of another client in the form', { grant_type: 'client_credentials', client_id: `org-${randomUUID()}` }, 'invalid_request'],
   ])('answers %s with 400', async (_what, fields, error) => {
     const { status, body } = await post('/oauth/token', fields, asBasic(await newOrg(app)));
     expect([status, body.error]).toEqual([400, error]);
@@ -114,16 +126,30 @@ describe('POST /oauth/token', () => {
     expect([status, body.error]).toEqual([400, 'invalid_request']);
   });
 
-  it('slows down who guesses, by the same count as issueToken', async () => {
+  it.each<[string, string]>([
+    ['grant_type', 'grant_type=client_credentials&grant_type=client_credentials'],
+    ['an empty parameter', 'grant_type=client_credentials&scope=&scope='],
+    ['an unknown parameter', 'grant_type=client_credentials&a=1&a=2'],
+    ['refresh_token', `grant_type=refresh_token&refresh_token=tgr_${'x'.repeat(43)}&refresh_token=tgr_${'y'.repeat(43)}`],
+  ])('refuses a form that repeats %s', async (_what, body) => {
+    const headers = { ...asBasic(await newOrg(app)), 'content-type': 'application/x-www-form-urlencoded' };
+    for (const path of ['/oauth/token', '/oauth/revoke']) {
+      const response = await fetch(app.origin + path, { method: 'POST', headers, body });
+      expect([response.status, ((await response.json()) as OAuthAnswer['body']).error]).toEqual([400, 'invalid_request']);
+    }
+  });
+
+  it('slows down who guesses, by the same count as issueToken, but not the right secret', async () => {
     const { clientId, clientSecret } = await newOrg(app);
-    const throttled = await app.another({ loginPerClientPerMinute: 3 });
+    const throttled = await app.another({ loginPerAddressPerMinute: 3 });
     try {
       const wrong = { clientId, clientSecret: wrongSecret() };
       await throttled.anonymous.codeOf(op.IssueTokenDocument, { input: wrong });
       for (let i = 0; i < 2; i++) expect((await post('/oauth/token', login, asBasic(wrong), throttled)).status).toBe(401);
-      const { status, headers } = await post('/oauth/token', login, asBasic({ clientId, clientSecret }), throttled);
-      expect(status).toBe(429);
+      const { status, headers, body } = await post('/oauth/token', login, asBasic(wrong), throttled);
+      expect([status, body.error]).toEqual([429, 'invalid_client']);
       expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect((await post('/oauth/token', login, asBasic({ clientId, clientSecret }), throttled)).status).toBe(200);
     } finally {
       await throttled.stop();
     }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Turnstile } from '../../src/graphql/turnstile.js';
+import { type Slot, Turnstile } from '../../src/graphql/turnstile.js';
 import { Pace } from '../../src/lib/pace.js';
 import { sleep } from '../../src/lib/timers.js';
 import { type Answer, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
@@ -33,13 +33,18 @@ const refused = ({ status, headers, errors }: Answer<unknown>) => ({
 const turnedAway = { status: 503, retryAfter: '1', code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** So many submissions that are under way until they are let go. */
-async function hold(client: { readonly caller: TestApp['admin'] }, count: number): Promise<Promise<Answer<unknown>>[]> {
-  const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'slow', ms: 800 });
-  const held = Array.from({ length: count }, () => client.caller.send(op.SubmitCostDocument, cost()));
-  for (const untilMs = performance.now() + 5000; rule.hits === 0 && performance.now() < untilMs; ) await sleep(5);
+async function hold(clients: readonly { readonly caller: TestApp['admin'] }[], count: number): Promise<{ letGo(): Promise<Answer<unknown>[]> }> {
+  const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'hold' });
+  const held = Array.from({ length: count }, (_, i) => (clients[i % clients.length] as (typeof clients)[0]).caller.send(op.SubmitCostDocument, cost()));
+  while (rule.hits === 0) await sleep(5);
   // The rest of them wait for the same shard, or are on their way to it.
-  await sleep(100);
-  return held;
+  await sleep(300);
+  return {
+    letGo() {
+      rule.remove();
+      return Promise.all(held);
+    },
+  };
 }
 
 describe('a gateway with too much to do', () => {
@@ -47,35 +52,49 @@ describe('a gateway with too much to do', () => {
     const client = await newApp(app, await newOrg(app));
     await client.caller.ask(list);
     await client.caller.ask(history);
-    const held = await hold(client, room / 2 + 1);
+    const held = await hold([client, await newApp(app, await newOrg(app))], room / 2 + 1);
     for (const query of [list, history]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
     // How long it is its variables say, and it was never seen before.
     const paged = 'query ($first: Int) { org { app(appId: "chat") { alerts(first: $first) { nodes { id kind } } } } }';
     expect(refused(await client.caller.send(paged, { first: 60 }))).toEqual(turnedAway);
     expect((await client.caller.send('{ me { kind } }')).data).toEqual({ me: { kind: 'APP_CLIENT' } });
-    expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
-    for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
+    const submitted = client.caller.send(op.SubmitCostDocument, cost());
+    for (const { errors } of [...(await held.letGo()), await submitted]) expect(errors).toBeUndefined();
     await client.caller.ask(list);
     const metrics = await (await fetch(`${app.origin}/metrics`)).text();
     expect(/tollgate_requests_total\{operation="org",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1]).toBe('3');
   });
 
+  it('gives one org half of its room at most while another is active, and all of it otherwise', async () => {
+    const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
+    // Nobody has called for two seconds: no other org counts as active.
+    await sleep(2100);
+    const alone = await hold([client], room - 2);
+    expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
+    expect((await other.caller.send('{ me { kind } }')).errors).toBeUndefined();
+    const { status, errors } = await client.caller.send('{ me { kind } }');
+    expect([status, errors?.[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+    for (const answer of await alone.letGo()) expect(answer.errors).toBeUndefined();
+    expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
+  });
+
   it('refuses everything when all of it is taken, counts it, and serves again as soon as there is room', async () => {
-    const client = await newApp(app, await newOrg(app));
-    const held = await hold(client, room);
+    const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
+    const held = await hold([client, other], room);
     for (const query of ['{ me { kind } }', list]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
     expect(refused(await client.caller.send(op.SubmitCostDocument, cost()))).toEqual(turnedAway);
     expect(refused(await client.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toEqual(turnedAway);
     // What only tells how it is goes on.
     expect((await fetch(`${app.origin}/healthz`)).status).toBe(200);
-    for (const { errors } of await Promise.all(held)) expect(errors).toBeUndefined();
-    proxy.clear();
+    for (const { errors } of await held.letGo()) expect(errors).toBeUndefined();
     expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
     await client.caller.ask(list);
     // Counted once a second.
-    await sleep(1100);
-    const metrics = await (await fetch(`${app.origin}/metrics`)).text();
-    expect(Number(/tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThanOrEqual(4);
+    const counted = async () => {
+      const metrics = await (await fetch(`${app.origin}/metrics`)).text();
+      return Number(/tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1] ?? 0);
+    };
+    while ((await counted()) < 4) await sleep(50);
   });
 });
 
@@ -96,7 +115,7 @@ describe('the turnstile', () => {
       expect(turnstile.isFull).toBe(true);
       await expect(turnstile.enter()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(() => turnstile.refuseList()).toThrow('busy');
-      for (const leave of leaving) leave();
+      for (const { release } of leaving) release();
       expect(turnstile.isFull).toBe(false);
       turnstile.refuseList();
     }
@@ -104,16 +123,17 @@ describe('the turnstile', () => {
 
   /** How many get in at once. */
   async function roomOf(turnstile: Turnstile): Promise<number> {
-    const leaving: (() => void)[] = [];
+    const leaving: Slot[] = [];
     while (!turnstile.isFull) leaving.push(await turnstile.enter());
-    for (const leave of leaving) leave();
+    for (const { release } of leaving) release();
     return leaving.length;
   }
   async function answerAfter(turnstile: Turnstile, ms: number, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
-      const leave = await turnstile.enter();
+      const { answered, release } = await turnstile.enter();
       nowMs += ms;
-      leave();
+      answered();
+      release();
     }
   }
 

@@ -3,7 +3,7 @@ import { type GraphQLObjectType, type GraphQLSchema, print } from 'graphql';
 import { buildBackground } from '../../src/app.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { silentLog } from '../../src/lib/log.js';
-import { type Answer, Caller, type Client, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import { type Answer, Caller, type Client, logInWith, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
 type Role = 'anonymous' | 'admin' | 'org' | 'app' | 'device';
@@ -17,6 +17,8 @@ interface World {
   readonly org: Client & { readonly orgId: string };
   readonly client: Client & { readonly orgId: string; readonly appId: string };
   readonly callers: Readonly<Record<Role, Caller>>;
+  /** A client of the org with the role READ. */
+  readonly reader: Caller;
 }
 
 interface Row {
@@ -67,6 +69,9 @@ const freshLease = async ({ app, org: { orgId } }: World): Promise<string> => {
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   return acquire.leaseId;
 };
+const freshOrg = async (app: TestApp): Promise<string> => (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.orgId;
+const freshApp = async ({ app, org: { orgId } }: World): Promise<string> =>
+  (await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId: `a-${randomUUID()}`, name: 'A' } })).registerApp.app.appId;
 const freshRetrieval = async ({ app }: World): Promise<string> =>
   (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval.token;
 
@@ -95,8 +100,43 @@ const table: Readonly<Record<string, Row>> = {
   },
   'Mutation.revokeToken': { send: ({ callers }, role) => callers[role].send(op.RevokeTokenDocument, { token: 'unknown' }), may: clients },
   'Mutation.rotateCredentials': {
-    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.RotateCredentialsDocument, { input: { orgId } }),
+    send: ({ callers, org, client }, role) => {
+      const currentSecret = role === 'app' ? client.clientSecret : org.clientSecret;
+      return callers[role].send(op.RotateCredentialsDocument, { input: { orgId: org.orgId, currentSecret } });
+    },
     may: clients,
+  },
+  'Mutation.createClient': {
+    send: ({ callers, org: { orgId, clientSecret } }, role) =>
+      callers[role].send(op.CreateClientDocument, { input: { orgId, name: 'Reports', role: 'READ', currentSecret: clientSecret } }),
+    may: tenantAdmins,
+  },
+  'Mutation.deleteClient': {
+    send: async ({ app, callers, org: { orgId } }, role) => {
+      const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId, appId: 'chat', name: 'Reports' } });
+      const { clientId } = createClient.client;
+      const answer = await callers[role].send(op.DeleteClientDocument, { orgId, clientId });
+      if (answer.errors) await app.admin.ask(op.DeleteClientDocument, { orgId, clientId });
+      return answer;
+    },
+    may: tenantAdmins,
+  },
+  'Mutation.suspendOrg': {
+    send: async ({ app, callers }, role) => callers[role].send(op.SuspendOrgDocument, { orgId: await freshOrg(app) }),
+    may: adminOnly,
+  },
+  'Mutation.resumeOrg': { send: ({ callers, org: { orgId } }, role) => callers[role].send(op.ResumeOrgDocument, { orgId }), may: adminOnly },
+  'Mutation.suspendApp': {
+    send: async (world, role) => world.callers[role].send(op.SuspendAppDocument, { orgId: world.org.orgId, appId: await freshApp(world) }),
+    may: tenantAdmins,
+  },
+  'Mutation.resumeApp': {
+    send: ({ callers, client: { orgId, appId } }, role) => callers[role].send(op.ResumeAppDocument, { orgId, appId }),
+    may: tenantAdmins,
+  },
+  'Mutation.deleteApp': {
+    send: async (world, role) => world.callers[role].send(op.DeleteAppDocument, { orgId: world.org.orgId, appId: await freshApp(world) }),
+    may: tenantAdmins,
   },
   'Mutation.registerOrg': { send: ({ callers }, role) => callers[role].send(op.RegisterOrgDocument, { input: orgInput() }), may: adminOnly },
   'Mutation.updateOrg': {
@@ -214,13 +254,15 @@ const table: Readonly<Record<string, Row>> = {
   'Org.timezoneEffectiveAt': plainOrgField('timezoneEffectiveAt'),
   'Org.quotaScope': plainOrgField('quotaScope'),
   'Org.modelOrdering': plainOrgField('modelOrdering'),
-  'Org.quotas': plainOrgField('quotas { label }'),
+  'Org.quotas': { send: orgField('quotas { label }'), may: clients },
   'Org.stickyFallbackEnabled': plainOrgField('stickyFallbackEnabled'),
   'Org.shardCount': plainOrgField('shardCount'),
   'Org.tightModeThresholdPct': plainOrgField('tightModeThresholdPct'),
   'Org.refreshIntervalNormalSecs': plainOrgField('refreshIntervalNormalSecs'),
   'Org.refreshIntervalTightSecs': plainOrgField('refreshIntervalTightSecs'),
-  'Org.credentials': plainOrgField('credentials { clientId }'),
+  'Org.credentials': { send: orgField('credentials { clientId }'), may: clients },
+  'Org.clients': { send: orgField('clients { clientId }'), may: tenantAdmins },
+  'Org.suspendedAt': plainOrgField('suspendedAt'),
   'Org.createdAt': plainOrgField('createdAt'),
   'Org.updatedAt': plainOrgField('updatedAt'),
   'Org.app': { send: orgField('app(appId: "chat") { appId }'), may: clients },
@@ -253,6 +295,8 @@ const table: Readonly<Record<string, Row>> = {
   'App.refreshIntervalTightSecs': appField('refreshIntervalTightSecs'),
   'App.inheritedFields': appField('inheritedFields'),
   'App.credentials': appField('credentials { clientId }'),
+  'App.clients': { ...appField('clients { clientId }'), may: tenantAdmins },
+  'App.suspendedAt': appField('suspendedAt'),
   'App.createdAt': appField('createdAt'),
   'App.updatedAt': appField('updatedAt'),
 };
@@ -276,8 +320,13 @@ async function newWorld(app: TestApp): Promise<World> {
   const { createApiKey } = await org.caller.ask(op.CreateApiKeyDocument, { input: {} });
   const device = new Caller(app.url, { 'x-api-key': createApiKey.secret });
   await device.ask(op.RegisterDeviceDocument, { input: aDevice });
-  return { app, org, client, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller, device } };
+  const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Reader', role: 'READ' } });
+  const reader = (await logInWith(app, createClient.secretRetrieval.token)).caller;
+  return { app, org, client, reader, callers: { anonymous: app.anonymous, admin: app.admin, org: org.caller, app: client.caller, device } };
 }
+
+const rotateClientOf = (caller: Caller, appId: string) =>
+  caller.send(op.RotateCredentialsDocument, { input: { clientId: `org-${world.org.orgId}-app-${appId}` } });
 
 const idOf = (...parts: string[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
@@ -294,6 +343,16 @@ it('has a row for every field of the roots, of Org and of App', () => {
   )[];
   const fields = types.flatMap((type) => (type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : []));
   expect(Object.keys(table).sort()).toEqual(fields.sort());
+});
+
+describe('a client with the role READ', () => {
+  const openToReaders = ['Mutation.issueToken', 'Mutation.refreshToken', 'Mutation.retrieveSecret', 'Mutation.revokeToken'];
+
+  it.each(Object.entries(table))('is served %s if it changes nothing', async (field, row) => {
+    const isChange = field.startsWith('Mutation.') && !openToReaders.includes(field);
+    const of = { ...world, callers: { ...world.callers, org: world.reader } };
+    expect(outcomeOf(await row.send(of, 'org'))).toBe(isChange ? 'FORBIDDEN' : row.may.org);
+  });
 });
 
 describe.each(Object.entries(table))('%s', (_field, row) => {
@@ -392,6 +451,12 @@ describe('tenants apart', () => {
     'Org.devices': (caller, orgId) => caller.send(op.DevicesDocument, { orgId }),
     'Org.apiKeys': (caller, orgId) => caller.send(op.ApiKeysDocument, { orgId }),
     'node of a device': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Device', orgId, hardwareId) }),
+    suspendApp: (caller, orgId, appId) => caller.send(op.SuspendAppDocument, { orgId, appId }),
+    resumeApp: (caller, orgId, appId) => caller.send(op.ResumeAppDocument, { orgId, appId }),
+    deleteApp: (caller, orgId, appId) => caller.send(op.DeleteAppDocument, { orgId, appId }),
+    createClient: (caller, orgId, appId) => caller.send(op.CreateClientDocument, { input: { orgId, appId, name: 'Mine now' } }),
+    deleteClient: (caller, orgId) => caller.send(op.DeleteClientDocument, { orgId, clientId: `org-${orgId}~0123456789ab` }),
+    'Org.clients': (caller, orgId) => caller.send(op.ClientsDocument, { orgId }),
     rotateCredentials: (caller, orgId) => caller.send(op.RotateCredentialsDocument, { input: { orgId } }),
     'rotateCredentials of an app': (caller, orgId, appId) => caller.send(op.RotateCredentialsDocument, { input: { orgId, appId } }),
   };
@@ -411,6 +476,7 @@ describe('tenants apart', () => {
     ['org.app', (caller: Caller, appId: string) => caller.send(op.AppDocument, { appId })],
     ['node', (caller: Caller, appId: string) => caller.send(op.NodeDocument, { id: idOf('App', world.org.orgId, appId) })],
     ['rotateCredentials', (caller: Caller, appId: string) => caller.send(op.RotateCredentialsDocument, { input: { appId } })],
+    ['rotateCredentials of its client', rotateClientOf],
   ])('answers an app client about a sibling by %s as about no app at all', async (_name, attempt) => {
     const sibling = await attempt(world.client.caller, 'sibling');
     expect(bytes(sibling)).toBe(bytes(await attempt(world.client.caller, 'nobody')));

@@ -8,6 +8,7 @@ import { sleep } from '../../src/lib/timers.js';
 import { adminKey, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { deniedBy } from '../support/policy.js';
 
 interface Answer {
@@ -126,14 +127,14 @@ async function issueAll(): Promise<Run> {
   // The reply was lost: the same successor once more, with another access token.
   await takePair('refreshed again', send(op.RefreshTokenDocument, { refreshToken: member.refresh }));
   const oauthFields = ['access_token', 'refresh_token'];
-  const [, byForm] = await takePair(
-    'by form',
-    form('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: member.secret }),
-    oauthFields,
-  );
   const grant = { grant_type: 'client_credentials' };
-  const [byBasic] = await takePair('by Basic', form('/oauth/token', grant, basic(clientId, member.secret)), oauthFields);
-  await takePair('exchanged', form('/oauth/token', { grant_type: 'refresh_token', refresh_token: byForm }), oauthFields);
+  await take('by form, access token', form('/oauth/token', { ...grant, client_id: clientId, client_secret: member.secret }), 'access_token');
+  const byBasic = await take('by Basic, access token', form('/oauth/token', grant, basic(clientId, member.secret)), 'access_token');
+  const [, refresh] = await takePair('another session', send(op.IssueTokenDocument, input({ clientId, clientSecret: member.secret })));
+  const exchanging = form('/oauth/token', { grant_type: 'refresh_token', refresh_token: refresh }, basic(clientId, member.secret));
+  await takePair('exchanged', exchanging, oauthFields);
+  const creating = send(op.CreateClientDocument, input({ name: 'Reports', role: 'READ', currentSecret: org.secret }), asOrg);
+  await logIn('reader', await take('reader, retrieval token', creating, 'token'));
 
   const deviceKey = await take('device key', send(op.CreateApiKeyDocument, input({ description: 'Greenhouse' }), asOrg), 'secret');
   const lostKey = await take('revoked device key', send(op.CreateApiKeyDocument, input({}), asOrg), 'secret');
@@ -232,7 +233,10 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
       request('a query string', `/graphql?query=${encodeURIComponent(`{ me(token: ${text}) { kind } }`)}`, {}),
       form('/oauth/token', { grant_type: secret }),
       form('/oauth/token', { grant_type: 'client_credentials', client_id: secret, client_secret: secret }),
-      form('/oauth/token', { grant_type: 'refresh_token', refresh_token: `${secret}x` }),
+      form('/oauth/token', { grant_type: 'refresh_token', refresh_token: `${secret}x` }, basic(clientId, good)),
+      send(op.RotateCredentialsDocument, input({ currentSecret: `${secret}x` }), asOrg),
+      send(op.DeleteClientDocument, { clientId: secret }, asOrg),
+      form('/oauth/token', { grant_type: 'client_credentials', scope: secret }, basic(clientId, good)),
       form('/oauth/token', { grant_type: 'client_credentials' }, basic(secret, secret)),
       form('/oauth/revoke', { token: `${secret}x` }, basic(clientId, good)),
     ]);
@@ -241,7 +245,7 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
 
 /** Until the gateway serves again: it remembers for a while that the store did not answer. */
 async function recovered(headers: Headers): Promise<void> {
-  const untilMs = performance.now() + 10_000;
+  const untilMs = performance.now() + patience * 10_000;
   while (!(await send('{ me { kind } }', {}, headers)).body.includes('DEVICE_KEY')) {
     if (performance.now() > untilMs) throw new Error('the gateway did not recover');
     await sleep(50);
@@ -265,7 +269,7 @@ async function everythingIn(table: TableName): Promise<string> {
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   const log = createLog('trace', { write: (line: string) => void lines.push(line) });
-  app = await startTestApp({ endpoint: proxy.endpoint, log, config: { rootSecret: pepper, principalConcurrency: 0 } });
+  app = await startTestApp({ endpoint: proxy.endpoint, log, config: { rootSecrets: [pepper], principalConcurrency: 0 } });
   const run = await issueAll();
   await misplaceAll(run);
   await issueUnderFaults(run);
@@ -275,7 +279,7 @@ beforeAll(async () => {
   await app.tableAdmin.client.send(new DeleteTableCommand({ TableName: `${app.config.store.tablePrefix}refresh_tokens` }));
   await send(op.IssueTokenDocument, input({ clientId: run.org.clientId, clientSecret: run.org.secret }));
   await send(op.RefreshTokenDocument, { refreshToken: run.org.refresh });
-  await form('/oauth/token', { grant_type: 'refresh_token', refresh_token: run.org.refresh });
+  await form('/oauth/token', { grant_type: 'refresh_token', refresh_token: run.org.refresh }, basic(run.org.clientId, run.org.secret));
   metricsPages.push(await (await fetch(`${app.origin}/metrics`)).text(), await (await fetch(`${app.origin}/.well-known/jwks.json`)).text());
 });
 afterAll(async () => {

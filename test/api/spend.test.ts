@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
-import { requestKey } from '../../src/spend/spend.store.js';
+import { requestKey } from '../../src/spend/spend-item.js';
 import { newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
@@ -114,7 +114,7 @@ describe('what a call cost', () => {
     expect(await exact(place)).toMatchObject({ costUsdMicros: 77, requests: 2 });
   });
 
-  it('follows the cached price of the UTC day it occurred on, and of no other day', async () => {
+  it('follows the cached price of the UTC day it occurred on, or the last one before it', async () => {
     const place = await newPlace({ timezone: 'Pacific/Kiritimati' });
     await putPrice('anthropic.claude-3-5-haiku-20241022-v1:0', '2030-03-03', 5_000_000);
     const input = { modelLabel: 'standard', inputTokens: 1000, outputTokens: 100, costUsdMicros: null };
@@ -124,7 +124,9 @@ describe('what a call cost', () => {
       costUsdMicros: 6000,
       priceSource: 'PRICING_CACHE',
     });
-    expect(await submit(cost(place, input))).toMatchObject({ costUsdMicros: 1200, priceSource: 'CONFIG_DEFAULT' });
+    expect(await submit(cost(place, { ...input, occurredAt: '2030-03-04T14:00:00Z' }))).toMatchObject({ costUsdMicros: 6000, priceSource: 'PRICING_CACHE' });
+    await putPrice('anthropic.claude-3-5-haiku-20241022-v1:0', '2030-03-05', 9_000_000);
+    expect(await submit(cost(place, input), other)).toMatchObject({ costUsdMicros: 6000, priceSource: 'PRICING_CACHE' });
   });
 
   it('stays what it was when the price has changed since', async () => {
@@ -319,7 +321,7 @@ describe('an id sent again', () => {
     app.clock.advance(35 * dayMs - 60_000);
     expect((await submit(input)).replayed).toBe(true);
     app.clock.advance(61_000);
-    const item = await app.gateway.services.store.get('cost_requests', requestKey(place.orgId, input.requestId));
+    const item = await app.gateway.services.store.get('cost_requests', requestKey({ ...place, requestId: input.requestId }));
     expect(item).toMatchObject({ request_id: input.requestId, day });
     const again = await submit(input);
     expect(again.replayed).toBe(false);
@@ -336,17 +338,14 @@ describe('an id sent again', () => {
     ['a label', { modelLabel: 'standard' }],
     ['a status', { callStatus: 'ERROR' }],
     ['an instant', { occurredAt: '2030-01-01T00:00:00Z' }],
-    ['an app', { appId: 'second' }],
   ])('with %s other than before is a conflict and counts nothing', async (_what, change) => {
     const place = await newPlace();
-    const second = await addApp(place.orgId, 'second');
     const input = cost(place);
     await submit(input);
     for (const gateway of [app, other]) {
       expect(await gateway.admin.codeOf(op.SubmitCostDocument, { input: { ...input, ...change } })).toBe('IDEMPOTENCY_CONFLICT');
     }
     expect(await exact(place)).toMatchObject({ costUsdMicros: 1000, inputTokens: 10, outputTokens: 20, requests: 1 });
-    expect((await exact(second)).requests).toBe(0);
     expect((await submit(input)).replayed).toBe(true);
   });
 
@@ -472,7 +471,8 @@ describe('spend', () => {
     await submit(cost(place, { costUsdMicros: 1 }));
     const premium = labelOf(await spendOf(place, 'AGGREGATED'), 'premium');
     expect(premium).toMatchObject({ costUsdMicros: 2_500_000, requests: 1, quotaUsdMicros: 10_000_000, quotaPct: 25, mode: 'NORMAL' });
-    expect(Date.parse(premium?.asOf ?? '')).toBeGreaterThanOrEqual(beganMs);
+    // Less a second, in which the index of shards may not have shown the newest yet.
+    expect(Date.parse(premium?.asOf ?? '')).toBeGreaterThanOrEqual(beganMs - 1000);
     expect(Date.parse(premium?.asOf ?? '')).toBeLessThanOrEqual(app.clock.nowMs());
     const { submitCost } = await app.admin.ask(op.SubmitCostWithSpendDocument, { input: cost(place) });
     expect(submitCost.spend).toEqual(premium);

@@ -236,6 +236,17 @@ async function freshEntity(): Promise<string> {
   await own.org.caller.ask(op.SetLimitsDocument, { input: { level: 'ENTITY', entityId, resource: own.resource, limits: own.limits } });
   return entityId;
 }
+async function freshApp(): Promise<string> {
+  const { registerApp } = await own.org.caller.ask(op.RegisterAppDocument, { input: { appId: `fresh-${randomUUID()}`, name: 'Fresh' } });
+  return registerApp.app.appId;
+}
+const freshOrg = async (): Promise<string> => (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.orgId;
+async function freshClient(): Promise<string> {
+  const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: own.org.orgId, appId: await freshApp(), name: 'Fresh' } });
+  return createClient.client.clientId;
+}
+/** The secret of the caller itself. */
+const secretOf = (role: Role): string => (role === 'app' ? own.client : own.org).clientSecret;
 async function freshDevice(): Promise<string> {
   const hardwareId = newHardwareId();
   await own.org.caller.ask(op.RegisterDeviceDocument, { input: { hardwareId, ...registration() } });
@@ -331,6 +342,8 @@ const consumed = ({ limits: [limit] }: World) => [{ limit: limit?.name ?? '', am
 const acquired = mutation('acquire', 'AcquireInput', '{ ... on Lease { entityId resource replayed } }');
 const adjusted = mutation('adjustLease', 'AdjustLeaseInput', '{ replayed }');
 const rotated = mutation('rotateCredentials', 'RotateCredentialsInput', '{ secretRetrieval { __typename } }');
+const clientCreated = mutation('createClient', 'CreateClientInput', '{ client { name } }');
+const clientDeleted = 'mutation ($orgId: UUID, $clientId: String!) { it: deleteClient(orgId: $orgId, clientId: $clientId) }';
 const submitted = mutation('submitCost', 'SubmitCostInput', '{ replayed day label }');
 const submittedMany = 'mutation ($inputs: [SubmitCostInput!]!) { it: submitCosts(inputs: $inputs) { receipt { replayed } error { code message } } }';
 const many =
@@ -565,14 +578,76 @@ const table: Readonly<Record<string, Row>> = {
   'Mutation.rotateCredentials(orgId)': row(
     rotated,
     orgIds,
-    input(() => ({})),
+    input(({ role }) => ({ currentSecret: secretOf(role) })),
     ofClients,
   ),
   'Mutation.rotateCredentials(appId)': row(
     rotated,
     appIds,
-    input((_, appId) => ({ appId })),
+    input(({ role }, appId) => ({ appId, currentSecret: secretOf(role) })),
     { ...same('ok ok none none none', 'admin', 'org'), app: 'ok none none none none' },
+  ),
+  'Mutation.rotateCredentials(clientId)': row(
+    rotated,
+    {
+      own: () => own.client.clientId,
+      sibling: () => own.sibling.clientId,
+      foreign: () => foreign.client.clientId,
+      random: () => `org-${randomUUID()}`,
+      malformed: () => 'nobody',
+    },
+    input(({ role }, clientId) => ({ clientId, currentSecret: secretOf(role) })),
+    { ...same('ok ok none none none', 'admin', 'org'), app: 'ok none none none none' },
+  ),
+  'Mutation.createClient(orgId)': row(
+    clientCreated,
+    orgIds,
+    input(({ role }) => ({ name: 'Reports', currentSecret: secretOf(role) })),
+    ofAdmins,
+  ),
+  'Mutation.createClient(appId)': row(
+    clientCreated,
+    appIds,
+    input((_, appId) => ({ appId, name: 'Reports' })),
+    same('ok ok none none none', 'admin', 'org'),
+  ),
+  'Mutation.deleteClient(orgId)': row(
+    clientDeleted,
+    orgIds,
+    async (orgId, { of }) => ({ orgId, clientId: of === own ? await freshClient() : `org-${orgId}~0123456789ab` }),
+    ofAdmins,
+  ),
+  'Mutation.deleteClient(clientId)': row(
+    clientDeleted,
+    { own: freshClient, foreign: () => foreign.client.clientId, random: () => `org-${randomUUID()}`, malformed: () => 'nobody' },
+    (clientId, { orgId }) => ({ clientId, orgId }),
+    same('ok - none none none', 'admin', 'org'),
+  ),
+  ...Object.fromEntries(
+    ['suspendOrg', 'resumeOrg'].map((field) => [
+      `Mutation.${field}(orgId)`,
+      row(
+        `mutation ($orgId: UUID!) { it: ${field}(orgId: $orgId) { name } }`,
+        { own: freshOrg, foreign: () => foreign.org.orgId, ...uuid },
+        (orgId) => ({ orgId }),
+        { admin: 'ok - - none bad' },
+      ),
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      ['suspendApp', '{ name }'],
+      ['resumeApp', '{ name }'],
+      ['deleteApp', ''],
+    ].flatMap(([field, selection]) => {
+      const document = `mutation ($orgId: UUID, $appId: String!) { it: ${field}(orgId: $orgId, appId: $appId) ${selection} }`;
+      const ofOrg: Row['variables'] = async (orgId, { of }) => ({ orgId, appId: of === own ? await freshApp() : of.client.appId });
+      const ofApp = { ...appIds, own: freshApp, sibling: freshApp };
+      return [
+        [`Mutation.${field}(orgId)`, row(document, orgIds, ofOrg, ofAdmins)],
+        [`Mutation.${field}(appId)`, row(document, ofApp, (appId, { orgId }) => ({ appId, orgId }), same('ok ok none none none', 'admin', 'org'))],
+      ];
+    }),
   ),
   'Mutation.submitCost(orgId)': row(
     submitted,

@@ -9,6 +9,7 @@ import { systemClock } from '../../src/lib/clock.js';
 import { sleep } from '../../src/lib/timers.js';
 import { testConfig } from '../support/app.js';
 import { type Call, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { patience } from '../support/patience.js';
 
 /** The store client alone, with the proxy between it and tables of its own. */
 export interface StoreBench {
@@ -62,9 +63,9 @@ export async function failureOf(call: Promise<unknown>): Promise<{ readonly erro
   return { error, ms: performance.now() - startedMs };
 }
 
-/** Tries until `attempt` no longer throws, but not for longer than `mostMs`. */
+/** Tries until `attempt` no longer throws, but not for much longer than `mostMs`. */
 export async function untilWell(mostMs: number, attempt: () => Promise<unknown>): Promise<void> {
-  const untilMs = performance.now() + mostMs;
+  const untilMs = performance.now() + patience * mostMs;
   for (;;) {
     try {
       await attempt();

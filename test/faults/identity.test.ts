@@ -111,9 +111,9 @@ describe('changes', () => {
   });
 
   it('of credentials whose reply was lost give a token that works, and void only what came before', async () => {
-    const { orgId, caller } = await newOrg(app);
+    const { orgId, caller, clientSecret } = await newOrg(app);
     const lost = lose('config', 2);
-    const { rotateCredentials } = await caller.ask(op.RotateCredentialsDocument, { input: {} });
+    const { rotateCredentials } = await caller.ask(op.RotateCredentialsDocument, { input: { currentSecret: clientSecret } });
     expect(lost.hits).toBe(2);
     const { clientId } = await logInWith(app, rotateCredentials.secretRetrieval.token);
     expect(clientId).toBe(`org-${orgId}`);
@@ -129,6 +129,17 @@ describe('tokens', () => {
     expect(lost.hits).toBe(2);
     const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: issueToken.refreshToken });
     await app.as(refreshToken.accessToken).ask(whoAmI);
+  });
+
+  it('are issued though the login cannot be recorded', async () => {
+    const client = await newOrg(app);
+    app.clock.advance(3_600_000);
+    const failed = proxy.inject({ operation: 'TransactWriteItems', table: 'config', fault: 'error-before' });
+    await logIn(app, client);
+    expect(failed.hits).toBeGreaterThan(0);
+    proxy.clear();
+    await logIn(app, client);
+    expect((await actionsOf(client.orgId)).filter((action) => action === 'login_succeeded').length).toBeGreaterThan(0);
   });
 
   it.each([1, 2, 3])('are exchanged for their successor though the reply was lost %i times', async (times) => {

@@ -3,10 +3,11 @@ import { sdkTransport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import type { SpendId } from '../../src/spend/scope.js';
-import { requestKey } from '../../src/spend/spend.store.js';
+import { requestKey } from '../../src/spend/spend-item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, type RuleHandle, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { cost, costs, dateAt, newTenant, shardsOf, submit, type Tenant, totalOf, usageOf } from '../worker/costs.js';
 import { untilWell } from './harness.js';
 import { ended, type GatewayProcess, killAll, startGatewayProcess, startWorkerProcess } from './processes.js';
@@ -42,7 +43,8 @@ const counted = async (tenant: Tenant): Promise<Usage> =>
 const newCosts = (tenant: Tenant, count: number) => costs(tenant, count).map((input, i) => ({ ...input, modelLabel: labels[i % labels.length] as string }));
 
 async function hit(rule: RuleHandle): Promise<void> {
-  for (const untilMs = performance.now() + 10_000; rule.hits === 0; await sleep(2)) if (performance.now() > untilMs) throw new Error('nothing met the fault');
+  for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
+    if (performance.now() > untilMs) throw new Error('nothing met the fault');
 }
 
 /** Submits each on its own, all at once; says which got a receipt and which no answer at all. */
@@ -64,7 +66,7 @@ async function submitEach({ admin }: GatewayProcess, inputs: readonly op.SubmitC
 async function expectConsistent(tenant: Tenant, inputs: readonly op.SubmitCostInput[]): Promise<void> {
   const items = await truth.getMany(
     'cost_requests',
-    inputs.map(({ requestId }) => requestKey(tenant.orgId, requestId)),
+    inputs.map(({ requestId }) => requestKey({ orgId: tenant.orgId, appId: 'chat', requestId })),
     { consistent: true },
   );
   expect(await counted(tenant)).toEqual(usageOf(inputs.filter((_, i) => items[i])));
@@ -114,7 +116,7 @@ describe('a gateway that is killed', () => {
       expect(await counted(tenant)).toEqual(usageOf(all));
     }
     gateway.child.kill('SIGKILL');
-  }, 60_000);
+  });
 });
 
 describe('a gateway that is told to stop', () => {
@@ -155,7 +157,7 @@ describe('a gateway that is told to stop', () => {
     await proxy.quiet();
     const items = await truth.getMany(
       'cost_requests',
-      acknowledged.map(({ requestId }) => requestKey(tenant.orgId, requestId)),
+      acknowledged.map(({ requestId }) => requestKey({ orgId: tenant.orgId, appId: 'chat', requestId })),
       { consistent: true },
     );
     expect(items).not.toContain(undefined);

@@ -3,6 +3,7 @@ import { sleep } from '../../src/lib/timers.js';
 import { type Caller, type Succeeded, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { newTenant, noonClock } from '../worker/costs.js';
 import { untilWell } from './harness.js';
 
@@ -69,7 +70,7 @@ const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** Sends the same until its outcome is known, as a careful client does. */
 async function insist<T, V>(caller: Caller, document: Parameters<typeof caller.send<T, V>>[0], variables: V): Promise<Succeeded<T>> {
-  for (const untilMs = performance.now() + 20_000; ; await sleep(20)) {
+  for (const untilMs = performance.now() + patience * 20_000; ; await sleep(20)) {
     const { data, errors } = await caller.send<T, V>(document, variables);
     if (data) return data;
     expect(errors?.[0]?.extensions).toMatchObject(away);

@@ -39,7 +39,7 @@ it('a gateway of several processes serves one port, speaks as one, replaces one 
   expect(await ended(gateway.child)).toBe(0);
   await sleep(100);
   await expect(gateway.admin.send(op.MeDocument)).rejects.toThrow('fetch failed');
-}, 60_000);
+});
 
 it('a gateway that cannot start says why and ends, however many processes it was to have', async () => {
   for (const args of [
@@ -52,4 +52,4 @@ it('a gateway that cannot start says why and ends, however many processes it was
   await expect(startGatewayProcess({ ...app.config, port: taken }, testEndpoint(), { args: ['--processes', '2'] })).rejects.toThrow(
     /ended with 1: [\s\S]*is in use/,
   );
-}, 60_000);
+});

@@ -45,7 +45,7 @@ async function start(
       DYNAMODB_ENDPOINT: endpoint,
       TABLE_PREFIX: config.store.tablePrefix,
       TOLLGATE_ADMIN_KEY: adminKey,
-      API_KEY_PEPPER: config.rootSecret,
+      API_KEY_PEPPER: config.rootSecrets[0],
       TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: config.signingKeys }),
     },
   });

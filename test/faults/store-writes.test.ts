@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { StoreClient, TransactOutcome } from '../../src/dynamo/client.js';
+import type { StoreClient, TransactOutcome, TransactRepeat } from '../../src/dynamo/client.js';
 import { absent, equals, present } from '../../src/dynamo/expression.js';
 import { StoreUnavailable } from '../../src/dynamo/faults.js';
 import { sleep } from '../../src/lib/timers.js';
@@ -27,12 +27,15 @@ beforeEach(() => {
 afterEach(() => store.close());
 afterAll(() => bench.stop());
 
-/** Counts once on `counter`, guarded by a mark that can be made only once. */
-const countOnce = (counter: ReturnType<typeof newKey>, markId = randomUUID()): Promise<TransactOutcome> =>
-  store.transact([
+/** Counts once on `counter`, guarded by a mark that can be made only once and carries a nonce of this call. */
+function countOnce(counter: ReturnType<typeof newKey>, markId = randomUUID()): Promise<TransactOutcome> {
+  const nonce = randomUUID();
+  const isOwn: TransactRepeat = ([, mark]) => mark?.kind === 'condition' && mark.old?.nonce === nonce;
+  return store.transact(isOwn, [
     { table, update: counter, add: { count: 1 } },
-    { table: marks, put: { PK: markId }, condition: absent('PK') },
+    { table: marks, put: { PK: markId, nonce }, condition: absent('PK') },
   ]);
+}
 
 describe('a transaction', () => {
   it.each([1, 2, 3])('whose reply was lost %i times in a row is applied once and reported as done', async (times) => {
@@ -43,7 +46,6 @@ describe('a transaction', () => {
       expect(await countOnce(counter)).toEqual({ done: true });
       expect(lost.hits).toBe(times);
       expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, count: 1 });
-      expect(new Set(sent('TransactWriteItems').map(({ body }) => body.ClientRequestToken)).size).toBe(1);
     }
   });
 
@@ -62,13 +64,52 @@ describe('a transaction', () => {
     expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
   });
 
-  it('sent again by its caller under the same token is applied once', async () => {
-    const counter = newKey();
-    const token = randomUUID();
-    const writes = [{ table, update: counter, add: { count: 1 }, condition: absent('done') }] as const;
-    expect(await store.transact(writes, { token })).toEqual({ done: true });
-    expect(await store.transact(writes, { token })).toEqual({ done: true });
+  it.each<Fault>(['drop-reply', 'error-after'])('with a fresh put is done after %s, though another has changed every other item since', async (fault) => {
+    const [counter, mark] = [newKey(), { PK: randomUUID() }];
+    await truth.write({ table, put: { ...counter, version: 1 } });
+    const lost = proxy.inject({ operation: 'TransactWriteItems', fault, nth: 1 });
+    const held = proxy.inject({ operation: 'TransactWriteItems', fault: 'hold', nth: 2 });
+    const outcome = store.transact('fresh', [
+      { table, update: counter, set: { version: 2 }, add: { count: 1 }, condition: equals('version', 1) },
+      { table: marks, put: mark, condition: absent('PK'), fresh: true },
+    ]);
+    while (held.hits === 0) await sleep(1);
+    // The first version is there again, so that only the fresh put keeps the repeat from counting twice.
+    await truth.write({ table, update: counter, set: { version: 1 } });
+    held.remove();
+    expect(await outcome).toEqual({ done: true });
+    expect(lost.hits).toBe(1);
+    expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, version: 1, count: 1 });
+  });
+
+  it('that is judged by its caller says which conditions failed when it is repeated after its own success', async () => {
+    const [counter, mark] = [newKey(), { PK: randomUUID(), nonce: randomUUID() }];
+    proxy.inject({ operation: 'TransactWriteItems', fault: 'drop-reply', nth: 1 });
+    const outcome = await store.transact('judged', [
+      { table, update: counter, add: { count: 1 } },
+      { table: marks, put: mark, condition: absent('PK') },
+    ]);
+    expect(outcome).toEqual({ done: false, reasons: [{ kind: 'none' }, { kind: 'condition', old: mark }] });
     expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
+  });
+
+  it.each<Fault>(['drop-reply', 'error-after', 'no-reply-after'])(
+    'that may never be repeated is sent once, and after %s its outcome is unknown',
+    async (fault) => {
+      const counter = newKey();
+      proxy.inject({ operation: 'TransactWriteItems', fault });
+      const { error } = await failureOf(store.transact('never', [{ table, update: counter, add: { count: 1 }, condition: absent('done') }]));
+      expect(error.applied).toBe('unknown');
+      expect(sent('TransactWriteItems')).toHaveLength(1);
+      expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
+    },
+  );
+
+  it('that has no fresh put cannot claim to recognise itself by one', async () => {
+    const put = { table, put: newKey(), condition: absent('PK') } as const;
+    await expect(store.transact('fresh', [put])).rejects.toThrow(/fresh put/);
+    await expect(store.transact('fresh', [put, { table, put: newKey(), fresh: true }])).rejects.toThrow(/fresh put/);
+    expect(proxy.calls).toEqual([]);
   });
 
   it('goes through conflicts, however many meet at once, without using up the retry budget', async () => {
@@ -95,7 +136,7 @@ describe('a transaction', () => {
     };
     await truth.write({ table, put: first });
     await truth.write({ table, put: old });
-    const outcome = await store.transact([
+    const outcome = await store.transact('judged', [
       { table, check: first, condition: present('PK') },
       { table, put: { ...second, text: 'new' }, condition: absent('PK') },
       { table, update: nobody, set: { a: 1 }, condition: present('PK') },
@@ -114,9 +155,9 @@ describe('a transaction', () => {
   });
 
   it('without any condition is refused before it is sent', async () => {
-    await expect(store.transact([{ table, update: newKey(), add: { count: 1 } }])).rejects.toThrow(/condition/);
+    await expect(store.transact('judged', [{ table, update: newKey(), add: { count: 1 } }])).rejects.toThrow(/condition/);
     await expect(
-      store.transact([
+      store.transact('judged', [
         { table, put: newKey() },
         { table, delete: newKey() },
       ]),

@@ -3,6 +3,7 @@ import type { StoreClient } from '../../src/dynamo/client.js';
 import { absent, equals, present } from '../../src/dynamo/expression.js';
 import { sleep } from '../../src/lib/timers.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { patience } from '../support/patience.js';
 import { failureOf, newKey, type StoreBench, startStoreBench } from './harness.js';
 
 const table = 'daily_total';
@@ -179,7 +180,7 @@ describe('batches', () => {
     ]);
     for (const { error, ms } of [read, written]) {
       expect(error.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
-      expect(ms).toBeLessThan(8000);
+      expect(ms).toBeLessThan(patience * 8000);
     }
     expect(written.error.applied).toBe('unknown');
   });
@@ -194,24 +195,27 @@ describe('a store that does not answer', () => {
         store.get(table, key),
         store.getMany(table, [key]),
         store.query({ table, where: equals('PK', key.PK) }),
-        store.transact([{ table, update: counter, add: { count: 1 }, condition: absent('count') }]),
+        store.transact('judged', [{ table, update: counter, add: { count: 1 }, condition: absent('count') }]),
         store.write({ table, put: key }, { repeat: 'idempotent' }),
         store.write({ table, put: key, condition: absent('PK') }),
       ].map(failureOf),
     );
     for (const { error, ms } of failures) {
       expect(error.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
-      expect(ms).toBeLessThan(8000);
+      expect(ms).toBeLessThan(patience * 8000);
     }
     expect(failures.slice(3).map(({ error }) => error.applied)).toEqual(['unknown', 'unknown', 'unknown']);
-    expect(failures.at(-1)?.ms).toBeLessThan(2500);
+    // The one that may not be repeated was sent once, the other until it was given up.
+    const puts = sent('PutItem').map(({ body }) => 'ConditionExpression' in body);
+    expect(puts.filter((isConditional) => isConditional)).toHaveLength(1);
+    expect(puts.length).toBeGreaterThan(2);
   });
 
   it('that never took a write says that nothing was changed', async () => {
     proxy.inject({ fault: 'throttle' });
     const { error, ms } = await failureOf(store.write({ table, put: newKey(), condition: absent('PK') }));
     expect(error).toMatchObject({ applied: 'no', message: expect.stringContaining('nothing was changed') });
-    expect(ms).toBeLessThan(8000);
+    expect(ms).toBeLessThan(patience * 8000);
   });
 
   it('that refuses the connection has not applied anything, so any write waits for its return', async () => {
@@ -234,10 +238,12 @@ describe('a store that does not answer', () => {
 
   it('is not buried under repeats: they are bounded for the whole process', async () => {
     proxy.inject({ fault: 'throttle' });
+    const startedMs = performance.now();
     const failed = await Promise.all(Array.from({ length: 100 }, () => failureOf(store.get(table, newKey()))));
     expect(failed.every(({ error }) => error.code === 'SERVICE_UNAVAILABLE')).toBe(true);
     // One in ten, a reserve of twenty, and ten for each second that it lasts.
-    expect(sent('GetItem').length).toBeLessThan(100 + 10 + 20 + 50);
+    const seconds = (performance.now() - startedMs) / 1000;
+    expect(sent('GetItem').length).toBeLessThanOrEqual(100 + 10 + 20 + Math.ceil(10 * seconds));
   });
 
   it('is not said to have changed or spared anything by a mere read', async () => {
@@ -265,7 +271,7 @@ describe('consumed capacity', () => {
         await store.get(table, key, { consistent: true }); // 1 read
         await store.getMany(table, [key, there]); // 1 read
         await store.query({ table, where: equals('PK', key.PK) }); // 0.5 read
-        await store.transact([
+        await store.transact('judged', [
           { table, put: key, condition: present('PK') },
           { table, put: newKey() },
         ]); // 2 written for each of two
@@ -313,7 +319,10 @@ describe('numbers', () => {
     expect(await store.getMany(table, [key])).toEqual([stored]);
     expect((await store.query({ table, where: equals('PK', key.PK) })).items).toEqual([stored]);
     expect(await store.write({ table, put: key, condition: absent('PK') })).toEqual({ done: false, old: stored });
-    expect(await store.transact([{ table, put: key, condition: absent('PK') }])).toEqual({ done: false, reasons: [{ kind: 'condition', old: stored }] });
+    expect(await store.transact('judged', [{ table, put: key, condition: absent('PK') }])).toEqual({
+      done: false,
+      reasons: [{ kind: 'condition', old: stored }],
+    });
     const { item } = (await store.write({ table, update: key, set: { touched: true }, condition: present('PK') }, { returnNew: 'all' })) as { item: unknown };
     expect(item).toEqual({ ...stored, touched: true });
   });

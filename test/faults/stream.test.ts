@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { laneOf } from '../../src/alerts/alert.js';
+import { partitionOf } from '../../src/alerts/alert.js';
 import type { Device } from '../../src/devices/device.js';
 import { newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -69,7 +69,7 @@ describe('what was written together and is read one part before the other', () =
     const { alertFeed, alertStore } = app.gateway.services;
     const labels = ['economy', 'premium', 'standard'];
     const figures = { costUsdMicros: 9, quotaUsdMicros: 10, quotaPct: 90, thresholdPct: 80 };
-    const head = await alertStore.head(laneOf(orgId));
+    const head = await alertStore.head(partitionOf(orgId));
     const live = await alertFeed.subscribe({ orgId });
     const torn = proxy.inject({ fault: 'torn-read', table: 'alerts' });
     for (const label of labels) await alertStore.raise({ orgId, kind: 'TIGHT_MODE', label, day: '2026-11-17', ...figures }, new Date(), 2_000_000_000);

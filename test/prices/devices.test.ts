@@ -66,7 +66,8 @@ const reading = (hardwareId: string): op.ReadingInput => ({
   sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'ERROR' },
 });
 
-const ingest = (readings: readonly op.ReadingInput[]) => app.gateway.services.ingestion.ingest({ orgId, actor: 'test' }, readings);
+const ingest = (readings: readonly op.ReadingInput[]) =>
+  app.gateway.services.ingestion.ingest({ orgId, actor: { name: 'test', address: '127.0.0.1', requestId: 'test' } }, readings);
 async function storing(readings: readonly op.ReadingInput[]): Promise<void> {
   expect((await ingest(readings)).map(({ verdict: { kind } }) => kind)).toEqual(readings.map(() => 'STORED'));
 }
@@ -160,7 +161,7 @@ it('a registration of a known device is one write, of 1 unit on the table and 2 
     [1, 2, undefined],
   ]);
   const { devices: service } = app.gateway.services;
-  const caller = { orgId, actor: 'test' };
+  const caller = { orgId, actor: { name: 'test', address: '127.0.0.1', requestId: 'test' } };
   const known = { ...input, hardwareId: newMac() };
   await service.register(caller, known);
   app.clock.advance(1000);

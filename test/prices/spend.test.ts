@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
+import { Metrics } from '../../src/lib/metrics.js';
 import type { Units } from '../../src/lib/units.js';
 import { newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
@@ -40,6 +41,11 @@ const cost = (place: Place, overrides: Partial<op.SubmitCostInput> = {}): op.Sub
   costUsdMicros: 1000,
   ...overrides,
 });
+
+const unitsIn = (kind: string) => async (metrics: Metrics) =>
+  Number(new RegExp(`tollgate_store_units_total\\{kind="${kind}"\\} ([\\d.]+)`).exec(await metrics.registry.metrics())?.[1] ?? 0);
+const readUnits = unitsIn('read');
+const writeUnits = unitsIn('write');
 
 const submit = async (input: op.SubmitCostInput) => (await app.admin.ask(op.SubmitCostDocument, { input })).submitCost;
 const submitAll = async (inputs: op.SubmitCostInput[]) => (await app.admin.ask(op.SubmitCostsDocument, { inputs })).submitCosts;
@@ -115,5 +121,53 @@ describe('the price of', () => {
     };
     const { calls } = await unitsOf(ask, (units) => units.calls <= 8);
     expect(calls).toBeLessThanOrEqual(8);
+  });
+
+  // Last, because their workers claim the slices.
+  it('a minute of an idle scope that is used up is under 10 read units, with 64 shards and three labels', async () => {
+    const { orgId } = await newOrg(app, {
+      ...inUtc,
+      shardCount: 64,
+      quotas: ['premium', 'standard', 'economy'].map((label) => ({ label, dailyUsdMicros: 1000 })),
+    });
+    const place = await addApp(orgId, 'chat');
+    const metrics = new Metrics();
+    const alone = buildBackground(app.config, { clock: app.clock, log: silentLog, metrics });
+    const minute = async () => {
+      const unitsBefore = await readUnits(metrics);
+      app.clock.advance(60_000);
+      await alone.spend.sumAll();
+      for (let i = 0; i < 12; i++) await alone.spend.sumNear();
+      return (await readUnits(metrics)) - unitsBefore;
+    };
+    try {
+      app.clock.advance(4 * 86_400_000);
+      await alone.spend.sumAll();
+      const idle = await minute();
+      await submitAll(['premium', 'standard', 'economy'].map((modelLabel) => cost(place, { modelLabel })));
+      await alone.spend.sumAll();
+      expect((await minute()) - idle).toBeLessThan(10);
+      app.clock.advance(86_400_000);
+      await alone.spend.sumAll();
+      expect((await minute()) - idle).toBeLessThan(10);
+    } finally {
+      alone.close();
+    }
+  });
+
+  it('a minute of a worker with nothing to sum is under 140 read units and 18 write units', async () => {
+    const metrics = new Metrics();
+    const alone = buildBackground(app.config, { clock: app.clock, log: silentLog, metrics });
+    try {
+      app.clock.advance(4 * 86_400_000);
+      await alone.spend.sumAll();
+      const before = [await readUnits(metrics), await writeUnits(metrics)];
+      app.clock.advance(60_000);
+      await alone.spend.sumAll();
+      expect((await readUnits(metrics)) - (before[0] as number)).toBeLessThan(140);
+      expect((await writeUnits(metrics)) - (before[1] as number)).toBeLessThan(18);
+    } finally {
+      alone.close();
+    }
   });
 });

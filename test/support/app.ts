@@ -142,7 +142,7 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
     STORE_CLIENT: process.env.TOLLGATE_TEST_STORE_CLIENT,
     LOG_LEVEL: 'silent',
   });
-  return { ...base, loginPerClientPerMinute: 1000, loginPerAddressPerMinute: 10_000, ...overrides };
+  return { ...base, loginPerAddressPerMinute: 10_000, ...overrides };
 }
 
 /** The real schema on the real engine over HTTP, with a clock to move. */

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { AlertFeed } from '../../src/alerts/alert.feed.js';
-import { type AlertFilter, type AlertKind, alertKinds, laneCount, laneOf, matches, type QuotaAlert } from '../../src/alerts/alert.js';
+import { type AlertFilter, type AlertKind, alertKinds, matches, partitionCount, partitionOf, type QuotaAlert } from '../../src/alerts/alert.js';
 import type { AlertStore } from '../../src/alerts/alert.store.js';
+import { systemClock } from '../../src/lib/clock.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 
 const orgA = 'org-a';
-const neighbour = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find((orgId) => laneOf(orgId) === laneOf(orgA)) as string;
-const elsewhere = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find((orgId) => laneOf(orgId) !== laneOf(orgA)) as string;
+const neighbour = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find((orgId) => partitionOf(orgId) === partitionOf(orgA)) as string;
+const elsewhere = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find((orgId) => partitionOf(orgId) !== partitionOf(orgA)) as string;
 
 interface Raised {
   readonly orgId?: string;
@@ -29,16 +30,16 @@ const alertOf = (number: number, { orgId = orgA, appId, kind = 'TIGHT_MODE' }: R
   number,
 });
 
-describe('laneOf', () => {
+describe('partitionOf', () => {
   it('is one of sixteen, all of them in use and each where it has always been', () => {
     fc.assert(
       fc.property(fc.string(), (orgId) => {
-        const lane = laneOf(orgId);
+        const lane = partitionOf(orgId);
         return Number.isInteger(lane) && lane >= 0 && lane < 16;
       }),
     );
-    expect(new Set(Array.from({ length: 500 }, (_, i) => laneOf(`org ${i}`))).size).toBe(laneCount);
-    expect(['org-a', 'org-b', '00000000-0000-4000-8000-000000000000'].map(laneOf)).toEqual([10, 1, 0]);
+    expect(new Set(Array.from({ length: 500 }, (_, i) => partitionOf(`org ${i}`))).size).toBe(partitionCount);
+    expect(['org-a', 'org-b', '00000000-0000-4000-8000-000000000000'].map(partitionOf)).toEqual([10, 1, 0]);
   });
 });
 
@@ -87,7 +88,7 @@ class MemoryLog {
 
   raise(...raised: readonly Raised[]): void {
     for (const alert of raised) {
-      const lane = this.entries(laneOf(alert.orgId ?? orgA));
+      const lane = this.entries(partitionOf(alert.orgId ?? orgA));
       lane.push(alertOf(lane.length + 1, alert));
     }
   }
@@ -98,7 +99,7 @@ class MemoryLog {
     return length;
   }
 
-  async listLane(lane: number, beyond: number, limit: number): Promise<QuotaAlert[]> {
+  async listPartition(lane: number, beyond: number, limit: number): Promise<QuotaAlert[]> {
     this.reads.set(lane, (this.reads.get(lane) ?? 0) + 1);
     const page = this.entries(lane).slice(beyond, beyond + limit);
     await sleep(this.readMs);
@@ -128,7 +129,7 @@ async function numbersUntil(stream: Stream, last: number): Promise<number[]> {
 }
 
 async function withFeed(log: MemoryLog, use: (feed: AlertFeed) => Promise<void>, to: Log = silentLog): Promise<void> {
-  const feed = new AlertFeed(log as unknown as AlertStore, to);
+  const feed = new AlertFeed(log as unknown as AlertStore, systemClock, to);
   feed.start();
   try {
     await use(feed);
@@ -254,12 +255,12 @@ describe('AlertFeed', () => {
       expect(await numbersUntil(kept, 1)).toEqual([1]);
       expect(await ended.next()).toEqual({ value: undefined, done: true });
       await kept.return?.();
-      const reads = log.reads.get(laneOf(orgA));
+      const reads = log.reads.get(partitionOf(orgA));
       log.raise({ orgId: elsewhere });
       await numbersUntil(other, 1);
       log.raise({ orgId: elsewhere });
       await numbersUntil(other, 2); // two polls on
-      expect(log.reads.get(laneOf(orgA))).toBe(reads);
+      expect(log.reads.get(partitionOf(orgA))).toBe(reads);
 
       const back = await feed.subscribe({ orgId: orgA });
       log.raise({});
@@ -287,7 +288,7 @@ describe('AlertFeed', () => {
 
   it.concurrent('goes on after a lane could not be read, and holds up no other for it', () => {
     let failing = true;
-    const log = new MemoryLog(0, (lane) => failing && lane === laneOf(orgA));
+    const log = new MemoryLog(0, (lane) => failing && lane === partitionOf(orgA));
     const warnings: string[] = [];
     const warn = (fields: { readonly err: Error }) => {
       warnings.push(fields.err.message);
@@ -300,7 +301,7 @@ describe('AlertFeed', () => {
         log.raise({}, { orgId: elsewhere });
         expect(await numbersUntil(sound, 1)).toEqual([1]);
         expect(await numbersUntil(troubled, 1)).toEqual([1]);
-        expect(warnings).toEqual([`lane ${laneOf(orgA)} cannot be read`]);
+        expect(warnings).toEqual([`lane ${partitionOf(orgA)} cannot be read`]);
       },
       { ...silentLog, warn: warn as Log['warn'] },
     );
@@ -328,7 +329,7 @@ describe('AlertFeed', () => {
   });
 
   it.concurrent('ends all streams when it stops, of every lane, and can be stopped before it started', async () => {
-    const feed = new AlertFeed(new MemoryLog() as unknown as AlertStore, silentLog);
+    const feed = new AlertFeed(new MemoryLog() as unknown as AlertStore, systemClock, silentLog);
     await feed.stop();
     feed.start();
     const streams = await Promise.all([orgA, orgA, neighbour, elsewhere].map((orgId) => feed.subscribe({ orgId })));

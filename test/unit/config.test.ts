@@ -102,8 +102,8 @@ describe('loadConfig', () => {
       host: '127.0.0.1',
       port: 0,
       store: { region: 'eu-central-1', tablePrefix: 'test-1.' },
-      adminKey: 'a'.repeat(32),
-      rootSecret: 'p'.repeat(32),
+      adminKeys: [{ name: 'admin', key: 'a'.repeat(32) }],
+      rootSecrets: ['p'.repeat(32)],
       signingKeys: jwks,
       bcryptCost: 4,
       principalRps: 0,
@@ -114,14 +114,14 @@ describe('loadConfig', () => {
   });
 
   it('has the labels and prices of the design in the file that comes with it', () => {
-    const { catalog, loginPerClientPerMinute, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
+    const { catalog, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
     const prices = [...catalog.values()].map((entry) => [entry.label, entry.bedrockModelId, entry.inputUsdMicrosPer1M, entry.outputUsdMicrosPer1M]);
     expect(prices).toEqual([
       ['premium', 'anthropic.claude-3-5-sonnet-20241022-v2:0', 3_000_000, 15_000_000],
       ['standard', 'anthropic.claude-3-5-haiku-20241022-v1:0', 800_000, 4_000_000],
       ['economy', 'anthropic.claude-3-haiku-20240307-v1:0', 250_000, 1_250_000],
     ]);
-    expect({ loginPerClientPerMinute, loginPerAddressPerMinute }).toEqual({ loginPerClientPerMinute: 20, loginPerAddressPerMinute: 200 });
+    expect(loginPerAddressPerMinute).toBe(200);
     expect(aggregation).toEqual({ intervalSecs: 60, nearIntervalSecs: 5 });
     expect(retention).toMatchObject({ auditDays: 90, requestDays: 35, shardDays: 35, totalDays: 400, alertDays: 30, priceDays: 3 });
   });
@@ -143,14 +143,14 @@ describe('loadConfig', () => {
     const names = ['HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL', 'TRUST_PROXY', 'BCRYPT_COST', 'DYNAMODB_ENDPOINT', 'AWS_REGION', 'TOLLGATE_DATA_DIR'];
     const empty = Object.fromEntries([...names, 'PRINCIPAL_RPS', 'PRINCIPAL_CONCURRENCY', 'AWS_ACCESS_KEY_ID', 'TOLLGATE_CONFIG'].map((name) => [name, '']));
     expect(loadConfig({ ...sound, ...empty })).toEqual(loadConfig(sound));
-    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([expect.stringMatching(/^TOLLGATE_ADMIN_KEY: is missing/)]);
+    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/)]);
   });
 
   it('names all that is missing', () => {
     expect(faultsOf({})).toEqual([
-      expect.stringMatching(/^TOLLGATE_ADMIN_KEY: is missing/),
-      expect.stringMatching(/^API_KEY_PEPPER: is missing/),
       expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: is missing/),
+      expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/),
+      expect.stringMatching(/^TOLLGATE_ROOT_SECRETS: is missing/),
     ]);
   });
 
@@ -250,6 +250,50 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...sound, TRUST_PROXY: value }).trustProxy).toBe(trusted);
   });
 
+  it.each<[string, Environment, readonly string[]]>([
+    ['a list', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)}, ${'o'.repeat(32)}`, API_KEY_PEPPER: undefined }, ['n'.repeat(32), 'o'.repeat(32)]],
+    ['the pepper after the list', { TOLLGATE_ROOT_SECRETS: 'n'.repeat(32) }, ['n'.repeat(32), 'p'.repeat(32)]],
+    ['the pepper where the list has it', { TOLLGATE_ROOT_SECRETS: `${'p'.repeat(32)},${'n'.repeat(32)}` }, ['p'.repeat(32), 'n'.repeat(32)]],
+    ['a pepper with a comma in it whole', { API_KEY_PEPPER: `a,${'p'.repeat(32)}` }, [`a,${'p'.repeat(32)}`]],
+  ])('reads %s as root secrets', (_, environment, rootSecrets) => {
+    expect(loadConfig({ ...sound, ...environment }).rootSecrets).toEqual(rootSecrets);
+  });
+
+  it.each<[string, Environment, string]>([
+    ['a short secret', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},short` }, 'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes'],
+    ['an empty secret', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},` }, 'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes'],
+    ['a secret twice', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},${'n'.repeat(32)}` }, 'TOLLGATE_ROOT_SECRETS: must not list a secret twice'],
+    [
+      'nine secrets',
+      { TOLLGATE_ROOT_SECRETS: Array.from('abcdefghi', (letter) => letter.repeat(32)).join(), API_KEY_PEPPER: undefined },
+      'TOLLGATE_ROOT_SECRETS: must have at most 8 secrets',
+    ],
+    ['an admin key without a name', { TOLLGATE_ADMIN_KEYS: 'k'.repeat(32) }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
+    ['an admin key with a name in capitals', { TOLLGATE_ADMIN_KEYS: `Ops:${'k'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
+    ['a short admin key', { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(31)}` }, 'TOLLGATE_ADMIN_KEYS: each key must have at least 32 characters'],
+    ['a name twice', { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(32)},ops:${'l'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not use a name twice'],
+    ['the name of the single key', { TOLLGATE_ADMIN_KEYS: `admin:${'k'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not use a name twice'],
+    ['a key twice', { TOLLGATE_ADMIN_KEYS: `ops:${'a'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not list a key twice'],
+    [
+      'seventeen admin keys',
+      { TOLLGATE_ADMIN_KEYS: Array.from('bcdefghijklmnopqr', (letter) => `${letter}:${letter.repeat(32)}`).join() },
+      'TOLLGATE_ADMIN_KEYS: must have at most 16 keys',
+    ],
+    ['a public URL with a path', { PUBLIC_URL: 'https://example.com/tollgate' }, 'PUBLIC_URL: must be a URL without a path'],
+    ['a public URL that is none', { PUBLIC_URL: 'example.com' }, 'PUBLIC_URL: must be a URL without a path'],
+  ])('refuses %s', (_, environment, fault) => {
+    expect(faultsOf({ ...sound, ...environment })).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it('reads admin keys with their names, the single one as admin', () => {
+    const { adminKeys, publicUrl } = loadConfig({ ...sound, TOLLGATE_ADMIN_KEYS: ` ops : ${'k'.repeat(32)}:x `, PUBLIC_URL: 'https://Example.com/' });
+    expect(adminKeys).toEqual([
+      { name: 'ops', key: `${'k'.repeat(32)}:x` },
+      { name: 'admin', key: 'a'.repeat(32) },
+    ]);
+    expect(publicUrl).toBe('https://example.com');
+  });
+
   it('counts the pepper in bytes', () => {
     expect(faultsOf({ ...sound, API_KEY_PEPPER: 'é'.repeat(16) })).toEqual([]);
   });
@@ -302,14 +346,31 @@ describe('loadConfig', () => {
     ['a label unfit for a key', edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })), ', models.a#b: a label is 1 to 64'],
     ['a model id unfit for a key', premium({ bedrockModelId: 'a#b' }), ', models.premium.bedrockModelId: no spaces'],
     ['a model id with a control character', premium({ bedrockModelId: 'a\u0000b' }), ', models.premium.bedrockModelId: '],
+    ['a price list by FTP', edited((file) => Object.assign(file, { prices: { source: 'ftp://example.com/prices' } })), ', prices.source: must be a path'],
+    ['a price list on another host', edited((file) => Object.assign(file, { prices: { source: 'file://host/prices' } })), ', prices.source: must be a path'],
     ['no audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
-    ['no logins', edited((file) => Object.assign(file.login, { perClientPerMinute: 0 })), ', login.perClientPerMinute: '],
+    ['no logins', edited((file) => Object.assign(file.login, { perAddressPerMinute: 0 })), ', login.perAddressPerMinute: '],
   ])('names the fault of a file with %s', (_, text, fault) => {
     const path = fileOf(text);
     const faults = faultsOf({ ...sound, TOLLGATE_CONFIG: path });
     expect(faults).toHaveLength(1);
     expect(faults[0]?.startsWith(path + fault)).toBe(true);
     expect(faults[0]).not.toContain('\n');
+  });
+});
+
+describe('the source of prices', () => {
+  const sourceOf = (source: string) => loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(`${shipped}\nprices:\n  source: ${source}\n`) }).priceSource;
+
+  it.each([
+    ['./prices.json', () => join(folder, 'prices.json')],
+    ['lists/prices.json', () => join(folder, 'lists/prices.json')],
+    ['../prices.json', () => join(folder, '../prices.json')],
+    ['/etc/prices.json', () => '/etc/prices.json'],
+    ['file:///etc/my%20prices.json', () => '/etc/my prices.json'],
+    ['https://example.com/prices.json', () => 'https://example.com/prices.json'],
+  ])('%s is found from the folder of the file that names it', (source, resolved) => {
+    expect(sourceOf(source)).toBe(resolved());
   });
 });
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { dayAt, dayEndMs, endOfDayMs, localDate, withZone, type ZoneHistory } from '../../src/spend/calendar.js';
 
@@ -122,6 +123,75 @@ describe("an org's days", () => {
     const history = always(name);
     expect(walk(history, at(start) - hourMs, 2)).toEqual([eve, next]);
     expect([endOfDayMs(history, eve), endOfDayMs(history, missing)]).toEqual([at(start), at(start)]);
+  });
+});
+
+describe("the end of an org's day", () => {
+  /** The first instant that passes a test which, once passed, stays so: found by halving. */
+  function search(fromMs: number, toMs: number, passes: (ms: number) => boolean): number {
+    let [before, after] = [fromMs, toMs];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (passes(middle)) after = middle;
+      else before = middle;
+    }
+    return after;
+  }
+
+  const searchedEnd = (name: string, day: string) => search(at(day) - 16 * hourMs, at(day) + 76 * hourMs, (ms) => localDate(name, ms) > day);
+  const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+  /** The days around each change of a zone's offset. */
+  function oddDays(name: string, from: string, to: string): string[] {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
+    const offset = (ms: number) => format.format(ms).split('GMT')[1];
+    const stepMs = 20 * 24 * hourMs;
+    const days: string[] = [];
+    for (let ms = at(from); ms < at(to); ms += stepMs) {
+      if (offset(ms) === offset(ms + stepMs)) continue;
+      const changeMs = search(ms, ms + stepMs, (instant) => offset(instant) !== offset(ms));
+      days.push(...[-2, -1, 0, 1].map((days) => dateOf(changeMs + days * 24 * hourMs)));
+    }
+    return days;
+  }
+
+  it('is what a search finds, in every zone there is, on every day with a change of the clocks and around it', () => {
+    const wrong: string[] = [];
+    for (const name of zones) {
+      for (const day of oddDays(name, '2024-01-01', '2027-01-01')) if (endOfDayMs(always(name), day) !== searchedEnd(name, day)) wrong.push(`${name} ${day}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([...steppedBack.map(([name, instant]) => [name, instant.slice(0, 10)]), ['Pacific/Apia', '2011-12-30'], ['Pacific/Kwajalein', '1993-08-21']])(
+    'is what a search finds in %s around %s',
+    (name, day) => {
+      for (const days of [-2, -1, 0, 1, 2]) {
+        const odd = dateOf(at(day) + days * 24 * hourMs);
+        expect([odd, endOfDayMs(always(name), odd)]).toEqual([odd, searchedEnd(name, odd)]);
+      }
+    },
+  );
+
+  it('is what a search finds on any day in any zone', () => {
+    fc.assert(
+      fc.property(zone, between('1990-01-01', '2040-12-31'), (name, ms) => endOfDayMs(always(name), dateOf(ms)) === searchedEnd(name, dateOf(ms))),
+      { numRuns: 200 },
+    );
+  });
+
+  it('takes three offsets of its zone to find, and none the second time', () => {
+    const formatting = jest.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+    try {
+      const history = always('Europe/Lisbon');
+      for (let i = 0; i < 366; i++) endOfDayMs(history, dateOf(at('1991-06-01') + i * 24 * hourMs));
+      expect(formatting.mock.calls.length).toBeLessThanOrEqual(366 * 3 + 4);
+      formatting.mockClear();
+      for (let i = 0; i < 366; i++) endOfDayMs(always('Europe/Lisbon'), dateOf(at('1991-06-01') + i * 24 * hourMs));
+      expect(formatting).not.toHaveBeenCalled();
+    } finally {
+      formatting.mockRestore();
+    }
   });
 });
 

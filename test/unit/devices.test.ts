@@ -471,7 +471,7 @@ describe('a series', () => {
 
 describe('an API key', () => {
   const secretHex = fc.stringMatching(/^[0-9a-f]{64}$/);
-  const pepper = 'a pepper of 32 bytes and some more';
+  const pepper = Buffer.from('the key of a root, 32 bytes and more');
   const some = formatApiKey('01234567-89ab-4cde-8f01-23456789abcd', 'ab'.repeat(32));
 
   it('holds its id, and gives it back', () => {
@@ -497,10 +497,10 @@ describe('an API key', () => {
     expect(keyIdIn(text)).toBeUndefined();
   });
 
-  it('is kept as HMAC-SHA-256 under the pepper, in which it cannot be found', () => {
+  it('is kept as HMAC-SHA-256 under the key of a root, in which it cannot be found', () => {
     const hash = hashApiKey(pepper, some);
     expect(hash).toBe(createHmac('sha256', pepper).update(some).digest('hex'));
-    expect(hashApiKey(`${pepper}x`, some)).not.toBe(hash);
+    expect(hashApiKey(Buffer.concat([pepper, Buffer.from('x')]), some)).not.toBe(hash);
     fc.assert(
       fc.property(secretHex, secretHex, (a, b) => {
         const [one, two] = [a, b].map((secret) => hashApiKey(pepper, formatApiKey('01234567-89ab-4cde-8f01-23456789abcd', secret)));

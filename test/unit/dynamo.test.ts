@@ -36,10 +36,12 @@ import { entityIdPattern, resourcePattern } from '../../src/limits/limit.js';
 import * as limiter from '../../src/limits/limiter-keys.js';
 import type { ConfigPlace } from '../../src/limits/resolution.js';
 import { configKey } from '../../src/orgs/config-key.js';
+import { labelsKey } from '../../src/spend/label.store.js';
 import { slug } from '../../src/spend/price.js';
-import { priceKey } from '../../src/spend/price.store.js';
+import { lastPriceKey, priceKey } from '../../src/spend/price.store.js';
 import type { SpendId } from '../../src/spend/scope.js';
-import { requestKey, shardKey, totalKey } from '../../src/spend/spend.store.js';
+import { roundsKey } from '../../src/spend/slice.store.js';
+import { requestKey, shardKey, totalKey } from '../../src/spend/spend-item.js';
 import { HandClock } from './hand-clock.js';
 
 describe('key', () => {
@@ -226,7 +228,10 @@ describe('the keys of the project', () => {
     call('usage_agg_sharded', 'shardKey', fc.tuple(spendId, whole), (args) => shardKey(...args)),
     call('daily_total', 'totalKey', spendId, totalKey),
     call('daily_total', 'slice', whole, (slice) => ({ PK: `#SLICE#${slice}`, SK: '#SLICE' })),
-    call('cost_requests', 'requestKey', fc.tuple(orgId, requestId), (args) => requestKey(...args)),
+    call('daily_total', 'labelsKey', orgId, labelsKey),
+    call('daily_total', 'roundsKey', fc.constant(0), () => roundsKey),
+    call('pricing_cache', 'lastPriceKey', fc.record({ bedrockModelId: model }), lastPriceKey),
+    call('cost_requests', 'requestKey', fc.record({ orgId, appId, requestId }), requestKey),
     call('alerts', 'markerKey', alert, ([id, kind]) => markerKey({ ...id, kind } as AlertDraft)),
     call('alerts', 'headKey', whole, headKey),
     call('alerts', 'entryKey', fc.tuple(whole, whole), (args) => entryKey(...args)),

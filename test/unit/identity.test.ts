@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { clientIdOf, parseClientId, uuidPattern } from '../../src/identity/client-id.js';
@@ -7,11 +8,13 @@ import {
   type Credentials,
   credentialsOf,
   hashSecret,
-  liveHashes,
+  liveSecrets,
   looksLikeSecret,
   matchesSecret,
+  matchingSecret,
   newClientAttributes,
   newSecret,
+  secretCheck,
 } from '../../src/identity/secret.js';
 import {
   type AccessClaims,
@@ -25,6 +28,7 @@ import {
 } from '../../src/identity/token.js';
 import {
   actorName,
+  adminViewer,
   anonymous,
   clientViewer,
   maySeeAllOf,
@@ -32,8 +36,8 @@ import {
   maySeeOrg,
   orgIdFor,
   type Policy,
-  platformAdmin,
   requirePolicy,
+  requireWrite,
   type Viewer,
 } from '../../src/identity/viewer.js';
 import { systemClock } from '../../src/lib/clock.js';
@@ -60,7 +64,7 @@ describe('client ids', () => {
 
   it('tell whom they were made for, app ids that hold -app- included', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.record({ orgId: fc.uuid() }), fc.record({ orgId: fc.uuid(), appId })), (client) => {
+      fc.property(fc.record({ orgId: fc.uuid(), appId, clientKey: fc.stringMatching(/^[0-9a-f]{12}$/) }, { requiredKeys: ['orgId'] }), (client) => {
         expect(parseClientId(clientIdOf(client))).toEqual(client);
       }),
     );
@@ -83,6 +87,12 @@ describe('client ids', () => {
     ['a newline at the end', `org-${orgId}\n`],
     ['a newline after the app id', `org-${orgId}-app-web\n`],
     ['a blank before', ` org-${orgId}`],
+    ['an empty key', `org-${orgId}~`],
+    ['a key too short', `org-${orgId}~0123456789a`],
+    ['a key in capitals', `org-${orgId}~0123456789AB`],
+    ['two keys', `org-${orgId}~0123456789ab~0123456789ab`],
+    ['a newline after the key', `org-${orgId}-app-web~0123456789ab\n`],
+    ['a key before the app', `org-${orgId}~0123456789ab-app-web`],
   ])('are no client with %s', (_, text) => {
     expect(parseClientId(text)).toBeUndefined();
   });
@@ -142,33 +152,55 @@ describe('secrets', () => {
     expect(await matchesSecret(secret.slice(0, -1), hashed)).toBe(false);
   });
 
-  const base = { clientId: 'c', rotation: 1, generation: 0 };
+  const base = { clientId: 'c', role: 'FULL' as const, rotation: 1, generation: 0 };
+  const stored = (hash: string) => ({ hash, check: secretCheck(hash), rotation: 1 });
+  const both = { current: stored('new'), previous: stored('old') };
   const grace = (offsetMs: number) => ({ graceExpiresAt: new Date(nowMs + offsetMs) });
   it.each<[string, Credentials, string[]]>([
     ['no secret yet', base, []],
-    ['one secret', { ...base, hash: 'new' }, ['new']],
-    ['an open grace', { ...base, hash: 'new', previousHash: 'old', ...grace(1) }, ['new', 'old']],
-    ['a grace that ends now', { ...base, hash: 'new', previousHash: 'old', ...grace(0) }, ['new']],
-    ['a grace that has ended', { ...base, hash: 'new', previousHash: 'old', ...grace(-1) }, ['new']],
-    ['a previous hash without a grace', { ...base, hash: 'new', previousHash: 'old' }, ['new']],
-    ['a grace without a previous hash', { ...base, hash: 'new', ...grace(1) }, ['new']],
+    ['one secret', { ...base, current: stored('new') }, ['new']],
+    ['an open grace', { ...base, ...both, ...grace(1) }, ['new', 'old']],
+    ['a grace that ends now', { ...base, ...both, ...grace(0) }, ['new']],
+    ['a grace that has ended', { ...base, ...both, ...grace(-1) }, ['new']],
+    ['a previous hash without a grace', { ...base, ...both }, ['new']],
+    ['a grace without a previous hash', { ...base, current: stored('new'), ...grace(1) }, ['new']],
   ])('live with %s', (_, credentials, live) => {
-    expect(liveHashes(credentials, nowMs)).toEqual(live);
+    expect(liveSecrets(credentials, nowMs).map(({ hash }) => hash)).toEqual(live);
+    for (const secret of ['new', 'old']) expect(matchingSecret(liveSecrets(credentials, nowMs), secret)?.hash).toBe(live.includes(secret) ? secret : undefined);
+  });
+
+  it('are checked by the first half of their SHA-256', () => {
+    const secret = newSecret();
+    expect(Buffer.from(secretCheck(secret), 'base64url')).toEqual(createHash('sha256').update(secret).digest().subarray(0, 16));
   });
 
   it('are read off an item as they were stored', () => {
-    expect(credentialsOf(newClientAttributes('c'))).toEqual({ clientId: 'c', rotation: 1, generation: 0 });
+    expect(credentialsOf(newClientAttributes('c'))).toEqual({ clientId: 'c', role: 'FULL', rotation: 1, generation: 0 });
     expect(
       credentialsOf({
         client_id: 'c',
         client_rotation: 3,
         client_generation: 2,
+        client_role: 'READ',
         client_secret_hash: 'h',
+        client_secret_check: 'hc',
+        client_secret_rotation: 3,
         client_secret_previous_hash: 'p',
+        client_secret_previous_check: 'pc',
+        client_secret_previous_rotation: 1,
         client_secret_created_at_epoch: 0,
         client_secret_rotation_grace_expires_at_epoch: 60,
       }),
-    ).toEqual({ clientId: 'c', rotation: 3, generation: 2, hash: 'h', previousHash: 'p', secretCreatedAt: new Date(0), graceExpiresAt: new Date(60_000) });
+    ).toEqual({
+      clientId: 'c',
+      role: 'READ',
+      rotation: 3,
+      generation: 2,
+      current: { hash: 'h', check: 'hc', rotation: 3 },
+      previous: { hash: 'p', check: 'pc', rotation: 1 },
+      secretCreatedAt: new Date(0),
+      graceExpiresAt: new Date(60_000),
+    });
   });
 });
 
@@ -242,7 +274,15 @@ describe('the revocation feed', () => {
 });
 
 describe('access tokens', () => {
-  const access: NewAccess = { clientId: clientIdOf({ orgId, appId: 'web' }), orgId, appId: 'web', family: 'fam1', generation: 3 };
+  const access: NewAccess = {
+    clientId: clientIdOf({ orgId, appId: 'web' }),
+    orgId,
+    appId: 'web',
+    role: 'FULL',
+    family: 'fam1',
+    generation: 3,
+    ttlSecs: accessTtlSecs,
+  };
   let keys: TokenKeys;
   let strangers: TokenKeys;
   beforeAll(async () => {
@@ -255,9 +295,9 @@ describe('access tokens', () => {
   const partsOf = (token: string) => token.split('.') as [string, string, string];
 
   it('say what was signed into them', async () => {
-    for (const client of [{ orgId }, { orgId, appId: 'web' }, { orgId, appId: 'a-app-b' }]) {
-      const claims = { clientId: clientIdOf(client), ...client, family: 'f', generation: 0 };
-      expect(await verifyAccess(keys, await signAccess(keys, claims, nowMs), nowMs)).toEqual({
+    for (const [i, client] of [{ orgId }, { orgId, appId: 'web' }, { orgId, appId: 'a-app-b', clientKey: '0123456789ab' }].entries()) {
+      const claims = { clientId: clientIdOf(client), ...client, role: i % 2 ? ('READ' as const) : ('FULL' as const), family: 'f', generation: 0 };
+      expect(await verifyAccess(keys, await signAccess(keys, { ...claims, ttlSecs: accessTtlSecs }, nowMs), nowMs)).toEqual({
         ...claims,
         tokenId: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
         expiresAtMs: nowMs + accessTtlSecs * 1000,
@@ -351,6 +391,8 @@ describe('access tokens', () => {
     ['an expiry in the past', { exp: nowMs / 1000 - 1 }],
     ['an expiry of 0', { exp: 0 }],
     ['an empty id', { jti: '' }],
+    ['an unknown scope', { scope: 'write' }],
+    ['a scope that is no text', { scope: ['read'] }],
     ['a beginning in the future', { nbf: nowMs / 1000 + 60 }],
     ['another type', {}, { typ: 'JWT' }],
     ['no type', {}, { typ: undefined }],
@@ -390,6 +432,7 @@ describe('viewer', () => {
   const claims = (client: { orgId: string; appId?: string }): AccessClaims => ({
     ...client,
     clientId: clientIdOf(client),
+    role: 'FULL',
     tokenId: 't',
     family: 'f',
     generation: 0,
@@ -397,6 +440,7 @@ describe('viewer', () => {
   });
   const orgClient = clientViewer(claims({ orgId }));
   const appClient = clientViewer(claims({ orgId, appId: 'web' }));
+  const platformAdmin = adminViewer('ops');
   const viewers = { anonymous, platformAdmin, orgClient, appClient };
   type Name = keyof typeof viewers;
 
@@ -418,9 +462,17 @@ describe('viewer', () => {
     'devices:serve': ['UNAUTHENTICATED', 'FORBIDDEN', 'none', 'FORBIDDEN'],
     'limits:use': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'alerts:follow': ['UNAUTHENTICATED', 'none', 'none', 'none'],
+    'tokens:revoke': ['UNAUTHENTICATED', 'none', 'none', 'none'],
   };
   it.each(Object.entries(may) as [Policy, string[]][])('under %s is refused as %j: anonymous, admin, org, app', (policy, codes) => {
     expect(Object.values<Viewer>(viewers).map((viewer) => codeOf(() => requirePolicy(viewer, policy)))).toEqual(codes);
+  });
+
+  it('with the role READ may send no mutation but those about its tokens', () => {
+    const reader = clientViewer({ ...claims({ orgId }), role: 'READ' });
+    const open = (Object.keys(may) as Policy[]).filter((policy) => codeOf(() => requireWrite(reader, policy)) === 'none');
+    expect(open).toEqual(['public', 'tokens:revoke']);
+    for (const viewer of Object.values<Viewer>(viewers)) expect(codeOf(() => requireWrite(viewer, 'org:manage'))).toBe('none');
   });
 
   it.each<[Name, string | null | undefined, string]>([
@@ -464,6 +516,6 @@ describe('viewer', () => {
   });
 
   it('is called by its client id, never by its token', () => {
-    expect(Object.values<Viewer>(viewers).map(actorName)).toEqual(['anonymous', 'platform-admin', `org-${orgId}`, `org-${orgId}-app-web`]);
+    expect(Object.values<Viewer>(viewers).map(actorName)).toEqual(['anonymous', 'platform-admin:ops', `org-${orgId}`, `org-${orgId}-app-web`]);
   });
 });

@@ -3,12 +3,14 @@ import { epochSeconds, systemClock } from '../../src/lib/clock.js';
 import { badInput, errorCodes, GatewayError, notFound, rateLimited, refuseAny, unavailable } from '../../src/lib/errors.js';
 import { bucketOf, newUuid, randomFraction, randomToken, sha256, ulid } from '../../src/lib/id.js';
 import { isWholeWithin } from '../../src/lib/int.js';
-import { createLog, redact, redactText } from '../../src/lib/log.js';
+import { createLog, redact, redactText, silentLog } from '../../src/lib/log.js';
 import { Pace } from '../../src/lib/pace.js';
-import { deriveKey, equalInConstantTime, Sealer } from '../../src/lib/seal.js';
+import { PendingWrites } from '../../src/lib/pending-writes.js';
+import { deriveKey, equalInConstantTime, RootKeys, Sealer, TokenMint } from '../../src/lib/seal.js';
 import { Semaphore } from '../../src/lib/semaphore.js';
+import { isOneLine } from '../../src/lib/text.js';
 import { Throttle } from '../../src/lib/throttle.js';
-import { endOfTurn, repeat, within } from '../../src/lib/timers.js';
+import { endOfTurn, repeat, sleep, within } from '../../src/lib/timers.js';
 import { HandClock } from './hand-clock.js';
 
 const anyText = fc.string({ unit: 'grapheme' });
@@ -22,7 +24,7 @@ const thrownBy = (act: () => unknown): unknown => {
 };
 
 describe('Sealer', () => {
-  const sealer = new Sealer(deriveKey('a root secret of the deployment', 'cursors'));
+  const sealer = new Sealer(new RootKeys(['a root secret of the deployment'], 'cursors'));
 
   it('opens what it sealed for the same context, whatever the text', () => {
     fc.assert(fc.property(anyText, anyText, (context, payload) => sealer.open(context, sealer.seal(context, payload)) === payload));
@@ -63,15 +65,27 @@ describe('Sealer', () => {
     fc.assert(
       fc.property(anyText, fc.string({ minLength: 1 }), anyText, (context, moved, payload) => {
         const bytes = Buffer.from(sealer.seal(context, moved + payload), 'base64url');
-        const forged = Buffer.concat([bytes.subarray(0, 16), Buffer.from(payload)]).toString('base64url');
+        const forged = Buffer.concat([bytes.subarray(0, 20), Buffer.from(payload)]).toString('base64url');
         return sealer.open(context + moved, forged) === undefined;
       }),
     );
   });
 
   it('does not open what another key sealed', () => {
-    const other = new Sealer(deriveKey('another root secret altogether!', 'cursors'));
+    const other = new Sealer(new RootKeys(['another root secret altogether!'], 'cursors'));
     fc.assert(fc.property(anyText, (payload) => sealer.open('c', other.seal('c', payload)) === undefined));
+  });
+
+  it('opens what was sealed under any of its roots, and seals under the first', () => {
+    const [older, newer] = ['an older root secret of the tests', 'a newer root secret of the tests'];
+    const sealers = [[older], [older, newer], [newer, older], [newer]].map((roots) => new Sealer(new RootKeys(roots, 'cursors')));
+    const opened = sealers.map((from) => sealers.map((by) => by.open('c', from.seal('c', 'x')) === 'x'));
+    expect(opened).toEqual([
+      [true, true, true, false],
+      [true, true, true, false],
+      [false, true, true, true],
+      [false, true, true, true],
+    ]);
   });
 
   it('opens only the canonical text: stray characters, padding, the other alphabet and spare bits are refused', () => {
@@ -84,8 +98,8 @@ describe('Sealer', () => {
       }),
     );
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    // 17 bytes end in a character with four spare bits, 18 in one with two.
-    for (const payload of ['a', 'ab']) {
+    // 22 bytes end in a character with four spare bits, 23 in one with two.
+    for (const payload of ['ab', 'abc']) {
       const sealed = sealer.seal('c', payload);
       const last = alphabet.indexOf(sealed.at(-1) as string);
       expect(sealer.open('c', sealed.slice(0, -1) + alphabet[last + 1])).toBeUndefined();
@@ -102,6 +116,62 @@ describe('Sealer', () => {
   it('answers junk with undefined and never throws', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (junk) => sealer.open('c', junk) === undefined));
     expect(sealer.open('c', '')).toBeUndefined();
+  });
+});
+
+describe('TokenMint', () => {
+  const mint = new TokenMint('tgt_', new RootKeys(['a root secret of the deployment'], 'tokens'));
+
+  it('makes tokens of 43 characters that it knows, each another', () => {
+    const tokens = Array.from({ length: 200 }, () => mint.make());
+    expect(new Set(tokens).size).toBe(200);
+    for (const token of tokens) expect([/^tgt_[A-Za-z0-9_-]{43}$/.test(token), mint.isGenuine(token)]).toEqual([true, true]);
+  });
+
+  it('makes the same token of the same bytes', () => {
+    const bytes = Buffer.alloc(24, 7);
+    expect(mint.make(bytes)).toBe(mint.make(bytes));
+  });
+
+  it('knows none that was edited, made up, made for another purpose or under another root', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    fc.assert(
+      fc.property(fc.nat({ max: 42 }), fc.constantFrom(...alphabet), (at, character) => {
+        const token = mint.make();
+        fc.pre(token[4 + at] !== character);
+        return !mint.isGenuine(token.slice(0, 4 + at) + character + token.slice(5 + at));
+      }),
+    );
+    fc.assert(fc.property(anyText, (text) => !mint.isGenuine(text) && !mint.isGenuine(`tgt_${text}`)));
+    for (const other of [new RootKeys(['a root secret of the deployment'], 'others'), new RootKeys(['another root secret altogether!'], 'tokens')])
+      expect(mint.isGenuine(new TokenMint('tgt_', other).make())).toBe(false);
+    expect(mint.isGenuine(`${mint.make()}\n`)).toBe(false);
+  });
+});
+
+describe('PendingWrites', () => {
+  it('runs a bounded number at once, drops what comes on top, and waits for all of them', async () => {
+    let [running, done, dropped] = [0, 0, 0];
+    const pending = new PendingWrites(3, silentLog, () => dropped++);
+    const write = async () => {
+      running++;
+      await sleep(5);
+      running--;
+      done++;
+    };
+    expect(Array.from({ length: 5 }, () => pending.start(write))).toEqual([true, true, true, false, false]);
+    await pending.flush();
+    expect({ running, done, dropped }).toEqual({ running: 0, done: 3, dropped: 2 });
+    expect(pending.start(write)).toBe(true);
+    await pending.flush();
+  });
+
+  it('logs a write that fails, and goes on', async () => {
+    const warnings: unknown[] = [];
+    const pending = new PendingWrites(1, { ...silentLog, warn: (line: unknown) => void warnings.push(line) }, () => undefined);
+    pending.start(() => Promise.reject(new Error('lost')));
+    await pending.flush();
+    expect(warnings).toEqual([{ err: new Error('lost') }]);
   });
 });
 
@@ -297,6 +367,19 @@ describe('ids', () => {
   it('gives fractions from 0 up to 1', () => {
     for (let i = 0; i < 1000; i++) expect(isWholeWithin(Math.floor(randomFraction() * 10), 0, 9)).toBe(true);
   });
+});
+
+describe('isOneLine', () => {
+  it.each(['', 'a', 'Ünïcode', '株式会社', 'חברה', '👩‍👩‍👧', 'a\u00a0b'])('accepts %j', (text) => {
+    expect(isOneLine(text)).toBe(true);
+  });
+
+  it.each(['\u0000', 'a\nb', '\u007f', '\u0085', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff', '\ud800'])(
+    'refuses %j',
+    (text) => {
+      expect(isOneLine(`a${text}b`)).toBe(false);
+    },
+  );
 });
 
 describe('isWholeWithin', () => {

@@ -578,7 +578,7 @@ describe('a lease', () => {
       fc.property(handles, (handle) => {
         expect(decodeHandle(encodeHandle(handle))).toEqual(handle);
         expect(decodeHoldings(JSON.parse(JSON.stringify(encodeHoldings(handle.holdings))))).toEqual(handle.holdings);
-        expect(firstState(handle)).toEqual({ version: 0, holdings: handle.holdings, adjusted: {}, released: false });
+        expect(firstState(handle)).toEqual({ version: 0, holdings: handle.holdings, adjusted: {} });
       }),
     );
   });

@@ -17,9 +17,9 @@ import {
 } from '../../src/spend/money.js';
 import type { Catalog, Price } from '../../src/spend/price.js';
 import { alertFor, fallbackAlert } from '../../src/spend/quota-alert.js';
-import { appSubject, daySpend, type Figures, labelSpend, orgSubject, type Subject } from '../../src/spend/report.js';
+import { appSubject, type DayView, daySpend, type Figures, labelSpend, orgSubject, type Subject } from '../../src/spend/report.js';
 import { orgScope, scopeOf, sliceCount, sliceOf } from '../../src/spend/scope.js';
-import { type ChainLink, choose, type Sticky, stickyReasons } from '../../src/spend/selection.js';
+import { type ChainLink, choose, recheckAfterSecs, type Sticky, stickyReasons } from '../../src/spend/selection.js';
 
 const mostQuota = 1_000_000_000_000_000;
 const amount = fc.integer({ min: 0, max: mostACall });
@@ -225,7 +225,8 @@ describe('choose', () => {
   type Used = keyof typeof usedOf;
   const modes: Record<Used, SpendMode> = { under: 'NORMAL', tight: 'TIGHT', over: 'EXCEEDED' };
   const chainOf = (used: readonly Used[]): ChainLink[] =>
-    used.map((state, i) => ({ label: labels[i] as string, costUsdMicros: usedOf[state], quotaUsdMicros: 100 }));
+    used.map((state, i) => ({ label: labels[i] as string, costUsdMicros: usedOf[state], quotaUsdMicros: 100, hasModel: true }));
+  const without = (label: string, chain: readonly ChainLink[]): ChainLink[] => chain.map((link) => ({ ...link, hasModel: link.label !== label }));
   const stuckAt = (activeLabel: string, reason: Sticky['reason'] = 'QUOTA_EXCEEDED'): Sticky => ({ activeLabel, reason, activatedAt: new Date(0) });
 
   const chains: Used[][] = [[]];
@@ -326,14 +327,57 @@ describe('choose', () => {
     ['none, though an earlier one is free', chainOf(['under', 'over']), stuckAt('b'), { label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' }],
     [
       'the next one after a quota of nothing',
-      [{ label: 'a', costUsdMicros: 0, quotaUsdMicros: 0 }, ...chainOf(['over', 'under']).slice(1)],
+      [{ label: 'a', costUsdMicros: 0, quotaUsdMicros: 0, hasModel: true }, ...chainOf(['over', 'under']).slice(1)],
       undefined,
       { label: 'b', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL', move: { from: 'a', to: 'b' } },
     ],
+    ['the first one with a model', without('a', chainOf(['under', 'under'])), undefined, { label: 'b', reason: 'WITHIN_QUOTA', mode: 'NORMAL' }],
+    [
+      'past one without a model, and moves nothing that other gateways go by',
+      without('b', chainOf(['over', 'under', 'under'])),
+      undefined,
+      { label: 'c', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL' },
+    ],
+    [
+      'past one without a model that is used up as well',
+      without('b', chainOf(['over', 'over', 'under'])),
+      undefined,
+      { label: 'c', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL', move: { from: 'a', to: 'c' } },
+    ],
+    [
+      'the next one after a sticky one without a model',
+      without('b', chainOf(['over', 'under', 'under'])),
+      stuckAt('b'),
+      { label: 'c', reason: 'STICKY_FALLBACK', mode: 'NORMAL' },
+    ],
+    [
+      'no override to one without a model',
+      without('b', chainOf(['under', 'under'])),
+      stuckAt('b', 'MANUAL_OVERRIDE'),
+      { label: undefined, reason: 'NO_USABLE_MODEL', mode: 'EXCEEDED' },
+    ],
+    [
+      'none, where the rest has no model',
+      without('b', chainOf(['over', 'under'])),
+      undefined,
+      { label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' },
+    ],
+    ['none, where none has a model', without('a', chainOf(['under'])), undefined, { label: undefined, reason: 'NO_USABLE_MODEL', mode: 'EXCEEDED' }],
     ['the overridden one, used up', chainOf(['under', 'over']), stuckAt('b', 'MANUAL_OVERRIDE'), { label: 'b', reason: 'MANUAL_OVERRIDE', mode: 'EXCEEDED' }],
     ['back by override', chainOf(['under', 'under']), stuckAt('a', 'MANUAL_OVERRIDE'), { label: 'a', reason: 'MANUAL_OVERRIDE', mode: 'NORMAL' }],
   ])('picks %s', (_, chain, sticky, choice) => {
     expect(choose(chain, sticky, true, 95)).toEqual(choice);
+  });
+});
+
+describe('recheckAfterSecs', () => {
+  it.each([
+    ['the interval', 300, 3_600_000, false, 300],
+    ['what is left of the day', 300, 7900, false, 8],
+    ['one second at the least', 300, 0, false, 1],
+    ['what is left of the day, with nothing left to call', 300, 3_600_000, true, 3600],
+  ])('is %s', (_, intervalSecs, leftMs, isAllUsedUp, secs) => {
+    expect(recheckAfterSecs(intervalSecs, 1000, 1000 + leftMs, isAllUsedUp)).toBe(secs);
   });
 });
 
@@ -352,7 +396,7 @@ const settings: Settings = {
 };
 const registered = {
   orgId: 'org-a',
-  credentials: { clientId: 'c', rotation: 1, generation: 0 },
+  credentials: { clientId: 'c', role: 'FULL' as const, rotation: 1, generation: 0 },
   createdAt: new Date(0),
   updatedAt: new Date(0),
 };
@@ -425,6 +469,8 @@ describe('a subject', () => {
   });
 });
 
+const today = (subject: Subject): DayView => ({ subject, catalog, day: '2026-05-05', isOver: false });
+
 describe('labelSpend', () => {
   const subject = orgSubject(orgWith('ORG'));
 
@@ -435,45 +481,68 @@ describe('labelSpend', () => {
     [100, 'EXCEEDED', 100],
     [250, 'EXCEEDED', 250],
   ])('of %d micro-dollars of 100 is %s at %d %%', (cost, mode, pct) => {
-    expect(labelSpend(subject, catalog, 'premium', spent(cost))).toEqual({
+    expect(labelSpend(today(subject), 'premium', spent(cost))).toEqual({
       ...spent(cost),
       label: 'premium',
       bedrockModelId: 'm-premium',
       quotaUsdMicros: 100,
       quotaPct: pct,
+      thresholdPct: 95,
       mode,
     });
   });
 
   it('is nothing, as of no time, before the first aggregation', () => {
-    const none = labelSpend(subject, catalog, 'standard', undefined);
-    expect(none).toEqual({ ...noUsage, label: 'standard', bedrockModelId: 'm-standard', quotaUsdMicros: 1_000, quotaPct: 0, mode: 'NORMAL' });
+    const none = labelSpend(today(subject), 'standard', undefined);
+    expect(none).toEqual({ ...noUsage, label: 'standard', bedrockModelId: 'm-standard', quotaUsdMicros: 1_000, quotaPct: 0, thresholdPct: 95, mode: 'NORMAL' });
     expect('asOf' in none).toBe(false);
   });
 
   it('says when its figures were true', () => {
     const asOf = new Date(5);
-    expect(labelSpend(subject, catalog, 'premium', { ...spent(1), asOf }).asOf).toBe(asOf);
+    expect(labelSpend(today(subject), 'premium', { ...spent(1), asOf }).asOf).toBe(asOf);
   });
 
   it('has no quota and no per cent where none is set, and no model that the catalog does not know', () => {
-    expect(labelSpend(subject, catalog, 'economy', spent(7))).toEqual({ ...spent(7), label: 'economy', bedrockModelId: 'm-economy', mode: 'NORMAL' });
-    expect(labelSpend(subject, catalog, 'retired', spent(7))).toEqual({ ...spent(7), label: 'retired', mode: 'NORMAL' });
+    expect(labelSpend(today(subject), 'economy', spent(7))).toEqual({
+      ...spent(7),
+      label: 'economy',
+      bedrockModelId: 'm-economy',
+      thresholdPct: 95,
+      mode: 'NORMAL',
+    });
+    expect(labelSpend(today(subject), 'retired', spent(7))).toEqual({ ...spent(7), label: 'retired', thresholdPct: 95, mode: 'NORMAL' });
   });
 
   it('judges by the quota in force, not by a mode once stored', () => {
-    expect(labelSpend(subject, catalog, 'premium', { ...spent(1), mode: 'EXCEEDED' }).mode).toBe('NORMAL');
+    expect(labelSpend(today(subject), 'premium', { ...spent(1), mode: 'EXCEEDED' }).mode).toBe('NORMAL');
+  });
+
+  it('judges a day that is over by the rules it ended with', () => {
+    const past = { ...today(subject), isOver: true };
+    const rules = { quotaUsdMicros: 1000, thresholdPct: 50 };
+    expect(labelSpend(past, 'premium', { ...spent(600), rules })).toMatchObject({ quotaUsdMicros: 1000, quotaPct: 60, thresholdPct: 50, mode: 'TIGHT' });
+    expect(labelSpend(today(subject), 'premium', { ...spent(600), rules })).toMatchObject({ quotaUsdMicros: 100, mode: 'EXCEEDED' });
+    const unlimited = labelSpend(past, 'premium', { ...spent(600), rules: { thresholdPct: 50 } });
+    expect([unlimited.quotaUsdMicros, unlimited.mode]).toEqual([undefined, 'NORMAL']);
+  });
+
+  it('knows no quota of a day that is over and had no spend, and takes that of today for one not summed yet', () => {
+    const past = { ...today(subject), isOver: true };
+    expect(labelSpend(past, 'premium')).toEqual({ ...noUsage, label: 'premium', bedrockModelId: 'm-premium', thresholdPct: 95, mode: 'NORMAL' });
+    expect(labelSpend(past, 'premium', spent(95))).toMatchObject({ quotaUsdMicros: 100, mode: 'TIGHT' });
   });
 
   it('has on a roll-up no quota, and the worst mode of its apps', () => {
     const rollup = orgSubject(orgWith('APP'));
-    expect(labelSpend(rollup, catalog, 'premium', { ...spent(1), mode: 'TIGHT' })).toEqual({
+    expect(labelSpend(today(rollup), 'premium', { ...spent(1), mode: 'TIGHT' })).toEqual({
       ...spent(1),
       label: 'premium',
       bedrockModelId: 'm-premium',
+      thresholdPct: 95,
       mode: 'TIGHT',
     });
-    expect(labelSpend(rollup, catalog, 'premium', spent(1_000)).mode).toBe('NORMAL');
+    expect(labelSpend(today(rollup), 'premium', spent(1_000)).mode).toBe('NORMAL');
   });
 });
 
@@ -492,7 +561,7 @@ describe('daySpend', () => {
   it.each(subjects)('of %s names the labels of the chain in its order, then what else was spent on, and sums them all', (_, subject, scope) => {
     fc.assert(
       fc.property(figures, (given) => {
-        const day = daySpend(subject, catalog, '2026-05-05', given);
+        const day = daySpend(today(subject), given);
         const others = [...given].filter(([label, used]) => !settings.modelOrdering.includes(label) && used !== undefined && used.requests > 0);
         expect(day.labels.map(({ label }) => label)).toEqual(['premium', 'standard', ...others.map(([label]) => label)]);
         expect([day.day, day.scope, day.subject]).toEqual(['2026-05-05', scope, subject]);
@@ -511,9 +580,7 @@ describe('daySpend', () => {
   it('is in the worst mode of its labels', () => {
     const modeWith = (premium: number, standard: number) =>
       daySpend(
-        orgSubject(orgWith('ORG')),
-        catalog,
-        '2026-05-05',
+        today(orgSubject(orgWith('ORG'))),
         new Map([
           ['premium', spent(premium)],
           ['standard', spent(standard)],
@@ -523,7 +590,7 @@ describe('daySpend', () => {
   });
 
   it('has no quota on any label of a roll-up, however much was spent', () => {
-    const { labels, mode } = daySpend(orgSubject(orgWith('APP')), catalog, '2026-05-05', new Map([['premium', spent(1_000_000)]]));
+    const { labels, mode } = daySpend(today(orgSubject(orgWith('APP'))), new Map([['premium', spent(1_000_000)]]));
     expect(labels.map((label) => ['quotaUsdMicros' in label, 'quotaPct' in label])).toEqual([
       [false, false],
       [false, false],
@@ -536,7 +603,7 @@ describe('alertFor', () => {
   const day = '2026-05-05';
   const app = appSubject(appOf(orgWith('APP')));
   const org = orgSubject(orgWith('ORG'));
-  const of = (subject: Subject, label: string, figures: Figures | undefined) => alertFor(subject, labelSpend(subject, catalog, label, figures), day);
+  const of = (subject: Subject, label: string, figures: Figures | undefined) => alertFor(subject, labelSpend(today(subject), label, figures), day);
 
   it.each<[number, string | undefined]>([
     [0, undefined],
@@ -579,12 +646,12 @@ describe('alertFor', () => {
     const rollup = orgSubject(orgWith('APP'));
     for (const mode of spendModes) expect(of(rollup, 'premium', { ...spent(1_000), mode })).toBeUndefined();
     // Not even where the figures came with a quota.
-    expect(alertFor(rollup, labelSpend(org, catalog, 'premium', spent(100)), day)).toBeUndefined();
+    expect(alertFor(rollup, labelSpend(today(org), 'premium', spent(100)), day)).toBeUndefined();
   });
 
   it('is none where nothing was spent, also of a quota of nothing, and one from the first request', () => {
     const closed = orgSubject(orgWith('ORG', 1, { quotas: [{ label: 'premium', dailyUsdMicros: 0 }] }));
-    expect(labelSpend(closed, catalog, 'premium', undefined).mode).toBe('EXCEEDED');
+    expect(labelSpend(today(closed), 'premium', undefined).mode).toBe('EXCEEDED');
     expect(of(closed, 'premium', undefined)).toBeUndefined();
     expect(of(closed, 'premium', spent(0, 0))).toBeUndefined();
     expect(of(closed, 'premium', spent(0, 1))).toMatchObject({ kind: 'QUOTA_EXCEEDED', quotaUsdMicros: 0, quotaPct: 100 });
@@ -595,7 +662,7 @@ describe('alertFor', () => {
   });
 
   it('tells of a fallback which label was used up and which is in use now', () => {
-    expect(fallbackAlert(app, labelSpend(app, catalog, 'premium', spent(100)), 'standard', day)).toEqual({
+    expect(fallbackAlert(app, labelSpend(today(app), 'premium', spent(100)), 'standard', day)).toEqual({
       orgId: 'org-a',
       appId: 'web',
       kind: 'FALLBACK_ACTIVATED',
@@ -610,6 +677,6 @@ describe('alertFor', () => {
   });
 
   it('tells of a fallback from a label without a quota as from one with none left', () => {
-    expect(fallbackAlert(org, labelSpend(org, catalog, 'economy', undefined), 'standard', day)).toMatchObject({ quotaUsdMicros: 0, quotaPct: 100 });
+    expect(fallbackAlert(org, labelSpend(today(org), 'economy', undefined), 'standard', day)).toMatchObject({ quotaUsdMicros: 0, quotaPct: 100 });
   });
 });

@@ -5,6 +5,7 @@ import {
   inChainOrder,
   inForce,
   inheritable,
+  intervalIssues,
   nameIssues,
   type Org,
   type Settings,
@@ -29,7 +30,7 @@ const settings: Settings = {
 };
 const registered = {
   orgId: '00000000-0000-4000-8000-000000000000',
-  credentials: { clientId: 'org-00000000-0000-4000-8000-000000000000', rotation: 1, generation: 0 },
+  credentials: { clientId: 'org-00000000-0000-4000-8000-000000000000', role: 'FULL' as const, rotation: 1, generation: 0 },
   createdAt: new Date(0),
   updatedAt: new Date(0),
   version: 1,
@@ -97,6 +98,16 @@ describe('settingsIssues', () => {
   });
 });
 
+describe('intervalIssues', () => {
+  it.each([
+    [300, 60, []],
+    [60, 60, []],
+    [59, 60, ['input.refreshIntervalTightSecs']],
+  ])('of %d seconds and %d in tight mode are %j', (refreshIntervalNormalSecs, refreshIntervalTightSecs, paths) => {
+    expect(intervalIssues({ refreshIntervalNormalSecs, refreshIntervalTightSecs }).map(({ path }) => path)).toEqual(paths);
+  });
+});
+
 describe('unmetered', () => {
   it.each<[string[], string[], string[]]>([
     [['premium'], ['premium'], []],
@@ -140,10 +151,11 @@ describe('scopeIssues', () => {
   it.each<['ORG' | 'APP', Partial<Settings>, string[]]>([
     ['APP', settings, []],
     ['ORG', {}, []],
-    ['ORG', { tightModeThresholdPct: 90, refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 5 }, []],
+    ['ORG', { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 5 }, []],
+    ['ORG', { tightModeThresholdPct: 90 }, ['input.tightModeThresholdPct']],
     ['ORG', { modelOrdering: ['premium'] }, ['input.modelOrdering']],
     ['ORG', { quotas: [] }, ['input.quotas']],
-    ['ORG', settings, ['input.modelOrdering', 'input.quotas']],
+    ['ORG', settings, ['input.modelOrdering', 'input.quotas', 'input.tightModeThresholdPct']],
   ])('under quotaScope %s, of %j, are %j', (scope, own, paths) => {
     expect(scopeIssues(scope, own).map(({ path }) => path)).toEqual(paths);
   });

@@ -3,9 +3,10 @@ import { type Background, buildBackground } from '../../src/app.js';
 import type { StoreClient } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
 import { configKey } from '../../src/orgs/config-key.js';
-import { sum } from '../../src/spend/money.js';
+import { sum, type Usage } from '../../src/spend/money.js';
 import type { SpendId } from '../../src/spend/scope.js';
 import { SpendStore } from '../../src/spend/spend.store.js';
+import { TotalStore } from '../../src/spend/total.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -17,6 +18,7 @@ let proxy: FaultProxy;
 let app: TestApp;
 let store: StoreClient;
 let spendStore: SpendStore;
+let totalStore: TotalStore;
 const workers: Background[] = [];
 
 /** A worker with a memory of its own, through the proxy. */
@@ -32,6 +34,10 @@ const orgIdOf = ({ orgId }: Tenant, day = today(), label = 'premium'): SpendId =
 const total = (id: SpendId) => totalOf(store, id);
 const pastAnyLease = () => clock.advance(2 * 60_000);
 const alertsOf = async ({ orgId }: Tenant) => (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+const saveTotal = async (id: SpendId, usage: Usage) => {
+  const judgement = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
+  return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), judgement, isOver: false })).saved;
+};
 const quotaOf = (dailyUsdMicros: number) => ({ modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros }] });
 
 /** The days whose active scopes were asked for. */
@@ -40,7 +46,9 @@ const daysAsked = () => [...new Set(JSON.stringify(proxy.calls.map(({ body }) =>
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ clock });
-  ({ store, spendStore } = app.gateway.services);
+  ({ store } = app.gateway.services);
+  spendStore = new SpendStore(store, clock, app.config.retention, 0, 10_000);
+  totalStore = new TotalStore(store, app.config.retention.totalDays);
 });
 // A day of its own for each test, and the days of those before it closed.
 beforeEach(async () => {
@@ -94,7 +102,8 @@ describe('a round', () => {
     const ids = Array.from({ length: tenant.shardCount }, (_, shard) => idOf(tenant, today(), 'chat', `label${shard}`));
     for (const [shard, id] of ids.entries()) {
       const lane = new SpendStore(store, clock, app.config.retention, shard, 1);
-      await lane.record(id, tenant.shardCount, { ...id, appId: 'chat', requestId: randomUUID(), payloadHash: 'x', usage, priceSource: 'SUBMITTED' });
+      const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
+      await lane.record(id, tenant.shardCount, { ...id, appId: 'chat', requestId: randomUUID(), payloadHash: 'x', usage, priceSource: 'SUBMITTED', ...call });
     }
     expect(await newWorker().spend.sumAll()).toEqual({ scopes: tenant.shardCount, failed: 0 });
     expect(await Promise.all(ids.map(total))).toEqual(ids.map(() => usage));
@@ -152,14 +161,14 @@ describe('a total', () => {
     await submit(app.admin, later);
     await newWorker().spend.sumAll();
     expect(early).toEqual(usageOf(first));
-    expect(await spendStore.saveTotal(idOf(tenant), usageOf(first), clock.nowMs())).toBe(false);
+    expect(await saveTotal(idOf(tenant), usageOf(first))).toBe(false);
     expect(await total(idOf(tenant))).toEqual(usageOf([...first, ...later]));
   });
 
   it('is saved only if no figure of it falls', async () => {
     const tenant = await newTenant(app);
     const figures = { costUsdMicros: 100, inputTokens: 100, outputTokens: 100, requests: 10 };
-    const save = (changes: Partial<typeof figures>) => spendStore.saveTotal(idOf(tenant), { ...figures, ...changes }, clock.nowMs());
+    const save = (changes: Partial<typeof figures>) => saveTotal(idOf(tenant), { ...figures, ...changes });
     expect(await save({})).toBe(true);
     clock.advance(1000);
     for (const smaller of [{ costUsdMicros: 99 }, { inputTokens: 99 }, { outputTokens: 99 }]) expect(await save({ ...smaller, requests: 11 })).toBe(false);
@@ -370,7 +379,7 @@ describe('alerts', () => {
     const tenant = await newTenant(app, quotaOf(1000));
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
-    expect(await spendStore.saveTotal(idOf(tenant), usageOf(inputs), clock.nowMs())).toBe(true);
+    expect(await saveTotal(idOf(tenant), usageOf(inputs))).toBe(true);
     for (let i = 0; i < 2; i++) {
       await newWorker().spend.sumAll();
       pastAnyLease();
@@ -382,7 +391,7 @@ describe('alerts', () => {
     const tenant = await newTenant(app, quotaOf(1000));
     const inputs = costs(tenant, 2, { costUsdMicros: 485 });
     await submit(app.admin, inputs);
-    await spendStore.saveTotal(idOf(tenant), usageOf(inputs), clock.nowMs());
+    await saveTotal(idOf(tenant), usageOf(inputs));
     const select = () => app.admin.ask(op.SelectionDocument, { orgId: tenant.orgId, appId: 'chat' });
     await Promise.all([newWorker().spend.sumAll(), newWorker().spend.sumAll(), select(), select(), select(), select(), select()]);
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['TIGHT_MODE']);

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { StoreClient } from '../../src/dynamo/client.js';
 import { noUsage, plus, type Usage } from '../../src/spend/money.js';
 import { type SpendId, sliceOf } from '../../src/spend/scope.js';
-import { shardKey, totalKey } from '../../src/spend/spend.store.js';
+import { shardKey, totalKey } from '../../src/spend/spend-item.js';
 import { type Caller, orgInput, type TestApp } from '../support/app.js';
+import { Chance, testSeed } from '../support/chance.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 
@@ -45,15 +46,17 @@ export function idInSliceOf(orgId: string): string {
   }
 }
 
+const chance = new Chance(testSeed);
+
 /** One call's cost, of figures that no other has. */
 export const cost = ({ orgId }: Pick<Tenant, 'orgId'>, overrides: Partial<op.SubmitCostInput> = {}): op.SubmitCostInput => ({
   orgId,
   appId: 'chat',
   requestId: randomUUID(),
   modelLabel: 'premium',
-  inputTokens: 1 + Math.floor(Math.random() * 1000),
-  outputTokens: 1 + Math.floor(Math.random() * 1000),
-  costUsdMicros: 1 + Math.floor(Math.random() * 1000),
+  inputTokens: 1 + chance.below(1000),
+  outputTokens: 1 + chance.below(1000),
+  costUsdMicros: 1 + chance.below(1000),
   ...overrides,
 });
 

@@ -4,13 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Background, buildBackground } from '../../src/app.js';
+import { sweepExpired } from '../../src/dynamo/sweep.js';
 import { epochSeconds } from '../../src/lib/clock.js';
-import { silentLog } from '../../src/lib/log.js';
+import { type Log, silentLog } from '../../src/lib/log.js';
+import { Metrics } from '../../src/lib/metrics.js';
+import type { CatalogModel } from '../../src/spend/price.js';
 import type { PriceRollup } from '../../src/spend/price.rollup.js';
-import { priceKey } from '../../src/spend/price.store.js';
+import { PriceStore, priceKey } from '../../src/spend/price.store.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
-import { cost, dateAt, dayMs, hourMs, newTenant, noonClock, type Tenant } from './costs.js';
+import { cost, dateAt, dayMs, hourMs, newTenant, noonClock, type Tenant, toHour } from './costs.js';
 
 const premium = 'anthropic.claude-3-5-sonnet-20241022-v2:0';
 const standard = 'anthropic.claude-3-5-haiku-20241022-v1:0';
@@ -43,7 +46,22 @@ function fromFile(list: object): PriceRollup {
   return newRollup(file);
 }
 
+/** With its metrics, and the lines that it warns with. */
+function watchedRollup(priceSource: string): { metrics: Metrics; warnings: Record<string, unknown>[]; prices: PriceRollup } {
+  const metrics = new Metrics();
+  const warnings: Record<string, unknown>[] = [];
+  const log: Log = { ...silentLog, warn: (line: unknown) => void warnings.push(line as Record<string, unknown>) };
+  const worker = buildBackground({ ...app.config, priceSource }, { clock, log, metrics });
+  workers.push(worker);
+  return { metrics, warnings, prices: worker.prices as PriceRollup };
+}
+
+const serve = (list: object) => {
+  served = { status: 200, body: JSON.stringify(list) };
+};
+
 const today = () => dateAt(clock.nowMs());
+const tomorrow = () => dateAt(clock.nowMs() + dayMs);
 const stored = (bedrockModelId: string, day = today()) =>
   app.gateway.services.store.get('pricing_cache', priceKey({ bedrockModelId, day }), { consistent: true });
 
@@ -70,9 +88,17 @@ beforeAll(async () => {
   await new Promise((resolve) => server.once('listening', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prices.json`;
 });
-beforeEach(() => {
+// No test knows the prices of the one before it.
+beforeEach(async () => {
   clock.advance(5 * dayMs);
+  toHour(clock, 12);
   asked = 0;
+  const { store } = app.gateway.services;
+  const { items } = await store.scan('pricing_cache');
+  await store.writeMany(
+    'pricing_cache',
+    items.map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
+  );
 });
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.close();
@@ -96,7 +122,7 @@ it('a file’s prices count for the calls of that day, and say where they come f
   expect(await fromFile({ [premium]: dear, [standard]: dear }).refresh()).toBe(2);
   expect(await receiptOf()).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
   expect(await receiptOf({ costUsdMicros: 7 })).toMatchObject({ costUsdMicros: 7, priceSource: 'SUBMITTED' });
-  // By the day on which the call was made, not the one on which it is told of.
+  // By the day on which the call was made, not the one on which it is submitted.
   expect(await receiptOf({ occurredAt: new Date(clock.nowMs() - 20 * hourMs).toISOString() })).toMatchObject({ priceSource: 'CONFIG_DEFAULT' });
   const { models } = await withNewGateway(({ admin }) => admin.ask(op.ModelsDocument));
   expect(models.map(({ label, price }) => [label, price.source])).toEqual([
@@ -107,49 +133,72 @@ it('a file’s prices count for the calls of that day, and say where they come f
   expect(models[0]?.price).toMatchObject({ ...dear, fetchedAt: expect.stringContaining(today()) });
 });
 
-it('a URL’s do too, and it is asked once a day', async () => {
-  served = { status: 200, body: JSON.stringify({ [premium]: dear }) };
+it('a URL’s do too, and it is asked once an hour', async () => {
+  serve({ [premium]: dear });
   const prices = newRollup(url);
   expect(await prices.refresh()).toBe(1);
   expect(await prices.refresh()).toBe(0);
-  clock.advance(11 * hourMs);
-  expect(await prices.refresh()).toBe(0);
   expect(asked).toBe(1);
   expect(await receiptOf()).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
-
   clock.advance(hourMs);
-  served = { status: 200, body: JSON.stringify({ [premium]: dearer }) };
-  expect(await receiptOf()).toMatchObject({ costUsdMicros: 18_000, priceSource: 'CONFIG_DEFAULT' });
-  expect(await prices.refresh()).toBe(1);
+  expect(await prices.refresh()).toBe(0);
   expect(asked).toBe(2);
-  expect(await receiptOf()).toMatchObject({ costUsdMicros: 30_000, priceSource: 'PRICING_CACHE' });
 });
 
-it('a day’s price, once set, is never changed, whatever another worker reads', async () => {
-  await fromFile({ [premium]: dear }).refresh();
-  const before = await stored(premium);
+it('a wrong price is corrected by the next fetch, from then on, and no receipt is changed', async () => {
+  serve({ [premium]: dear });
+  const prices = newRollup(url);
+  await prices.refresh();
   const input = cost(tenant, tokens);
   const send = () => withNewGateway(async ({ admin }) => (await admin.ask(op.SubmitCostDocument, { input })).submitCost);
   expect(await send()).toMatchObject({ costUsdMicros: 24_000, replayed: false });
-  clock.advance(60_000);
-  expect(await fromFile({ [premium]: dearer }).refresh()).toBe(0);
-  expect(await stored(premium)).toEqual(before);
-  expect(await receiptOf()).toMatchObject({ costUsdMicros: 24_000 });
-  // Nor is a receipt: sent again on a dearer day, it is the first one.
-  clock.advance(dayMs);
-  await fromFile({ [premium]: dearer }).refresh();
+  clock.advance(hourMs);
+  serve({ [premium]: dearer });
+  expect(await prices.refresh()).toBe(1);
+  expect(await receiptOf()).toMatchObject({ costUsdMicros: 30_000 });
   expect(await send()).toMatchObject({ costUsdMicros: 24_000, replayed: true });
 });
 
-it('two workers with different lists agree on one price', async () => {
-  const one = newRollup(join(folder, 'one.json'));
-  const other = newRollup(join(folder, 'other.json'));
+it('of two workers with different lists the one that fetched last counts', async () => {
+  const [one, other] = [newRollup(join(folder, 'one.json')), newRollup(join(folder, 'other.json'))];
   writeFileSync(join(folder, 'one.json'), JSON.stringify({ [premium]: dear }));
   writeFileSync(join(folder, 'other.json'), JSON.stringify({ [premium]: dearer }));
-  const set = await Promise.all([one.refresh(), other.refresh()]);
-  expect(set.toSorted()).toEqual([0, 1]);
-  const winner = set[0] === 1 ? dear : dearer;
-  expect((await stored(premium))?.input_price_usd_micros_per_1m).toBe(winner.inputUsdMicrosPer1M);
+  await one.refresh();
+  clock.advance(1000);
+  expect(await other.refresh()).toBe(1);
+  expect((await stored(premium))?.input_price_usd_micros_per_1m).toBe(dearer.inputUsdMicrosPer1M);
+  const store = new PriceStore(app.gateway.services.store, 3);
+  const model = app.config.catalog.get('premium') as CatalogModel;
+  expect(await store.save(model, today(), dear, clock.nowMs() - 500)).toBe(false);
+});
+
+it('midnight changes no price by itself, and tomorrow’s is there before it', async () => {
+  serve({ [premium]: dear });
+  const prices = newRollup(url);
+  toHour(clock, 22);
+  await prices.refresh();
+  expect(await stored(premium, tomorrow())).toBeUndefined();
+  clock.advance(hourMs);
+  serve({ [premium]: dearer });
+  await prices.refresh();
+  expect(await stored(premium, tomorrow())).toMatchObject({ input_price_usd_micros_per_1m: dearer.inputUsdMicrosPer1M });
+  clock.advance(hourMs);
+  expect(await receiptOf()).toMatchObject({ costUsdMicros: 30_000, priceSource: 'PRICING_CACHE' });
+});
+
+it('the last known price applies while the source is down, past the retention of prices too', async () => {
+  serve({ [premium]: dear });
+  const prices = newRollup(url);
+  await prices.refresh();
+  served = { status: 500, body: '' };
+  for (let day = 0; day < 6; day++) {
+    clock.advance(dayMs);
+    await expect(prices.refresh()).rejects.toThrow(/500/);
+    expect(await receiptOf()).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
+  }
+  await sweepExpired(app.gateway.services.store, clock);
+  expect(await stored(premium, dateAt(clock.nowMs() - 6 * dayMs))).toBeUndefined();
+  expect(await receiptOf()).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
 });
 
 it('prices are kept for three days', async () => {
@@ -159,7 +208,7 @@ it('prices are kept for three days', async () => {
   expect(Math.abs(expiry - nowSecs - 3 * 86_400)).toBeLessThan(60);
 });
 
-it('a model that the list leaves out keeps its default', async () => {
+it('a model that the list leaves out keeps its price', async () => {
   expect(await fromFile({ [standard]: dear, 'some.model-of-nobody': dear }).refresh()).toBe(1);
   expect(await stored(premium)).toBeUndefined();
   expect(await stored('some.model-of-nobody')).toBeUndefined();
@@ -167,25 +216,48 @@ it('a model that the list leaves out keeps its default', async () => {
   expect(await receiptOf({ modelLabel: 'standard' })).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
 });
 
-describe('the defaults serve, and the next try may succeed, when the list', () => {
-  const withPremium = (price: object) => ({ status: 200, body: JSON.stringify({ [standard]: dear, [premium]: price }) });
+it('a list may begin with a byte order mark and name its schema', async () => {
+  served = { status: 200, body: `\ufeff${JSON.stringify({ $schema: 'https://example.com/prices', [premium]: dear })}` };
+  expect(await newRollup(url).refresh()).toBe(1);
+});
+
+describe('one bad entry is skipped and reported, and the others count, if it', () => {
+  it.each<[string, unknown]>([
+    ['is negative', { ...dear, inputUsdMicrosPer1M: -1 }],
+    ['is a fraction', { ...dear, outputUsdMicrosPer1M: 0.5 }],
+    ['is a text', { ...dear, outputUsdMicrosPer1M: '4000000' }],
+    ['is half a price', { inputUsdMicrosPer1M: 1 }],
+    ['is beyond all bounds', { ...dear, inputUsdMicrosPer1M: 1e13 }],
+    ['is null', null],
+  ])('%s', async (_, price) => {
+    serve({ [standard]: dear, [premium]: price });
+    const { metrics, warnings, prices } = watchedRollup(url);
+    expect(await prices.refresh()).toBe(1);
+    expect(await stored(premium)).toBeUndefined();
+    expect(await stored(standard)).toMatchObject({ input_price_usd_micros_per_1m: dear.inputUsdMicrosPer1M });
+    expect(warnings.filter(({ label }) => label === 'premium')).toMatchObject([{ source: url }]);
+    expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain('{reason="invalid"} 1');
+    serve({ [standard]: dear, [premium]: dear });
+    clock.advance(hourMs);
+    expect(await prices.refresh()).toBe(1);
+  });
+});
+
+describe('the defaults apply, and the next try may succeed, when the list', () => {
   it.each([
     ['is broken JSON', { status: 200, body: '{"anthropic' }],
     ['is no list', { status: 200, body: '[1,2]' }],
     ['is null', { status: 200, body: 'null' }],
+    ['is a page', { status: 200, body: '<html></html>' }],
     ['comes with a 500', { status: 500, body: JSON.stringify({ [premium]: dear }) }],
-    ['has a negative price', withPremium({ ...dear, inputUsdMicrosPer1M: -1 })],
-    ['has a fraction for a price', withPremium({ ...dear, outputUsdMicrosPer1M: 0.5 })],
-    ['has a text for a price', withPremium({ ...dear, outputUsdMicrosPer1M: '4000000' })],
-    ['has half a price', withPremium({ inputUsdMicrosPer1M: 1 })],
-    ['has a price beyond all bounds', withPremium({ ...dear, inputUsdMicrosPer1M: 1e13 })],
   ])('%s', async (_, answer) => {
     served = answer;
-    const prices = newRollup(url);
+    const { metrics, prices } = watchedRollup(url);
     await expect(prices.refresh()).rejects.toThrow();
     expect([await stored(premium), await stored(standard)]).toEqual([undefined, undefined]);
     expect(await receiptOf()).toMatchObject({ costUsdMicros: 18_000, priceSource: 'CONFIG_DEFAULT' });
-    served = { status: 200, body: JSON.stringify({ [premium]: dear }) };
+    expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain('{reason="source"} 1');
+    serve({ [premium]: dear });
     expect(await prices.refresh()).toBe(1);
     expect(await stored(premium)).toMatchObject({ input_price_usd_micros_per_1m: dear.inputUsdMicrosPer1M });
   });
@@ -195,4 +267,16 @@ describe('the defaults serve, and the next try may succeed, when the list', () =
     const { data } = await withNewGateway(({ admin }) => admin.send(op.ModelsDocument));
     expect(data?.models[0]?.price).toMatchObject({ ...defaults, source: 'CONFIG_DEFAULT' });
   });
+});
+
+it('the age of prices is a metric, whichever worker fetched them', async () => {
+  const all = Object.fromEntries([...app.config.catalog.values()].map(({ bedrockModelId }) => [bedrockModelId, dear]));
+  await fromFile(all).refresh();
+  served = { status: 500, body: '' };
+  const { metrics, prices } = watchedRollup(url);
+  clock.advance(7 * hourMs);
+  await expect(prices.refresh()).rejects.toThrow();
+  const age = Number(/tollgate_price_age_seconds (\d+)/.exec(await metrics.registry.metrics())?.[1]);
+  expect(age).toBeGreaterThanOrEqual(7 * 3600);
+  expect(age).toBeLessThan(7 * 3600 + 60);
 });

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** What a client asked for, with all that is needed to judge the answers afterwards. */
 export type Act =
   | { readonly kind: 'cost'; readonly scope: string; readonly requestId: string; readonly micros: number }
@@ -43,6 +45,8 @@ export interface Told {
 export type Outcome = 'ok' | 'failed' | 'unknown';
 
 export interface Entry {
+  /** Sent as its request id, by which a gateway's log names it. */
+  readonly callId: string;
   readonly tenant: string;
   /** The name of what was presented, not the secret itself. */
   readonly credential: string;
@@ -69,11 +73,12 @@ export type Caller = Pick<Entry, 'tenant' | 'credential' | 'via'>;
 export class History {
   readonly entries: Entry[] = [];
 
-  async record(caller: Caller, act: Act, call: () => Promise<Result>): Promise<Entry> {
+  async record(caller: Caller, act: Act, call: (callId: string) => Promise<Result>): Promise<Entry> {
     const invokedMs = Date.now();
-    const result = await call();
+    const callId = randomUUID();
+    const result = await call(callId);
     const { tenant, credential, via } = caller;
-    const entry: Entry = { tenant, credential, via, act, invokedMs, endedMs: Date.now(), ...result };
+    const entry: Entry = { callId, tenant, credential, via, act, invokedMs, endedMs: Date.now(), ...result };
     this.entries.push(entry);
     return entry;
   }

@@ -81,7 +81,7 @@ export class Load {
     private readonly gateways: number,
     private readonly chance: Chance,
     /** How long to wait for the worker at the end. */
-    private readonly totalMs = 20_000,
+    private readonly totalMs = 60_000,
   ) {}
 
   start(): void {

@@ -7,11 +7,12 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../../support/faul
 import { ended, killAll, startGatewayProcess, startWorkerProcess } from '../processes.js';
 import { type Facts, type Violation, violations } from './checks.js';
 import { type Entry, History } from './history.js';
+import { measureLag } from './lag.js';
 import { factsOf, Load, newCanary, newTenants } from './load.js';
 
 const processes = 2;
 const calmMs = 8000;
-const settleMs = 40_000;
+const settleMs = 120_000;
 const skewMs = 5000;
 // What is known of revocations is trusted for five seconds when the store does not answer.
 const revocationGraceMs = 6000;
@@ -56,6 +57,7 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
   let proxy: FaultProxy = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
   const { endpoint, port } = proxy;
   const output: string[] = [];
+  const lag = measureLag();
   const onOutput = (text: string) => void output.push(text);
 
   const gateways = await Promise.all(Array.from({ length: processes }, () => newGateway(0)));
@@ -168,7 +170,8 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
     await sleep(calmMs);
     const calm = [{ fromMs, toMs: Date.now() }];
     const settledMs = await load.settle(settleMs);
-    const facts: Facts = { ...factsOf(tenants), skewMs: 2 * skewMs, calm, drains, settledMs, revocationGraceMs };
+    const served = new Set(Array.from(output.join('').matchAll(/"requestId":"([^"]+)"/g), ([, id]) => id as string));
+    const facts: Facts = { ...factsOf(tenants), skewMs: 2 * skewMs, calm, drains, served, settledMs, revocationGraceMs, lagMs: lag.ms };
     const written = [...output, ...(await dump(app.gateway.services.store))].join('\n');
     return {
       violations: violations(history.entries, facts),
@@ -177,6 +180,7 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
       actions,
     };
   } finally {
+    lag.stop();
     killAll();
     await app.stop();
     app.tableAdmin.client.destroy();

@@ -1,0 +1,36 @@
+export const graphqlJson = 'application/graphql-response+json';
+export const plainJson = 'application/json';
+export const eventStream = 'text/event-stream';
+
+/** What a caller can read. */
+export interface Acceptable {
+  /** The JSON type to answer with; undefined if none is acceptable. */
+  readonly json: typeof graphqlJson | typeof plainJson | undefined;
+  readonly events: boolean;
+}
+
+const maxRanges = 50;
+
+/** Reads an `Accept` header with its q-values (RFC 9110). Without one, plain JSON is expected. */
+export function acceptable(accept: string | undefined): Acceptable {
+  if (accept === undefined || accept.trim() === '') return { json: plainJson, events: false };
+  const qualities = new Map(accept.split(',', maxRanges).map(rangeOf));
+  const qualityOf = (type: string): number => qualities.get(type) ?? qualities.get(`${type.split('/')[0]}/*`) ?? qualities.get('*/*') ?? 0;
+  const [newer, plain] = [qualityOf(graphqlJson), qualityOf(plainJson)];
+  // Of two equally welcome types the first by name wins; a wildcard alone means a client that knows only the older one.
+  const prefersNewer = newer > plain || (newer === plain && qualities.has(graphqlJson) && isNamedFirst(qualities));
+  const json = newer === 0 && plain === 0 ? undefined : prefersNewer ? graphqlJson : plainJson;
+  // `*/*` is what clients send that never thought of streams: they would wait for the end of one.
+  return { json, events: (qualities.get(eventStream) ?? qualities.get('text/*') ?? 0) > 0 };
+}
+
+function rangeOf(range: string): [type: string, quality: number] {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  const q = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1);
+  return [type, q >= 0 && q <= 1 ? q : 1];
+}
+
+function isNamedFirst(qualities: ReadonlyMap<string, number>): boolean {
+  const first = [...qualities.keys()].find((type) => type === graphqlJson || type === plainJson);
+  return first === graphqlJson;
+}

@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { limitHeaders, type PublicError, statusOf } from './errors.js';
+import type { Outbox } from './outbox.js';
+import { HttpRefusal } from './request.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The answer to what was refused before it was executed. */
+export function refusal(error: unknown, contentType: string, told: PublicError): Answer {
+  const status = error instanceof HttpRefusal ? error.status : statusOf(told.extensions.code);
+  return {
+    status,
+    headers: {
+      'content-type': `${contentType}; charset=utf-8`,
+      ...(error instanceof HttpRefusal ? error.headers : {}),
+      ...limitHeaders(told.extensions),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+    body: JSON.stringify({ errors: [told] }),
+  };
+}
+
+/** Sends at once, or through the outbox together with others. */
+export function respond(response: ServerResponse, answer: Answer, requestId: string, outbox?: Outbox): void {
+  send(response, answer, answer.body, requestId, outbox);
+}
+
+/** The same, compressed if that is worth it and the caller can read it. */
+export async function respondCompressed(response: ServerResponse, answer: Answer, requestId: string, outbox: Outbox): Promise<void> {
+  const encoding = answer.body.length > minCompressedChars ? encodingFor(response.req.headers['accept-encoding']) : undefined;
+  if (encoding === undefined) return send(response, answer, answer.body, requestId, outbox);
+  const body = await compressors[encoding](answer.body);
+  return send(response, { ...answer, headers: { ...answer.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' } }, body, requestId, outbox);
+}
+
+function send(response: ServerResponse, { status, headers }: Answer, body: string | Buffer, requestId: string, outbox?: Outbox): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', 'x-request-id': requestId });
+  if (outbox) outbox.send(response, body);
+  else response.end(body);
+}
+
+const minCompressedChars = 1024;
+const gzipped = promisify<string, object, Buffer>(gzip);
+const brotlied = promisify<string, object, Buffer>(brotliCompress);
+// Fast settings: a response is compressed once and read once.
+const compressors = {
+  br: (body: string) => brotlied(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+  gzip: (body: string) => gzipped(body, { level: 4 }),
+} as const;
+
+/** The encoding to use, by RFC 9110: `br` before `gzip`, none that has a quality of 0. */
+export function encodingFor(accept: string | string[] | undefined): keyof typeof compressors | undefined {
+  if (accept === undefined) return undefined;
+  const qualities = new Map(
+    String(accept)
+      .split(',', 20)
+      .map((range) => {
+        const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+        return [name, Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1)];
+      }),
+  );
+  return (['br', 'gzip'] as const).find((name) => (qualities.get(name) ?? qualities.get('*') ?? 0) > 0);
+}

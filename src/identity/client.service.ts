@@ -1,0 +1,81 @@
+import type { AuditService } from '../audit/audit.service.js';
+import { type Actor, clientEntity } from '../audit/audit-event.js';
+import type { Clock } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
+import { badInput, notFound, refuseAny } from '../lib/errors.js';
+import { randomHex } from '../lib/id.js';
+import type { Metrics } from '../lib/metrics.js';
+import { nameIssues } from '../orgs/settings.js';
+import { type Client, type ClientOwner, maxClients } from './client.js';
+import type { ClientStore } from './client.store.js';
+import { clientIdOf, clientKeyBytes, parseClientId } from './client-id.js';
+import type { CredentialService, SecretRetrieval } from './credential.service.js';
+import type { RevocationFeed } from './revocation.feed.js';
+import { everyGeneration, type RevocationStore } from './revocation.store.js';
+import type { ClientRole } from './secret.js';
+
+export interface ClientDeps {
+  readonly store: ClientStore;
+  readonly credentials: CredentialService;
+  readonly revocations: RevocationStore;
+  readonly feed: RevocationFeed;
+  readonly audit: AuditService;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** Further clients of orgs and apps. */
+export class ClientService {
+  constructor(private readonly deps: ClientDeps) {}
+
+  /** Creates a client and hands out the token for its first secret: both or neither. */
+  async create(
+    owner: ClientOwner,
+    { name, role }: { readonly name: string; readonly role: ClientRole },
+    actor: Actor,
+  ): Promise<{ readonly client: Client; readonly secretRetrieval: SecretRetrieval }> {
+    refuseAny(nameIssues(name));
+    const { store, credentials, audit, clock } = this.deps;
+    // A random key, never used again: the tokens of a deleted client cannot come back to life.
+    const ref = { ...owner, clientKey: randomHex(clientKeyBytes) };
+    const { retrieval, draft } = credentials.firstRetrieval(ref);
+    const act = audit.draft({ orgId: owner.orgId, actor, action: 'client_created', entityId: clientEntity(clientIdOf(ref)), details: { name, role } });
+    const client = await store.create({ ref, owner, name, role, createdAt: new Date(clock.nowMs()) }, [draft, act]);
+    if (client === 'no owner') throw notFound(owner.appId === undefined ? 'org' : 'app');
+    if (client === 'too many') throw badInput({ path: 'input', message: `there are ${maxClients} further clients, which is the maximum: delete one first` });
+    return { client, secretRetrieval: retrieval };
+  }
+
+  /** Consistent, because whatever is missed here would survive the deletion of its app. */
+  listForDeletion(owner: ClientOwner): Promise<Client[]> {
+    return this.deps.store.list(owner, { consistent: true });
+  }
+
+  /** For the transaction that ends a client: all its tokens below a generation end, or all of them for good. */
+  draftEnd(clientId: string, validFromGeneration = everyGeneration): Draft {
+    return this.deps.revocations.draftClientRevocation(clientId, validFromGeneration, this.deps.clock.nowMs());
+  }
+
+  /** Ends a further client with its secrets and tokens, everywhere within 2 s. */
+  async delete(orgId: string, clientId: string, actor: Actor): Promise<void> {
+    const { store, revocations, audit, feed, metrics } = this.deps;
+    const ref = parseClientId(clientId);
+    if (ref?.orgId !== orgId) throw notFound('client');
+    if (ref.clientKey === undefined) {
+      throw badInput({
+        path: 'clientId',
+        message: 'is the first client of its org or app, which cannot be deleted: rotate it with graceHours 0, or use deleteApp',
+      });
+    }
+    const client = await store.load(ref);
+    if (!client) throw notFound('client');
+    const drafts = [
+      this.draftEnd(clientId),
+      revocations.draftVersionChange(orgId),
+      audit.draft({ orgId, actor, action: 'client_deleted', entityId: clientEntity(clientId), details: { name: client.name } }),
+    ];
+    if (!(await store.delete(client, drafts))) return;
+    metrics.revocations.inc({ by: 'client' });
+    await feed.refresh();
+  }
+}

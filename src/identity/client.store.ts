@@ -1,0 +1,79 @@
+import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import { absent, and, beginsWith, equals, lessThan, or, present } from '../dynamo/expression.js';
+import { key } from '../dynamo/keys.js';
+import type { Draft } from '../lib/draft.js';
+import { clientsPrefix, configKey } from '../orgs/config-key.js';
+import { type Client, type ClientOwner, maxClients } from './client.js';
+import { type ClientRef, clientIdOf, parseClientId } from './client-id.js';
+import { credentialsOf, newClientAttributes } from './secret.js';
+
+const table = 'config';
+
+export type NewClient = Omit<Client, 'credentials' | 'clientId' | 'lastLoginAt'>;
+
+/** Further clients of orgs and apps, each an item beside its owner. The owner's item counts them. */
+export class ClientStore {
+  constructor(private readonly client: StoreClient) {}
+
+  /** Creates a client together with its drafts. Otherwise: there is no such owner, or it has the maximum already. */
+  async create(client: NewClient, drafts: readonly Draft[]): Promise<Client | 'no owner' | 'too many'> {
+    const item = toItem(client);
+    const outcome = await this.client.transact('fresh', [
+      { table, update: configKey(client.owner), add: { client_count: 1 }, condition: hasRoom },
+      { table, put: item, condition: absent('PK') },
+      ...(drafts as readonly Write[]),
+    ]);
+    if (outcome.done) return toClient(item);
+    const [first] = outcome.reasons;
+    const owner = first?.kind === 'condition' ? first.old : undefined;
+    return owner && owner.deleted_at_ms === undefined ? 'too many' : 'no owner';
+  }
+
+  /** By the time of their creation, the oldest first: there are at most 20. */
+  async list({ orgId, appId }: ClientOwner, { consistent = false } = {}): Promise<Client[]> {
+    const where = and(equals('PK', key`ORG#${orgId}`), beginsWith('SK', clientsPrefix(appId)));
+    const items = await this.client.queryAll({ table, where, consistent });
+    return items.map(toClient).sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  }
+
+  async load(ref: ClientRef): Promise<Client | undefined> {
+    const item = ref.clientKey === undefined ? undefined : await this.client.get(table, configKey(ref), { consistent: true });
+    return item && toClient(item);
+  }
+
+  /** False: it is gone already. */
+  async delete({ ref, owner }: Client, drafts: readonly Draft[]): Promise<boolean> {
+    const { done } = await this.client.transact('fresh', [
+      { table, delete: configKey(ref), condition: present('PK') },
+      { table, update: configKey(owner), add: { client_count: -1 }, condition: present('PK') },
+      ...(drafts as readonly Write[]),
+    ]);
+    return done;
+  }
+}
+
+const hasRoom = and(present('PK'), absent('deleted_at_ms'), or(absent('client_count'), lessThan('client_count', maxClients)));
+
+const toItem = ({ ref, name, role, createdAt }: NewClient): Item => ({
+  ...configKey(ref),
+  ...newClientAttributes(clientIdOf(ref), { role }),
+  client_name: name,
+  created_at_ms: createdAt.getTime(),
+});
+
+function toClient(item: Item): Client {
+  const clientId = item.client_id as string;
+  const ref = parseClientId(clientId) as ClientRef;
+  const { orgId, appId } = ref;
+  const credentials = credentialsOf(item);
+  return {
+    ref,
+    owner: { orgId, ...(appId === undefined ? {} : { appId }) },
+    clientId,
+    name: item.client_name as string,
+    role: credentials.role,
+    createdAt: new Date(item.created_at_ms as number),
+    ...(item.client_last_login_at_ms === undefined ? {} : { lastLoginAt: new Date(item.client_last_login_at_ms as number) }),
+    credentials,
+  };
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../lib/clock.js';
+import { type AppRecord, inForce } from '../orgs/settings.js';
+import type { LabelStore } from './label.store.js';
+import { sum, type Usage, worstMode } from './money.js';
+import { firstOpenDay, firstShardDay } from './open-days.js';
+import { appSubject, type DayView, type Figures, knownLabels, labelSpend, type SpendReader } from './report.js';
+import { type SpendId, sliceOf } from './scope.js';
+import type { SliceStore } from './slice.store.js';
+import type { SpendStore } from './spend.store.js';
+import type { TotalService } from './total.service.js';
+
+const advice = '`consistency: EXACT` reads every shard of every label; use AGGREGATED, or ask for fewer apps';
+
+export interface ExactDeps {
+  readonly shards: SpendStore;
+  readonly totals: TotalService;
+  readonly labels: LabelStore;
+  readonly slices: SliceStore;
+  readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
+  readonly clock: Clock;
+  readonly shardDays: number;
+}
+
+/** Figures of this moment: from the shards, or from the total of a day that was summed for good. */
+export class ExactService {
+  constructor(private readonly deps: ExactDeps) {}
+
+  /** Charges what it reads before it reads it: labels × shards, for a roll-up × apps. */
+  async figures(view: DayView, reader: SpendReader): Promise<ReadonlyMap<string, Figures | undefined>> {
+    const { subject, catalog, day } = view;
+    const { orgId, shardCount } = subject.org;
+    const known = knownLabels(subject, catalog);
+    reader.charge(known.length * shardCount, advice);
+    const stored = await this.deps.labels.load(orgId, { consistent: true });
+    const labels = [...new Set([...known, ...stored])];
+    // Charged after the wait: by now all other fields of the operation have charged theirs, and one past the bound reads nothing.
+    reader.charge((labels.length - known.length) * shardCount, advice);
+    if (await this.isClosed(orgId, day)) return this.closed(view, labels);
+    return subject.isRollup ? this.rolledUp(view, labels, reader) : this.summed(view, labels);
+  }
+
+  /** Whether the totals of a day are final: it can get no further cost, and was summed since, or its shards have expired. */
+  private async isClosed(orgId: string, day: string): Promise<boolean> {
+    const nowMs = this.deps.clock.nowMs();
+    if (day >= firstOpenDay(nowMs)) return false;
+    if (day < firstShardDay(nowMs, this.deps.shardDays)) return true;
+    return day < ((await this.deps.slices.summedThrough(sliceOf(orgId))) ?? '');
+  }
+
+  private async closed({ subject, day }: DayView, labels: readonly string[]): Promise<ReadonlyMap<string, Figures | undefined>> {
+    const totals = await this.deps.totals.loadMany(idsOf(subject.scope, labels, day), { consistent: true });
+    return new Map(labels.map((label, i) => [label, totals[i]]));
+  }
+
+  private async summed({ subject: { scope, org }, day, isOver }: DayView, labels: readonly string[]): Promise<ReadonlyMap<string, Figures>> {
+    const asOf = new Date(this.deps.clock.nowMs());
+    const ids = idsOf(scope, labels, day);
+    const [usages, totals] = await Promise.all([this.deps.shards.sumShards(ids, org.shardCount), isOver ? this.deps.totals.loadMany(ids) : []]);
+    return new Map(labels.map((label, i) => [label, { ...(usages[i] as Usage), ...rulesIn(totals[i]), asOf }]));
+  }
+
+  private async rolledUp(view: DayView, labels: readonly string[], reader: SpendReader): Promise<ReadonlyMap<string, Figures>> {
+    const { subject, day, isOver } = view;
+    const { org, scope } = subject;
+    const asOf = new Date(this.deps.clock.nowMs());
+    const apps = (await this.deps.apps.listAllApps(org.orgId)).map((app) => appSubject(inForce(org, app)));
+    reader.charge(labels.length * org.shardCount * Math.max(0, apps.length - 1), advice);
+    const sums: Usage[][] = [];
+    // One app after the other: an org may have many, and other callers need the store too.
+    for (const app of apps) sums.push(await this.deps.shards.sumShards(idsOf(app.scope, labels, day), org.shardCount));
+    const stored = isOver ? await this.deps.totals.loadMany(idsOf(scope, labels, day)) : [];
+    return new Map(
+      labels.map((label, l) => {
+        const modes = apps.map((app, a) => labelSpend({ ...view, subject: app }, label, sums[a]?.[l]).mode);
+        // A day that is over was judged by its own rules, which are on the totals.
+        const mode = isOver ? (stored[l]?.mode ?? 'NORMAL') : worstMode(modes);
+        return [label, { ...sum(sums.map((usages) => usages[l] as Usage)), mode, asOf }];
+      }),
+    );
+  }
+}
+
+const idsOf = (scope: Pick<SpendId, 'orgId' | 'appId'>, labels: readonly string[], day: string): SpendId[] => labels.map((label) => ({ ...scope, label, day }));
+
+const rulesIn = (total: Figures | undefined): Pick<Figures, 'rules'> => (total?.rules ? { rules: total.rules } : {});

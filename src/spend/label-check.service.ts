@@ -1,0 +1,38 @@
+import type { Log } from '../lib/log.js';
+import type { Org } from '../orgs/settings.js';
+import type { Catalog } from './price.js';
+
+const pageSize = 100;
+/** Bounds the work of a start: at most this many orgs are read, those registered first. */
+const maxOrgs = 1000;
+/** Bounds the line of the log. */
+const maxNamed = 20;
+
+export interface LabelCheckDeps {
+  readonly orgs: { listOrgs(limit: number, after?: Org): Promise<Org[]> };
+  readonly catalog: Catalog;
+  readonly log: Log;
+}
+
+/** Warns of orgs whose settings name labels that the catalog does not have: selections skip those labels. */
+export class LabelCheckService {
+  constructor(private readonly deps: LabelCheckDeps) {}
+
+  async run(): Promise<void> {
+    const { orgs, catalog, log } = this.deps;
+    const found: { readonly orgId: string; readonly labels: readonly string[] }[] = [];
+    let checked = 0;
+    for (let after: Org | undefined; checked < maxOrgs; ) {
+      const page = await orgs.listOrgs(pageSize, after);
+      for (const { orgId, modelOrdering, quotas } of page) {
+        const labels = [...new Set([...modelOrdering, ...quotas.map(({ label }) => label)])].filter((label) => !catalog.has(label));
+        if (labels.length > 0) found.push({ orgId, labels });
+      }
+      checked += page.length;
+      after = page.at(-1);
+      if (page.length < pageSize) break;
+    }
+    if (found.length === 0) return;
+    log.warn({ orgs: found.slice(0, maxNamed), count: found.length, checked }, 'some orgs use labels that config.yaml does not have; selections skip them');
+  }
+}

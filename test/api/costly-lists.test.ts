@@ -1,0 +1,45 @@
+import { newOrg, startTestApp, type TestApp } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+const aliases = (field: string) => Array.from({ length: 15 }, (_, i) => `a${i}: ${field}`).join(' ');
+
+async function unitsOf(task: () => Promise<unknown>): Promise<number> {
+  const { consumed } = app.gateway.services.store;
+  const before = consumed.read;
+  await task();
+  return consumed.read - before;
+}
+
+it('reads the limit configs of an org once per operation, however often they are asked for', async () => {
+  const { caller } = await newOrg(app);
+  for (let i = 0; i < 40; i++)
+    await caller.ask(op.SetLimitsDocument, { input: { level: 'RESOURCE', resource: `r${i}`, limits: [{ name: 'rpm', capacity: 10 }] } });
+  const one = '{ org { limitConfigs { resource } } }';
+  await caller.ask(one);
+  const once = await unitsOf(() => caller.ask(one));
+  // The process reads its revocations beside it.
+  expect(await unitsOf(() => caller.ask(`{ org { ${aliases('limitConfigs { resource }')} } }`))).toBeLessThan(once + 20);
+});
+
+it('charges every bucket of a page of entities, and refuses what is too much before it reads it', async () => {
+  const { caller } = await newOrg(app);
+  await caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits: [{ name: 'rpm', capacity: 10 }] } });
+  for (let entity = 0; entity < 30; entity++) {
+    await caller.ask(op.CreateEntityDocument, { input: { entityId: `e${entity}` } });
+    await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        caller.ask(op.AcquireDocument, { input: { entityId: `e${entity}`, resource: `r${i}`, consume: [{ limit: 'rpm', amount: 1 }] } }),
+      ),
+    );
+  }
+  const page = (buckets: string) => `{ org { entities(first: 30) { nodes { ${buckets} } } } }`;
+  expect((await caller.send(page('buckets { resource }'))).errors).toBeUndefined();
+  const { errors } = await caller.send(page(aliases('buckets { resource }')));
+  expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: 'query', message: expect.stringContaining('complexity') }] });
+});

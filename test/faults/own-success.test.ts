@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto';
+import { buildBackground } from '../../src/app.js';
+import { silentLog } from '../../src/lib/log.js';
+import { sleep } from '../../src/lib/timers.js';
+import { Caller, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { TestClock } from '../support/clock.js';
+import { type Call, type Fault, type FaultProxy, plainTable, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+import { cost, newTenant, type Tenant, toHour } from '../worker/costs.js';
+
+const resource = 'api';
+const lostReplies: readonly Fault[] = ['drop-reply', 'error-after'];
+/** Deadlines pass twenty times more slowly, so that none is missed on a busy machine while a repeat is held back. */
+class SlowClock extends TestClock {
+  override monotonicMs(): number {
+    return super.monotonicMs() / 20;
+  }
+}
+const clock = new SlowClock();
+toHour(clock, 12);
+const open = { principalRps: 0, principalConcurrency: 0 };
+let proxy: FaultProxy;
+let app: TestApp;
+/** Past the proxy: somebody else, and what is really there. */
+let direct: TestApp;
+
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp({ endpoint: proxy.endpoint, clock, config: open });
+  direct = await app.another({ store: { ...app.config.store, endpoint: testEndpoint() } });
+});
+beforeEach(() => proxy.clear());
+afterEach(() => proxy.clear());
+afterAll(async () => {
+  await direct.stop();
+  await app.stop();
+  app.tableAdmin.client.destroy();
+  await proxy.stop();
+});
+
+const limit = { name: 'tokens', capacity: 1000, refillAmount: 1, refillPeriodSecs: 86_400 };
+const setLimits = (on: TestApp, orgId: string, entityId: string, capacity = 1000) =>
+  on.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource, limits: [{ ...limit, capacity }] } });
+const acquireInput = (orgId: string, entityId: string, requestId?: string): op.AcquireInput => ({
+  orgId,
+  entityId,
+  resource,
+  consume: [{ limit: 'tokens', amount: 10 }],
+  ...(requestId ? { requestId } : {}),
+});
+const adjustInput = (leaseId: string, amount: number, idempotencyKey = randomUUID()): op.AdjustLeaseInput => ({
+  leaseId,
+  adjust: [{ limit: 'tokens', amount }],
+  idempotencyKey,
+});
+
+async function acquire(on: TestApp, input: op.AcquireInput) {
+  const { acquire: lease } = await on.admin.ask(op.AcquireDocument, { input });
+  if (lease.__typename !== 'Lease') throw new Error('refused');
+  return lease;
+}
+
+const taken = async (orgId: string, entityId: string): Promise<number> => {
+  const { org } = await direct.admin.ask(op.BucketOfDocument, { orgId, entityId, resource });
+  return org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0;
+};
+
+interface Shed extends Tenant {
+  readonly caller: Caller;
+  readonly elsewhere: Caller;
+  readonly hardwareId: string;
+}
+
+/** An org with a device, which can send through either gateway. */
+async function newShed(on: TestApp): Promise<Shed> {
+  const tenant = await newTenant(on, {}, []);
+  const { createApiKey } = await on.admin.ask(op.CreateApiKeyDocument, { input: { orgId: tenant.orgId } });
+  const key = { 'x-api-key': createApiKey.secret };
+  const caller = new Caller(on.url, key);
+  const hardwareId = 'A0:00:00:00:00:01';
+  await caller.ask(op.RegisterDeviceDocument, {
+    input: { hardwareId, bootId: randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'], features: [] } },
+  });
+  return { ...tenant, caller, elsewhere: new Caller(direct.url, key), hardwareId };
+}
+
+const readings = ({ hardwareId }: Shed, count: number): op.ReadingInput[] =>
+  Array.from({ length: count }, (_, i) => ({
+    hardwareId,
+    batchId: randomUUID(),
+    timestampMs: clock.nowMs() - 1000 * i,
+    bootId: randomUUID(),
+    firmwareVersion: '1.0.0',
+    sensors: { humidityPct: 50 },
+    sensorStatus: {},
+  }));
+
+const ingest = async (caller: Caller, all: readonly op.ReadingInput[]) =>
+  (await caller.ask(op.IngestDocument, { input: { readings: [...all] } })).ingest.verdicts.map(({ kind }) => kind);
+
+/** Lets the worker judge a tenant that is over its quota. */
+async function judge(endpoint: string): Promise<void> {
+  clock.advance(2 * 60_000); // past the claim of any other worker
+  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint } }, { clock, log: silentLog });
+  await worker.spend.sumAll();
+  worker.close();
+}
+
+async function overQuota(on: TestApp): Promise<Tenant> {
+  const tenant = await newTenant(on, { modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1000 }] });
+  await on.admin.ask(op.SubmitCostDocument, { input: cost(tenant, { costUsdMicros: 1500 }) });
+  return tenant;
+}
+
+const alertsOf = async ({ orgId }: Tenant) => (await direct.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+
+/** Loses the reply of the first transaction on a table that `act` sends, and holds its repeats back until somebody else has done `meanwhile`. */
+async function withLostReply<T>(table: string, fault: Fault, act: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+  proxy.clear();
+  const lost = proxy.inject({ operation: 'TransactWriteItems', table, fault, nth: 1 });
+  const repeats = proxy.inject({ operation: 'TransactWriteItems', table, fault: 'hold' });
+  let isOver = false;
+  const acting = act().finally(() => {
+    isOver = true;
+  });
+  while (repeats.hits === 0 && !isOver) await sleep(1);
+  if (repeats.hits > 0) await meanwhile();
+  repeats.remove();
+  const result = await acting;
+  expect([lost.hits, repeats.hits > 0]).toEqual([1, true]);
+  await proxy.quiet();
+  return result;
+}
+
+describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
+  it('no transaction carries a request token', async () => {
+    const on = await app.another({ store: { ...app.config.store, client } });
+    proxy.clear();
+    const { orgId } = await newOrg(on);
+    const member = await logInWith(on, (await on.admin.ask(op.RotateCredentialsDocument, { input: { orgId } })).rotateCredentials.secretRetrieval.token);
+    await on.anonymous.ask(op.RefreshTokenDocument, { refreshToken: member.refreshToken });
+    await on.admin.ask(op.RevokeTokenDocument, { token: member.accessToken });
+
+    await overQuota(on);
+    await judge(proxy.endpoint);
+
+    await setLimits(on, orgId, 'e');
+    await acquire(on, acquireInput(orgId, 'e'));
+    const { leaseId } = await acquire(on, acquireInput(orgId, 'e', randomUUID()));
+    await on.admin.ask(op.AdjustLeaseDocument, { input: adjustInput(leaseId, 5) });
+    await on.admin.ask(op.ReleaseLeaseDocument, { leaseId });
+    clock.advance(3_600_000);
+    await acquire(on, acquireInput(orgId, 'e'));
+    await on.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'e' });
+    await on.admin.ask(op.PurgeLimiterDocument, { orgId });
+
+    const shed = await newShed(on);
+    expect(await ingest(shed.caller, readings(shed, 60))).toEqual(Array(60).fill('STORED'));
+    await on.admin.ask(op.RenameDeviceDocument, { orgId: shed.orgId, hardwareId: shed.hardwareId, friendlyName: 'Shed' });
+    await on.stop();
+
+    const transactions = proxy.calls.filter(({ operation }) => operation === 'TransactWriteItems');
+    const tables = new Set(transactions.flatMap((call: Call) => call.tables.map(plainTable)));
+    expect([...tables].sort()).toEqual([
+      'alerts',
+      'api_keys',
+      'config',
+      'cost_requests',
+      'device_readings',
+      'devices',
+      'limiter',
+      'processed_batches',
+      'refresh_tokens',
+      'revoked_tokens',
+      'secret_retrieval_tokens',
+      'usage_agg_sharded',
+    ]);
+    expect(transactions.filter(({ body }) => 'ClientRequestToken' in body)).toEqual([]);
+  });
+});
+
+describe.each(lostReplies)('after %s, with somebody else at work before the repeat', (fault) => {
+  it('a cost is recorded by its own call and replayed for the other', async () => {
+    const tenant = await newTenant(app);
+    const input = cost(tenant);
+    const { submitCost } = await withLostReply(
+      'cost_requests',
+      fault,
+      () => app.admin.ask(op.SubmitCostDocument, { input }),
+      async () => {
+        expect((await direct.admin.ask(op.SubmitCostDocument, { input })).submitCost.replayed).toBe(true);
+        await direct.admin.ask(op.SubmitCostDocument, { input: cost(tenant) });
+      },
+    );
+    expect(submitCost).toMatchObject({ requestId: input.requestId, replayed: false });
+    const { org } = await direct.admin.ask(op.AppSpendDocument, { orgId: tenant.orgId, appId: 'chat', consistency: 'EXACT' });
+    expect(org?.app?.spend.requests).toBe(2);
+  });
+
+  it('an acquire with a request id has its own lease, whatever was done with that lease since', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    await setLimits(app, orgId, 'e');
+    await acquire(app, acquireInput(orgId, 'e'));
+    const input = acquireInput(orgId, 'e', randomUUID());
+    const lease = await withLostReply(
+      'limiter',
+      fault,
+      () => acquire(app, input),
+      async () => {
+        const { leaseId, replayed } = await acquire(direct, input);
+        expect(replayed).toBe(true);
+        await direct.admin.ask(op.AdjustLeaseDocument, { input: adjustInput(leaseId, 7) });
+        await acquire(direct, acquireInput(orgId, 'e'));
+      },
+    );
+    expect(lease.replayed).toBe(false);
+    expect(await taken(orgId, 'e')).toBe(37);
+  });
+
+  it('an adjust is made once, by its own call, though another adjust of the lease came after it', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    await setLimits(app, orgId, 'e');
+    const { leaseId } = await acquire(app, acquireInput(orgId, 'e'));
+    const input = adjustInput(leaseId, 5);
+    const { adjustLease } = await withLostReply(
+      'limiter',
+      fault,
+      () => app.admin.ask(op.AdjustLeaseDocument, { input }),
+      async () => {
+        expect((await direct.admin.ask(op.AdjustLeaseDocument, { input })).adjustLease.replayed).toBe(true);
+        await direct.admin.ask(op.AdjustLeaseDocument, { input: adjustInput(leaseId, 3) });
+      },
+    );
+    expect(adjustLease.replayed).toBe(false);
+    expect(await taken(orgId, 'e')).toBe(18);
+  });
+
+  it('a release is made once, by its own call', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    await setLimits(app, orgId, 'e');
+    const { leaseId } = await acquire(app, acquireInput(orgId, 'e'));
+    const { releaseLease } = await withLostReply(
+      'limiter',
+      fault,
+      () => app.admin.ask(op.ReleaseLeaseDocument, { leaseId }),
+      async () => {
+        expect((await direct.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease.replayed).toBe(true);
+        await acquire(direct, acquireInput(orgId, 'e'));
+      },
+    );
+    expect(releaseLease.replayed).toBe(false);
+    expect(await taken(orgId, 'e')).toBe(10);
+  });
+
+  it('readings are stored by their own call and duplicates for the other', async () => {
+    const shed = await newShed(app);
+    const all = readings(shed, 3);
+    const kinds = await withLostReply(
+      'device_readings',
+      fault,
+      () => ingest(shed.caller, all),
+      async () => expect(await ingest(shed.elsewhere, all)).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE']),
+    );
+    expect(kinds).toEqual(['STORED', 'STORED', 'STORED']);
+  });
+
+  it('an alert is raised once', async () => {
+    const tenant = await overQuota(app);
+    await withLostReply(
+      'alerts',
+      fault,
+      () => judge(proxy.endpoint),
+      async () => {
+        await overQuota(direct);
+        await judge(testEndpoint());
+      },
+    );
+    expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['QUOTA_EXCEEDED']);
+  });
+
+  it('limits that were deleted since are not set again', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    const target = { orgId, level: 'ENTITY', entityId: 'e', resource } as const;
+    await setLimits(app, orgId, 'another');
+    const { setLimits: told } = await withLostReply(
+      'limiter',
+      fault,
+      () => setLimits(app, orgId, 'e', 500),
+      () => direct.admin.ask(op.DeleteLimitsDocument, { input: target }),
+    );
+    expect(told).toMatchObject({ limits: [{ capacity: 500 }] });
+    expect((await direct.admin.ask(op.LimitConfigOfDocument, target)).org?.limitConfig).toBeNull();
+  });
+
+  it('the name of an org that was changed since stays changed', async () => {
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
+    const { orgId } = registerOrg.org;
+    const { updateOrg } = await withLostReply(
+      'config',
+      fault,
+      () => app.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Ours' } }),
+      () => direct.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Theirs' } }),
+    );
+    expect(updateOrg.name).toBe('Ours');
+    expect((await direct.admin.ask(op.OrgDocument, { orgId })).org?.name).toBe('Theirs');
+    const { org } = await direct.admin.ask(op.AuditDocument, { orgId, first: 100 });
+    expect(org?.auditEvents.nodes.filter(({ action }) => action === 'org_updated')).toHaveLength(2);
+  });
+
+  it('a refresh token is exchanged by its own call', async () => {
+    const { refreshToken } = await newOrg(app);
+    const { refreshToken: pair } = await withLostReply(
+      'refresh_tokens',
+      fault,
+      () => app.anonymous.ask(op.RefreshTokenDocument, { refreshToken }),
+      () => direct.anonymous.ask(op.RefreshTokenDocument, { refreshToken }),
+    );
+    await direct.anonymous.ask(op.RefreshTokenDocument, { refreshToken: pair.refreshToken });
+  });
+
+  it('a deleted entity is not deleted again after it was made anew', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } });
+    const { deleteEntity } = await withLostReply(
+      'limiter',
+      fault,
+      () => app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'e' }),
+      () => direct.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } }),
+    );
+    expect(deleteEntity).toBe(true);
+    expect((await direct.admin.ask(op.EntityOfDocument, { orgId, entityId: 'e' })).org?.entity?.createdAt).not.toBeNull();
+  });
+});

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+
+interface Entry {
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Entry> };
+const { '': root, ...installed } = packages;
+
+describe('package-lock.json', () => {
+  it('has a SHA-512 integrity for each package, so that npm installs nothing that was changed since', () => {
+    const unverified = Object.entries(installed).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
+    expect(unverified.map(([place]) => place)).toEqual([]);
+  });
+
+  it('has each optional package that one of its packages names, because `npm ci` fails otherwise', () => {
+    const named = [root, ...Object.values(installed)].flatMap((entry) => Object.keys(entry?.optionalDependencies ?? {}));
+    expect(named.filter((name) => !installed[`node_modules/${name}`])).toEqual([]);
+  });
+});
