@@ -65,10 +65,11 @@ async function dev(_args: readonly string[], given: Environment): Promise<void> 
   const { claimDataDir } = await import('./embedded/data-dir.js');
   const dataDir = given.TOLLGATE_DATA_DIR || '.tollgate';
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
-  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...(await devSecrets(dataDir, given)), ...set };
+  const secrets = await devSecrets(dataDir, given);
+  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...secrets, ...set };
   const config = loadConfig(environment);
   // A key that was given is not for the output, which may be kept anywhere.
-  const shown = set.TOLLGATE_ADMIN_KEY || set.TOLLGATE_ADMIN_KEYS ? {} : { adminKey: config.adminKeys[0]?.key ?? '' };
+  const shown = secrets.TOLLGATE_ADMIN_KEY ? { adminKey: secrets.TOLLGATE_ADMIN_KEY } : {};
   if (given.DYNAMODB_ENDPOINT) {
     await runAll(config, { engine: 'the engine at DYNAMODB_ENDPOINT', ...shown });
     return;
@@ -114,7 +115,7 @@ async function runAll(config: Config, shown: Shown, engineExited?: Promise<void>
 const welcome = (url: string, { engine, adminKey }: Shown): string => `
 Tollgate is running at ${url} (explorer: ${new URL('/', url).href})
 Engine: ${engine}
-Admin key: ${adminKey ?? 'as set by TOLLGATE_ADMIN_KEY'}
+Admin key: ${adminKey ?? 'as set in the environment'}
 
 A first request to paste:
 
