@@ -12,8 +12,8 @@ import { createLog, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
-import { patience } from '../support/patience.js';
 import { schemaWithTicks } from '../support/subscription.js';
+import { until } from '../support/until.js';
 
 const closedSet: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
 const asAdmin = { 'x-admin-key': adminKey };
@@ -50,14 +50,6 @@ afterEach(async () => {
   printed.mockClear();
   await expectServing();
 });
-
-async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + patience * withinMs;
-  while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
-    await sleep(5);
-  }
-}
 
 async function openStreams(of: TestApp, transport = '[a-z]+'): Promise<number> {
   const page = await (await fetch(`${of.origin}/metrics`)).text();

@@ -3,10 +3,9 @@ import { print } from 'graphql';
 import WebSocket from 'ws';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
-import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
-import { patience } from '../support/patience.js';
+import { until } from '../support/until.js';
 
 const dayMs = 24 * 3_600_000;
 const leaseMs = 91_000;
@@ -37,14 +36,6 @@ afterEach(() => {
 const newWorker = () => buildBackground(app.config, { clock: app.clock, log: silentLog });
 const asAdmin = { 'x-admin-key': adminKey };
 const bearer = ({ accessToken }: Pick<Client, 'accessToken'>) => ({ authorization: `Bearer ${accessToken}` });
-
-async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + patience * withinMs;
-  while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
-    await sleep(20);
-  }
-}
 
 interface Place {
   readonly orgId: string;

@@ -3,10 +3,9 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import WebSocket from 'ws';
 import { equals } from '../../src/dynamo/expression.js';
-import { sleep } from '../../src/lib/timers.js';
 import { adminKey, Caller, type FullReading, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
-import { patience } from '../support/patience.js';
+import { until } from '../support/until.js';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -33,14 +32,6 @@ afterEach(() => {
 function move(ms: number): void {
   app.clock.advance(ms);
   movedMs += ms;
-}
-
-async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + patience * withinMs;
-  while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
-    await sleep(20);
-  }
 }
 
 const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));

@@ -24,6 +24,7 @@ import {
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { callerFields, tokensOf } from '../support/tokens.js';
+import { until } from '../support/until.js';
 
 const closedSet: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -67,14 +68,6 @@ function expectPublicErrors({ errors, headers }: Pick<Reply, 'headers'> & { read
     expect(closedSet).toContain(extensions?.code);
     expect(extensions.requestId).toBeTruthy();
     expect(extensions.requestId).toBe(headers.get('x-request-id'));
-  }
-}
-
-async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
-  const endMs = performance.now() + patience * withinMs;
-  while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
-    await sleep(25);
   }
 }
 

@@ -8,6 +8,7 @@ import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { schemaWithTicks } from '../support/subscription.js';
 import { callerFields, tokensOf } from '../support/tokens.js';
+import { until } from '../support/until.js';
 
 let app: TestApp;
 let production: TestApp;
@@ -38,14 +39,6 @@ interface Message {
 interface Result {
   readonly data?: Record<string, unknown> | null;
   readonly errors?: readonly PublicError[];
-}
-
-async function until(what: string, check: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const endMs = performance.now() + patience * withinMs;
-  while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`not within ${patience * withinMs} ms: ${what}`);
-    await sleep(20);
-  }
 }
 
 const operation = (query: string, variables?: Record<string, unknown>) => ({

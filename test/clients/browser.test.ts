@@ -43,7 +43,7 @@ beforeAll(async () => {
   browser = await launchBrowser();
   page = await browser.newPage();
   await page.goto(site.origin);
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await browser?.close();
   alerts?.stop();
@@ -189,5 +189,5 @@ describe('the explorer', () => {
     // The origin of a blob is that of the page that made it.
     expect(new Set(loaded.map(({ origin }) => origin))).toEqual(new Set([app.origin]));
     await context.close();
-  }, 60_000);
+  }, 600_000);
 });
