@@ -2,6 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { generationOf } from '../dist/devices/device.js';
+import { readingsKey } from '../dist/devices/device-keys.js';
 import { compare, measure } from './measure.mjs';
 import { newOrg } from './tenant.mjs';
 
@@ -68,7 +70,7 @@ const newSensors = () => ({
 });
 
 const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
-const registerDevice = 'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }';
+const registerDevice = 'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { device { confirmationId } } }';
 const ingestReadings = `mutation Ingest($input: IngestInput!) {
   ingest(input: $input) { settledBatchIds verdicts { index batchId kind error { code message } } }
 }`;
@@ -89,9 +91,10 @@ async function fleet(stage) {
   const { createApiKey } = await client.ask(asAdmin, createKey, { input: { orgId } });
   const headers = { 'x-api-key': createApiKey.secret };
   const macs = Array.from({ length: deviceCount }, (_, i) => macOf(i));
+  const confirmationIds = [];
   for (const hardwareId of macs) {
     const input = { hardwareId, bootId, firmwareVersion: '1.4.2', friendlyName: 'Bench', capabilities: { sensors: ['bme280', 'ds18b20'], features: [] } };
-    await client.ask(headers, registerDevice, { input });
+    confirmationIds.push((await client.ask(headers, registerDevice, { input })).registerDevice.device.confirmationId);
   }
   const acknowledged = new Map(macs.map((mac) => [mac, 0]));
   let next = 0;
@@ -115,7 +118,7 @@ async function fleet(stage) {
         new QueryCommand({
           TableName: stage.tableName('device_readings'),
           KeyConditionExpression: 'hardware_id = :device',
-          ExpressionAttributeValues: { ':device': `${orgId}/${read}` },
+          ExpressionAttributeValues: { ':device': readingsKey({ orgId, hardwareId: read, generation: generationOf(confirmationIds[0]) }).hardware_id },
           ScanIndexForward: false,
           Limit: page,
         }),

@@ -7,6 +7,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { buildBackground } from '../dist/app.js';
 import { loadConfig } from '../dist/config.js';
+import { generationOf } from '../dist/devices/device.js';
 import { deviceKey, readingKey } from '../dist/devices/device-keys.js';
 import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
@@ -81,11 +82,11 @@ const bootId = randomUUID();
 const figures = (requests) => ({ cost_usd_micros: 16_500 * requests, input_tokens: 1500 * requests, output_tokens: 800 * requests, requests });
 const spendId = (orgId, day = today) => ({ orgId, appId: 'chat', label: 'premium', day });
 
-function storedReading(orgId, mac, i) {
+function storedReading(device, i) {
   const timestampMs = Date.now() - 3_600_000 - i * 1000;
   const batchId = `old:${i}`;
   return {
-    ...readingKey({ orgId, hardwareId: mac }, timestampMs, batchId),
+    ...readingKey(device, timestampMs, batchId),
     timestamp_ms: timestampMs,
     batch_id: batchId,
     boot_id: bootId,
@@ -137,16 +138,18 @@ async function fill(stage, { orgs, buckets, devices, history }) {
     'devices',
     macs.slice(1).map((mac) => renamed(device, macs[0], mac)),
   );
+  // The copies share a confirmation id, and with it the generation in the keys of their readings.
+  const generation = generationOf(device.confirmation_id);
   const share = (part) => Math.round(history * part);
   await putAll(
     stage,
     'device_readings',
-    times(share(0.4), (i) => storedReading(orgId, macs[0], i)),
+    times(share(0.4), (i) => storedReading({ orgId, hardwareId: macs[0], generation }, i)),
   );
   await putAll(
     stage,
     'device_readings',
-    times(share(0.2), (i) => storedReading(orgId, macs[1 + (i % (devices - 1))], i)),
+    times(share(0.2), (i) => storedReading({ orgId, hardwareId: macs[1 + (i % (devices - 1))], generation }, i)),
   );
   await putAll(
     stage,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JWK } from 'jose';
@@ -64,6 +65,8 @@ export interface StoreSettings {
   readonly region?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly tablePrefix: string;
+  /** Opens connections to the embedded engine, which no address leads to. */
+  readonly dial?: () => Promise<Socket>;
   /** How calls reach the store: our own lean transport, or the SDK's. */
   readonly client: 'lean' | 'sdk';
 }

@@ -1,7 +1,7 @@
 import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
-import { nodeId } from '../graphql/node.js';
+import { globalIdText, nodeId } from '../graphql/node.js';
 import type { Policy } from '../identity/viewer.js';
 import { badInput } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
@@ -34,7 +34,7 @@ export class OrgAuditResolver {
 
 @Resolver(() => AuditEventType)
 export class AuditEventResolver {
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: globalIdText })
   id(@Root() { orgId, entityId, eventId }: AuditEvent) {
     return nodeId('AuditEvent', orgId, entityId, eventId);
   }

@@ -67,7 +67,7 @@ export class DeviceResolver {
     return devices.delete({ orgId: orgIdFor(viewer, orgId), hardwareId }, actor);
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })
   id(@Root() { orgId, hardwareId }: Device) {
     return nodeId('Device', orgId, hardwareId);
   }

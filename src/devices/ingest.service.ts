@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.js';
 import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { within } from '../lib/timers.js';
-import { type Device, type DeviceCaller, type DeviceReport, maxClockSkewMs, mayServe } from './device.js';
+import { type Device, type DeviceCaller, type DeviceKey, type DeviceReport, maxClockSkewMs, mayServe } from './device.js';
 import type { KeyLines } from './device.service.js';
 import type { DeviceStore } from './device.store.js';
 import { type Parsed, parseReading, type Reading, type Rejection, rejected, type SentReading, senderOf, type Verdict, verdictAfter } from './reading.js';
@@ -84,18 +84,22 @@ export class IngestService {
     // A cheap read may miss a device that registered or changed hands a moment ago. A refusal needs a consistent one.
     const doubtful = refs.filter((_, i) => !isClear(found[i]));
     const sure = doubtful.length > 0 ? (await devices.loadMany(doubtful, { consistent: true })).filter((device) => device !== undefined) : [];
+    const claimed = await this.claimed(key, sure);
     for (const device of sure) {
-      if (isClear(device) || (await this.claimed(key?.ownerId, device, mayServe(key, device)))) senders.served.set(device.hardwareId, device);
+      if (isClear(device) || claimed.has(device)) senders.served.set(device.hardwareId, device);
       else senders.foreign.add(device.hardwareId);
     }
     return senders;
   }
 
-  /** Makes a device whose owner was revoked the caller's, so that a rotated key need not wait for its devices to reboot. */
-  private async claimed(ownerId: string | undefined, device: Device, may: ReturnType<typeof mayServe>): Promise<boolean> {
-    const { devices, keys } = this.deps;
-    if (may !== 'if-owner-revoked' || ownerId === undefined || device.ownerKeyId === undefined) return false;
-    return (await keys.endedLines([device.ownerKeyId])).has(device.ownerKeyId) && (await devices.claim(device, ownerId));
+  /** Makes devices whose owner was revoked the caller's, so that a rotated key need not wait for its devices to reboot. */
+  private async claimed(key: DeviceKey | undefined, devices: readonly Device[]): Promise<ReadonlySet<Device>> {
+    const owned = devices.filter((device) => mayServe(key, device) === 'if-owner-revoked');
+    if (!key || owned.length === 0) return new Set();
+    const ended = await this.deps.keys.endedLines([...new Set(owned.map(({ ownerKeyId }) => ownerKeyId as string))]);
+    const free = owned.filter(({ ownerKeyId }) => ended.has(ownerKeyId as string));
+    const claims = await Promise.all(free.map((device) => this.deps.devices.claim(device, key.ownerId)));
+    return new Set(free.filter((_, i) => claims[i]));
   }
 
   /** At most once a minute per device. A failure here must not lose a reading. */

@@ -67,7 +67,7 @@ export class DeviceReadingResolver {
 
 @Resolver(() => ReadingType)
 export class ReadingResolver {
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })
   id(@Root() { orgId, hardwareId, timestampMs, batchId }: Reading) {
     return nodeId('Reading', orgId, hardwareId, String(timestampMs), batchId);
   }

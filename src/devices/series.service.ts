@@ -68,7 +68,8 @@ export class SeriesService {
           if (value !== undefined) addTo(sums, own, timestampMs, value);
         }
       const reachedMs = page.at(-1)?.timestampMs ?? range.fromMs;
-      if (!budget.spend(page.length) || this.clock.monotonicMs() > untilMs) throw tooLong(range, reachedMs, budget.max);
+      if (!budget.spend(page.length)) throw tooLong(range, reachedMs, `exceeds the maximum of ${budget.max} readings per operation`);
+      if (this.clock.monotonicMs() > untilMs) throw tooLong(range, reachedMs, `takes longer to read than the ${maxDrawMs / 1000} s an operation has for it`);
     }
     return charts.map(({ range: own, sums }) => pointsOf(own, sums));
   }

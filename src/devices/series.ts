@@ -52,12 +52,12 @@ export class ReadingBudget {
   }
 }
 
-/** Says where to cut a range that has too many readings: at the moment back to which it was read. */
-export const tooLong = ({ fromMs, toMs }: SeriesRange, reachedMs: number, max: number): GatewayError =>
+/** Says where to cut a range that cannot be read in one operation: at the moment back to which it was read. */
+export const tooLong = ({ fromMs, toMs }: SeriesRange, reachedMs: number, why: string): GatewayError =>
   badInput({
     path: 'from',
     message:
-      `the range from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()} has too many readings for one operation (at most ${max}); ` +
+      `the range from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()} ${why}; ` +
       `set \`from\` to ${new Date(reachedMs).toISOString()} or later, and ask for the rest in further operations`,
   });
 

@@ -16,7 +16,7 @@ export function leanTransport(endpoint: StoreEndpoint, clock: Clock): Transport 
   let haveExpired = false;
   let connected: Promise<Connection> | undefined;
   const connection = (): Promise<Connection> => {
-    connected ??= connect(sdk).catch((error: unknown) => {
+    connected ??= connect(sdk, endpoint).catch((error: unknown) => {
       // The next call asks the chain again.
       connected = undefined;
       throw error;
@@ -66,7 +66,7 @@ interface Connection {
 }
 
 /** To where the SDK would send a call: its own rules know of `AWS_ENDPOINT_URL`, FIPS, dual stacks and the endpoints of accounts. */
-async function connect(sdk: DynamoDBClient): Promise<Connection> {
+async function connect(sdk: DynamoDBClient, { dial }: StoreEndpoint): Promise<Connection> {
   const { protocol, hostname, port, path } = await new Promise<Destination>((resolve, reject) => {
     const instead = async ({ request }: { readonly request: unknown }) => {
       resolve(request as Destination);
@@ -78,7 +78,14 @@ async function connect(sdk: DynamoDBClient): Promise<Connection> {
   const origin = new URL(`${protocol}//${hostname}${port ? `:${port}` : ''}`);
   const pool = new Pool(origin.origin, {
     connections: 128,
-    connect: { timeout: connectMs },
+    connect: dial
+      ? (_, opened) => {
+          dial().then(
+            (socket) => opened(null, socket),
+            (error: Error) => opened(error, null),
+          );
+        }
+      : { timeout: connectMs },
     headersTimeout: requestMs,
     bodyTimeout: requestMs,
     keepAliveTimeout: 30_000,

@@ -15,8 +15,13 @@ import { systemClock } from '../lib/clock.js';
 import { sleep } from '../lib/timers.js';
 import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
 
-/** Raised with each change to the tables that running code must know of. */
-export const schemaVersion = 1;
+/**
+ * Raised with each change to the tables or their items that running code must know of. Version 2 changed the keys of cost
+ * requests, the hashes of secrets and keys, and the indexes of devices.
+ */
+export const schemaVersion = 2;
+/** Items of stores before this version cannot be read any more. */
+const oldestReadable = 2;
 
 const [backupsReadyMs, mostAttempts] = [1000, 120];
 
@@ -50,6 +55,7 @@ export function tableSchema(definition: TableDefinition) {
 
 /** Creates what is missing and leaves what is there. Returns the tables it made. */
 export async function createTables(admin: TableAdmin): Promise<TableName[]> {
+  await refuseUnreadable(admin);
   const made: TableName[] = [];
   await Promise.all(
     tableNames.map(async (name) => {
@@ -134,14 +140,27 @@ function schemaFaults(name: string, found: TableDescription, wanted: TableDefini
 
 function versionFaults(found: number): string[] {
   if (found > schemaVersion) return [`the store has schema version ${found}, this program knows ${schemaVersion}: install a newer Tollgate`];
+  if (isUnreadable(found)) return [unreadable(found)];
   if (found < schemaVersion) return [`the store has schema version ${found}, this program needs ${schemaVersion}: run \`tollgate tables migrate\``];
   return [];
 }
 
-/** Brings an older store up to this program's version; says what it did. Version 1 is the first: there is nothing before it. */
+/** A store without a version is new, or was made by CloudFormation and not stamped yet. */
+const isUnreadable = (found: number): boolean => found > 0 && found < oldestReadable;
+const unreadable = (found: number): string =>
+  `the store has schema version ${found}, which this program cannot read or convert (it needs ${schemaVersion}): ` +
+  'create a new store under another TABLE_PREFIX, or delete the old tables; with the embedded engine, delete the data folder or name another with TOLLGATE_DATA_DIR';
+
+async function refuseUnreadable({ client, prefix }: TableAdmin): Promise<void> {
+  if (!(await describe(client, `${prefix}limiter`))) return;
+  const found = await readVersion(client, prefix);
+  if (isUnreadable(found)) throw new Error(unreadable(found));
+}
+
+/** Brings a readable older store up to this program's version; says what it did. */
 export async function migrateTables(admin: TableAdmin): Promise<string> {
   const found = await readVersion(admin.client, admin.prefix);
-  if (found > schemaVersion) throw new Error(versionFaults(found)[0]);
+  if (found > schemaVersion || isUnreadable(found)) throw new Error(versionFaults(found)[0]);
   if (found === schemaVersion) return `the store has schema version ${found} already`;
   await createTables(admin);
   return `brought the store from schema version ${found} to ${schemaVersion}`;

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import type { Socket } from 'node:net';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -45,6 +46,8 @@ export interface StoreEndpoint {
   readonly region?: string;
   /** For local engines, which take any; absent: the SDK's own chain. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** Opens connections to an engine that no address leads to. */
+  readonly dial?: () => Promise<Socket>;
 }
 
 export const connectMs = 300;
@@ -52,6 +55,16 @@ export const requestMs = 1000;
 /** Without `info` and `error` the SDK does not format every input and output for them; its chain of credentials calls the others. */
 const logger = { debug() {}, warn() {}, trace() {} } as unknown as NonNullable<DynamoDBClientConfig['logger']>;
 const sockets = { keepAlive: true, maxSockets: 128 };
+
+/** An agent whose connections are opened by `dial`, if there is one. */
+function agentOf({ dial }: StoreEndpoint): HttpAgent {
+  const agent = new HttpAgent(sockets);
+  type Created = (error: Error | null, socket?: Socket) => void;
+  const createConnection = (_options: object, created: Created): void => {
+    dial?.().then((socket) => created(null, socket), created);
+  };
+  return dial ? Object.assign(agent, { createConnection }) : agent;
+}
 
 const settingsOf = ({ endpoint, region, credentials }: StoreEndpoint): DynamoDBClientConfig => ({
   ...(region ? { region } : {}),
@@ -61,7 +74,8 @@ const settingsOf = ({ endpoint, region, credentials }: StoreEndpoint): DynamoDBC
 });
 
 /** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
-export const adminClient = (store: StoreEndpoint): DynamoDBClient => new DynamoDBClient(settingsOf(store));
+export const adminClient = (store: StoreEndpoint): DynamoDBClient =>
+  new DynamoDBClient({ ...settingsOf(store), ...(store.dial ? { requestHandler: new NodeHttpHandler({ httpAgent: agentOf(store) }) } : {}) });
 
 function requestClient(store: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
@@ -72,7 +86,7 @@ function requestClient(store: StoreEndpoint): DynamoDBClient {
       connectionTimeout: connectMs,
       requestTimeout: requestMs,
       throwOnRequestTimeout: true,
-      httpAgent: new HttpAgent(sockets),
+      httpAgent: agentOf(store),
       httpsAgent: new HttpsAgent(sockets),
     }),
   });

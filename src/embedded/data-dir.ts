@@ -8,7 +8,7 @@ export function claimDataDir(dataDir: string): void {
   if (holder > 0 && holder !== process.pid && isTollgate(holder)) {
     throw new Error(`another Tollgate (process ${holder}) uses the data folder ${dataDir}: stop it, or name another folder with TOLLGATE_DATA_DIR`);
   }
-  writeFileSync(path, String(process.pid));
+  writeFileSync(path, String(process.pid), { mode: 0o600 });
 }
 
 /** Alive, and not some other program that was given the number of one that died. */

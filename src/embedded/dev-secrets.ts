@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newSigningKeys } from '../identity/token.js';
 import { randomToken } from '../lib/id.js';
@@ -37,10 +37,13 @@ async function keptSecrets(dataDir: string): Promise<DevSecrets> {
   return made;
 }
 
+/** The folder and what is in it are for their owner alone, also if an older version made them. */
 function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
+    chmodSync(dataDir, 0o700);
+    for (const entry of readdirSync(dataDir, { withFileTypes: true })) if (entry.isFile()) chmodSync(join(dataDir, entry.name), 0o600);
   } catch (error) {
     throw new Error(
       `cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}): make it writable, or name another with TOLLGATE_DATA_DIR`,

@@ -23,7 +23,7 @@ export function staticCost(schema: GraphQLSchema, document: DocumentNode, operat
 
 /** Fields that may read thousands of items for one answer. */
 const heavyFields: ReadonlyMap<string, number> = new Map([
-  ['Device.series', 500],
+  ['Device.series', 100],
   ['Org.resourceCapacity', 500],
   ['Org.resourceUsage', 500],
   ['Org.limitConfigs', 100],

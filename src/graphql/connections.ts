@@ -69,7 +69,7 @@ export class Connections {
     for (const [socket, exchanges] of this.open) {
       for (const [response, exchange] of exchanges) {
         if (!response.writableEnded || response.writableFinished) continue;
-        if (isStuck(exchange, response.writableLength, nowMs)) socket.destroy();
+        if (isStuck(exchange, unsentBytes(socket, response), nowMs)) socket.destroy();
       }
     }
   }
@@ -86,6 +86,12 @@ function isStuck(exchange: Exchange, bytes: number, nowMs: number): boolean {
   if (unread && !isLarge && nowMs - unread.sinceMs > maxUnreadMs) return true;
   exchange.unread = { sinceMs: unread && !isLarge ? unread.sinceMs : nowMs, bytes };
   return false;
+}
+
+/** Node counts a body as waiting until all of it is sent; only the handle of the socket knows how much is left. */
+function unsentBytes(socket: Socket, response: ServerResponse): number {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize: number } | null };
+  return handle ? handle.writeQueueSize + Math.max(0, response.writableLength - socket.writableLength) : response.writableLength;
 }
 
 function finish({ whenDone }: Exchange): void {

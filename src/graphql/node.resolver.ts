@@ -70,7 +70,7 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
 export class NodeResolver {
   @Authorized<Policy>('signed-in')
   @Query(() => Node, { nullable: true, description: 'The object with this global id. Null if it does not exist or belongs to another tenant.' })
-  node(@Arg('id', () => ID) id: string, @Ctx() context: Context) {
+  node(@Arg('id', () => ID, { description: 'The global id: the `id` of any object.' }) id: string, @Ctx() context: Context) {
     const [type = '', ...parts] = parseNodeId(id) ?? [];
     const kind = kinds.get(type);
     const sound = kind?.parts.length === parts.length && kind.parts.every((pattern, i) => pattern.test(parts[i] ?? ''));

@@ -5,9 +5,11 @@ interface NodeLike {
   readonly nodeType: string;
 }
 
-@InterfaceType('Node', { description: 'An object with a global id.', resolveType: ({ nodeType }: NodeLike) => nodeType })
+export const globalIdText = 'Opaque and globally unique. Pass it to `node`.';
+
+@InterfaceType('Node', { description: 'An object that `node` finds by its id.', resolveType: ({ nodeType }: NodeLike) => nodeType })
 export abstract class Node {
-  @Field(() => ID, { description: 'Opaque global id. Pass it to `Query.node`.' })
+  @Field(() => ID, { description: globalIdText })
   readonly id!: string;
 }
 

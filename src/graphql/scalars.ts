@@ -3,11 +3,21 @@ import { GraphQLDateTimeISO, GraphQLSafeInt } from 'graphql-scalars';
 import { uuidPattern } from '../identity/client-id.js';
 import { isDate, isTimeZone } from '../spend/calendar.js';
 
-const renamed = (scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType =>
-  new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: null });
+/** Where the format of each scalar is specified. */
+const specifications = {
+  DateTime: 'https://scalars.graphql.org/andimarek/date-time',
+  LocalDate: 'https://scalars.graphql.org/andimarek/local-date',
+  SafeInt: 'https://www.ecma-international.org/ecma-262/#sec-number.issafeinteger',
+  TimeZone: 'https://www.iana.org/time-zones',
+  UUID: 'https://www.rfc-editor.org/rfc/rfc9562',
+} as const;
+type ScalarName = keyof typeof specifications;
+
+const renamed = (scalar: GraphQLScalarType, name: ScalarName, description: string): GraphQLScalarType =>
+  new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: specifications[name] });
 
 /** A scalar that is a string on the wire and inside. Only input is parsed: an answer holds what was validated when it was stored. */
-function textScalar(name: string, description: string, parse: (text: string) => string | undefined): GraphQLScalarType<string, string> {
+function textScalar(name: ScalarName, description: string, parse: (text: string) => string | undefined): GraphQLScalarType<string, string> {
   const read = (value: unknown): string => {
     const parsed = typeof value === 'string' ? parse(value) : undefined;
     if (parsed === undefined) throw new GraphQLError(`not a ${name}: ${JSON.stringify(value)?.slice(0, 80)}`);
@@ -16,6 +26,7 @@ function textScalar(name: string, description: string, parse: (text: string) => 
   return new GraphQLScalarType({
     name,
     description,
+    specifiedByURL: specifications[name],
     serialize: String,
     parseValue: read,
     parseLiteral: (node: ValueNode) => read(node.kind === Kind.STRING ? node.value : undefined),
@@ -49,19 +60,20 @@ function jsonIn(node: ValueNode, variables: Readonly<Record<string, unknown>> | 
 export const Json = new GraphQLScalarType({
   name: 'JSON',
   description: 'Any JSON value.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   serialize: (value) => value,
   parseValue: (value) => value,
   parseLiteral: (node, variables) => jsonIn(node, variables),
 });
-export const DateTime = renamed(GraphQLDateTimeISO, 'DateTime', 'RFC 3339 instant, UTC.');
-export const LocalDate = textScalar('LocalDate', "Calendar day in the org's time zone, YYYY-MM-DD, from 1970-01-01 to 9999-12-30.", (text) =>
+export const DateTime = renamed(GraphQLDateTimeISO, 'DateTime', 'A moment in time as RFC 3339, returned in UTC with milliseconds.');
+export const LocalDate = textScalar('LocalDate', 'A calendar day in the time zone of the org, YYYY-MM-DD, from 1970-01-01 to 9999-12-30.', (text) =>
   isDate(text) ? text : undefined,
 );
-export const SafeInt = renamed(GraphQLSafeInt, 'SafeInt', 'Whole number up to 2^53-1, sent as a JSON number.');
+export const SafeInt = renamed(GraphQLSafeInt, 'SafeInt', 'A whole number from -(2^53-1) to 2^53-1, sent as a JSON number.');
 export const TimeZone = textScalar('TimeZone', 'IANA time zone name, such as `Europe/Berlin` or `UTC`. Offsets such as `+02:00` are refused.', (text) =>
   isTimeZone(text) ? text : undefined,
 );
-export const Uuid = textScalar('UUID', 'Accepted in either case, answered in lower case: the same id either way.', (text) => {
+export const Uuid = textScalar('UUID', 'UUID of any version. Accepted in upper and lower case, returned in lower case.', (text) => {
   const lower = text.toLowerCase();
   return uuidPattern.test(lower) ? lower : undefined;
 });

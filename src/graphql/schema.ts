@@ -52,10 +52,10 @@ const resolvers: NonEmptyArray<ResolverClass> = [
 ];
 
 /** The one schema. `more` lets a test of the transports bring a field of its own. */
-export function createSchema(more: readonly ResolverClass[] = []): Promise<GraphQLSchema> {
+export async function createSchema(more: readonly ResolverClass[] = []): Promise<GraphQLSchema> {
   // JavaScript runs the decorators of parameters last to first, and type-graphql emits arguments in the order it hears of them.
   getMetadataStorage().params.sort((a, b) => a.index - b.index);
-  return buildSchema({
+  const schema = await buildSchema({
     resolvers: [...resolvers, ...more] as NonEmptyArray<ResolverClass>,
     authChecker,
     authMode: 'error',
@@ -64,4 +64,11 @@ export function createSchema(more: readonly ResolverClass[] = []): Promise<Graph
     // Subscriptions read the store's own logs; nothing is published inside a process.
     pubSub: { publish() {}, subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) }) } as never,
   });
+  for (const [type, description] of [
+    [schema.getQueryType(), 'Reads. Nothing is changed.'],
+    [schema.getMutationType(), 'Changes. The fields of one request are executed one after the other; each fails on its own.'],
+    [schema.getSubscriptionType(), 'Live events, over WebSocket (graphql-transport-ws) or server-sent events.'],
+  ] as const)
+    if (type) type.description = description;
+  return schema;
 }

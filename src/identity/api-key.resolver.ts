@@ -14,7 +14,10 @@ import { orgIdFor, type Policy } from './viewer.js';
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'Creates a key for devices of the org. The secret is shown only in this response.' })
-  createApiKey(@Arg('input', () => CreateApiKeyInput) input: CreateApiKeyInput, @Ctx() { viewer, actor, apiKeys }: Context) {
+  createApiKey(
+    @Arg('input', () => CreateApiKeyInput, { description: 'The key to create.' }) input: CreateApiKeyInput,
+    @Ctx() { viewer, actor, apiKeys }: Context,
+  ) {
     return apiKeys.create({ ...input, orgId: orgIdFor(viewer, input.orgId, 'input.orgId') }, actor);
   }
 
@@ -31,7 +34,7 @@ export class ApiKeyResolver {
     return context.apiKeys.revoke(orgIdFor(context.viewer, orgId), keyId, context.actor);
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'Opaque id of this object. Pass it to `node`.' })
   id(@Root() { orgId, keyId }: ApiKey) {
     return nodeId('ApiKey', orgId, keyId);
   }

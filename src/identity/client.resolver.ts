@@ -20,7 +20,7 @@ export async function requireOwnSecret(context: Context, currentSecret: string |
 export class ClientResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => CreateClientPayload, { nullable: true, description: 'Creates a further client of the org or of one of its apps.' })
-  async createClient(@Arg('input', () => CreateClientInput) input: CreateClientInput, @Ctx() context: Context) {
+  async createClient(@Arg('input', () => CreateClientInput, { description: 'The client to create.' }) input: CreateClientInput, @Ctx() context: Context) {
     const { name, role, currentSecret } = input;
     const appId = input.appId ?? undefined;
     if (appId !== undefined && appIdIssues(appId).length > 0) throw notFound('app');

@@ -1,3 +1,4 @@
+import { addressBucket } from '../lib/address.js';
 import { type GatewayError, rateLimited } from '../lib/errors.js';
 import type { Throttle } from '../lib/throttle.js';
 
@@ -6,7 +7,7 @@ import type { Throttle } from '../lib/throttle.js';
  * after the credential was checked: a right one is accepted from any address at any time.
  */
 export function failedAttempt(throttle: Throttle, address: string, error: GatewayError): GatewayError {
-  const waitMs = throttle.take(address);
+  const waitMs = throttle.take(addressBucket(address));
   if (waitMs === 0) return error;
   return rateLimited('too many failed attempts from this address: wait and try again', waitMs, {
     name: 'failed-attempts',

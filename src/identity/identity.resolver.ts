@@ -28,7 +28,10 @@ export class IdentityResolver {
 
   @Authorized<Policy>('public')
   @Mutation(() => TokenPairType, { nullable: true, description: 'Logs a client in and opens a session of up to 30 days.' })
-  async issueToken(@Arg('input', () => IssueTokenInput) input: IssueTokenInput, @Ctx() { logins, sessions, address, requestId }: Context) {
+  async issueToken(
+    @Arg('input', () => IssueTokenInput, { description: 'The credentials of the client.' }) input: IssueTokenInput,
+    @Ctx() { logins, sessions, address, requestId }: Context,
+  ) {
     return sessions.issue(await logins.logIn(input, { address, requestId, via: 'graphql' }));
   }
 
@@ -61,7 +64,10 @@ export class IdentityResolver {
     nullable: true,
     description: 'Hands out a one-time token for a new secret. Nothing changes until `retrieveSecret` redeems it.',
   })
-  async rotateCredentials(@Arg('input', () => RotateCredentialsInput) input: RotateCredentialsInput, @Ctx() context: Context) {
+  async rotateCredentials(
+    @Arg('input', () => RotateCredentialsInput, { description: 'Whose credentials to rotate, and how.' }) input: RotateCredentialsInput,
+    @Ctx() context: Context,
+  ) {
     const client = rotatedClient(context.viewer, input);
     if (needsOwnSecret(context.viewer, client)) await requireOwnSecret(context, input.currentSecret);
     return context.credentials.rotate(client, input.graceHours, context.actor);

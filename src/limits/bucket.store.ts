@@ -132,7 +132,9 @@ export class BucketStore {
   /** Applies an operation durably, together with others that wait for the same shards. */
   async apply(operation: Operation): Promise<Outcome> {
     this.noteLargest(operation);
-    const lane = `${operation.namespace} ${operation.lease || operation.parts.length > 1 ? 'all' : 'one'} ${operation.parts.map(({ id, set }) => `${shardName(id)} ${set?.version ?? ''}`).join(' ')}`;
+    // With leases apart from those without, because only a lease shows that a repeated transaction was applied before.
+    const kind = operation.lease ? 'lease' : operation.parts.length > 1 ? 'all' : 'one';
+    const lane = `${operation.namespace} ${kind} ${operation.parts.map(({ id, set }) => `${shardName(id)} ${set?.version ?? ''}`).join(' ')}`;
     const outcome = await this.commits.submit(lane, operation);
     if (outcome.kind === 'failed') throw outcome.error;
     return outcome;

@@ -1,7 +1,7 @@
 import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
-import { nodeId } from '../graphql/node.js';
+import { globalIdText, nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
 import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { refuseAny } from '../lib/errors.js';
@@ -26,22 +26,25 @@ import type { UsageWindow, WindowUsage } from './usage.js';
 @Resolver(() => OrgType)
 export class OrgEntityResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => EntityType, { nullable: true, description: 'Also one that was only ever acquired for; its createdAt is then null.' })
-  entity(@Root() { orgId }: Org, @Arg('entityId', () => String) entityId: string, @Ctx() { entities }: Context) {
+  @FieldResolver(() => EntityType, {
+    nullable: true,
+    description: 'The entity with this id. One that was never created is found if it has limits or use. Null if there is none.',
+  })
+  entity(@Root() { orgId }: Org, @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string, @Ctx() { entities }: Context) {
     return entities.find(orgId, entityId);
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => EntityConnection, { description: 'Those created without a parent.' })
+  @FieldResolver(() => EntityConnection, { description: 'Entities that were created without a parent, sorted by id.' })
   entities(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { entities, cursors }: Context) {
     return paginate(page, { cursors, tenant: orgId, field: 'Org.entities' }, idOf, (limit, after) => entities.listChildren(orgId, undefined, limit, after));
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => EntityConnection, { description: 'Those with limits of their own for the resource.' })
+  @FieldResolver(() => EntityConnection, { description: 'Entities that have limits of level ENTITY for the resource, sorted by id.' })
   entitiesWithLimits(
     @Root() { orgId }: Org,
-    @Arg('resource', () => String) resource: string,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { entities, cursors }: Context,
   ) {
@@ -51,25 +54,26 @@ export class OrgEntityResolver {
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ResourceCapacityType)
+  @FieldResolver(() => ResourceCapacityType, { description: 'How much of a limit all entities together have left.' })
   resourceCapacity(
     @Root() { orgId }: Org,
-    @Arg('resource', () => String) resource: string,
-    @Arg('limit', () => String) limit: string,
-    @Arg('parentsOnly', () => Boolean, { defaultValue: false, description: 'Only entities created without a parent.' }) parentsOnly: boolean,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
+    @Arg('limit', () => String, { description: 'The name of the limit.' }) limit: string,
+    @Arg('parentsOnly', () => Boolean, { defaultValue: false, description: 'If true, counts only entities that were created without a parent.' })
+    parentsOnly: boolean,
     @Ctx() { reports, work }: Context,
   ) {
     return reports.capacity(orgId, { resource, limit, parentsOnly }, work.charge);
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => [ResourceUsageType], { description: 'Over all entities. Windows that begin in the range, oldest first.' })
+  @FieldResolver(() => [ResourceUsageType], { description: 'Use of a resource by all entities. Windows that begin in the range, oldest first.' })
   async resourceUsage(
     @Root() { orgId }: Org,
-    @Arg('resource', () => String) resource: string,
-    @Arg('window', () => UsageWindowType) window: UsageWindow,
-    @Arg('from', () => DateTime) from: Date,
-    @Arg('to', () => DateTime) to: Date,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
+    @Arg('window', () => UsageWindowType, { description: 'The length of the windows.' }) window: UsageWindow,
+    @Arg('from', () => DateTime, { description: 'Start of the range, included.' }) from: Date,
+    @Arg('to', () => DateTime, { description: 'End of the range, not included.' }) to: Date,
     @Ctx() { reports, work }: Context,
   ) {
     const windows = await reports.usageOfResource(orgId, resource, { window, from, to }, work.charge);
@@ -80,71 +84,94 @@ export class OrgEntityResolver {
 @Resolver(() => EntityType)
 export class EntityResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => EntityType, { nullable: true })
-  createEntity(@Arg('input', () => CreateEntityInput) { orgId, ...request }: CreateEntityInput, @Ctx() { viewer, actor, entities }: Context) {
+  @Mutation(() => EntityType, { nullable: true, description: 'Creates an entity. An entity need not be created to be acquired for.' })
+  createEntity(
+    @Arg('input', () => CreateEntityInput, { description: 'The entity.' }) { orgId, ...request }: CreateEntityInput,
+    @Ctx() { viewer, actor, entities }: Context,
+  ) {
     return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => Boolean, { nullable: true, description: 'With its limits and buckets; what it has used stays on record. False where there was nothing.' })
+  @Mutation(() => Boolean, {
+    nullable: true,
+    description: 'Deletes an entity with its limits and buckets. Its usage stays on record. False if there was nothing.',
+  })
   deleteEntity(
-    @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
-    @Arg('entityId', () => String) entityId: string,
+    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+    orgId: string | null | undefined,
+    @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string,
     @Ctx() { viewer, actor, entities }: Context,
   ) {
     return entities.delete(orgIdFor(viewer, orgId), entityId, actor);
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: globalIdText })
   id(@Root() { orgId, entityId }: Entity) {
     return nodeId('Entity', orgId, entityId);
   }
 
-  @FieldResolver(() => EntityType, { nullable: true })
+  @FieldResolver(() => EntityType, { nullable: true, description: 'The parent. Null if the entity has none.' })
   parent(@Root() { orgId, parentId }: Entity, @Ctx() { loaders }: Context) {
     return parentId === undefined ? null : loaders.entity({ orgId, entityId: parentId });
   }
 
-  @FieldResolver(() => EntityConnection)
+  @FieldResolver(() => EntityConnection, { description: 'Entities whose parent this is, sorted by id.' })
   children(@Root() { orgId, entityId }: Entity, @Args(() => PageArgs) page: PageArgs, @Ctx() { entities, cursors }: Context) {
     const listing = { cursors, tenant: orgId, field: `Entity.children ${entityId}` };
     return paginate(page, listing, idOf, (limit, after) => entities.listChildren(orgId, entityId, limit, after));
   }
 
-  @FieldResolver(() => [BucketType], { description: 'By resource.' })
+  @FieldResolver(() => [BucketType], { description: 'The buckets of the entity, sorted by resource.' })
   buckets(@Root() { orgId, entityId }: Entity, @Ctx() { reports, work }: Context) {
     return reports.bucketsOf(orgId, entityId, work.charge);
   }
 
-  @FieldResolver(() => BucketType, { nullable: true })
-  bucket(@Root() { orgId, entityId }: Entity, @Arg('resource', () => String) resource: string, @Ctx() { reports }: Context) {
+  @FieldResolver(() => BucketType, { nullable: true, description: 'The bucket for a resource. Null if nothing was ever taken from it, or it has expired.' })
+  bucket(
+    @Root() { orgId, entityId }: Entity,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
+    @Ctx() { reports }: Context,
+  ) {
     return reports.bucket(orgId, entityId, resource);
   }
 
-  @FieldResolver(() => EffectiveLimitsType)
-  async effectiveLimits(@Root() { orgId, entityId }: Entity, @Arg('resource', () => String) resource: string, @Ctx() { namespaces, resolution }: Context) {
+  @FieldResolver(() => EffectiveLimitsType, { description: 'The limits that an acquire for this entity is judged by.' })
+  async effectiveLimits(
+    @Root() { orgId, entityId }: Entity,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
+    @Ctx() { namespaces, resolution }: Context,
+  ) {
     refuseAny(resourceIssues(resource, 'resource'));
     const { set, source, onUnavailable } = await resolution.resolve(orgId, await namespaces.of(orgId), entityId, resource);
     return { limits: set?.limits ?? [], source, onUnavailable };
   }
 
-  @FieldResolver(() => AvailabilityType, { description: 'What an acquire would find, changing nothing.' })
+  @FieldResolver(() => AvailabilityType, { description: 'The answer that an acquire would get now. Nothing is taken.' })
   availability(
     @Root() { orgId, entityId }: Entity,
-    @Arg('resource', () => String) resource: string,
-    @Arg('consume', () => [ConsumeInput], { nullable: true, description: 'Absent: 0 of each limit.' }) consume: ConsumeInput[] | null | undefined,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
+    @Arg('consume', () => [ConsumeInput], { nullable: true, description: 'The amounts that the acquire would take. Default: 0 of each limit.' }) consume:
+      | ConsumeInput[]
+      | null
+      | undefined,
     @Ctx() { limits }: Context,
   ) {
     return limits.availability(orgId, { entityId, resource, consume: consume ?? [] });
   }
 
-  @FieldResolver(() => UsageSnapshotConnection, { description: 'Windows that begin in the range, oldest first, the current one included.' })
+  @FieldResolver(() => UsageSnapshotConnection, {
+    description: 'Use by this entity. Windows that begin in the range, oldest first, including the current one.',
+  })
   usage(
     @Root() { orgId, entityId }: Entity,
-    @Arg('window', () => UsageWindowType) window: UsageWindow,
-    @Arg('resource', () => String, { nullable: true, description: 'Absent: each of them.' }) resource: string | null | undefined,
-    @Arg('from', () => DateTime, { nullable: true, description: 'Absent: as far back as there is any.' }) from: Date | null | undefined,
-    @Arg('to', () => DateTime, { nullable: true, description: 'Absent: now.' }) to: Date | null | undefined,
+    @Arg('window', () => UsageWindowType, { description: 'The length of the windows.' }) window: UsageWindow,
+    @Arg('resource', () => String, { nullable: true, description: 'The resource. Default: each of them.' }) resource: string | null | undefined,
+    @Arg('from', () => DateTime, { nullable: true, description: 'Start of the range, included. Default: as far back as usage is kept.' }) from:
+      | Date
+      | null
+      | undefined,
+    @Arg('to', () => DateTime, { nullable: true, description: 'End of the range, not included. Default: now.' }) to: Date | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { reports, cursors, work }: Context,
   ) {
@@ -159,7 +186,7 @@ export class EntityResolver {
 
 @Resolver(() => BucketType)
 export class BucketResolver {
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: globalIdText })
   id(@Root() { orgId, entityId, resource }: Bucket) {
     return nodeId('Bucket', orgId, entityId, resource);
   }

@@ -7,176 +7,188 @@ import { LimitType } from './limit.types.js';
 import { type UsageWindow, usageWindows } from './usage.js';
 
 export const UsageWindowType = enumOf<UsageWindow>(usageWindows);
-registerEnumType(UsageWindowType, { name: 'UsageWindow', description: 'Hours, days and months of UTC.' });
+registerEnumType(UsageWindowType, {
+  name: 'UsageWindow',
+  description: 'The length of a window of time. Windows begin at full hours, days and months of UTC.',
+  valuesConfig: {
+    HOURLY: { description: 'One hour.' },
+    DAILY: { description: 'One day.' },
+    MONTHLY: { description: 'One month.' },
+  },
+});
 
-@InputType()
+@InputType({ description: 'A name and a value to keep with an entity.' })
 export class MetadataInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The name. Unique within an entity.' })
   readonly name!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The value.' })
   readonly value!: string;
 }
 
-@ObjectType('Metadata')
+@ObjectType('Metadata', { description: 'A name and a value that are kept with an entity.' })
 export class MetadataType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name.' })
   readonly name!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The value.' })
   readonly value!: string;
 }
 
-@InputType()
+@InputType({ description: 'An entity to create.' })
 export class CreateEntityInput {
-  @Field(() => Uuid, { nullable: true })
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
   readonly orgId?: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. Unique within the org.' })
   readonly entityId!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'A name for people.' })
   readonly name?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The parent, which must exist.' })
   readonly parentId?: string | null;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Every acquire on this entity also takes from its parent.' })
+  @Field(() => Boolean, { defaultValue: false, description: 'If true, each acquire for this entity also takes from its parent.' })
   readonly cascade!: boolean;
 
-  @Field(() => [MetadataInput], { defaultValue: [], description: 'At most 32 pairs.' })
+  @Field(() => [MetadataInput], { defaultValue: [], description: 'Up to 32 pairs.' })
   readonly metadata!: MetadataInput[];
 }
 
-@ObjectType('Entity', { implements: Node, description: 'Whom limits are for: a user, a team, a project.' })
+@ObjectType('Entity', { implements: Node, description: 'Something that limits apply to, such as a user, a team or a project.' })
 export class EntityType extends Node {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The id by which `acquire` refers to this entity. Unique within the org.' })
   readonly entityId!: string;
 
-  @Field(() => String, { nullable: true, simple: true })
+  @Field(() => String, { nullable: true, simple: true, description: 'A name for people.' })
   readonly name?: string;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'If true, each acquire for this entity also takes from its parent.' })
   readonly cascade!: boolean;
 
-  @Field(() => [MetadataType], { simple: true })
+  @Field(() => [MetadataType], { simple: true, description: 'The pairs that were set when the entity was created.' })
   readonly metadata!: MetadataType[];
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'Null where it was only ever acquired for.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'When it was created. Null for an entity that was never created and is known only by its limits or its use.',
+  })
   readonly createdAt?: Date;
 }
 
 export const EntityConnection = connectionType('Entity', () => EntityType);
 
-@ObjectType('BucketLimit')
+@ObjectType('BucketLimit', { description: 'One limit of a bucket with its tokens.' })
 export class BucketLimitType {
-  @Field(() => LimitType, { simple: true })
+  @Field(() => LimitType, { simple: true, description: 'The limit as it was when the bucket was last written.' })
   readonly limit!: LimitType;
 
-  @Field(() => SafeInt, { simple: true, description: 'Now, refill included; negative while in debt.' })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens available now, including the refill. Negative while the limit is in debt.' })
   readonly available!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens taken since the bucket was made, less what was given back.' })
   readonly totalConsumed!: number;
 }
 
-@ObjectType('Bucket', { implements: Node, description: 'The tokens of an entity for a resource, under the limits it was last written with.' })
+@ObjectType('Bucket', { implements: Node, description: 'The tokens of an entity for a resource, under the limits of its last write.' })
 export class BucketType extends Node {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The entity whose tokens these are.' })
   readonly entityId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The resource that the tokens are for.' })
   readonly resource!: string;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: 'Number of items that the bucket is spread over. A hot bucket gets more.' })
   readonly shardCount!: number;
 
-  @Field(() => [BucketLimitType], { simple: true })
+  @Field(() => [BucketLimitType], { simple: true, description: 'One per limit of the bucket.' })
   readonly limits!: BucketLimitType[];
 }
 
-@ObjectType('UsageCounter')
+@ObjectType('UsageCounter', { description: 'Tokens consumed of one limit.' })
 export class UsageCounterType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name of the limit.' })
   readonly limit!: string;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
   readonly consumed!: number;
 }
 
-@ObjectType('UsageSnapshot')
+@ObjectType('UsageSnapshot', { description: 'Use of one resource by one entity in one window of time.' })
 export class UsageSnapshotType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The entity.' })
   readonly entityId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The resource.' })
   readonly resource!: string;
 
-  @Field(() => UsageWindowType, { simple: true })
+  @Field(() => UsageWindowType, { simple: true, description: 'The length of the window.' })
   readonly window!: UsageWindow;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
   readonly windowStart!: Date;
 
-  @Field(() => DateTime, { simple: true, description: 'The first moment after it.' })
+  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
   readonly windowEnd!: Date;
 
-  @Field(() => [UsageCounterType], { simple: true })
+  @Field(() => [UsageCounterType], { simple: true, description: 'One per limit, sorted by name.' })
   readonly counters!: UsageCounterType[];
 
-  @Field(() => SafeInt, { simple: true, description: 'Acquires that were granted.' })
+  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that were granted.' })
   readonly totalEvents!: number;
 }
 
 export const UsageSnapshotConnection = connectionType('UsageSnapshot', () => UsageSnapshotType);
 
-@ObjectType('ResourceUsage')
+@ObjectType('ResourceUsage', { description: 'Use of one resource by all entities in one window of time.' })
 export class ResourceUsageType {
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
   readonly windowStart!: Date;
 
-  @Field(() => DateTime, { simple: true, description: 'The first moment after it.' })
+  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
   readonly windowEnd!: Date;
 
-  @Field(() => [UsageCounterType], { simple: true })
+  @Field(() => [UsageCounterType], { simple: true, description: 'One per limit, sorted by name.' })
   readonly counters!: UsageCounterType[];
 
-  @Field(() => SafeInt, { simple: true, description: 'How many entities have used it.' })
+  @Field(() => SafeInt, { simple: true, description: 'Number of entities that used the resource.' })
   readonly entities!: number;
 }
 
-@ObjectType('EntityCapacity')
+@ObjectType('EntityCapacity', { description: 'How much of a limit one entity has left.' })
 export class EntityCapacityType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The entity.' })
   readonly entityId!: string;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'The capacity of the limit.' })
   readonly capacity!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens available now, at most the capacity. Negative while the limit is in debt.' })
   readonly available!: number;
 
-  @Field(() => Float, { simple: true })
+  @Field(() => Float, { simple: true, description: 'Share of the capacity that is in use, in percent.' })
   readonly utilizationPct!: number;
 }
 
-@ObjectType('ResourceCapacity')
+@ObjectType('ResourceCapacity', { description: 'How much of a limit all entities together have left.' })
 export class ResourceCapacityType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The resource.' })
   readonly resource!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name of the limit.' })
   readonly limit!: string;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Sum of the capacities.' })
   readonly totalCapacity!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Sum of the available tokens.' })
   readonly totalAvailable!: number;
 
-  @Field(() => Float, { simple: true })
+  @Field(() => Float, { simple: true, description: 'Share of the total capacity that is in use, in percent.' })
   readonly utilizationPct!: number;
 
-  @Field(() => [EntityCapacityType], { simple: true })
+  @Field(() => [EntityCapacityType], { simple: true, description: 'One per entity that has a bucket with this limit, sorted by id.' })
   readonly entities!: EntityCapacityType[];
 }

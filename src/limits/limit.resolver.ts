@@ -31,55 +31,85 @@ function leaseFor({ viewer, leases }: Context, leaseId: string): LeaseHandle {
 @Resolver()
 export class LimitResolver {
   @Authorized<Policy>('limits:use')
-  @Query(() => AvailabilityType, { description: 'What an acquire would find, changing nothing.' })
+  @Query(() => AvailabilityType, { description: 'The answer that an acquire would get now. Nothing is taken.' })
   availability(
-    @Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined,
-    @Arg('entityId', () => String) entityId: string,
-    @Arg('resource', () => String) resource: string,
-    @Arg('consume', () => [ConsumeInput], { nullable: true, description: 'Absent: 0 of each limit.' }) consume: ConsumeInput[] | null | undefined,
+    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+    orgId: string | null | undefined,
+    @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string,
+    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
+    @Arg('consume', () => [ConsumeInput], { nullable: true, description: 'The amounts that the acquire would take. Default: 0 of each limit.' }) consume:
+      | ConsumeInput[]
+      | null
+      | undefined,
     @Ctx() { viewer, limits }: Context,
   ) {
     return limits.availability(orgIdFor(viewer, orgId), { entityId, resource, consume: consume ?? [] });
   }
 
   @Authorized<Policy>('limits:use')
-  @Mutation(() => AcquireResultType, { nullable: true, description: 'Takes tokens, or says when to try again.' })
-  async acquire(@Arg('input', () => AcquireInput) input: AcquireInput, @Ctx() { viewer, limits, limited }: Context) {
+  @Mutation(() => AcquireResultType, {
+    nullable: true,
+    description: 'Takes tokens from the bucket of an entity, or says when to retry. Idempotent with `requestId`.',
+  })
+  async acquire(
+    @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
+    @Ctx() { viewer, limits, limited }: Context,
+  ) {
     const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input);
     if (result.kind === 'RateLimited') limited(result);
     return result;
   }
 
   @Authorized<Policy>('limits:use')
-  @Mutation(() => LeaseAdjustmentType, { nullable: true, description: 'Corrects what a lease took, once the true cost is known.' })
-  adjustLease(@Arg('input', () => AdjustLeaseInput) { leaseId, adjust, idempotencyKey }: AdjustLeaseInput, @Ctx() context: Context) {
+  @Mutation(() => LeaseAdjustmentType, {
+    nullable: true,
+    description: 'Corrects what a lease has taken when the true cost is known. Idempotent with `idempotencyKey`.',
+  })
+  adjustLease(
+    @Arg('input', () => AdjustLeaseInput, { description: 'The lease and the correction.' }) { leaseId, adjust, idempotencyKey }: AdjustLeaseInput,
+    @Ctx() context: Context,
+  ) {
     return context.leases.adjust(leaseId, leaseFor(context, leaseId), adjust, idempotencyKey ?? newUuid());
   }
 
   @Authorized<Policy>('limits:use')
-  @Mutation(() => LeaseAdjustmentType, { nullable: true, description: 'Gives back all that the lease took; applies once.' })
-  releaseLease(@Arg('leaseId', () => String) leaseId: string, @Ctx() context: Context) {
+  @Mutation(() => LeaseAdjustmentType, { nullable: true, description: 'Gives back all tokens that the lease has out. Idempotent.' })
+  releaseLease(@Arg('leaseId', () => String, { description: 'The `leaseId` of a Lease that has not expired.' }) leaseId: string, @Ctx() context: Context) {
     return context.leases.release(leaseId, leaseFor(context, leaseId));
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => LimitConfigType, { nullable: true, description: 'Sets the limits of a level, in place of all that it had.' })
-  setLimits(@Arg('input', () => SetLimitsInput) { orgId, ...request }: SetLimitsInput, @Ctx() { viewer, actor, limitConfigs }: Context) {
+  @Mutation(() => LimitConfigType, {
+    nullable: true,
+    description: 'Sets the limits of a level and replaces all that it had. Buckets are converted at their next use.',
+  })
+  setLimits(
+    @Arg('input', () => SetLimitsInput, { description: 'The level and its limits.' }) { orgId, ...request }: SetLimitsInput,
+    @Ctx() { viewer, actor, limitConfigs }: Context,
+  ) {
     return limitConfigs.set(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => Boolean, { nullable: true, description: 'False where there was nothing.' })
-  deleteLimits(@Arg('input', () => DeleteLimitsInput) { orgId, ...request }: DeleteLimitsInput, @Ctx() { viewer, actor, limitConfigs }: Context) {
+  @Mutation(() => Boolean, { nullable: true, description: 'Deletes the limits of a level. False if the level had none.' })
+  deleteLimits(
+    @Arg('input', () => DeleteLimitsInput, { description: 'The level.' }) { orgId, ...request }: DeleteLimitsInput,
+    @Ctx() { viewer, actor, limitConfigs }: Context,
+  ) {
     return limitConfigs.delete(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => Boolean, {
     nullable: true,
-    description: 'Deletes every limiter item of the org. Leases that are out are then unknown; the audit trail stays.',
+    description:
+      'Deletes all limits, entities, buckets and usage of the org. Leases that are out become NOT_FOUND. The audit trail stays. False if there was nothing.',
   })
-  purgeLimiter(@Arg('orgId', () => Uuid, { nullable: true }) orgId: string | null | undefined, @Ctx() { viewer, actor, namespaces }: Context) {
+  purgeLimiter(
+    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+    orgId: string | null | undefined,
+    @Ctx() { viewer, actor, namespaces }: Context,
+  ) {
     return namespaces.purge(orgIdFor(viewer, orgId), actor);
   }
 }
@@ -105,19 +135,25 @@ export class LimitConfigResolver {
 @Resolver(() => OrgType)
 export class OrgLimitResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => LimitConfigType, { nullable: true })
+  @FieldResolver(() => LimitConfigType, { nullable: true, description: 'The limits that are set at one level. Null if none are set there.' })
   limitConfig(
     @Root() { orgId }: Org,
-    @Arg('level', () => LimitLevelType) level: LimitLevel,
-    @Arg('resource', () => String, { nullable: true }) resource: string | null | undefined,
-    @Arg('entityId', () => String, { nullable: true }) entityId: string | null | undefined,
+    @Arg('level', () => LimitLevelType, { description: 'The level.' }) level: LimitLevel,
+    @Arg('resource', () => String, { nullable: true, description: 'The resource. Required at levels RESOURCE and ENTITY.' }) resource:
+      | string
+      | null
+      | undefined,
+    @Arg('entityId', () => String, { nullable: true, description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY.' }) entityId:
+      | string
+      | null
+      | undefined,
     @Ctx() { limitConfigs }: Context,
   ) {
     return limitConfigs.load(orgId, { level, resource, entityId });
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => [LimitConfigType], { description: "The system's and every resource's." })
+  @FieldResolver(() => [LimitConfigType], { description: 'The limits of level SYSTEM and of each resource (level RESOURCE).' })
   limitConfigs(@Root() { orgId }: Org, @Ctx() { limitConfigs, loaders, work }: Context) {
     return loaders.once(`limitConfigs ${orgId}`, () => limitConfigs.listDefaults(orgId, work.charge));
   }

@@ -5,247 +5,280 @@ import type { Lease, RateLimited } from './limit.service.js';
 import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './resolution.js';
 
 export const LimitLevelType = enumOf<LimitLevel>(limitLevels);
-registerEnumType(LimitLevelType, { name: 'LimitLevel', description: 'From the weakest to the strongest: the strongest that has any limits counts, whole.' });
+registerEnumType(LimitLevelType, {
+  name: 'LimitLevel',
+  description: 'Where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged.',
+  valuesConfig: {
+    SYSTEM: { description: 'All entities and resources of the org.' },
+    RESOURCE: { description: 'All entities, for one resource.' },
+    ENTITY_DEFAULT: { description: 'One entity, for all resources.' },
+    ENTITY: { description: 'One entity, for one resource.' },
+  },
+});
 
 export const OnUnavailableType = enumOf<OnUnavailable>(unavailablePolicies);
-registerEnumType(OnUnavailableType, { name: 'OnUnavailable', description: 'What an acquire does when the store does not answer.' });
+registerEnumType(OnUnavailableType, {
+  name: 'OnUnavailable',
+  description: 'What an acquire does while the database is unavailable.',
+  valuesConfig: {
+    ALLOW: { description: 'Grants a lease with `degraded: true`, which takes nothing.' },
+    BLOCK: { description: 'Fails with SERVICE_UNAVAILABLE.' },
+  },
+});
 
-@ObjectType('Limit')
+@ObjectType('Limit', { description: 'One limit of a bucket: it refills by `refillAmount` tokens per `refillPeriodSecs`, up to `burst`.' })
 export class LimitType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The name by which `consume` and `adjust` refer to this limit.' })
   readonly name!: string;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens sustained over a refill period.' })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens that the limit sustains per refill period.' })
   readonly capacity!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Ceiling of the bucket; at least the capacity.' })
+  @Field(() => SafeInt, { simple: true, description: 'Maximum number of tokens that the bucket holds. At least `capacity`.' })
   readonly burst!: number;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens that come back per refill period, continuously.' })
   readonly refillAmount!: number;
 
-  @Field(() => Int, { simple: true })
+  @Field(() => Int, { simple: true, description: 'Length of the refill period in seconds.' })
   readonly refillPeriodSecs!: number;
 }
 
-@InputType()
+@InputType({ description: 'A limit to set, or to bring along with an acquire.' })
 export class LimitInput {
-  @Field(() => String)
+  @Field(() => String, { description: '1–64 of A-Z a-z 0-9 _ . -, first a letter. Unique among the limits of a level.' })
   readonly name!: string;
 
-  @Field(() => SafeInt)
+  @Field(() => SafeInt, { description: 'Tokens that the limit sustains per refill period, 1–10^15.' })
   readonly capacity!: number;
 
-  @Field(() => SafeInt, { nullable: true, description: 'Absent: the capacity.' })
+  @Field(() => SafeInt, { nullable: true, description: 'Maximum number of tokens that the bucket holds. At least `capacity`. Default: `capacity`.' })
   readonly burst?: number | null;
 
-  @Field(() => SafeInt, { nullable: true, description: 'Absent: the capacity.' })
+  @Field(() => SafeInt, { nullable: true, description: 'Tokens that come back per refill period, 1–10^15. Default: `capacity`.' })
   readonly refillAmount?: number | null;
 
-  @Field(() => Int, { defaultValue: 60 })
+  @Field(() => Int, { defaultValue: 60, description: 'Length of the refill period in seconds, 1–10^9.' })
   readonly refillPeriodSecs!: number;
 }
 
-@ObjectType('LimitConfig', { description: 'What is set at one level.' })
+@ObjectType('LimitConfig', { description: 'The limits that are set at one level.' })
 export class LimitConfigType {
-  @Field(() => LimitLevelType)
+  @Field(() => LimitLevelType, { description: 'The level at which the limits are set.' })
   readonly level!: LimitLevel;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The resource that the limits are for. Set at levels RESOURCE and ENTITY.' })
   readonly resource?: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The entity that the limits are for. Set at levels ENTITY_DEFAULT and ENTITY.' })
   readonly entityId?: string;
 
-  @Field(() => [LimitType], { simple: true })
+  @Field(() => [LimitType], { simple: true, description: 'The limits of this level.' })
   readonly limits!: LimitType[];
 
-  @Field(() => OnUnavailableType, { nullable: true, simple: true })
+  @Field(() => OnUnavailableType, {
+    nullable: true,
+    simple: true,
+    description: 'What an acquire does while the database is unavailable. Set at level SYSTEM only; null means BLOCK.',
+  })
   readonly onUnavailable?: OnUnavailable;
 
-  @Field(() => Int, { simple: true, description: 'Goes up by one with every change.' })
+  @Field(() => Int, { simple: true, description: 'Increases by one with each change of this level.' })
   readonly version!: number;
 }
 
-@ObjectType('EffectiveLimits')
+@ObjectType('EffectiveLimits', { description: 'The limits that an acquire is judged by.' })
 export class EffectiveLimitsType {
-  @Field(() => [LimitType], { simple: true })
+  @Field(() => [LimitType], { simple: true, description: 'The limits of the strongest level that has any. Empty if none are set.' })
   readonly limits!: readonly LimitType[];
 
-  @Field(() => LimitLevelType, { nullable: true, simple: true, description: 'The level that the limits come from; null where none are set.' })
+  @Field(() => LimitLevelType, { nullable: true, simple: true, description: 'The level that the limits come from. Null if none are set.' })
   readonly source?: LimitLevel;
 
-  @Field(() => OnUnavailableType, { simple: true })
+  @Field(() => OnUnavailableType, { simple: true, description: 'What an acquire does while the database is unavailable.' })
   readonly onUnavailable!: OnUnavailable;
 }
 
-@InputType()
+@InputType({ description: 'The limits of one level, which replace all limits of that level.' })
 export class SetLimitsInput {
-  @Field(() => Uuid, { nullable: true })
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
   readonly orgId?: string | null;
 
-  @Field(() => LimitLevelType)
+  @Field(() => LimitLevelType, { description: 'The level to set.' })
   readonly level!: LimitLevel;
 
-  @Field(() => String, { nullable: true, description: 'At levels RESOURCE and ENTITY.' })
+  @Field(() => String, { nullable: true, description: 'The resource. Required at levels RESOURCE and ENTITY; leave it out at the others.' })
   readonly resource?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'At levels ENTITY_DEFAULT and ENTITY.' })
+  @Field(() => String, { nullable: true, description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others.' })
   readonly entityId?: string | null;
 
-  @Field(() => [LimitInput], { description: '1 to 10, in place of all that the level had.' })
+  @Field(() => [LimitInput], { description: '1–10 limits. They replace all limits of the level.' })
   readonly limits!: LimitInput[];
 
-  @Field(() => OnUnavailableType, { nullable: true, description: 'At level SYSTEM only; absent: BLOCK.' })
+  @Field(() => OnUnavailableType, {
+    nullable: true,
+    description: 'What an acquire does while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK.',
+  })
   readonly onUnavailable?: OnUnavailable | null;
 }
 
-@InputType()
+@InputType({ description: 'The level whose limits are deleted.' })
 export class DeleteLimitsInput {
-  @Field(() => Uuid, { nullable: true })
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
   readonly orgId?: string | null;
 
-  @Field(() => LimitLevelType)
+  @Field(() => LimitLevelType, { description: 'The level to delete.' })
   readonly level!: LimitLevel;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The resource. Required at levels RESOURCE and ENTITY; leave it out at the others.' })
   readonly resource?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others.' })
   readonly entityId?: string | null;
 }
 
-@InputType()
+@InputType({ description: 'An amount of one limit.' })
 export class ConsumeInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The name of the limit.' })
   readonly limit!: string;
 
-  @Field(() => SafeInt)
+  @Field(() => SafeInt, { description: 'Whole tokens, up to 10^15. Negative only in `adjust`, where it gives tokens back.' })
   readonly amount!: number;
 }
 
-@ObjectType('LimitStatus')
+@ObjectType('LimitStatus', { description: 'How one limit of a bucket stands.' })
 export class LimitStatusType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The entity whose bucket this is: the one named in the request or its parent.' })
   readonly entityId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The resource of the bucket.' })
   readonly resource!: string;
 
-  @Field(() => LimitType, { simple: true })
+  @Field(() => LimitType, { simple: true, description: 'The limit that was checked.' })
   readonly limit!: LimitType;
 
-  @Field(() => SafeInt, { simple: true })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens that were asked for.' })
   readonly requested!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'In a Lease: what is left after it. Elsewhere: what there is now.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'In a Lease: tokens left after it. Elsewhere: tokens available now. Negative while the limit is in debt.',
+  })
   readonly available!: number;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'True if the limit does not have the tokens that were asked for.' })
   readonly exceeded!: boolean;
 
-  @Field(() => Float, { simple: true })
+  @Field(() => Float, { simple: true, description: 'Seconds until the requested tokens are available if nobody else takes any. 0 if they are available.' })
   readonly retryAfterSecs!: number;
 }
 
-@ObjectType('Availability')
+@ObjectType('Availability', { description: 'The answer that an acquire would get now. Nothing is taken.' })
 export class AvailabilityType {
-  @Field(() => [LimitStatusType], { simple: true })
+  @Field(() => [LimitStatusType], { simple: true, description: 'One per limit of the entity, and of its parent if the acquire cascades.' })
   readonly statuses!: LimitStatusType[];
 
-  @Field(() => Float, { simple: true, description: '0 where it would be let through.' })
+  @Field(() => Float, { simple: true, description: 'Seconds until an acquire would be granted if nobody else takes any tokens. 0 if it would be granted now.' })
   readonly retryAfterSecs!: number;
 }
 
-@InputType()
+@InputType({ description: 'What to take, and for whom.' })
 export class AcquireInput {
-  @Field(() => Uuid, { nullable: true })
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
   readonly orgId?: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.' })
   readonly entityId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter.' })
   readonly resource!: string;
 
-  @Field(() => [ConsumeInput], { description: 'All of it is taken, or none. Limits left out are asked for 0.' })
+  @Field(() => [ConsumeInput], { description: 'The amounts to take. All of them are taken or none. A limit that is left out counts as 0.' })
   readonly consume!: ConsumeInput[];
 
-  @Field(() => [LimitInput], { nullable: true, description: 'Outranks the stored limits; callers that share a bucket send the same.' })
+  @Field(() => [LimitInput], { nullable: true, description: 'Limits to use instead of the stored ones. All callers that share a bucket must send the same.' })
   readonly limits?: LimitInput[] | null;
 
   @Field(() => Uuid, {
     nullable: true,
-    description: 'Sent again with the same id within 24 hours, the first lease comes back and nothing more is taken.',
+    description:
+      'Makes a retry safe: within 24 hours the same id returns the first lease and takes nothing more. The same id with another request is an IDEMPOTENCY_CONFLICT.',
   })
   readonly requestId?: string | null;
 }
 
-@ObjectType('Lease')
+@ObjectType('Lease', { description: 'Tokens that were taken. Adjust the lease when the true cost is known, or release it.' })
 export class LeaseType {
-  @Field(() => String, { simple: true, description: 'Opaque; hand it to adjustLease or releaseLease.' })
+  @Field(() => String, { simple: true, description: 'Opaque. Pass it to `adjustLease` or `releaseLease`.' })
   readonly leaseId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The entity that the tokens were taken for.' })
   readonly entityId!: string;
 
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The resource that the tokens were taken from.' })
   readonly resource!: string;
 
-  @Field(() => [LimitStatusType], { simple: true })
+  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit stands after this lease. Empty if `degraded`.' })
   readonly statuses!: LimitStatusType[];
 
-  @Field(() => Boolean, { simple: true, description: 'True when it was let through because the store did not answer and the policy is ALLOW.' })
+  @Field(() => Boolean, { simple: true, description: 'True if nothing was taken because the database was unavailable and the policy is ALLOW.' })
   readonly degraded!: boolean;
 
-  @Field(() => DateTime, { simple: true })
+  @Field(() => DateTime, { simple: true, description: 'The lease cannot be adjusted or released after this. The tokens stay taken.' })
   readonly expiresAt!: Date;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'True if an earlier call with the same `requestId` took the tokens. This call took none.' })
   readonly replayed!: boolean;
 }
 
-@ObjectType('RateLimited')
+@ObjectType('RateLimited', { description: 'The tokens are not available. Nothing was taken.' })
 export class RateLimitedType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'Which limits refused, and when to retry.' })
   readonly message!: string;
 
-  @Field(() => [LimitStatusType], { simple: true, description: "The statuses of every limit checked, the parent's included." })
+  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit that was checked stands, including those of the parent.' })
   readonly statuses!: LimitStatusType[];
 
-  @Field(() => [LimitStatusType], { simple: true })
+  @Field(() => [LimitStatusType], { simple: true, description: 'The statuses of the limits that refused.' })
   readonly violations!: LimitStatusType[];
 
-  @Field(() => Float, { simple: true })
+  @Field(() => Float, { simple: true, description: 'Seconds until a retry can succeed if nobody else takes any tokens.' })
   readonly retryAfterSecs!: number;
 }
 
 export const AcquireResultType = createUnionType({
   name: 'AcquireResult',
+  description: 'A Lease if the tokens were taken, RateLimited if not.',
   types: () => [LeaseType, RateLimitedType] as const,
   resolveType: (result) => (result as unknown as Lease | RateLimited).kind,
 });
 
-@InputType()
+@InputType({ description: 'A correction of what a lease has taken.' })
 export class AdjustLeaseInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The `leaseId` of a Lease that has not expired and was not released.' })
   readonly leaseId!: string;
 
-  @Field(() => [ConsumeInput], { description: 'Positive takes more, and may leave the bucket in debt; negative gives back.' })
+  @Field(() => [ConsumeInput], {
+    description: 'Positive amounts take more and may leave the bucket in debt; negative amounts give back, up to what the lease has out.',
+  })
   readonly adjust!: ConsumeInput[];
 
-  @Field(() => Uuid, { nullable: true, description: 'Makes a retry safe: the same key on the same lease applies once. Without it each call applies.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'Makes a retry safe: the same key on the same lease is applied once. Without a key each call is applied. Up to 16 adjustments per lease.',
+  })
   readonly idempotencyKey?: string | null;
 }
 
-@ObjectType('LeaseAdjustment')
+@ObjectType('LeaseAdjustment', { description: 'The result of an adjustment or a release.' })
 export class LeaseAdjustmentType {
-  @Field(() => String, { simple: true })
+  @Field(() => String, { simple: true, description: 'The lease that was adjusted or released.' })
   readonly leaseId!: string;
 
-  @Field(() => Boolean, { simple: true })
+  @Field(() => Boolean, { simple: true, description: 'True if an earlier call made this change. This call changed nothing.' })
   readonly replayed!: boolean;
 
-  @Field(() => [LimitStatusType], { simple: true })
+  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit stands now. Empty if the lease is `degraded`.' })
   readonly statuses!: LimitStatusType[];
 }

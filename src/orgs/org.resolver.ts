@@ -1,7 +1,7 @@
 import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { type Listing, PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
-import { nodeId } from '../graphql/node.js';
+import { globalIdText, nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
 import { orgIdText } from '../identity/identity.types.js';
 import { orgIdFor, type Policy } from '../identity/viewer.js';
@@ -35,7 +35,7 @@ export class OrgResolver {
     return paginate(page, listing, orgPosition, (limit, after) => orgStore.listOrgs(limit, after === undefined ? undefined : parseOrgPosition(after)));
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: globalIdText })
   id(@Root() { orgId }: Org) {
     return nodeId('Org', orgId);
   }
@@ -65,25 +65,35 @@ export class OrgResolver {
 
   @Authorized<Policy>('platform:manage')
   @Mutation(() => RegisterOrgPayload, { nullable: true, description: 'Registers an org. Platform admin only.' })
-  registerOrg(@Arg('input', () => RegisterOrgInput) input: RegisterOrgInput, @Ctx() context: Context) {
+  registerOrg(@Arg('input', () => RegisterOrgInput, { description: 'The org to register.' }) input: RegisterOrgInput, @Ctx() context: Context) {
     return context.orgs.registerOrg(input, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => OrgType, { nullable: true, description: 'Changes settings of an org. Takes effect on all gateways within 2 s.' })
-  updateOrg(@Arg('input', () => UpdateOrgInput) { orgId, ...changes }: UpdateOrgInput, @Ctx() context: Context) {
+  updateOrg(
+    @Arg('input', () => UpdateOrgInput, { description: 'The settings to change; fields left out stay as they are.' }) { orgId, ...changes }: UpdateOrgInput,
+    @Ctx() context: Context,
+  ) {
     return context.orgs.updateOrg(orgIdFor(context.viewer, orgId, 'input.orgId'), changes, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => RegisterAppPayload, { nullable: true, description: 'Registers an app of an org.' })
-  registerApp(@Arg('input', () => RegisterAppInput) { orgId, ...app }: RegisterAppInput, @Ctx() context: Context) {
+  registerApp(@Arg('input', () => RegisterAppInput, { description: 'The app to register.' }) { orgId, ...app }: RegisterAppInput, @Ctx() context: Context) {
     return context.orgs.registerApp(orgIdFor(context.viewer, orgId, 'input.orgId'), app, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => AppType, { nullable: true, description: 'Changes settings of an app. Takes effect on all gateways within 2 s.' })
-  updateApp(@Arg('input', () => UpdateAppInput) { orgId, appId, ...changes }: UpdateAppInput, @Ctx() context: Context) {
+  updateApp(
+    @Arg('input', () => UpdateAppInput, { description: 'The settings to change; fields left out stay as they are, null returns to inheriting.' }) {
+      orgId,
+      appId,
+      ...changes
+    }: UpdateAppInput,
+    @Ctx() context: Context,
+  ) {
     return context.orgs.updateApp({ orgId: orgIdFor(context.viewer, orgId, 'input.orgId'), appId }, changes, context.actor);
   }
 
@@ -140,7 +150,7 @@ export class AppResolver {
     return true;
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: globalIdText })
   id(@Root() { orgId, appId }: App) {
     return nodeId('App', orgId, appId);
   }

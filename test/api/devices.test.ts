@@ -271,7 +271,7 @@ describe('renameDevice', () => {
     const renames = audited?.auditEvents.nodes.filter(({ action }) => action === 'device_renamed') ?? [];
     expect(renames.map(({ action, entityId, details }) => [action, entityId, details])).toEqual([
       ['device_renamed', `$DEVICE:${mac}`, []],
-      ['device_renamed', `$DEVICE:${mac}`, [{ name: 'friendly_name', value: 'Barn' }]],
+      ['device_renamed', `$DEVICE:${mac}`, [{ name: 'friendly_name', value: 'Barn', previousValue: null }]],
     ]);
   });
 

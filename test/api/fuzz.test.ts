@@ -154,6 +154,12 @@ async function knownValues(): Promise<KnownValues> {
     'registerOrg.orgId': [randomUUID()],
     orgId: [own.org.orgId, own.org.orgId, own.org.orgId.toUpperCase(), foreign.org.orgId, foreign.org.orgId, randomUUID()],
     appId: ['chat', 'chat', 'chat', 'sibling', 'none'],
+    // The tenant that the other operations need stays in business.
+    'suspendOrg.orgId': [spare.registerOrg.org.orgId, randomUUID()],
+    'resumeOrg.orgId': [spare.registerOrg.org.orgId, own.org.orgId, randomUUID()],
+    'suspendApp.appId': ['spare', 'none'],
+    'deleteApp.appId': ['spare', 'none'],
+    'deleteClient.clientId': [`org-${spare.registerOrg.org.orgId}`, 'none'],
     'registerApp.appId': [`app-${randomUUID().slice(0, 8)}`, 'chat'],
     entityId: ['user-1', 'team', 'user-2'],
     parentId: ['team', 'user-1'],

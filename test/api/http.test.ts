@@ -790,7 +790,12 @@ describe('stopping', () => {
       const beganMs = performance.now();
       const stopped = stopping.stop();
       expect(await closed).toBe(1001);
-      await expect(fetch(stopping.url, post(typename))).rejects.toThrow();
+      await until('new connections are refused', () =>
+        fetch(stopping.url, post(typename)).then(
+          () => false,
+          () => true,
+        ),
+      );
       relay.letGo();
       expect((await under).data?.orgs.nodes.map((node) => node.orgId)).toEqual([orgId]);
       await stopped;

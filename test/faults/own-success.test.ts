@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { buildBackground } from '../../src/app.js';
+import { absent } from '../../src/dynamo/expression.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
+import type { Part } from '../../src/limits/bucket.store.js';
+import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import { Caller, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import { type Call, type Fault, type FaultProxy, plainTable, startFaultProxy } from '../support/fault-proxy.js';
@@ -215,6 +218,29 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     );
     expect(lease.replayed).toBe(false);
     expect(await taken(orgId, 'e')).toBe(37);
+  });
+
+  it('a take over several buckets without a lease is not taken again beside one with a lease', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    const { namespaces, bucketStore } = app.gateway.services;
+    for (const entityId of ['a', 'b']) {
+      await setLimits(app, orgId, entityId);
+      await acquire(app, acquireInput(orgId, entityId));
+    }
+    const namespace = await namespaces.of(orgId);
+    const set = limitSet([completeLimit(limit)]);
+    const parts = ['a', 'b'].map((entityId): Part => ({ id: { namespace, entityId, resource, shard: 0 }, set, amounts: { tokens: 10_000n }, events: 1 }));
+    const key = { PK: `${namespace}/TEST`, SK: randomUUID() };
+    const lease = { name: 'l', write: { table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') } } as const;
+    const [bare] = await withLostReply(
+      'limiter',
+      fault,
+      () => Promise.allSettled([bucketStore.apply({ namespace, parts }), bucketStore.apply({ namespace, parts, lease })]),
+      async () => undefined,
+    );
+    // 10 to begin with, 10 by the lease, and 10 by the other, whether it was told so or not.
+    expect([await taken(orgId, 'a'), await taken(orgId, 'b')]).toEqual([30, 30]);
+    expect(bare).toMatchObject(bare.status === 'rejected' ? { reason: { applied: 'unknown' } } : { value: { kind: 'done' } });
   });
 
   it('an adjust is made once, by its own call, though another adjust of the lease came after it', async () => {

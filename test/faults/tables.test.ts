@@ -62,6 +62,16 @@ describe('tables', () => {
     expect(await checkTables(admin)).toEqual(fault);
   });
 
+  it('of version 1 are neither used nor stamped as if they could be read', async () => {
+    await writeVersion(1);
+    const fault = expect.stringMatching(/version 1, which this program cannot read or convert.*TABLE_PREFIX/);
+    expect(await checkTables(admin)).toEqual([fault]);
+    await expect(createTables(admin)).rejects.toThrow(/cannot read or convert/);
+    await expect(migrateTables(admin)).rejects.toThrow(/cannot read or convert/);
+    expect(await checkTables(admin)).toEqual([fault]);
+    await writeVersion(schemaVersion);
+  });
+
   it('of an older program are brought up to date by a migration', async () => {
     await admin.client.send(new DeleteItemCommand({ TableName: `${admin.prefix}limiter`, Key: versionKey }));
     expect(await checkTables(admin)).toEqual([expect.stringContaining('tables migrate')]);

@@ -1,6 +1,18 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
-import { buildSchema, findBreakingChanges, type GraphQLSchema, printSchema } from 'graphql';
+import {
+  buildSchema,
+  findBreakingChanges,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isEnumType,
+  isIntrospectionType,
+  isScalarType,
+  isSpecifiedScalarType,
+  printSchema,
+} from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 
@@ -32,4 +44,39 @@ it('shows no hash and no counter of the inside in any type', () => {
     'getFields' in type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : [],
   );
   expect(fields.filter((field) => !field.startsWith('__') && /hash|rotation$|generation|pepper|password/i.test(field))).toEqual([]);
+});
+
+interface Part {
+  readonly coordinate: string;
+  readonly description: string | null | undefined;
+}
+
+/** Each part of a type that a caller can see. */
+function partsOf(type: GraphQLNamedType): Part[] {
+  const own: Part = { coordinate: type.name, description: type.description };
+  if (isEnumType(type)) return [own, ...type.getValues().map(({ name, description }) => ({ coordinate: `${type.name}.${name}`, description }))];
+  if (!('getFields' in type)) return [own];
+  return [own, ...Object.values(type.getFields()).flatMap((field) => fieldParts(`${type.name}.${field.name}`, field))];
+}
+
+const fieldParts = (coordinate: string, field: GraphQLField<unknown, unknown> | GraphQLInputField): Part[] => [
+  { coordinate, description: field.description },
+  ...('args' in field ? field.args.map(({ name, description }) => ({ coordinate: `${coordinate}(${name}:)`, description })) : []),
+];
+
+const visibleTypes = () => Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
+
+it('describes every type, field, argument and enum value', () => {
+  const bare = visibleTypes()
+    .flatMap(partsOf)
+    .filter(({ description }) => !description?.trim())
+    .map(({ coordinate }) => coordinate);
+  expect(bare).toEqual([]);
+});
+
+it('names the specification of each scalar that has one', () => {
+  const scalars = visibleTypes().filter(isScalarType);
+  const specified = Object.fromEntries(scalars.map(({ name, specifiedByURL }) => [name, specifiedByURL ?? null]));
+  expect(Object.keys(specified)).toEqual(expect.arrayContaining(['DateTime', 'LocalDate', 'SafeInt', 'TimeZone', 'UUID']));
+  expect(Object.keys(specified).filter((name) => !specified[name])).toEqual([]);
 });

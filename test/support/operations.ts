@@ -3,23 +3,29 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+/** What to take, and for whom. */
 export type AcquireInput = {
-  /** All of it is taken, or none. Limits left out are asked for 0. */
+  /** The amounts to take. All of them are taken or none. A limit that is left out counts as 0. */
   consume: Array<ConsumeInput>;
+  /** The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. */
   entityId: string;
-  /** Outranks the stored limits; callers that share a bucket send the same. */
+  /** Limits to use instead of the stored ones. All callers that share a bucket must send the same. */
   limits?: Array<LimitInput> | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
-  /** Sent again with the same id within 24 hours, the first lease comes back and nothing more is taken. */
+  /** Makes a retry safe: within 24 hours the same id returns the first lease and takes nothing more. The same id with another request is an IDEMPOTENCY_CONFLICT. */
   requestId?: string | null | undefined;
+  /** The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter. */
   resource: string;
 };
 
+/** A correction of what a lease has taken. */
 export type AdjustLeaseInput = {
-  /** Positive takes more, and may leave the bucket in debt; negative gives back. */
+  /** Positive amounts take more and may leave the bucket in debt; negative amounts give back, up to what the lease has out. */
   adjust: Array<ConsumeInput>;
-  /** Makes a retry safe: the same key on the same lease applies once. Without it each call applies. */
+  /** Makes a retry safe: the same key on the same lease is applied once. Without a key each call is applied. Up to 16 adjustments per lease. */
   idempotencyKey?: string | null | undefined;
+  /** The `leaseId` of a Lease that has not expired and was not released. */
   leaseId: string;
 };
 
@@ -44,8 +50,11 @@ export type Consistency =
   /** All costs acknowledged before the request. Costs complexity: labels × shards, on an org under quotaScope APP × apps. A day that has been summed for good is answered from its total. */
   | 'EXACT';
 
+/** An amount of one limit. */
 export type ConsumeInput = {
+  /** Whole tokens, up to 10^15. Negative only in `adjust`, where it gives tokens back. */
   amount: number;
+  /** The name of the limit. */
   limit: string;
 };
 
@@ -75,21 +84,31 @@ export type CreateClientInput = {
   role?: ClientRole;
 };
 
+/** An entity to create. */
 export type CreateEntityInput = {
-  /** Every acquire on this entity also takes from its parent. */
+  /** If true, each acquire for this entity also takes from its parent. */
   cascade?: boolean;
+  /** The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. Unique within the org. */
   entityId: string;
-  /** At most 32 pairs. */
+  /** Up to 32 pairs. */
   metadata?: Array<MetadataInput>;
+  /** A name for people. */
   name?: string | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
+  /** The parent, which must exist. */
   parentId?: string | null | undefined;
 };
 
+/** The level whose limits are deleted. */
 export type DeleteLimitsInput = {
+  /** The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others. */
   entityId?: string | null | undefined;
+  /** The level to delete. */
   level: LimitLevel;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
+  /** The resource. Required at levels RESOURCE and ENTITY; leave it out at the others. */
   resource?: string | null | undefined;
 };
 
@@ -130,25 +149,36 @@ export type IssueTokenInput = {
   clientSecret: string;
 };
 
+/** A limit to set, or to bring along with an acquire. */
 export type LimitInput = {
-  /** Absent: the capacity. */
+  /** Maximum number of tokens that the bucket holds. At least `capacity`. Default: `capacity`. */
   burst?: number | null | undefined;
+  /** Tokens that the limit sustains per refill period, 1–10^15. */
   capacity: number;
+  /** 1–64 of A-Z a-z 0-9 _ . -, first a letter. Unique among the limits of a level. */
   name: string;
-  /** Absent: the capacity. */
+  /** Tokens that come back per refill period, 1–10^15. Default: `capacity`. */
   refillAmount?: number | null | undefined;
+  /** Length of the refill period in seconds, 1–10^9. */
   refillPeriodSecs?: number;
 };
 
-/** From the weakest to the strongest: the strongest that has any limits counts, whole. */
+/** Where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged. */
 export type LimitLevel =
+  /** One entity, for one resource. */
   | 'ENTITY'
+  /** One entity, for all resources. */
   | 'ENTITY_DEFAULT'
+  /** All entities, for one resource. */
   | 'RESOURCE'
+  /** All entities and resources of the org. */
   | 'SYSTEM';
 
+/** A name and a value to keep with an entity. */
 export type MetadataInput = {
+  /** The name. Unique within an entity. */
   name: string;
+  /** The value. */
   value: string;
 };
 
@@ -160,9 +190,11 @@ export type ModelQuotaInput = {
   label: string;
 };
 
-/** What an acquire does when the store does not answer. */
+/** What an acquire does while the database is unavailable. */
 export type OnUnavailable =
+  /** Grants a lease with `degraded: true`, which takes nothing. */
   | 'ALLOW'
+  /** Fails with SERVICE_UNAVAILABLE. */
   | 'BLOCK';
 
 /** Which label a scope is put on for the rest of its day. */
@@ -355,16 +387,19 @@ export type SensorMetric =
   /** Soil moisture in %, 0 to 100. */
   | 'SOIL_MOISTURE_PCT';
 
+/** The limits of one level, which replace all limits of that level. */
 export type SetLimitsInput = {
-  /** At levels ENTITY_DEFAULT and ENTITY. */
+  /** The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others. */
   entityId?: string | null | undefined;
+  /** The level to set. */
   level: LimitLevel;
-  /** 1 to 10, in place of all that the level had. */
+  /** 1–10 limits. They replace all limits of the level. */
   limits: Array<LimitInput>;
-  /** At level SYSTEM only; absent: BLOCK. */
+  /** What an acquire does while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK. */
   onUnavailable?: OnUnavailable | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
-  /** At levels RESOURCE and ENTITY. */
+  /** The resource. Required at levels RESOURCE and ENTITY; leave it out at the others. */
   resource?: string | null | undefined;
 };
 
@@ -453,10 +488,13 @@ export type UpdateOrgInput = {
   timezone?: string | null | undefined;
 };
 
-/** Hours, days and months of UTC. */
+/** The length of a window of time. Windows begin at full hours, days and months of UTC. */
 export type UsageWindow =
+  /** One day. */
   | 'DAILY'
+  /** One hour. */
   | 'HOURLY'
+  /** One month. */
   | 'MONTHLY';
 
 export type TokensFragment = { accessToken: string, refreshToken: string, tokenType: string, expiresInSecs: number, refreshExpiresInSecs: number };

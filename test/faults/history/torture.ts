@@ -12,6 +12,7 @@ import { factsOf, Load, newCanary, newTenants } from './load.js';
 
 const processes = 2;
 const calmMs = 8000;
+const mostStarts = 10;
 const settleMs = 120_000;
 const skewMs = 5000;
 // What is known of revocations is trusted for five seconds when the store does not answer.
@@ -70,11 +71,11 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
   const actions: Record<string, number> = {};
 
   async function newGateway(skew: number) {
-    const { child, origin } = await startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput });
+    const { child, origin } = await supervised(() => startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput }));
     return { child, url: `${origin}/graphql` };
   }
   function newWorker(skew: number): Promise<ChildProcess> {
-    return startWorkerProcess(app.config, endpoint, { skewMs: skew, onOutput });
+    return supervised(() => startWorkerProcess(app.config, endpoint, { skewMs: skew, onOutput }));
   }
   async function endGateway(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { child } = gateways[i] as { child: ChildProcess };
@@ -185,6 +186,17 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
     await app.stop();
     app.tableAdmin.client.destroy();
     await proxy.stop();
+  }
+}
+
+/** As whoever runs it does: a process that ends because the store did not answer in time is started again. */
+async function supervised<T>(start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === mostStarts) throw error;
+    }
   }
 }
 

@@ -1,0 +1,147 @@
+// What `tollgate dev` leaves open to other programs and users of the machine. Linux, where /proc tells.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { newSigningKeys } from '../../src/identity/token.js';
+import { sleep } from '../../src/lib/timers.js';
+import { Caller, orgInput } from '../support/app.js';
+import * as op from '../support/operations.js';
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const adminKey = 'given-admin-key-0123456789-0123456789';
+const canIsolate = spawnSync('unshare', ['-rn', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
+
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+interface Dev {
+  readonly child: ChildProcess;
+  readonly dataDir: string;
+  readonly output: string;
+  readonly url: string;
+  /** Of the engine itself. */
+  readonly enginePid: number;
+}
+
+async function startDev(dataDir: string, overrides: Record<string, string> = {}): Promise<Dev> {
+  const env = { PATH: process.env.PATH ?? '', PORT: '0', TOLLGATE_DATA_DIR: dataDir, LOG_LEVEL: 'warn', BCRYPT_COST: '4', ...overrides };
+  const child = spawn('node', [main, 'dev'], { env, cwd: tmpdir() });
+  children.push(child);
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output}`)));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        if (/-d '.*'\n/.test(output)) resolve();
+      });
+  });
+  const [, url = ''] = /running at (\S+)/.exec(output) ?? [];
+  return { child, dataDir, output, url, enginePid: enginesOf(dataDir)[0] as number };
+}
+
+const argumentsOf = (pid: number): string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+};
+const enginesOf = (dataDir: string): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && argumentsOf(pid)[0]?.endsWith('/dynoxide') && argumentsOf(pid).includes(join(dataDir, 'store.db')));
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'));
+  folders.push(folder);
+  return folder;
+};
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+let dev: Dev;
+beforeAll(async () => {
+  const dataDir = newFolder();
+  // As an older version left it.
+  chmodSync(dataDir, 0o755);
+  writeFileSync(join(dataDir, 'store.db'), '', { mode: 0o644 });
+  const secrets = { TOLLGATE_ADMIN_KEY: adminKey, API_KEY_PEPPER: 'p'.repeat(32), TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }) };
+  dev = await startDev(dataDir, secrets);
+  await new Caller(dev.url, { 'x-admin-key': adminKey }).ask(op.RegisterOrgDocument, { input: orgInput() });
+});
+
+it('keeps its data folder to its owner, also one that others could read before', () => {
+  expect(modeOf(dev.dataDir)).toBe('700');
+  const files = readdirSync(dev.dataDir);
+  expect(files).toEqual(expect.arrayContaining(['secrets.json', 'store.db', 'tollgate.pid']));
+  expect(files.map((file) => [file, modeOf(join(dev.dataDir, file))])).toEqual(files.map((file) => [file, '600']));
+});
+
+it('gives the engine nothing of its environment', () => {
+  // The shell that guards it sets these three for itself.
+  const names = readFileSync(`/proc/${dev.enginePid}/environ`, 'utf8')
+    .split('\0')
+    .filter(Boolean)
+    .map((entry) => entry.split('=')[0] as string);
+  expect(names.filter((name) => !['PWD', 'OLDPWD', '_', 'SHLVL'].includes(name))).toEqual([]);
+});
+
+it('prints an admin key only if it made it', async () => {
+  expect(dev.output).not.toContain(adminKey);
+  expect(dev.output).toContain('TOLLGATE_ADMIN_KEY');
+  const own = await startDev(newFolder());
+  const [, printed = ''] = /Admin key: (tga_\S+)/.exec(own.output) ?? [];
+  expect((await new Caller(own.url, { 'x-admin-key': printed }).ask(op.MeDocument)).me.kind).toBe('PLATFORM_ADMIN');
+  own.child.kill('SIGTERM');
+});
+
+it('has an engine that no other program of the machine can reach, or says so', async () => {
+  const [host, port] = ['--host', '--port'].map((option) => argumentsOf(dev.enginePid)[argumentsOf(dev.enginePid).indexOf(option) + 1] ?? '');
+  const headers = { 'x-amz-target': 'DynamoDB_20120810.ListTables', 'content-type': 'application/x-amz-json-1.0' };
+  const credential = {
+    authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+    'x-amz-date': '20260101T000000Z',
+  };
+  const tables = (more: Record<string, string>): Promise<string> =>
+    new Promise((resolve) => {
+      const call = request({ host: host as string, port: port as string, method: 'POST', headers: { ...headers, ...more } }, (response) => {
+        response.setEncoding('utf8').once('data', (text: string) => resolve(text.includes('tollgate_config') ? 'open' : 'refused'));
+      });
+      call.once('error', () => resolve('refused'));
+      call.end('{}');
+    });
+  const expected = canIsolate ? 'refused' : 'open';
+  expect(await tables({ ...credential, origin: 'https://evil.example' })).toBe(expected);
+  expect(await tables(credential)).toBe(expected);
+  expect(await tables({})).toBe('refused');
+  expect(dev.output.includes('without credentials')).toBe(!canIsolate);
+  const isApart = readlinkSync(`/proc/${dev.enginePid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
+  expect(isApart).toBe(canIsolate);
+});
+
+it('serves through the SDK as well', async () => {
+  const { url, child, dataDir } = await startDev(newFolder(), { STORE_CLIENT: 'sdk', TOLLGATE_ADMIN_KEY: adminKey });
+  const admin = new Caller(url, { 'x-admin-key': adminKey });
+  const orgs = await Promise.all(Array.from({ length: 40 }, () => admin.ask(op.RegisterOrgDocument, { input: orgInput() })));
+  expect(new Set(orgs.map(({ registerOrg }) => registerOrg.org.orgId)).size).toBe(40);
+  child.kill('SIGTERM');
+  expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
+  expect(enginesOf(dataDir)).toEqual([]);
+});
+
+it('ends when its engine does, and leaves no engine behind when it is killed', async () => {
+  const victim = await startDev(newFolder());
+  victim.child.kill('SIGKILL');
+  for (let waitedMs = 0; enginesOf(victim.dataDir).length > 0 && waitedMs < 10_000; waitedMs += 20) await sleep(20);
+  expect(enginesOf(victim.dataDir)).toEqual([]);
+  const bereft = await startDev(victim.dataDir);
+  execFileSync('kill', ['-9', String(bereft.enginePid)]);
+  expect(await new Promise((resolve) => bereft.child.once('exit', resolve))).toBe(1);
+});
