@@ -14,6 +14,7 @@ import {
   type App,
   type AppRecord,
   appIdIssues,
+  changeableSettings,
   inChainOrder,
   inForce,
   inheritable,
@@ -170,7 +171,7 @@ export class OrgService implements Tenants {
       await this.refuseStrandedApps(changed);
       const zones = given.timezone === undefined ? org.zones : withZone(org.zones, changed.timezone, nowMs);
       const saved = { ...changed, zones, quotas: inChainOrder(changed.quotas, changed.modelOrdering) };
-      const changes = changesBetween(audited(org), audited(saved));
+      const changes = changesBetween(changeableSettings(org), changeableSettings(saved));
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, changes });
       if (await this.store.saveOrg(saved, [act, this.deps.sessions.draftVersionChange(orgId)])) {
         await this.deps.sessions.noticeVersionChange();
@@ -262,18 +263,6 @@ export class OrgService implements Tenants {
 export function zoneEffectiveAt({ zones, timezone }: Org, nowMs: number): Date | undefined {
   return zoneAt(zones, nowMs) === timezone ? undefined : new Date(zones[zones.length - 1]?.fromMs ?? 0);
 }
-
-/** The settings of an org that a change may touch. */
-const audited = ({ name, timezone, stickyFallbackEnabled, modelOrdering, quotas, tightModeThresholdPct, ...org }: Org) => ({
-  name,
-  timezone,
-  stickyFallbackEnabled,
-  modelOrdering,
-  quotas,
-  tightModeThresholdPct,
-  refreshIntervalNormalSecs: org.refreshIntervalNormalSecs,
-  refreshIntervalTightSecs: org.refreshIntervalTightSecs,
-});
 
 /** Whether every part of `some` is in `all` as it stands. */
 const isSame = (some: object, all: object): boolean =>

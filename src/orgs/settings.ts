@@ -82,6 +82,14 @@ export function inForce(org: Org, app: AppRecord): App {
   };
 }
 
+/** The settings of an org that a change may touch. */
+export const changeableSettings = (org: Org) => ({
+  name: org.name,
+  timezone: org.timezone,
+  stickyFallbackEnabled: org.stickyFallbackEnabled,
+  ...Object.fromEntries(inheritable.map((field) => [field, org[field]])),
+});
+
 export const shardCounts = [8, 16, 32, 64];
 const mostMicros = 1_000_000_000_000_000;
 const longestIntervalSecs = 86_400;
