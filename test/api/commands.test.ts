@@ -177,7 +177,7 @@ describe('says what to do and fails', () => {
     }
     const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: newFolder() }, join(copy, 'dist/main.js'));
     expect(stderr).toContain('no DynamoDB engine');
-    expect(stderr).toContain('npm ci');
+    expect(stderr).toContain('npm install --no-save @dynoxide/');
     expect(code).toBe(1);
   });
 
