@@ -10,7 +10,8 @@ import type { Act, Entry, SentReading } from './history.js';
 const labels = ['premium', 'standard'] as const;
 const resource = 'api';
 const limit = 'tokens';
-const busy = { burst: 10, perSecond: 10 };
+/** So little that even a starved machine asks for more. */
+const busy = { burst: 5, perSecond: 4 };
 const devicesATenant = 2;
 
 export interface Tenant {
