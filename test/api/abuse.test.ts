@@ -203,8 +203,8 @@ interface Message {
 /** A socket of graphql-transport-ws by hand. Errors that come over it are found decent. */
 /** How many alert streams this gateway's feed has. */
 function followed(): number {
-  const { lanes } = app.gateway.services.alertFeed as unknown as { readonly lanes: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }> };
-  return [...lanes.values()].reduce((sum, { streams }) => sum + streams.size, 0);
+  const feed = app.gateway.services.alertFeed as unknown as { readonly partitions: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }> };
+  return [...feed.partitions.values()].reduce((sum, { streams }) => sum + streams.size, 0);
 }
 
 class LiveSocket {
