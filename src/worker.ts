@@ -43,7 +43,7 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
   // A worker that was away has something to do at once.
   const first = Promise.all([
     spend.sumAll().catch((error: unknown) => log.error({ err: error }, 'summing the day failed')),
-    prices?.refresh().catch((error: unknown) => log.error({ err: error, source: config.priceSource }, 'refreshing prices failed')),
+    prices?.refresh().catch((error: unknown) => log.error({ err: error }, 'refreshing prices failed')),
   ]);
   return {
     async stop() {

@@ -31,7 +31,7 @@ export class AlertResolver {
   @Subscription(() => QuotaAlertType, {
     subscribe: ({ args, context }) => follow(args as FollowArgs, context as Context),
     description:
-      'Alerts as they are raised. With `after`: first all that were missed since, in order, then live ones, without gap or repeat. If alerts after that cursor have expired (30 days), an alert of kind GAP comes first.',
+      'Alerts as they are raised. With `after`: first all that were missed since, in order, then live ones, without gap or repeat. If alerts after that cursor have expired, an alert of kind GAP comes first.',
   })
   quotaAlerts(
     @Root() alert: QuotaAlert,
@@ -95,7 +95,7 @@ function listing({ alertStore, cursors }: Context, page: PageArgs, orgId: string
 @Resolver(() => OrgType)
 export class OrgAlertResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => QuotaAlertConnection, { description: 'Alerts of the org and all its apps of the last 30 days, newest first.' })
+  @FieldResolver(() => QuotaAlertConnection, { description: 'Alerts of the org and all its apps, newest first.' })
   alerts(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
     return listing(context, page, orgId, 'Org.alerts');
   }
@@ -105,7 +105,7 @@ export class OrgAlertResolver {
 export class AppAlertResolver {
   @Authorized<Policy>('app:read')
   @FieldResolver(() => QuotaAlertConnection, {
-    description: 'Alerts of the last 30 days on the quotas that this app counts against, newest first. Under quotaScope ORG: those of the org.',
+    description: 'Alerts on the quotas that this app counts against, newest first. Under quotaScope ORG: those of the org.',
   })
   alerts(@Root() app: App, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
     return listing(context, page, app.orgId, `App.alerts ${app.appId}`, scopeOf(app));

@@ -15,12 +15,15 @@ registerEnumType(QuotaAlertKindType, {
     FALLBACK_ACTIVATED: { description: 'Selections have moved on from a used-up label to `activeLabel`.' },
     GAP: {
       description:
-        'Only in the subscription, whatever `kinds` it asked for: alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. All fields but `orgId`, `cursor` and `raisedAt` are empty or 0.',
+        'Only in the subscription, whatever `kinds` it asked for: alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0; `cursor` goes on after the gap.',
     },
   },
 });
 
-@ObjectType('QuotaAlert', { implements: Node, description: 'An alert about a daily quota. Raised once per scope, label, day and kind, and kept for 30 days.' })
+@ObjectType('QuotaAlert', {
+  implements: Node,
+  description: 'An alert about a daily quota. Raised once per scope, label, day and kind. Kept for 30 days unless the platform has configured otherwise.',
+})
 export class QuotaAlertType extends Node {
   @Field(() => QuotaAlertKindType, { simple: true, description: 'What has happened.' })
   readonly kind!: AlertKind;

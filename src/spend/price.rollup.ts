@@ -52,12 +52,12 @@ export class PriceRollup {
       const list = parsePriceList(await read(source), catalog);
       for (const { label, kind, message } of list.faults) {
         metrics.priceFailures.inc({ reason: kind });
-        log.warn({ label, source, fault: message }, 'the price list has no usable price for this label; its last known price applies');
+        log.warn({ label, source: shown(source), fault: message }, 'the price list has no usable price for this label; its last known price applies');
       }
       return list;
     } catch (error) {
       metrics.priceFailures.inc({ reason: 'source' });
-      throw error;
+      throw new Error(`failed to read the price list ${shown(source)}: ${(error as Error).message}`, { cause: error });
     }
   }
 
@@ -82,9 +82,12 @@ export class PriceRollup {
   }
 }
 
+/** For the log: a query may hold a credential. */
+const shown = (source: string): string => source.replace(/[?#].*$/s, '');
+
 async function read(source: string): Promise<string> {
   if (!/^https?:/.test(source)) return readFile(source, 'utf8');
   const response = await fetch(source, { signal: AbortSignal.timeout(fetchMs) });
-  if (!response.ok) throw new Error(`the price list was answered with status ${response.status}`);
+  if (!response.ok) throw new Error(`status ${response.status}`);
   return response.text();
 }

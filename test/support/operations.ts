@@ -231,7 +231,7 @@ export type PrincipalKind =
 export type QuotaAlertKind =
   /** Selections have moved on from a used-up label to `activeLabel`. */
   | 'FALLBACK_ACTIVATED'
-  /** Only in the subscription, whatever `kinds` it asked for: alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. All fields but `orgId`, `cursor` and `raisedAt` are empty or 0. */
+  /** Only in the subscription, whatever `kinds` it asked for: alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0; `cursor` goes on after the gap. */
   | 'GAP'
   /** The daily quota of a label is used up. */
   | 'QUOTA_EXCEEDED'
