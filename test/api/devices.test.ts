@@ -341,7 +341,7 @@ describe('devices', () => {
     for (const { device, mac } of [one, two]) await ingest(device, reading(mac), reading(mac));
     const devices = (await one.org.ask(op.DevicesDocument, { first: 1 })).org?.devices.pageInfo.endCursor as string;
     const readings = (await page({ orgId: one.orgId, hardwareId: one.mac, first: 1 }))?.pageInfo.endCursor as string;
-    const edited = (cursor: string) => `${cursor.slice(0, -2)}${cursor.endsWith('A') ? 'Q' : 'A'}${cursor.at(-1)}`;
+    const edited = (cursor: string) => `${cursor.slice(0, -2)}${cursor.at(-2) === 'A' ? 'Q' : 'A'}${cursor.at(-1)}`;
     for (const after of [edited(devices), readings, 'x', '']) {
       expect(await issuesOf(one.org, op.DevicesDocument, { after })).toMatchObject([{ path: 'after' }]);
     }
