@@ -13,7 +13,10 @@ const longest = [
   'worker/aggregation',
   'faults/limits.',
   'api/abuse',
+  'worker/rounds',
+  'api/logins',
   'faults/kill',
+  'api/edge-connections',
 ];
 
 module.exports = class LongestFirst extends Sequencer {
