@@ -180,6 +180,6 @@ class EventStream {
   }
 
   private event(name: string, data: string, id?: string): void {
-    if (!this.response.writableEnded) this.response.write(`event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+    if (!this.response.writableEnded) this.response.write(`event: ${name}\ndata: ${data}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
   }
 }

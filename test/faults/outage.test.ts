@@ -71,6 +71,8 @@ describe('with the store unreachable', () => {
   it('a lasting read fault never makes an org look absent', async () => {
     const { orgId, caller } = await newOrg(app);
     await caller.ask(whoAmI);
+    // Whatever the gateway has cached of the org is out of date from here on.
+    await app.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Renamed' } });
     proxy.inject({ operation: 'BatchGetItem', table: 'config', fault: 'partial-batch' });
     const { data, errors } = await caller.send(op.MeDocument);
     expect(errors?.[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
