@@ -24,7 +24,7 @@ export async function steady(stage) {
     const { count, perSecond, failures: failed } = together([await drive({ inFlight, seconds: sliceSeconds, send })]);
     const { gatewayMs, engineMs } = difference(await stage.used(), before);
     failures.push(...failed);
-    measured.push({ perSecond, engineUs: (1000 * engineMs) / count });
+    measured.push({ perSecond, engineUs: (1000 * engineMs) / count, engineShare: engineMs / gatewayMs });
     console.log(
       `| ${(slice + 1) * sliceSeconds} | ${Math.round(perSecond)} | ${Math.round((1000 * gatewayMs) / count)} | ${Math.round((1000 * engineMs) / count)} |`,
     );
@@ -33,6 +33,7 @@ export async function steady(stage) {
   const ratio = last.perSecond / first.perSecond;
   const verdict = ratio >= minRatio ? 'steady' : 'NOT STEADY';
   console.log(`\n${verdict}: the last ten seconds had ${ratio.toFixed(2)} of the rate of the first (at least ${minRatio});`);
-  console.log(`the engine took ${(last.engineUs / first.engineUs).toFixed(2)} times the CPU per cost`);
+  console.log(`the engine took ${(last.engineUs / first.engineUs).toFixed(2)} times the CPU per cost,`);
+  console.log(`and relative to the gateway's CPU, which a slower machine raises alike, ${(last.engineShare / first.engineShare).toFixed(2)} times`);
   return { rows: [], failures, wrong: await wrongOrgs(stage, orgs) };
 }
