@@ -2,8 +2,8 @@
 // the bill, the hottest keys and what group commit does. Exits 1 if a claim of docs/capacity.md does not hold, or its tables are old.
 import { parseArgs } from 'node:util';
 import { deviceIndexKey, deviceKey } from '../dist/devices/device-keys.js';
+import { mostShards } from '../dist/limits/buckets/shard.js';
 import { shardKey as bucketKey, entityPartition, resourceIndexKey } from '../dist/limits/limiter-keys.js';
-import { mostShards } from '../dist/limits/shard.js';
 import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/spend/scope.js';
 import { activeKey, shardKey, totalKey } from '../dist/spend/spend.store.js';

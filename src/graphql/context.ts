@@ -6,7 +6,7 @@ import type { Reading } from '../devices/reading.js';
 import { maxReadingsPerOperation, ReadingBudget, type SeriesPoint } from '../devices/series.js';
 import type { SeriesRequest } from '../devices/series.service.js';
 import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
-import type { Entity } from '../limits/entity.js';
+import type { Entity } from '../limits/entities/entity.js';
 import type { LimitStatus } from '../limits/status.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
 import type { SelectionReader, SpendReader } from '../spend/report.js';

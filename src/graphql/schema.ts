@@ -8,7 +8,7 @@ import { DeviceReadingResolver, ReadingResolver } from '../devices/reading.resol
 import { ApiKeyResolver, OrgApiKeyResolver } from '../identity/api-key.resolver.js';
 import { AppClientResolver, ClientResolver, OrgClientResolver } from '../identity/client.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
-import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entity.resolver.js';
+import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entities/entity.resolver.js';
 import { LimitConfigResolver, LimitResolver, OrgLimitResolver } from '../limits/limit.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';

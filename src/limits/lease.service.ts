@@ -4,11 +4,11 @@ import { badInput, GatewayError, notFound, Overloaded, refuseAny } from '../lib/
 import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
-import type { BucketStore, Outcome } from './bucket.store.js';
+import type { BucketStore, Outcome } from './buckets/bucket.store.js';
+import type { NamespaceService } from './entities/namespace.service.js';
 import { decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, mostAdjusts, type Settlement, settle, settleAll, sumFor } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
 import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf } from './limit.js';
-import type { NamespaceService } from './namespace.service.js';
 import { type LimitStatus, statusesAfter } from './status.js';
 
 export interface LeaseAdjustment {

@@ -1,5 +1,5 @@
 import { smaller } from '../lib/int.js';
-import type { Amounts } from './bucket.js';
+import type { Amounts } from './buckets/bucket.js';
 
 /** What a lease has out of one shard: each limit of the bucket, 0 included. */
 export interface Holding {

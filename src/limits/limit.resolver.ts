@@ -7,6 +7,7 @@ import { newUuid } from '../lib/id.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { LeaseHandle } from './lease.js';
+import type { LimitConfig, LimitLevel } from './levels/resolution.js';
 import {
   AcquireInput,
   AcquireResultType,
@@ -19,7 +20,6 @@ import {
   LimitLevelType,
   SetLimitsInput,
 } from './limit.types.js';
-import type { LimitConfig, LimitLevel } from './resolution.js';
 
 /** A lease of an org the caller may not see is as good as forged. */
 function leaseFor({ viewer, leases }: Context, leaseId: string): LeaseHandle {

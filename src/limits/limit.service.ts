@@ -3,10 +3,14 @@ import { GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
-import { restamp } from './bucket.js';
-import type { BucketStore } from './bucket.store.js';
+import { restamp } from './buckets/bucket.js';
+import type { BucketStore } from './buckets/bucket.store.js';
+import { type Shard, unbornShard } from './buckets/shard.js';
+import type { TakeService, Target } from './buckets/take.service.js';
+import type { NamespaceService } from './entities/namespace.service.js';
 import { encodeHandle, type FirstLease, type Holding, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
 import type { LeaseStore } from './lease.store.js';
+import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import {
   type Consumption,
   completeLimit,
@@ -18,11 +22,7 @@ import {
   limitsIssues,
   resourceIssues,
 } from './limit.js';
-import type { NamespaceService } from './namespace.service.js';
-import type { ResolutionService, TakePath } from './resolution.service.js';
-import { type Shard, unbornShard } from './shard.js';
 import { type LimitStatus, longestWaitSecs, type Standing, statusesAfter, statusesOf } from './status.js';
-import type { TakeService, Target } from './take.service.js';
 
 export interface AcquireRequest {
   readonly entityId: string;

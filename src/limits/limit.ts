@@ -1,7 +1,7 @@
 import type { Issue } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
 import { isWholeWithin, smaller } from '../lib/int.js';
-import type { Amounts, LimitSpec } from './bucket.js';
+import type { Amounts, LimitSpec } from './buckets/bucket.js';
 
 /** A limit as its users set it, in whole tokens. */
 export interface Limit {

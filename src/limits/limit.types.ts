@@ -1,8 +1,8 @@
 import { createUnionType, Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime, SafeInt, Uuid } from '../graphql/scalars.js';
 import { enumOf } from '../lib/enum.js';
+import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './levels/resolution.js';
 import type { Lease, RateLimited } from './limit.service.js';
-import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './resolution.js';
 
 export const LimitLevelType = enumOf<LimitLevel>(limitLevels);
 registerEnumType(LimitLevelType, {

@@ -1,5 +1,5 @@
 import { key, slashed } from '../dynamo/keys.js';
-import type { ConfigPlace } from './resolution.js';
+import type { ConfigPlace } from './levels/resolution.js';
 
 /** A bucket of an org's namespace. */
 export interface BucketId {

@@ -1,6 +1,6 @@
-import type { Amounts } from './bucket.js';
+import type { Amounts } from './buckets/bucket.js';
+import { availableAcross, retryAcrossMs, type Shard } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
-import { availableAcross, retryAcrossMs, type Shard } from './shard.js';
 
 /** How one limit of a bucket stands. */
 export interface LimitStatus {

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { NamespaceStore } from '../../src/limits/namespace.store.js';
+import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
 import { Caller, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
-import { BucketStore } from '../../src/limits/bucket.store.js';
+import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { untilWell } from '../faults/harness.js';

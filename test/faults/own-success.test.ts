@@ -3,7 +3,7 @@ import { buildBackground } from '../../src/app.js';
 import { absent } from '../../src/dynamo/expression.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import type { Part } from '../../src/limits/bucket.store.js';
+import type { Part } from '../../src/limits/buckets/bucket.store.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import { Caller, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { TestClock } from '../support/clock.js';

@@ -4,7 +4,7 @@ import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { Units } from '../../src/lib/units.js';
-import { BucketStore } from '../../src/limits/bucket.store.js';
+import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import type { LeaseHandle } from '../../src/limits/lease.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import type { AcquireRequest, Lease } from '../../src/limits/limit.service.js';

@@ -32,7 +32,8 @@ function roleOf(path: string): string {
   const folder = folderOf(path);
   if (folder === '') return path.replace(/\.ts$/, '');
   if (!features.includes(folder)) return folder;
-  return /\.(types|resolver|service|store|rollup|feed)\.ts$/.exec(path)?.[1] ?? 'rule';
+  const suffix = /\.(types|resolver|service|store|rollup|feed|item|actor|registry)\.ts$/.exec(path)?.[1] ?? 'rule';
+  return { item: 'store', actor: 'service', registry: 'service' }[suffix] ?? suffix;
 }
 
 const graphqlForFeatures = ['scalars', 'connection', 'context', 'policy', 'node'].map((name) => `graphql/${name}.ts`);

@@ -18,7 +18,7 @@ import {
   type Step,
   shardBurstMilli,
   stepOf,
-} from '../../src/limits/bucket.js';
+} from '../../src/limits/buckets/bucket.js';
 
 /** An exact number: a whole one over a whole one, in lowest terms. */
 class Fraction {

@@ -1,8 +1,20 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { refusalHeaders } from '../../src/graphql/errors.js';
-import { afterStep, availableMilli, emptyLimit, fullAtMs, fullLimit, type LimitState, retryAfterMs, stepOf } from '../../src/limits/bucket.js';
-import { newEntityIssues } from '../../src/limits/entity.js';
+import { afterStep, availableMilli, emptyLimit, fullAtMs, fullLimit, type LimitState, retryAfterMs, stepOf } from '../../src/limits/buckets/bucket.js';
+import {
+  availableAcross,
+  isEnough,
+  isIdle,
+  isUsed,
+  keptMs,
+  mayDouble,
+  openUsage,
+  retryAcrossMs,
+  type Shard,
+  splitOver,
+} from '../../src/limits/buckets/shard.js';
+import { newEntityIssues } from '../../src/limits/entities/entity.js';
 import {
   decodeHandle,
   decodeHoldings,
@@ -16,6 +28,7 @@ import {
   settleAll,
   sumFor,
 } from '../../src/limits/lease.js';
+import { type LimitConfig, limitLevels, type PlaceRequest, placeIssues, placeOf, placesFor, policyOf, winner } from '../../src/limits/levels/resolution.js';
 import {
   amountsOf,
   type Consumption,
@@ -35,10 +48,8 @@ import {
   tokensOf,
 } from '../../src/limits/limit.js';
 import { hourOfInstant, usageKey, usageRange } from '../../src/limits/limiter-keys.js';
-import { type LimitConfig, limitLevels, type PlaceRequest, placeIssues, placeOf, placesFor, policyOf, winner } from '../../src/limits/resolution.js';
-import { availableAcross, isEnough, isIdle, isUsed, keptMs, mayDouble, openUsage, retryAcrossMs, type Shard, splitOver } from '../../src/limits/shard.js';
 import { type LimitStatus, longestWaitSecs, statusesAfter, statusesOf } from '../../src/limits/status.js';
-import { type HourUsage, hourOf, sumHours, type UsageWindow, windowEnd, windowStart } from '../../src/limits/usage.js';
+import { type HourUsage, hourOf, sumHours, type UsageWindow, windowEnd, windowStart } from '../../src/limits/usage/usage.js';
 
 interface Vector<I, E> {
   readonly name: string;

@@ -1,6 +1,6 @@
-import { smaller } from '../lib/int.js';
+import { smaller } from '../../lib/int.js';
+import type { LimitSet } from '../limit.js';
 import { type Amounts, availableMilli, fillMs, fullAtMs, fullLimit, type LimitState, retryAfterMs, shardBurstMilli } from './bucket.js';
-import type { LimitSet } from './limit.js';
 
 /** One shard of a bucket, as the store last showed it. An unsharded bucket is its only shard. */
 export interface Shard {

@@ -1,15 +1,15 @@
-import type { Clock } from '../lib/clock.js';
-import { badInput, Overloaded, refuseAny } from '../lib/errors.js';
-import { randomFraction } from '../lib/id.js';
+import type { Clock } from '../../lib/clock.js';
+import { badInput, Overloaded, refuseAny } from '../../lib/errors.js';
+import { randomFraction } from '../../lib/id.js';
+import type { FirstLease } from '../lease.js';
+import { toFirst } from '../lease.store.js';
+import type { ResolutionService, Resolved } from '../levels/resolution.service.js';
+import { amountsOf, type Consumption, costIssues, type LimitSet } from '../limit.js';
+import type { BucketId, ShardId } from '../limiter-keys.js';
+import type { Standing } from '../status.js';
 import type { Amounts } from './bucket.js';
 import type { BucketStore, Operation, Part, Seen } from './bucket.store.js';
-import type { FirstLease } from './lease.js';
-import { toFirst } from './lease.store.js';
-import { amountsOf, type Consumption, costIssues, type LimitSet } from './limit.js';
-import type { BucketId, ShardId } from './limiter-keys.js';
-import type { ResolutionService, Resolved } from './resolution.service.js';
 import { isEnough, type Shard, splitOver } from './shard.js';
-import type { Standing } from './status.js';
 
 /** A bucket to take from: limits and places may turn out to be others than was thought. */
 export interface Target {

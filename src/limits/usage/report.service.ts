@@ -1,12 +1,12 @@
-import type { Clock } from '../lib/clock.js';
-import { badInput, refuseAny } from '../lib/errors.js';
-import type { Charge } from '../lib/units.js';
-import type { BucketStore } from './bucket.store.js';
-import type { EntityStore } from './entity.store.js';
-import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf } from './limit.js';
-import type { BucketId } from './limiter-keys.js';
-import type { NamespaceService } from './namespace.service.js';
-import { availableAcross, openUsage, type Shard, unexpired } from './shard.js';
+import type { Clock } from '../../lib/clock.js';
+import { badInput, refuseAny } from '../../lib/errors.js';
+import type { Charge } from '../../lib/units.js';
+import type { BucketStore } from '../buckets/bucket.store.js';
+import { availableAcross, openUsage, type Shard, unexpired } from '../buckets/shard.js';
+import type { EntityStore } from '../entities/entity.store.js';
+import type { NamespaceService } from '../entities/namespace.service.js';
+import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf } from '../limit.js';
+import type { BucketId } from '../limiter-keys.js';
 import { type HourUsage, hourMs, hourOf, sumHours, type UsageWindow, type WindowUsage, windowEnd, windowStart } from './usage.js';
 import type { Hours, UsageStore } from './usage.store.js';
 

@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../lib/clock.js';
-import type { Entity } from './entity.js';
-import type { EntityRef, EntityStore } from './entity.store.js';
-import { type LimitSet, limitSet } from './limit.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Entity } from '../entities/entity.js';
+import type { EntityRef, EntityStore } from '../entities/entity.store.js';
+import { type LimitSet, limitSet } from '../limit.js';
+import { configKey } from '../limiter-keys.js';
 import type { LimitConfigStore, NamespacePlace } from './limit-config.store.js';
-import { configKey } from './limiter-keys.js';
 import { type ConfigPlace, type LimitConfig, type LimitLevel, type OnUnavailable, placesFor, policyOf, winner } from './resolution.js';
 
 const rememberedMs = 60_000;

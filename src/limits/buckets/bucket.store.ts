@@ -1,15 +1,17 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, beginsWith, equals } from '../dynamo/expression.js';
-import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
-import { type Clock, epochSeconds } from '../lib/clock.js';
-import { GatewayError, Overloaded, unavailable } from '../lib/errors.js';
-import { randomFraction } from '../lib/id.js';
-import { Locks } from '../lib/locks.js';
-import type { Log } from '../lib/log.js';
-import { sleep } from '../lib/timers.js';
-import { type Amounts, admit, debtFreeUpTo, emptyLimit, type Move, restamp } from './bucket.js';
+import type { Item, StoreClient, Write } from '../../dynamo/client.js';
+import { absent, and, beginsWith, equals } from '../../dynamo/expression.js';
+import { GroupCommit, type Settled } from '../../dynamo/group-commit.js';
+import { type Clock, epochSeconds } from '../../lib/clock.js';
+import { GatewayError, Overloaded, unavailable } from '../../lib/errors.js';
+import { randomFraction } from '../../lib/id.js';
+import { Locks } from '../../lib/locks.js';
+import type { Log } from '../../lib/log.js';
+import { sleep } from '../../lib/timers.js';
+import type { LimitSet } from '../limit.js';
+import { type BucketId, entityPartition, namespaceIndexKeys, resourceIndexKey, type ShardId, shardKey } from '../limiter-keys.js';
+import { hourOf } from '../usage/usage.js';
 import {
   changeOf,
   closed,
@@ -24,11 +26,9 @@ import {
   shardItem,
   toldBy,
   toShard,
-} from './bucket-item.store.js';
-import type { LimitSet } from './limit.js';
-import { type BucketId, entityPartition, namespaceIndexKeys, resourceIndexKey, type ShardId, shardKey } from './limiter-keys.js';
+} from './bucket.item.js';
+import { type Amounts, admit, debtFreeUpTo, emptyLimit, type Move, restamp } from './bucket.js';
 import { isEnough, isUsed, mayDouble, type Shard, unbornShard } from './shard.js';
-import { hourOf } from './usage.js';
 
 const table = 'limiter';
 const deadlineMs = 3500;

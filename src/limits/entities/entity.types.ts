@@ -1,10 +1,10 @@
 import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { connectionType } from '../graphql/connection.js';
-import { Node } from '../graphql/node.js';
-import { DateTime, SafeInt, Uuid } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
-import { LimitType } from './limit.types.js';
-import { type UsageWindow, usageWindows } from './usage.js';
+import { connectionType } from '../../graphql/connection.js';
+import { Node } from '../../graphql/node.js';
+import { DateTime, SafeInt, Uuid } from '../../graphql/scalars.js';
+import { enumOf } from '../../lib/enum.js';
+import { LimitType } from '../limit.types.js';
+import { type UsageWindow, usageWindows } from '../usage/usage.js';
 
 export const UsageWindowType = enumOf<UsageWindow>(usageWindows);
 registerEnumType(UsageWindowType, {

@@ -1,8 +1,8 @@
-import type { Clock } from '../lib/clock.js';
-import type { Log } from '../lib/log.js';
-import type { BucketStore } from './bucket.store.js';
-import type { NamespaceStore } from './namespace.store.js';
-import { isIdle, isUsed } from './shard.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Log } from '../../lib/log.js';
+import type { BucketStore } from '../buckets/bucket.store.js';
+import { isIdle, isUsed } from '../buckets/shard.js';
+import type { NamespaceStore } from '../entities/namespace.store.js';
 import { hourOf } from './usage.js';
 
 const dayMs = 86_400_000;

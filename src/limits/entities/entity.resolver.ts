@@ -1,12 +1,16 @@
 import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
-import { PageArgs, paginate } from '../graphql/connection.js';
-import type { Context } from '../graphql/context.js';
-import { globalIdText, nodeId } from '../graphql/node.js';
-import { DateTime, Uuid } from '../graphql/scalars.js';
-import { orgIdFor, type Policy } from '../identity/viewer.js';
-import { refuseAny } from '../lib/errors.js';
-import { OrgType } from '../orgs/org.types.js';
-import type { Org } from '../orgs/settings.js';
+import { PageArgs, paginate } from '../../graphql/connection.js';
+import type { Context } from '../../graphql/context.js';
+import { globalIdText, nodeId } from '../../graphql/node.js';
+import { DateTime, Uuid } from '../../graphql/scalars.js';
+import { orgIdFor, type Policy } from '../../identity/viewer.js';
+import { refuseAny } from '../../lib/errors.js';
+import { OrgType } from '../../orgs/org.types.js';
+import type { Org } from '../../orgs/settings.js';
+import { resourceIssues, tokensOf } from '../limit.js';
+import { AvailabilityType, ConsumeInput, EffectiveLimitsType } from '../limit.types.js';
+import type { Bucket } from '../usage/report.service.js';
+import type { UsageWindow, WindowUsage } from '../usage/usage.js';
 import type { Entity } from './entity.js';
 import {
   BucketType,
@@ -18,10 +22,6 @@ import {
   UsageSnapshotConnection,
   UsageWindowType,
 } from './entity.types.js';
-import { resourceIssues, tokensOf } from './limit.js';
-import { AvailabilityType, ConsumeInput, EffectiveLimitsType } from './limit.types.js';
-import type { Bucket } from './report.service.js';
-import type { UsageWindow, WindowUsage } from './usage.js';
 
 @Resolver(() => OrgType)
 export class OrgEntityResolver {

@@ -1,15 +1,15 @@
-import type { AuditService } from '../audit/audit.service.js';
-import type { Actor } from '../audit/audit-event.js';
-import { type Clock, epochSeconds } from '../lib/clock.js';
-import { GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
-import type { BucketStore } from './bucket.store.js';
+import type { AuditService } from '../../audit/audit.service.js';
+import type { Actor } from '../../audit/audit-event.js';
+import { type Clock, epochSeconds } from '../../lib/clock.js';
+import { GatewayError, notFound, refuseAny, unavailable } from '../../lib/errors.js';
+import type { BucketStore } from '../buckets/bucket.store.js';
+import { unexpired } from '../buckets/shard.js';
+import type { LimitConfigStore } from '../levels/limit-config.store.js';
+import type { ResolutionService } from '../levels/resolution.service.js';
+import { entityIssues, isEntityId } from '../limit.js';
 import { type Entity, type NewEntity, newEntityIssues, unnamedEntity } from './entity.js';
 import type { EntityStore } from './entity.store.js';
-import { entityIssues, isEntityId } from './limit.js';
-import type { LimitConfigStore } from './limit-config.store.js';
 import type { NamespaceService } from './namespace.service.js';
-import type { ResolutionService } from './resolution.service.js';
-import { unexpired } from './shard.js';
 
 const attempts = 10;
 

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { AuditService } from '../audit/audit.service.js';
-import { type Actor, orgEntity } from '../audit/audit-event.js';
-import type { SessionService } from '../identity/session.service.js';
-import type { Clock } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
-import { notFound, unavailable } from '../lib/errors.js';
-import { randomToken } from '../lib/id.js';
-import type { OrgService } from '../orgs/org.service.js';
+import type { AuditService } from '../../audit/audit.service.js';
+import { type Actor, orgEntity } from '../../audit/audit-event.js';
+import type { SessionService } from '../../identity/session.service.js';
+import type { Clock } from '../../lib/clock.js';
+import type { Draft } from '../../lib/draft.js';
+import { notFound, unavailable } from '../../lib/errors.js';
+import { randomToken } from '../../lib/id.js';
+import type { OrgService } from '../../orgs/org.service.js';
 import type { NamespaceStore } from './namespace.store.js';
 
 export interface NamespaceParts {

@@ -1,10 +1,10 @@
-import type { AuditService } from '../audit/audit.service.js';
-import { type Actor, changesBetween, resourceEntity, systemEntity } from '../audit/audit-event.js';
-import { refuseAny, unavailable } from '../lib/errors.js';
-import type { Charge } from '../lib/units.js';
-import { completeLimit, type LimitRequest, limitsIssues } from './limit.js';
+import type { AuditService } from '../../audit/audit.service.js';
+import { type Actor, changesBetween, resourceEntity, systemEntity } from '../../audit/audit-event.js';
+import { refuseAny, unavailable } from '../../lib/errors.js';
+import type { Charge } from '../../lib/units.js';
+import type { NamespaceService } from '../entities/namespace.service.js';
+import { completeLimit, type LimitRequest, limitsIssues } from '../limit.js';
 import type { LimitConfigStore } from './limit-config.store.js';
-import type { NamespaceService } from './namespace.service.js';
 import { type ConfigPlace, type LimitConfig, type OnUnavailable, type PlaceRequest, placeIssues, placeOf } from './resolution.js';
 import type { ResolutionService } from './resolution.service.js';
 

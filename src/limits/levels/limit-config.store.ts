@@ -1,9 +1,9 @@
-import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, type Condition, equals } from '../dynamo/expression.js';
-import type { Draft } from '../lib/draft.js';
-import type { Charge } from '../lib/units.js';
-import type { Limit } from './limit.js';
-import { configIndexKeys, configKey, entityConfigsIndexKey, resourceConfigsIndexKey } from './limiter-keys.js';
+import type { Item, Key, StoreClient, Write } from '../../dynamo/client.js';
+import { absent, type Condition, equals } from '../../dynamo/expression.js';
+import type { Draft } from '../../lib/draft.js';
+import type { Charge } from '../../lib/units.js';
+import type { Limit } from '../limit.js';
+import { configIndexKeys, configKey, entityConfigsIndexKey, resourceConfigsIndexKey } from '../limiter-keys.js';
 import type { ConfigPlace, LimitConfig, OnUnavailable } from './resolution.js';
 
 const table = 'limiter';

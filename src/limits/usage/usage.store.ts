@@ -1,7 +1,7 @@
-import type { Item, StoreClient } from '../dynamo/client.js';
-import { and, beginsWith, between, equals } from '../dynamo/expression.js';
-import { usageOf } from './bucket-item.store.js';
-import { entityPartition, hourOfInstant, resourceIndexKey, resourceUsageRange, usageRange } from './limiter-keys.js';
+import type { Item, StoreClient } from '../../dynamo/client.js';
+import { and, beginsWith, between, equals } from '../../dynamo/expression.js';
+import { usageOf } from '../buckets/bucket.item.js';
+import { entityPartition, hourOfInstant, resourceIndexKey, resourceUsageRange, usageRange } from '../limiter-keys.js';
 import type { HourUsage } from './usage.js';
 
 const table = 'limiter';

@@ -1,8 +1,8 @@
-import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, between, equals, present } from '../dynamo/expression.js';
-import type { Draft } from '../lib/draft.js';
+import type { Item, Key, StoreClient, Write } from '../../dynamo/client.js';
+import { absent, and, between, equals, present } from '../../dynamo/expression.js';
+import type { Draft } from '../../lib/draft.js';
+import { childIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from '../limiter-keys.js';
 import type { Entity, Metadata } from './entity.js';
-import { childIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from './limiter-keys.js';
 
 const table = 'limiter';
 const mostWritesATransaction = 100;

@@ -1,5 +1,5 @@
-import type { Issue } from '../lib/errors.js';
-import { entityIssues } from './limit.js';
+import type { Issue } from '../../lib/errors.js';
+import { entityIssues } from '../limit.js';
 
 export interface Metadata {
   readonly name: string;

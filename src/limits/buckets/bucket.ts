@@ -1,4 +1,4 @@
-import { smaller } from '../lib/int.js';
+import { smaller } from '../../lib/int.js';
 
 /** What a limit grants. Amounts in millitokens. */
 export interface LimitSpec {

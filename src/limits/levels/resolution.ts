@@ -1,5 +1,5 @@
-import type { Issue } from '../lib/errors.js';
-import { entityIssues, type Limit, resourceIssues } from './limit.js';
+import type { Issue } from '../../lib/errors.js';
+import { entityIssues, type Limit, resourceIssues } from '../limit.js';
 
 export const limitLevels = ['SYSTEM', 'RESOURCE', 'ENTITY_DEFAULT', 'ENTITY'] as const;
 export type LimitLevel = (typeof limitLevels)[number];

@@ -1,9 +1,9 @@
-import type { Item, Update, Write } from '../dynamo/client.js';
-import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or } from '../dynamo/expression.js';
-import { epochSeconds } from '../lib/clock.js';
+import type { Item, Update, Write } from '../../dynamo/client.js';
+import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or } from '../../dynamo/expression.js';
+import { epochSeconds } from '../../lib/clock.js';
+import type { LimitSet } from '../limit.js';
+import { type ShardId, shardIndexKeys, shardKey, usageIndexKeys, usageKey } from '../limiter-keys.js';
 import { type Amounts, afterStep, fullAtMs, fullLimit, type LimitState, type Move, type Step, stepOf } from './bucket.js';
-import type { LimitSet } from './limit.js';
-import { type ShardId, shardIndexKeys, shardKey, usageIndexKeys, usageKey } from './limiter-keys.js';
 import { keptMs, openUsage, type Shard } from './shard.js';
 
 const table = 'limiter';

@@ -1,4 +1,4 @@
-import type { Amounts } from './bucket.js';
+import type { Amounts } from '../buckets/bucket.js';
 
 export const hourMs = 3_600_000;
 export const usageWindows = ['HOURLY', 'DAILY', 'MONTHLY'] as const;

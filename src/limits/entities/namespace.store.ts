@@ -1,7 +1,7 @@
-import type { Check, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
-import type { Draft } from '../lib/draft.js';
-import { namespaceIdKey, namespaceKey, taskKey } from './limiter-keys.js';
+import type { Check, StoreClient, Write } from '../../dynamo/client.js';
+import { absent, and, atMost, beginsWith, equals, or } from '../../dynamo/expression.js';
+import type { Draft } from '../../lib/draft.js';
+import { namespaceIdKey, namespaceKey, taskKey } from '../limiter-keys.js';
 
 const table = 'limiter';
 
