@@ -4,34 +4,46 @@ import { badInput, GatewayError, notFound, Overloaded, refuseAny } from '../lib/
 import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
-import type { BucketStore, Outcome } from './buckets/bucket.store.js';
+import type { BucketRegistry } from './buckets/bucket.registry.js';
+import type { Holding } from './buckets/holding.js';
+import type { Outcome, Part, PartResult, Sight } from './buckets/operation.js';
+import type { HoldingMove } from './buckets/plan.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, mostAdjusts, type Settlement, settle, settleAll, sumFor } from './lease.js';
+import { afterMoves, decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, maxAdjusts, movesAll, movesBy, movesRenewed, sumFor } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
 import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf } from './limit.js';
-import { type LimitStatus, statusesAfter } from './status.js';
+import { type LimitStatus, standingOf, statusesAfter } from './status.js';
 
 export interface LeaseAdjustment {
   readonly leaseId: string;
   readonly replayed: boolean;
   readonly statuses: readonly LimitStatus[];
+  /** Entities of which nobody knows whether they were charged. */
+  readonly unknown: readonly string[];
+}
+
+export interface LeaseRenewal {
+  readonly leaseId: string;
+  readonly renewBy: Date;
 }
 
 export interface LeaseParts {
-  readonly buckets: BucketStore;
+  readonly buckets: BucketRegistry;
   readonly leases: LeaseStore;
   readonly namespaces: NamespaceService;
   readonly sealer: Sealer;
   readonly clock: Clock;
 }
 
-const mostRounds = 30;
+const maxRounds = 30;
 const nonceBytes = 8;
 /** The longest: parts of ten limits on all shards of two entities. */
-const leaseId = /^[A-Za-z0-9_-]{32,32768}$/;
+const leaseId = /^[A-Za-z0-9_-]{32,65536}$/;
 
-/** What a change makes of a lease as it stands: the next state and its moves, or that it was made, by this call or an earlier one. */
-type Change = (state: LeaseState) => { readonly state: LeaseState; readonly settlement: Settlement } | { readonly madeBy: 'this call' | 'an earlier call' };
+/** What a change makes of a lease as it stands: its moves and the next state, or that it was made, by this call or an earlier one. */
+type Change = (
+  state: LeaseState,
+) => { readonly moves: readonly HoldingMove[]; readonly next: Partial<LeaseState> } | { readonly madeBy: 'this call' | 'an earlier call' };
 
 export class LeaseService {
   private readonly locks = new Locks();
@@ -46,44 +58,78 @@ export class LeaseService {
   }
 
   /** Charges more, into debt if need be, or gives back; once for each key. */
-  async adjust(id: string, handle: LeaseHandle, adjust: readonly Consumption[], idempotencyKey: string): Promise<LeaseAdjustment> {
+  async adjust(id: string, handle: LeaseHandle, adjust: readonly Consumption[], idempotencyKey: string | undefined): Promise<LeaseAdjustment> {
     refuseAny(consumeIssues(adjust, 'input.adjust', -mostTokens));
+    const isCharge = adjust.length > 0 && adjust.every(({ amount }) => amount >= 0);
+    if (idempotencyKey === undefined && isCharge) return this.charge(id, handle, adjust);
+    const key = idempotencyKey ?? randomToken(nonceBytes);
     const hash = sha256(JSON.stringify([...adjust].sort((a, b) => (a.limit < b.limit ? -1 : 1)).map(({ limit, amount }) => [limit, amount]))).slice(0, 11);
     const nonce = randomToken(nonceBytes);
     return this.change(id, handle, (state) => {
-      const made = state.adjusted[idempotencyKey];
+      const made = state.adjusted[key];
       if (made?.hash === hash) return { madeBy: made.nonce === nonce ? 'this call' : 'an earlier call' };
-      if (made) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${idempotencyKey} has adjusted this lease by something else`);
+      if (made) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${key} has adjusted this lease by something else`);
       if (state.releasedBy !== undefined) throw new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
-      refuseAny(adjustIssues(state, adjust));
-      const settlement = settle(state.holdings, amountsOf(adjust));
-      if ('excess' in settlement) {
-        const { excess, outMilli } = settlement;
-        const path = `input.adjust.${adjust.findIndex(({ limit }) => limit === excess)}.amount`;
-        throw badInput({ path, message: `gives back more of "${excess}" than the lease has out, ${tokensOf(outMilli)}` });
-      }
-      const adjusted = { ...state.adjusted, [idempotencyKey]: { hash, nonce } };
-      return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, adjusted }, settlement };
+      const { holdings, adjusted } = state;
+      const full = Object.keys(adjusted).length >= maxAdjusts;
+      refuseAny([
+        ...adjustIssues(holdings, adjust),
+        ...(full ? [{ path: 'input.idempotencyKey', message: `a lease can be adjusted ${maxAdjusts} times with a key` }] : []),
+      ]);
+      return { moves: movesOf(holdings, adjust), next: { adjusted: { ...adjusted, [key]: { hash, nonce } } } };
     });
   }
 
   /** Gives back all that the lease still has out, once. */
   release(id: string, handle: LeaseHandle): Promise<LeaseAdjustment> {
     const nonce = randomToken(nonceBytes);
-    return this.change(id, handle, (state) => {
-      if (state.releasedBy !== undefined) return { madeBy: state.releasedBy === nonce ? 'this call' : 'an earlier call' };
-      const settlement = settleAll(state.holdings);
-      return { state: { ...state, version: state.version + 1, holdings: settlement.holdings, releasedBy: nonce }, settlement };
+    return this.change(id, handle, ({ releasedBy, holdings }) => {
+      if (releasedBy !== undefined) return { madeBy: releasedBy === nonce ? 'this call' : 'an earlier call' };
+      return { moves: movesAll(holdings, handle.name), next: { releasedBy: nonce } };
     });
+  }
+
+  /** Keeps the slots that the lease holds for another while. */
+  async renew(id: string, handle: LeaseHandle, ttlSecs: number): Promise<LeaseRenewal> {
+    await this.refuseGone(handle);
+    const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
+    const moves = movesRenewed(handle.holdings, handle.name, renewByMs);
+    if (!handle.degraded && moves.length === 0) throw badInput({ path: 'leaseId', message: 'the lease holds no slot of a concurrency limit: there is nothing to renew' });
+    for (const part of partsOf(handle, moves).parts) {
+      const outcome = await this.parts.buckets.apply({ parts: [part] });
+      const applied = outcome.kind === 'done' && outcome.results.flatMap(appliedBy);
+      if (!applied || applied.some((limits) => Object.keys(limits).length === 0)) throw new GatewayError('LEASE_EXPIRED', 'the lease no longer holds its slot: acquire anew');
+    }
+    return { leaseId: id, renewBy: new Date(renewByMs) };
+  }
+
+  /** A charge that nothing is written about but the buckets: applied at most once, and final. */
+  private async charge(id: string, handle: LeaseHandle, adjust: readonly Consumption[]): Promise<LeaseAdjustment> {
+    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
+    await this.refuseGone(handle);
+    refuseAny(adjustIssues(handle.holdings, adjust));
+    const { parts } = partsOf(handle, movesOf(handle.holdings, adjust));
+    const outcomes = await Promise.allSettled(parts.map((part) => this.parts.buckets.apply({ parts: [part] })));
+    const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+    if (failed.length === outcomes.length && failed[0]) throw failed[0].reason;
+    const statuses = outcomes.flatMap((outcome, i) => {
+      const part = parts[i] as Part;
+      if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.act.kind !== 'settle') return [];
+      return statusesAfter(standingOf(part.bucket, outcome.value.after[0] as Sight), sumFor(part.bucket.entityId, part.act.moves));
+    });
+    return { leaseId: id, replayed: false, statuses, unknown: parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : [])) };
+  }
+
+  /** Of a namespace that was purged there is nothing left to give back to. */
+  private async refuseGone({ orgId, namespace, expiresAtMs }: LeaseHandle): Promise<void> {
+    if ((await this.parts.namespaces.of(orgId)) !== namespace) throw notFound('lease');
+    if (expiresAtMs <= this.parts.clock.nowMs()) throw expired();
   }
 
   /** Makes a change to a lease and to its buckets together: both or neither, and once. */
   private async change(id: string, handle: LeaseHandle, change: Change): Promise<LeaseAdjustment> {
-    const { namespaces, clock } = this.parts;
-    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [] };
-    // Of a namespace that was purged there is nothing left to give back to.
-    if ((await namespaces.of(handle.orgId)) !== handle.namespace) throw notFound('lease');
-    if (handle.expiresAtMs <= clock.nowMs()) throw expired();
+    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
+    await this.refuseGone(handle);
     const name = `${handle.namespace} ${handle.name} ${handle.expiresAtMs}`;
     // One after the other here, so that only other gateways can come in between.
     const leave = await this.locks.hold([name]);
@@ -95,10 +141,10 @@ export class LeaseService {
   }
 
   private async changeNext(id: string, handle: LeaseHandle, name: string, change: Change): Promise<LeaseAdjustment> {
-    const { leases, buckets } = this.parts;
+    const { leases } = this.parts;
     let state = this.known.get(name) ?? firstState(handle);
     let isConfirmed = false;
-    for (let round = 0; round < mostRounds; round++) {
+    for (let round = 0; round < maxRounds; round++) {
       let changed: ReturnType<Change>;
       try {
         changed = change(state);
@@ -110,47 +156,69 @@ export class LeaseService {
         continue;
       }
       if ('madeBy' in changed) {
-        const statuses = await this.statusesNow(handle, state);
-        return { leaseId: id, replayed: changed.madeBy === 'an earlier call', statuses };
+        return { leaseId: id, replayed: changed.madeBy === 'an earlier call', statuses: await this.statusesNow(handle, state), unknown: [] };
       }
-      const { settlement } = changed;
-      const parts = state.holdings.flatMap(({ entityId, shard }, at) => {
-        const amounts = settlement.moves[at] ?? {};
-        const { namespace, resource } = handle;
-        return Object.keys(amounts).length > 0 ? [{ id: { namespace, entityId, resource, shard }, amounts, events: 0 as const }] : [];
-      });
-      const outcome = await buckets.apply({ namespace: handle.namespace, parts, lease: { name, write: leases.change(handle, changed.state) } });
+      const { outcome, next } = await this.write(handle, name, state, changed.moves, changed.next);
       if (outcome.kind === 'done') {
-        this.known.set(name, changed.state);
-        return { leaseId: id, replayed: false, statuses: this.statusesAfter(handle, changed.state, settlement, outcome) };
+        this.known.set(name, next(outcome.results));
+        return { leaseId: id, replayed: false, statuses: statusesOfMoves(handle, changed.moves, outcome), unknown: [] };
       }
       // Somebody else has changed the lease: then it is as the store has it.
-      if (outcome.kind === 'lease') {
-        state = ownState(handle, outcome.old && toState(outcome.old));
+      if (outcome.kind === 'rider') {
+        state = ownState(handle, outcome.old === undefined ? undefined : toState(outcome.old));
         isConfirmed = true;
       }
     }
     throw new Overloaded('too many are changing this lease; nothing was changed: try again');
   }
 
-  private statusesAfter(handle: LeaseHandle, { holdings }: LeaseState, { moves }: Settlement, { after }: Extract<Outcome, { kind: 'done' }>): LimitStatus[] {
-    const { buckets, clock } = this.parts;
-    const atMs = after.find((seen) => seen !== undefined)?.atMs ?? clock.nowMs();
-    return entitiesOf(handle).flatMap((entityId) => {
-      const { namespace, resource } = handle;
-      const shards = buckets.recallShards({ namespace, entityId, resource }).filter((shard) => shard !== undefined);
-      return statusesAfter({ entityId, resource, shards, atMs }, sumFor(entityId, holdings, moves));
-    });
+  private async write(handle: LeaseHandle, name: string, state: LeaseState, moves: readonly HoldingMove[], changes: Partial<LeaseState>) {
+    const { buckets, leases } = this.parts;
+    const { parts, indexes } = partsOf(handle, moves);
+    const next = (results: readonly PartResult[]): LeaseState => {
+      const applied = moves.map((): Record<string, object> => ({}));
+      for (const [nth, limits] of results.flatMap(appliedBy).entries()) applied[indexes[nth] as number] = limits;
+      return { ...state, ...changes, version: state.version + 1, holdings: afterMoves(state.holdings, moves, applied) };
+    };
+    const rider = { name, draft: (results: readonly PartResult[]) => leases.change(handle, next(results)) };
+    const outcome = await buckets.apply({ parts: parts.length > 0 ? parts : [nothingIn(handle)], rider });
+    return { outcome, next };
   }
 
   private async statusesNow(handle: LeaseHandle, { holdings }: LeaseState): Promise<LimitStatus[]> {
-    const { namespace, resource } = handle;
-    const entities = entitiesOf(handle);
-    const found = await this.parts.buckets.loadMany(entities.map((entityId) => ({ namespace, entityId, resource })));
+    const { parts } = partsOf(handle, holdings, true);
+    const found = await this.parts.buckets.loadMany(parts.map(({ bucket }) => bucket));
     const atMs = this.parts.clock.nowMs();
-    return entities.flatMap((entityId, i) => statusesAfter({ entityId, resource, shards: found[i] ?? [], atMs }, sumFor(entityId, holdings, [])));
+    return parts.flatMap(({ bucket }, i) => statusesAfter(standingOf(bucket, { shards: found[i] ?? [], atMs }), {}));
   }
 }
+
+const appliedBy = (result: PartResult) => (result.kind === 'settle' ? result.applied : []);
+
+/** One part for each bucket that something is moved in, and which of the moves each of its parts' are, in order. */
+function partsOf({ namespace, resource }: LeaseHandle, moves: readonly HoldingMove[], isAll = false): { readonly parts: Part[]; readonly indexes: number[] } {
+  const parts = new Map<string, { bucket: Part['bucket']; moves: HoldingMove[]; indexes: number[] }>();
+  for (const [i, move] of moves.entries()) {
+    if (!isAll && Object.keys(move.out).length === 0) continue;
+    const { entityId, isOwn } = move;
+    const name = `${entityId} ${isOwn ?? ''}`;
+    const part = parts.get(name) ?? { bucket: { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }, moves: [], indexes: [] };
+    part.moves.push(move);
+    part.indexes.push(i);
+    parts.set(name, part);
+  }
+  const all = [...parts.values()];
+  return { parts: all.map(({ bucket, moves: own }) => ({ bucket, act: { kind: 'settle', moves: own, events: 0 } })), indexes: all.flatMap(({ indexes }) => indexes) };
+}
+
+/** For a change of the lease alone. */
+const nothingIn = ({ namespace, entityId, resource }: LeaseHandle): Part => ({
+  bucket: { namespace, entityId, resource },
+  act: { kind: 'settle', moves: [], events: 0 },
+});
+
+const statusesOfMoves = (handle: LeaseHandle, moves: readonly HoldingMove[], { after }: Extract<Outcome, { kind: 'done' }>): LimitStatus[] =>
+  partsOf(handle, moves).parts.flatMap(({ bucket }, i) => statusesAfter(standingOf(bucket, after[i] as Sight), sumFor(bucket.entityId, moves)));
 
 /** The stored state of this lease; another's under the same request id means that this one is long over. */
 function ownState(handle: LeaseHandle, stored: ReturnType<typeof toState> | undefined): LeaseState {
@@ -161,15 +229,23 @@ function ownState(handle: LeaseHandle, stored: ReturnType<typeof toState> | unde
 
 const expired = () => new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
 
-const entitiesOf = ({ holdings }: LeaseHandle): string[] => [...new Set(holdings.map(({ entityId }) => entityId))];
+function movesOf(holdings: readonly Holding[], adjust: readonly Consumption[]): HoldingMove[] {
+  const moves = movesBy(holdings, amountsOf(adjust));
+  if (!('excess' in moves)) return moves;
+  const { excess, outMilli } = moves;
+  const path = `input.adjust.${adjust.findIndex(({ limit }) => limit === excess)}.amount`;
+  throw badInput({ path, message: `gives back more of "${excess}" than the lease has out, ${tokensOf(outMilli)}` });
+}
 
-function adjustIssues({ holdings, adjusted }: LeaseState, adjust: readonly Consumption[]) {
-  const known = new Set(holdings.flatMap(({ amounts }) => Object.keys(amounts)));
+function adjustIssues(holdings: readonly Holding[], adjust: readonly Consumption[]) {
+  const known = new Map(holdings.flatMap(({ out }) => Object.entries(out)));
   return [
     ...(adjust.length === 0 ? [{ path: 'input.adjust', message: 'must name at least one limit' }] : []),
-    ...adjust.flatMap(({ limit }, i) =>
-      known.has(limit) ? [] : [{ path: `input.adjust.${i}.limit`, message: `the lease is of a bucket without a limit "${limit}"` }],
-    ),
-    ...(Object.keys(adjusted).length >= mostAdjusts ? [{ path: 'input.idempotencyKey', message: `a lease can be adjusted ${mostAdjusts} times` }] : []),
+    ...adjust.flatMap(({ limit }, i) => {
+      const of = known.get(limit);
+      const path = `input.adjust.${i}.limit`;
+      if (!of) return [{ path, message: `the lease is of a bucket without a limit "${limit}"` }];
+      return of.isSlot ? [{ path, message: `"${limit}" counts the leases that are out: a lease cannot be adjusted by it` }] : [];
+    }),
   ];
 }

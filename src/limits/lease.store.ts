@@ -1,19 +1,22 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
 import { epochSeconds } from '../lib/clock.js';
+import type { Draft } from '../lib/draft.js';
 import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings, type FirstLease, firstState, type LeaseHandle, type LeaseState } from './lease.js';
 import { leaseKey } from './limiter-keys.js';
 
 const table = 'limiter';
+/** Leases that something was written about are kept for this long after they end. */
+const keptSecs = 86_400;
 
-/** Leases that something was written about: those with a request id, adjusted or released. `ttl` takes them a day after they end. */
+/** Leases that something was written about: those with a request id, adjusted or released. */
 export class LeaseStore {
   constructor(private readonly client: StoreClient) {}
 
   /** The write of a lease that an acquire with a request id takes out: once a day and id. */
-  first({ handle, requestHash, nonce }: FirstLease, nowMs: number): Write {
+  first({ handle, requestHash, nonce }: Omit<FirstLease, 'isReleased'>, nowMs: number): Draft {
     const { namespace, name, expiresAtMs } = handle;
-    return {
+    const write: Write = {
       table,
       put: {
         ...leaseKey(namespace, name),
@@ -22,17 +25,18 @@ export class LeaseStore {
         request_hash: requestHash,
         nonce,
         exp_ms: expiresAtMs,
-        ttl: epochSeconds(expiresAtMs) + 86_400,
+        ttl: epochSeconds(expiresAtMs) + keptSecs,
       },
       condition: or(absent('PK'), atMost('exp_ms', nowMs)),
     };
+    return write;
   }
 
   /** The write of a change, on condition that it is the next. */
-  change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, releasedBy }: LeaseState): Write {
+  change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, releasedBy }: LeaseState): Draft {
     // A request id may have been used again after a day: that is another lease.
     const before = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
-    return {
+    const write: Write = {
       table,
       update: leaseKey(namespace, name),
       set: {
@@ -41,10 +45,21 @@ export class LeaseStore {
         adjusted: adjusted as never,
         released_by: releasedBy,
         exp_ms: expiresAtMs,
-        ttl: epochSeconds(expiresAtMs) + 86_400,
+        ttl: epochSeconds(expiresAtMs) + keptSecs,
       },
       condition: version === 1 ? or(absent('PK'), before) : before,
     };
+    return write;
+  }
+
+  /** A note that something was done under a name, once. */
+  once(namespace: string, name: string, hash: string, nonce: string, untilMs: number): Draft {
+    const write: Write = {
+      table,
+      put: { ...leaseKey(namespace, name), request_hash: hash, nonce, exp_ms: untilMs, ttl: epochSeconds(untilMs) + keptSecs },
+      condition: absent('PK'),
+    };
+    return write;
   }
 
   /** How a lease stands; undefined where nothing was written about it yet. */
@@ -59,14 +74,26 @@ export class LeaseStore {
   }
 }
 
-export const toFirst = (item: Item): FirstLease => ({
-  handle: decodeHandle(item.handle as string),
-  requestHash: item.request_hash as string,
-  nonce: item.nonce as string,
-});
+/** Of the item that stood in the way of a first lease. */
+export function toFirst(old: unknown): FirstLease {
+  const item = old as Item;
+  return {
+    handle: decodeHandle(item.handle as string),
+    requestHash: item.request_hash as string,
+    nonce: item.nonce as string,
+    isReleased: item.released_by !== undefined,
+  };
+}
+
+/** Of the item that stood in the way of a note. */
+export const toNote = (old: unknown): Pick<FirstLease, 'requestHash' | 'nonce'> => {
+  const item = old as Item;
+  return { requestHash: item.request_hash as string, nonce: item.nonce as string };
+};
 
 /** How a lease stands. Before its first change nothing of that is in the item but what it held from the start. */
-export function toState(item: Item): LeaseState & { readonly expiresAtMs: number } {
+export function toState(old: unknown): LeaseState & { readonly expiresAtMs: number } {
+  const item = old as Item;
   const expiresAtMs = item.exp_ms as number;
   if (item.v === 0) return { ...firstState(decodeHandle(item.handle as string)), expiresAtMs };
   return {

@@ -1,12 +1,8 @@
+import { sha256 } from '../lib/id.js';
 import { smaller } from '../lib/int.js';
-import type { Amounts } from './buckets/bucket.js';
-
-/** What a lease has out of one shard: each limit of the bucket, 0 included. */
-export interface Holding {
-  readonly entityId: string;
-  readonly shard: number;
-  readonly amounts: Amounts;
-}
+import { type Amounts, slotMilli, unitsOf } from './buckets/bucket.js';
+import type { Holding, Out } from './buckets/holding.js';
+import type { HoldingMove, Settlement } from './buckets/plan.js';
 
 /** What a lease's id says: everything that its first adjust or release needs to know. */
 export interface LeaseHandle {
@@ -44,35 +40,71 @@ export interface FirstLease {
   readonly requestHash: string;
   /** Of the attempt that made it. */
   readonly nonce: string;
+  readonly isReleased: boolean;
 }
 
 /** What lease ids are sealed for. */
 export const leaseContext = 'lease';
 export const leaseMs = 24 * 3_600_000;
-export const mostAdjusts = 16;
+export const maxAdjusts = 16;
 
-export const firstState = ({ holdings }: LeaseHandle): LeaseState => ({ version: 0, holdings, adjusted: {} });
+export const firstState = ({ holdings }: Pick<LeaseHandle, 'holdings'>): LeaseState => ({ version: 0, holdings, adjusted: {} });
 
+/** The name under which a lease holds its slots: short, because a bucket may have a hundred of them. */
+export const slotName = (leaseName: string): string => sha256(leaseName).slice(0, 11);
+
+const isSlotMark = -1;
+type EncodedOut = [limit: number, milli: string, period: string, born: number, windowEndMs: number, units: string];
 /** Names once, then numbers for them: a lease may be split over many shards, and its id carries all of it. */
-type Encoded = [entities: string[], limits: string[], holdings: [entity: number, shard: number, ...amounts: [limit: number, milli: string][]][]];
+type Encoded = [
+  entities: string[],
+  limits: string[],
+  holdings: [entity: number, isOwn: number, shard: number, shards: number, birth: string, ...outs: Partial<EncodedOut>[]][],
+];
 
 export function encodeHoldings(holdings: readonly Holding[]): Encoded {
   const entities = [...new Set(holdings.map(({ entityId }) => entityId))];
-  const limits = [...new Set(holdings.flatMap(({ amounts }) => Object.keys(amounts)))];
-  const encoded = holdings.map(({ entityId, shard, amounts }): Encoded[2][number] => [
+  const limits = [...new Set(holdings.flatMap(({ out }) => Object.keys(out)))];
+  const encoded = holdings.map(({ entityId, isOwn, shard, shards, birth = '', out }): Encoded[2][number] => [
     entities.indexOf(entityId),
+    isOwn ? 1 : 0,
     shard,
-    ...Object.entries(amounts).map(([name, milli]): [number, string] => [limits.indexOf(name), String(milli)]),
+    shards,
+    birth,
+    ...Object.entries(out).map(([name, of]) => encodeOut(limits.indexOf(name), of, shards)),
   ]);
   return [entities, limits, encoded];
 }
 
+/** What goes without saying at the end is left out. */
+function encodeOut(limit: number, { milli, units, period, born = 0, windowEndMs = 0, isSlot }: Out, shards: number): Partial<EncodedOut> {
+  const isWhole = units === unitsOf({ refillPeriodMs: period }, milli, shards);
+  const all: EncodedOut = [limit, String(milli), String(period), born, isSlot ? isSlotMark : windowEndMs, String(units)];
+  if (!isWhole) return all;
+  return all[4] !== 0 ? (all.slice(0, 5) as Partial<EncodedOut>) : all[3] !== 0 ? (all.slice(0, 4) as Partial<EncodedOut>) : (all.slice(0, 3) as Partial<EncodedOut>);
+}
+
 export const decodeHoldings = ([entities, limits, holdings]: Encoded): Holding[] =>
-  holdings.map(([entity, shard, ...amounts]) => ({
+  holdings.map(([entity, isOwn, shard, shards, birth, ...outs]) => ({
     entityId: entities[entity] as string,
+    ...(isOwn ? { isOwn: true as const } : {}),
     shard,
-    amounts: Object.fromEntries(amounts.map(([limit, milli]) => [limits[limit] as string, BigInt(milli)])),
+    shards,
+    birth,
+    out: Object.fromEntries(outs.map((out) => [limits[out[0] as number] as string, decodeOut(out, shards)])),
   }));
+
+function decodeOut([, milliText = '0', periodText = '1', born = 0, windowEndMs = 0, units]: Partial<EncodedOut>, shards: number): Out {
+  const [milli, period] = [BigInt(milliText), BigInt(periodText)];
+  return {
+    milli,
+    units: units === undefined ? unitsOf({ refillPeriodMs: period }, milli, shards) : BigInt(units),
+    period,
+    born,
+    ...(windowEndMs > 0 ? { windowEndMs } : {}),
+    ...(windowEndMs === isSlotMark ? { isSlot: true } : {}),
+  };
+}
 
 export const encodeHandle = ({ orgId, namespace, name, entityId, resource, holdings, expiresAtMs, degraded }: LeaseHandle): string =>
   JSON.stringify([orgId, namespace, name, entityId, resource, encodeHoldings(holdings), expiresAtMs, degraded ? 1 : 0]);
@@ -92,61 +124,92 @@ export function decodeHandle(text: string): LeaseHandle {
   return { orgId, namespace, name, entityId, resource, holdings: decodeHoldings(holdings), expiresAtMs, degraded: degraded === 1 };
 }
 
-/** Changes of the holdings, one a holding: more is charged to an entity's first, and given back from its last on. */
-export interface Settlement {
-  readonly moves: readonly Amounts[];
-  readonly holdings: readonly Holding[];
-}
-
 /** The limit of which more would be given back than is out. */
 export interface Excess {
   readonly excess: string;
   readonly outMilli: bigint;
 }
 
-/** How a lease's holdings change by these amounts on each of its entities. */
-export function settle(holdings: readonly Holding[], deltas: Amounts): Settlement | Excess {
-  const moves = holdings.map((): Record<string, bigint> => ({}));
-  for (const entityId of new Set(holdings.map((holding) => holding.entityId))) {
-    const own = holdings.flatMap((holding, at) => (holding.entityId === entityId ? [{ at, amounts: holding.amounts }] : []));
+/** How a lease's holdings change by these amounts on each of its buckets: more is charged to the first, and given back from the last on. */
+export function movesBy(holdings: readonly Holding[], deltas: Amounts): HoldingMove[] | Excess {
+  const moves = holdings.map((): Record<string, Out> => ({}));
+  for (const bucket of new Set(holdings.map(bucketOf))) {
+    const own = holdings.flatMap((holding, at) => (bucketOf(holding) === bucket ? [{ at, holding }] : []));
     for (const [name, delta] of Object.entries(deltas)) {
-      const holding = own.filter(({ amounts }) => amounts[name] !== undefined);
-      const [first] = holding;
+      const having = own.filter(({ holding }) => holding.out[name] !== undefined);
+      const [first] = having;
       if (!first || delta === 0n) continue;
-      if (delta > 0n) {
-        (moves[first.at] as Record<string, bigint>)[name] = delta;
-        continue;
+      if (delta > 0n) (moves[first.at] as Record<string, Out>)[name] = moved(first.holding, name, delta);
+      else {
+        const left = giveBack(having.reverse(), name, -delta, moves);
+        if (left > 0n) return { excess: name, outMilli: -delta - left };
       }
-      let left = -delta;
-      for (const { at, amounts } of holding.reverse()) {
-        const out = amounts[name] ?? 0n;
-        const back = smaller(out, left);
-        if (back > 0n) (moves[at] as Record<string, bigint>)[name] = -back;
-        left -= back;
-      }
-      if (left > 0n) return { excess: name, outMilli: -delta - left };
     }
   }
-  return { moves, holdings: holdings.map((holding, at) => ({ ...holding, amounts: plus(holding.amounts, moves[at] as Amounts) })) };
+  return holdings.map((holding, at) => ({ ...holding, out: moves[at] as Record<string, Out> }));
+}
+
+/** Returns what could not be given back. */
+function giveBack(having: readonly { readonly at: number; readonly holding: Holding }[], name: string, milli: bigint, moves: Record<string, Out>[]): bigint {
+  let left = milli;
+  for (const { at, holding } of having) {
+    const back = smaller(holding.out[name]?.milli ?? 0n, left);
+    if (back > 0n) (moves[at] as Record<string, Out>)[name] = moved(holding, name, -back);
+    left -= back;
+  }
+  return left;
+}
+
+const bucketOf = ({ entityId, isOwn }: Holding): string => `${entityId}${isOwn ? ' own' : ''}`;
+
+/** A change of one limit of a holding. All of it goes back in the very units it was taken in. */
+function moved({ out, shards }: Holding, name: string, milli: bigint): Out {
+  const of = out[name] as Out;
+  const units = unitsOf({ refillPeriodMs: of.period }, milli, shards);
+  return { ...of, milli, units: -milli === of.milli || -units > of.units ? -of.units : units };
 }
 
 /** All that is out, given back. */
-export function settleAll(holdings: readonly Holding[]): Settlement {
-  const moves = holdings.map(({ amounts }) =>
-    Object.fromEntries(Object.entries(amounts).flatMap(([name, out]) => (out === 0n ? [] : [[name, -out] as const]))),
-  );
-  return { moves, holdings: holdings.map((holding, at) => ({ ...holding, amounts: plus(holding.amounts, moves[at] as Amounts) })) };
-}
+export const movesAll = (holdings: readonly Holding[], leaseName: string): HoldingMove[] =>
+  holdings.map((holding) => ({
+    ...holding,
+    out: Object.fromEntries(Object.entries(holding.out).flatMap(([name, of]) => (of.milli === 0n ? [] : [[name, moved(holding, name, -of.milli)] as const]))),
+    slot: { lease: slotName(leaseName) },
+  }));
 
-const plus = (amounts: Amounts, move: Amounts): Amounts =>
-  Object.fromEntries(Object.entries(amounts).map(([name, milli]) => [name, milli + (move[name] ?? 0n)]));
-
-/** What the moves add up to on one entity. */
-export function sumFor(entityId: string, holdings: readonly Holding[], moves: readonly Amounts[]): Amounts {
-  const sum: Record<string, bigint> = {};
-  holdings.forEach((holding, at) => {
-    if (holding.entityId !== entityId) return;
-    for (const [name, milli] of Object.entries(moves[at] ?? {})) sum[name] = (sum[name] ?? 0n) + milli;
+/** The slots that a lease holds, kept until a later moment. */
+export const movesRenewed = (holdings: readonly Holding[], leaseName: string, untilMs: number): HoldingMove[] =>
+  holdings.flatMap((holding) => {
+    const slots = Object.entries(holding.out).filter(([, { isSlot, milli }]) => isSlot && milli > 0n);
+    const out = Object.fromEntries(slots.map(([name, of]) => [name, { ...of, milli: 0n, units: 0n }]));
+    return slots.length > 0 ? [{ ...holding, out, slot: { lease: slotName(leaseName), untilMs } }] : [];
   });
+
+/** What is out after the moves: what was not charged is not out, what is given back is out no more, whatever became of its bucket. */
+export const afterMoves = (holdings: readonly Holding[], moves: readonly HoldingMove[], applied: Settlement['applied']): Holding[] =>
+  holdings.map((holding, at) => {
+    const out = Object.entries(holding.out).map(([name, of]) => {
+      const move = moves[at]?.out[name];
+      const window = applied[at]?.[name];
+      if (!move || (move.milli > 0n && !window)) return [name, of] as const;
+      // More charged in another window: of what was taken before nothing can be given back any more.
+      const isNewWindow = window?.windowEndMs !== undefined && window.windowEndMs !== of.windowEndMs && move.milli > 0n;
+      const base = isNewWindow ? { ...of, milli: 0n, units: 0n, windowEndMs: window.windowEndMs as number } : of;
+      return [name, { ...base, milli: base.milli + move.milli, units: base.units + move.units }] as const;
+    });
+    return { ...holding, out: Object.fromEntries(out) };
+  });
+
+/** What the moves add up to on one entity, in millitokens. */
+export function sumFor(entityId: string, holdings: readonly Pick<Holding, 'entityId' | 'out'>[]): Amounts {
+  const sum: Record<string, bigint> = {};
+  for (const { entityId: of, out } of holdings) {
+    if (of !== entityId) continue;
+    for (const [name, { milli }] of Object.entries(out)) sum[name] = (sum[name] ?? 0n) + milli;
+  }
   return sum;
 }
+
+/** Whether any slot of a concurrency limit is held. */
+export const holdsSlots = (holdings: readonly Holding[]): boolean =>
+  holdings.some(({ out }) => Object.values(out).some(({ isSlot, milli }) => isSlot && milli >= slotMilli));

@@ -3,26 +3,18 @@ import { GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
-import { restamp } from './buckets/bucket.js';
-import type { BucketStore } from './buckets/bucket.store.js';
+import type { BucketRegistry } from './buckets/bucket.registry.js';
+import { converted } from './buckets/convert.js';
+import type { Holding } from './buckets/holding.js';
+import type { Sight, Taken } from './buckets/operation.js';
 import { type Shard, unbornShard } from './buckets/shard.js';
-import type { TakeService, Target } from './buckets/take.service.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { encodeHandle, type FirstLease, type Holding, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
-import type { LeaseStore } from './lease.store.js';
+import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotName, sumFor } from './lease.js';
+import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
-import {
-  type Consumption,
-  completeLimit,
-  consumeIssues,
-  entityIssues,
-  type LimitRequest,
-  type LimitSet,
-  limitSet,
-  limitsIssues,
-  resourceIssues,
-} from './limit.js';
-import { type LimitStatus, longestWaitSecs, type Standing, statusesAfter, statusesOf } from './status.js';
+import { acquireIssues, type Consumption, completeLimit, consumeIssues, entityIssues, type LimitRequest, type LimitSet, limitSet, resourceIssues } from './limit.js';
+import { type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf } from './status.js';
+import type { TakeService, Taking, Target } from './take.service.js';
 
 export interface AcquireRequest {
   readonly entityId: string;
@@ -30,6 +22,8 @@ export interface AcquireRequest {
   readonly consume: readonly Consumption[];
   readonly limits?: readonly LimitRequest[] | null | undefined;
   readonly requestId?: string | null | undefined;
+  /** How long slots of concurrency limits are held unless they are renewed. */
+  readonly ttlSecs?: number | null | undefined;
 }
 
 export interface Lease {
@@ -40,15 +34,8 @@ export interface Lease {
   readonly statuses: readonly LimitStatus[];
   readonly degraded: boolean;
   readonly expiresAt: Date;
+  readonly renewBy?: Date;
   readonly replayed: boolean;
-}
-
-export interface RateLimited {
-  readonly kind: 'RateLimited';
-  readonly message: string;
-  readonly statuses: readonly LimitStatus[];
-  readonly violations: readonly LimitStatus[];
-  readonly retryAfterSecs: number;
 }
 
 export interface Availability {
@@ -57,7 +44,7 @@ export interface Availability {
 }
 
 export interface LimitParts {
-  readonly buckets: BucketStore;
+  readonly buckets: BucketRegistry;
   readonly leases: LeaseStore;
   readonly takes: TakeService;
   readonly namespaces: NamespaceService;
@@ -67,21 +54,23 @@ export interface LimitParts {
   readonly metrics: Metrics;
 }
 
-/** One attempt of an acquire with a request id. */
-type Attempt = Pick<FirstLease, 'requestHash' | 'nonce'> & { readonly name: string };
+/** One lease in the making. */
+interface Draft {
+  readonly orgId: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly request: AcquireRequest;
+  readonly slotUntilMs: number;
+}
+
+const defaultSlotSecs = 60;
 
 export class LimitService {
   constructor(private readonly parts: LimitParts) {}
 
   /** Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. */
   async acquire(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
-    refuseAny([
-      ...entityIssues(request.entityId, 'input.entityId'),
-      ...resourceIssues(request.resource, 'input.resource'),
-      ...(request.consume.length === 0 ? [{ path: 'input.consume', message: 'must name at least one limit' }] : []),
-      ...consumeIssues(request.consume, 'input.consume'),
-      ...(request.limits ? limitsIssues(request.limits, 'input.limits') : []),
-    ]);
+    refuseAny(acquireIssues(request, 'input'));
     try {
       const result = await this.decide(orgId, request);
       this.parts.metrics.acquires.inc({ outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted' });
@@ -91,88 +80,114 @@ export class LimitService {
       const isAway = error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE' && !(error instanceof Overloaded);
       if (!isAway || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
       this.parts.metrics.acquires.inc({ outcome: 'degraded' });
-      return this.leaseOf({ ...this.handleOf(orgId, '', request, 'none', []), degraded: true }, [], false);
+      return this.leaseOf({ ...this.handleOf(this.draft(orgId, '', 'none', request), []), degraded: true }, [], false);
     }
   }
 
-  /** What an acquire would find; nothing is changed. */
+  /** Takes for several requests: all of them or none. */
+  async acquireAll(orgId: string, requests: readonly AcquireRequest[]): Promise<{ readonly kind: 'Leases'; readonly leases: readonly Lease[] } | RateLimited> {
+    refuseAny(requests.flatMap((request, i) => acquireIssues(request, `input.requests.${i}`)));
+    const { namespaces, takes, metrics } = this.parts;
+    const namespace = await namespaces.of(orgId);
+    const drafts = requests.map((request) => this.draft(orgId, namespace, `l-${newUuid()}`, request));
+    const asked = await Promise.all(drafts.map((draft, i) => this.targetsOf(draft, `input.requests.${i}.consume`)));
+    const taking = await takes.take(asked.flat());
+    metrics.acquires.inc({ outcome: taking.kind === 'short' ? 'refused' : 'granted' }, requests.length);
+    if (taking.kind === 'short') return refused(taking);
+    let from = 0;
+    const leases = drafts.map((draft, i) => {
+      const until = from + (asked[i]?.length ?? 0);
+      const [targets, taken, after] = [taking.targets.slice(from, until), taking.taken.slice(from, until), taking.after.slice(from, until)];
+      from = until;
+      return this.leased(draft, { kind: 'taken', targets, taken, after });
+    });
+    return { kind: 'Leases', leases };
+  }
+
+  /** What an acquire would find; nothing is taken. A bucket under other limits than those in force is stamped, so that what is promised is kept. */
   async availability(orgId: string, request: Pick<AcquireRequest, 'entityId' | 'resource' | 'consume'>): Promise<Availability> {
     refuseAny([...entityIssues(request.entityId, 'entityId'), ...resourceIssues(request.resource, 'resource'), ...consumeIssues(request.consume, 'consume')]);
-    const targets = await this.targetsOf(orgId, await this.parts.namespaces.of(orgId), request, 'consume');
-    const found = await Promise.all(targets.map(({ id }) => this.parts.buckets.load(id)));
-    const atMs = this.parts.clock.nowMs();
-    const statuses = targets.flatMap(({ id, set, amounts }, i) => statusesOf({ ...id, shards: inForce(found[i] ?? [], set, atMs), atMs }, amounts));
+    const { buckets, namespaces, clock } = this.parts;
+    const targets = await this.targetsOf(this.draft(orgId, await namespaces.of(orgId), 'none', request), 'consume');
+    const found = await Promise.all(
+      targets.map(async ({ bucket, set, mayExpire }) => {
+        const shards = await buckets.load(bucket);
+        if (shards.length === 0 || shards[0]?.version === set.version) return shards;
+        await buckets.stamp(bucket, set, mayExpire);
+        return buckets.load(bucket);
+      }),
+    );
+    const atMs = clock.nowMs();
+    const statuses = targets.flatMap(({ bucket, set, amounts }, i) =>
+      statusesOf(standingOf(bucket, { shards: inForce(found[i] ?? [], set, atMs), atMs }), amounts),
+    );
     return { statuses, retryAfterSecs: longestWaitSecs(statuses) };
   }
 
   private async decide(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
     const { namespaces, takes } = this.parts;
     const namespace = await namespaces.of(orgId);
-    if (request.requestId) return this.acquireOnce(orgId, namespace, request, request.requestId);
-    const targets = await this.targetsOf(orgId, namespace, request, 'input.consume');
+    if (request.requestId) return this.acquireOnce(this.draft(orgId, namespace, `r-${request.requestId}`, request), request.requestId);
+    const draft = this.draft(orgId, namespace, `l-${newUuid()}`, request);
+    const targets = await this.targetsOf(draft, 'input.consume');
     const lately = this.refusedLately(targets);
-    if (lately) return refusal(targets, lately);
+    if (lately) return lately;
     const [child, parent] = targets as [Target, Target?];
     const taking = parent ? await takes.takeBoth(child, parent) : await takes.take([child]);
-    if (taking.kind === 'short') return refusal(targets, taking.standings);
-    return this.leaseOf(this.handleOf(orgId, namespace, request, `l-${newUuid()}`, targets), statusesTaken(targets, taking.standings), false);
+    return taking.kind === 'short' ? refused(taking) : this.leased(draft, taking);
   }
 
   /** An acquire with a request id: what was granted once comes back, whatever has become of the bucket and its limits since. */
-  private async acquireOnce(orgId: string, namespace: string, request: AcquireRequest, requestId: string): Promise<Lease | RateLimited> {
+  private async acquireOnce(draft: Draft, requestId: string): Promise<Lease | RateLimited> {
     const { leases, clock } = this.parts;
-    const name = `r-${requestId}`;
-    const attempt = { name, requestHash: hashOf(request), nonce: newUuid() };
-    let refused: GatewayError | RateLimited;
+    const attempt = { requestHash: hashOf(draft.request), nonce: newUuid() };
+    let answer: GatewayError | RateLimited;
     try {
-      const result = await this.takeOnce(orgId, namespace, request, attempt);
+      const result = await this.takeOnce(draft, attempt);
       if ('handle' in result) return await this.replay(result, requestId, attempt);
       if (result.kind === 'Lease') return result;
-      refused = result;
+      answer = result;
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'BAD_USER_INPUT') throw error;
-      refused = error;
+      answer = error;
     }
-    const first = await leases.loadFirst(namespace, name, clock.nowMs()).catch((error: unknown) => {
-      throw refused instanceof GatewayError ? refused : error;
+    const first = await leases.loadFirst(draft.namespace, draft.name, clock.nowMs()).catch((error: unknown) => {
+      throw answer instanceof GatewayError ? answer : error;
     });
     if (first) return this.replay(first, requestId, attempt);
-    if (refused instanceof GatewayError) throw refused;
-    return refused;
+    if (answer instanceof GatewayError) throw answer;
+    return answer;
   }
 
   /** Takes, and writes the lease with it; or finds the lease that was written first. */
-  private async takeOnce(orgId: string, namespace: string, request: AcquireRequest, attempt: Attempt): Promise<Lease | RateLimited | FirstLease> {
+  private async takeOnce(draft: Draft, attempt: Pick<FirstLease, 'requestHash' | 'nonce'>): Promise<Lease | RateLimited | FirstLease> {
     const { leases, takes, clock } = this.parts;
-    const { name, requestHash, nonce } = attempt;
-    const targets = await this.targetsOf(orgId, namespace, request, 'input.consume');
-    let handle: LeaseHandle | undefined;
-    const taking = await takes.takeWith(targets, () => {
-      handle = this.handleOf(orgId, namespace, request, name, targets);
-      return { name: `${namespace} ${name}`, write: leases.first({ handle, requestHash, nonce }, clock.nowMs()) };
-    });
-    if (taking.kind === 'replay') return taking.first;
-    if (taking.kind === 'short') return refusal(targets, taking.standings);
-    return this.leaseOf(handle as LeaseHandle, statusesTaken(targets, taking.standings), false);
+    const taking = await takes.takeWith(await this.targetsOf(draft, 'input.consume'), () => ({
+      name: `${draft.namespace} ${draft.name}`,
+      draft: (results) => leases.first({ handle: this.handleOf(draft, results.flatMap(holdings)), ...attempt }, clock.nowMs()),
+    }));
+    if (taking.kind === 'rider') return toFirst(taking.old);
+    return taking.kind === 'short' ? refused(taking) : this.leased(draft, taking);
   }
 
-  private async replay({ handle, requestHash, nonce }: FirstLease, requestId: string, attempt: Attempt): Promise<Lease> {
+  private async replay({ handle, requestHash, nonce, isReleased }: FirstLease, requestId: string, attempt: Pick<FirstLease, 'requestHash' | 'nonce'>): Promise<Lease> {
     if (requestHash !== attempt.requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
-    const { namespace, resource, holdings } = handle;
-    const entities = [...new Set(holdings.map(({ entityId }) => entityId))];
-    const found = await Promise.all(entities.map((entityId) => this.parts.buckets.load({ namespace, entityId, resource })));
+    if (isReleased) throw new GatewayError('LEASE_EXPIRED', `the lease of request ${requestId} was released: acquire with another \`requestId\``);
+    const { namespace, resource } = handle;
+    const entities = [...new Map(handle.holdings.map(({ entityId, isOwn }) => [entityId, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }])).values()];
+    const found = await Promise.all(entities.map((id) => this.parts.buckets.load(id)));
     const atMs = this.parts.clock.nowMs();
-    const taken = holdings.map(({ amounts }) => amounts);
-    const statuses = entities.flatMap((entityId, i) => statusesAfter({ entityId, resource, shards: found[i] ?? [], atMs }, sumFor(entityId, holdings, taken)));
+    const statuses = entities.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
     return this.leaseOf(handle, statuses, nonce !== attempt.nonce);
   }
 
-  private async targetsOf(orgId: string, namespace: string, request: Omit<AcquireRequest, 'requestId'>, at: string): Promise<Target[]> {
+  private async targetsOf(draft: Draft, at: string): Promise<Target[]> {
     const { resolution } = this.parts;
+    const { orgId, namespace, request } = draft;
     const { entityId, resource } = request;
     const path = await resolution.path(orgId, namespace, entityId, resource);
     try {
-      return this.judge(orgId, namespace, request, path, at);
+      return this.judge(draft, path, at);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
@@ -180,41 +195,48 @@ export class LimitService {
         // Without the store its refusal stands: what is not valid is let through by no policy.
         throw error;
       });
-      return this.judge(orgId, namespace, request, fresh, at);
+      return this.judge(draft, fresh, at);
     }
   }
 
-  private judge(
-    orgId: string,
-    namespace: string,
-    { entityId, resource, consume, limits }: Omit<AcquireRequest, 'requestId'>,
-    { resolved, parent }: TakePath,
-    at: string,
-  ): Target[] {
+  private judge({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string): Target[] {
     const { takes } = this.parts;
-    const given = limits ? { given: limitSet(limits.map(completeLimit)) } : {};
-    const child = takes.target({ orgId, id: { namespace, entityId, resource }, consume, isParent: false, ...given }, resolved, at);
+    const { entityId, resource, consume, limits } = request;
+    const brought = limits ? { brought: limitSet(limits.map(completeLimit)) } : {};
+    const slot = { lease: slotName(name), untilMs: slotUntilMs };
+    const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
+    const child = takes.judge({ orgId, bucket: bucketOf(entityId, limits != null), consume, isParent: false, at, slot, ...brought }, resolved);
     if (!parent) return [child];
     // A parent's bucket is shared by all its children: what one of them brings along counts there only where nothing is set.
-    const id = { namespace, entityId: parent.entityId, resource };
-    return [child, takes.target({ orgId, id, consume, isParent: true, ...(parent.resolved.set ? {} : given) }, parent.resolved, at)];
+    const isBrought = limits != null && !parent.resolved.set;
+    const asked = { orgId, bucket: bucketOf(parent.entityId, isBrought), consume, isParent: true, at, slot, ...(isBrought ? brought : {}) };
+    return [child, takes.judge(asked, parent.resolved)];
   }
 
-  /** How all the buckets stand, where one has refused the like of this a moment ago. */
-  private refusedLately(targets: readonly Target[]): Standing[] | undefined {
+  /** The refusal, where one of the buckets has refused the like of this a moment ago. */
+  private refusedLately(targets: readonly Target[]): RateLimited | undefined {
     const { buckets, clock } = this.parts;
-    const refusals = targets.map(({ id, set, amounts }) => buckets.recallRefusal(id, set, amounts));
-    if (refusals.every((refused) => refused === undefined)) return undefined;
+    const refusals = targets.map(({ bucket, set, amounts }) => buckets.refusedBy(bucket, set, amounts));
+    if (refusals.every((shards) => shards === undefined)) return undefined;
     const atMs = clock.nowMs();
-    return targets.map(({ id, set }, i) => {
-      const seen = refusals[i]?.map(({ shard }) => shard) ?? buckets.recallShards(id).filter((shard) => shard !== undefined);
-      return { ...id, shards: inForce(seen, set, atMs), atMs };
-    });
+    const seen = targets.map(({ bucket, set }, i) => ({ shards: inForce(refusals[i] ?? buckets.known(bucket), set, atMs), atMs }));
+    return refused({ kind: 'short', targets, seen });
   }
 
-  private handleOf(orgId: string, namespace: string, { entityId, resource }: AcquireRequest, name: string, targets: readonly Target[]): LeaseHandle {
-    const expiresAtMs = this.parts.clock.nowMs() + leaseMs;
-    return { orgId, namespace, name, entityId, resource, holdings: targets.flatMap(holdingsOf), expiresAtMs, degraded: false };
+  private draft(orgId: string, namespace: string, name: string, request: AcquireRequest): Draft {
+    return { orgId, namespace, name, request, slotUntilMs: this.parts.clock.nowMs() + (request.ttlSecs ?? defaultSlotSecs) * 1000 };
+  }
+
+  private handleOf({ orgId, namespace, name, request: { entityId, resource } }: Draft, held: readonly Holding[]): LeaseHandle {
+    return { orgId, namespace, name, entityId, resource, holdings: held, expiresAtMs: this.parts.clock.nowMs() + leaseMs, degraded: false };
+  }
+
+  private leased(draft: Draft, { targets, taken, after }: Extract<Taking, { kind: 'taken' }>): Lease {
+    const statuses = targets.flatMap(({ bucket, amounts }, i) =>
+      statusesAfter(standingOf(bucket, after[i] as Sight), amounts, (taken[i] as Taken).wouldRefuse),
+    );
+    const lease = this.leaseOf(this.handleOf(draft, taken.flatMap(holdings)), statuses, false);
+    return holdsSlots(taken.flatMap(holdings)) ? { ...lease, renewBy: new Date(draft.slotUntilMs) } : lease;
   }
 
   private leaseOf(handle: LeaseHandle, statuses: readonly LimitStatus[], replayed: boolean): Lease {
@@ -224,36 +246,14 @@ export class LimitService {
   }
 }
 
-/** The shards as they are under these limits: as a first acquire would make them, or a re-stamp. */
-function inForce(found: readonly Shard[], set: LimitSet, nowMs: number): Shard[] {
-  if (found.length === 0) return [unbornShard(set, nowMs)];
-  return found.map((shard) =>
-    shard.version === set.version ? shard : { ...shard, version: set.version, limits: restamp(shard.limits, set.specs, nowMs, shard.shardCount) },
-  );
-}
+/** The shards as they are under these limits: as a first acquire would make them, or a stamp. */
+const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): readonly Shard[] =>
+  found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
 
-/** What a target has out; its first shard can be charged with any limit of the bucket. */
-const holdingsOf = ({ id: { entityId }, amounts, placement }: Target): Holding[] => {
-  const none = Object.fromEntries(Object.keys(amounts).map((name) => [name, 0n]));
-  return placement.map(({ shard, amounts: taken }, i) => ({ entityId, shard, amounts: i === 0 ? { ...none, ...taken } : taken }));
-};
+const holdings = (result: { readonly kind: string }): readonly Holding[] => (result.kind === 'take' ? (result as Taken).holdings : []);
 
-const statusesTaken = (targets: readonly Target[], standings: readonly Standing[]): LimitStatus[] =>
-  targets.flatMap(({ amounts }, i) => statusesAfter(standings[i] as Standing, amounts));
-
-function refusal(targets: readonly Target[], standings: readonly Standing[]): RateLimited {
-  const statuses = targets.flatMap(({ amounts, id }) => {
-    const standing = standings.find(({ entityId }) => entityId === id.entityId);
-    return standing ? statusesOf(standing, amounts) : [];
-  });
-  const violations = statuses.filter(({ exceeded }) => exceeded);
-  const retryAfterSecs = longestWaitSecs(statuses);
-  const named = violations.map(({ entityId, limit, available, requested }) =>
-    available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
-  );
-  const message = `refused on "${targets[0]?.id.resource}": ${named.join(', ')}; try again in ${retryAfterSecs} s`;
-  return { kind: 'RateLimited', message, statuses, violations, retryAfterSecs };
-}
+const refused = ({ targets, seen }: Extract<Taking, { kind: 'short' }>): RateLimited =>
+  refusal(targets.map(({ bucket, amounts }, i) => ({ standing: standingOf(bucket, seen[i] as Sight), amounts })));
 
 /** Of what the caller asked for, in any order of its parts. */
 function hashOf({ entityId, resource, consume, limits }: AcquireRequest): string {

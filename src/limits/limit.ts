@@ -2,6 +2,10 @@ import type { Issue } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
 import { isWholeWithin, smaller } from '../lib/int.js';
 import type { Amounts, LimitSpec } from './buckets/bucket.js';
+import type { CalendarWindow } from './buckets/calendar-window.js';
+
+export const limitKinds = ['RATE', 'CONCURRENCY'] as const;
+export type LimitKind = (typeof limitKinds)[number];
 
 /** A limit as its users set it, in whole tokens. */
 export interface Limit {
@@ -10,6 +14,14 @@ export interface Limit {
   readonly burst: number;
   readonly refillAmount: number;
   readonly refillPeriodSecs: number;
+  /** Absent: RATE. */
+  readonly kind?: 'CONCURRENCY';
+  /** The calendar window at whose end it resets. */
+  readonly window?: CalendarWindow;
+  /** Whose calendar that is; known once the limit is resolved for an org. */
+  readonly zone?: string;
+  /** Absent: true. */
+  readonly enforce?: false;
 }
 
 export interface LimitRequest {
@@ -18,6 +30,9 @@ export interface LimitRequest {
   readonly burst?: number | null | undefined;
   readonly refillAmount?: number | null | undefined;
   readonly refillPeriodSecs: number;
+  readonly kind?: LimitKind | null | undefined;
+  readonly window?: CalendarWindow | null | undefined;
+  readonly enforce?: boolean | null | undefined;
 }
 
 export interface Consumption {
@@ -30,9 +45,12 @@ export interface LimitSet {
   readonly limits: readonly Limit[];
   readonly specs: readonly LimitSpec[];
   readonly version: string;
+  /** The versions of the levels it was resolved from; absent where a caller brought it. */
+  readonly levels?: readonly number[];
 }
 
 const mostLimits = 10;
+const mostConcurrent = 100;
 export const mostTokens = 1e15;
 const mostSecs = 1e9;
 
@@ -68,20 +86,42 @@ function repeated(names: readonly string[], path: (i: number) => string): Issue[
 export function limitsIssues(limits: readonly LimitRequest[], path: string, fewest = 1): Issue[] {
   if (limits.length < fewest || limits.length > mostLimits) return [{ path, message: `must have ${fewest} to ${mostLimits} limits` }];
   return [
-    ...limits.flatMap(({ name, capacity, burst, refillAmount, refillPeriodSecs }, i) => [
-      ...limitNameIssues(name, `${path}.${i}.name`),
-      ...tokensIssues(capacity, `${path}.${i}.capacity`),
-      ...(burst === undefined || burst === null ? [] : tokensIssues(burst, `${path}.${i}.burst`)),
-      ...(typeof burst === 'number' && burst < capacity ? [{ path: `${path}.${i}.burst`, message: `must be at least the capacity, ${capacity}` }] : []),
-      ...(refillAmount === undefined || refillAmount === null ? [] : tokensIssues(refillAmount, `${path}.${i}.refillAmount`)),
-      ...(isWholeWithin(refillPeriodSecs, 1, mostSecs)
-        ? []
-        : [{ path: `${path}.${i}.refillPeriodSecs`, message: `must be a whole number of seconds from 1 to ${mostSecs}` }]),
-    ]),
+    ...limits.flatMap((limit, i) => limitIssues(limit, `${path}.${i}`)),
     ...repeated(
       limits.map(({ name }) => name),
       (i) => `${path}.${i}.name`,
     ),
+  ];
+}
+
+const isGiven = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined;
+
+function limitIssues(limit: LimitRequest, path: string): Issue[] {
+  const { name, capacity, burst, refillAmount, refillPeriodSecs } = limit;
+  return [
+    ...limitNameIssues(name, `${path}.name`),
+    ...tokensIssues(capacity, `${path}.capacity`),
+    ...(isGiven(burst) ? tokensIssues(burst, `${path}.burst`) : []),
+    ...(typeof burst === 'number' && burst < capacity ? [{ path: `${path}.burst`, message: `must be at least the capacity, ${capacity}` }] : []),
+    ...(isGiven(refillAmount) ? tokensIssues(refillAmount, `${path}.refillAmount`) : []),
+    ...(isWholeWithin(refillPeriodSecs, 1, mostSecs)
+      ? []
+      : [{ path: `${path}.refillPeriodSecs`, message: `must be a whole number of seconds from 1 to ${mostSecs}` }]),
+    ...kindIssues(limit, path),
+  ];
+}
+
+/** A calendar or concurrency limit does not refill, so it has neither burst nor refill. */
+function kindIssues({ capacity, burst, refillAmount, kind, window }: LimitRequest, path: string): Issue[] {
+  const isConcurrency = kind === 'CONCURRENCY';
+  if (!isConcurrency && !isGiven(window)) return [];
+  const what = isConcurrency ? 'a concurrency limit' : 'a limit with a window';
+  const useless = (field: string) => ({ path: `${path}.${field}`, message: `has no meaning for ${what}: leave it out` });
+  return [
+    ...(isGiven(burst) && burst !== capacity ? [useless('burst')] : []),
+    ...(isGiven(refillAmount) ? [useless('refillAmount')] : []),
+    ...(isConcurrency && isGiven(window) ? [useless('window')] : []),
+    ...(isConcurrency && capacity > mostConcurrent ? [{ path: `${path}.capacity`, message: `must be at most ${mostConcurrent} for a concurrency limit` }] : []),
   ];
 }
 
@@ -106,37 +146,54 @@ export function costIssues(consume: readonly Consumption[], { limits }: LimitSet
     const found = known.get(limit);
     if (!found)
       return [{ path: `${path}.${i}.limit`, message: `${where} has no limit "${limit}": it has ${limits.map(({ name }) => `"${name}"`).join(', ')}` }];
+    if (found.kind === 'CONCURRENCY' && amount > 1)
+      return [{ path: `${path}.${i}.amount`, message: `must be 0 or 1: "${limit}" counts the leases that are out at the same time` }];
     return amount > found.burst
       ? [{ path: `${path}.${i}.amount`, message: `${amount} can never be taken: the burst of "${limit}" for ${where} is ${found.burst}` }]
       : [];
   });
 }
 
-export const completeLimit = ({ name, capacity, burst, refillAmount, refillPeriodSecs }: LimitRequest): Limit => ({
-  name,
-  capacity,
-  burst: burst ?? capacity,
-  refillAmount: refillAmount ?? capacity,
-  refillPeriodSecs,
-});
+const windowSecs: Readonly<Record<CalendarWindow, number>> = { DAY: 86_400, WEEK: 604_800, MONTH: 2_592_000 };
+
+export function completeLimit({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, enforce }: LimitRequest): Limit {
+  const shadow = enforce === false ? { enforce } : {};
+  if (kind === 'CONCURRENCY') return { name, capacity, burst: capacity, refillAmount: 0, refillPeriodSecs: 0, kind, ...shadow };
+  if (window) return { name, capacity, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window, ...shadow };
+  return { name, capacity, burst: burst ?? capacity, refillAmount: refillAmount ?? capacity, refillPeriodSecs, ...shadow };
+}
 
 const milli = (tokens: number): bigint => BigInt(tokens) * 1000n;
 
-const specOf = ({ name, capacity, burst, refillAmount, refillPeriodSecs }: Limit): LimitSpec => ({
-  name,
-  capacityMilli: milli(capacity),
-  burstMilli: milli(burst),
-  refillMilli: milli(refillAmount),
-  refillPeriodMs: BigInt(refillPeriodSecs) * 1000n,
-});
-
-export function limitOf({ name, capacityMilli, burstMilli, refillMilli, refillPeriodMs }: LimitSpec): Limit {
+function specOf({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, zone = 'UTC', enforce }: Limit): LimitSpec {
+  const isRefilled = kind === undefined && window === undefined;
   return {
     name,
-    capacity: Number(capacityMilli / 1000n),
+    capacityMilli: milli(capacity),
+    burstMilli: milli(burst),
+    refillMilli: isRefilled ? milli(refillAmount) : 0n,
+    refillPeriodMs: isRefilled ? BigInt(refillPeriodSecs) * 1000n : 1n,
+    ...(window ? { calendar: { window, zone } } : {}),
+    ...(kind ? { isConcurrency: true } : {}),
+    ...(enforce === false ? { isShadow: true } : {}),
+  };
+}
+
+export function limitOf({ name, capacityMilli, burstMilli, refillMilli, refillPeriodMs, calendar, isConcurrency, isShadow }: LimitSpec): Limit {
+  const capacity = Number(capacityMilli / 1000n);
+  const shadow = isShadow ? { enforce: false as const } : {};
+  if (isConcurrency) return { name, capacity, burst: capacity, refillAmount: 0, refillPeriodSecs: 0, kind: 'CONCURRENCY', ...shadow };
+  if (calendar) {
+    const { window, zone } = calendar;
+    return { name, capacity, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window, zone, ...shadow };
+  }
+  return {
+    name,
+    capacity,
     burst: Number(burstMilli / 1000n),
     refillAmount: Number(refillMilli / 1000n),
     refillPeriodSecs: Number(refillPeriodMs / 1000n),
+    ...shadow,
   };
 }
 
@@ -144,10 +201,16 @@ export function limitOf({ name, capacityMilli, burstMilli, refillMilli, refillPe
 export function limitSet(given: readonly Limit[]): LimitSet {
   const limits = [...given].sort((a, b) => (a.name < b.name ? -1 : 1));
   const text = JSON.stringify(
-    limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs }) => [name, capacity, burst, refillAmount, refillPeriodSecs]),
+    limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, zone, enforce }) => [
+      ...[name, capacity, burst, refillAmount, refillPeriodSecs],
+      ...(kind || window || enforce === false ? [kind ?? '', window ?? '', zone ?? '', enforce ?? true] : []),
+    ]),
   );
   return { limits, specs: limits.map(specOf), version: sha256(text).slice(0, 11) };
 }
+
+/** The same limits by an org's calendar. */
+export const inZone = (limits: readonly Limit[], zone: string): readonly Limit[] => limits.map((limit) => (limit.window ? { ...limit, zone } : limit));
 
 export const amountsOf = (consume: readonly Consumption[]): Amounts => Object.fromEntries(consume.map(({ limit, amount }) => [limit, milli(amount)]));
 

@@ -6,22 +6,28 @@ export interface BucketId {
   readonly namespace: string;
   readonly entityId: string;
   readonly resource: string;
+  /** The bucket for limits that callers bring along. It shares nothing with the bucket of the levels. */
+  readonly isOwn?: true;
 }
 export interface ShardId extends BucketId {
   readonly shard: number;
 }
 
-export const shardKey = ({ namespace, entityId, resource, shard }: ShardId) => ({
-  PK: key`${namespace}/BUCKET#${entityId}#${slashed(resource)}#${shard}`,
+/** How a shard is called among those of its entity and resource. */
+const shardLabel = ({ shard, isOwn }: ShardId): string => (isOwn ? `own${shard}` : String(shard));
+export const isOwnLabel = (label: string): boolean => label.startsWith('own');
+
+export const shardKey = (id: ShardId) => ({
+  PK: key`${id.namespace}/BUCKET#${id.entityId}#${slashed(id.resource)}#${shardLabel(id)}`,
   SK: '#STATE',
 });
 
 /** What a bucket's item carries for the indexes; never changed after it is made. */
 export const shardIndexKeys = (id: ShardId) => ({
   GSI2PK: resourceIndexKey(id.namespace, id.resource),
-  GSI2SK: key`BUCKET#${id.entityId}#${id.shard}`,
+  GSI2SK: key`BUCKET#${id.entityId}#${shardLabel(id)}`,
   GSI3PK: key`${id.namespace}/ENTITY#${id.entityId}`,
-  GSI3SK: key`BUCKET#${slashed(id.resource)}#${id.shard}`,
+  GSI3SK: key`BUCKET#${slashed(id.resource)}#${shardLabel(id)}`,
   ...namespaceIndexKeys(id.namespace, shardKey(id).PK),
 });
 
@@ -65,13 +71,14 @@ export function configIndexKeys(namespace: string, place: ConfigPlace) {
 const instant = (hour: number): string => `${new Date(hour * 3_600_000).toISOString().slice(0, 13)}Z`;
 export const hourOfInstant = (text: string): number => Date.parse(text.replace('Z', ':00:00Z')) / 3_600_000;
 
-export const usageKey = ({ namespace, entityId, resource, shard }: ShardId, hour: number) => ({
-  PK: entityPartition(namespace, entityId),
-  SK: key`#USAGE#${slashed(resource)}#HOUR#${instant(hour)}#${shard}`,
+/** One item for each life of a shard: so a bucket knows every name in it. */
+export const usageKey = (id: ShardId, hour: number, birth: string) => ({
+  PK: entityPartition(id.namespace, id.entityId),
+  SK: key`#USAGE#${slashed(id.resource)}#HOUR#${instant(hour)}#${shardLabel(id)}#${birth}`,
 });
-export const usageIndexKeys = (id: ShardId, hour: number) => ({
+export const usageIndexKeys = (id: ShardId, hour: number, birth: string) => ({
   GSI2PK: resourceIndexKey(id.namespace, id.resource),
-  GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${id.shard}`,
+  GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${shardLabel(id)}#${birth}`,
   ...namespaceIndexKeys(id.namespace, entityPartition(id.namespace, id.entityId)),
 });
 /** Bounds of the hours of one resource, the last one exclusive. */

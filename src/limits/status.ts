@@ -1,5 +1,6 @@
 import type { Amounts } from './buckets/bucket.js';
-import { availableAcross, retryAcrossMs, type Shard } from './buckets/shard.js';
+import type { Sight } from './buckets/operation.js';
+import { availableAcross, retryAcrossMs } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
 
 /** How one limit of a bucket stands. */
@@ -11,35 +12,70 @@ export interface LimitStatus {
   readonly available: number;
   readonly exceeded: boolean;
   readonly retryAfterSecs: number;
+  /** Whether a limit that is not enforced would have refused. */
+  readonly wouldRefuse: boolean;
 }
 
 /** A bucket at a moment: all its shards. */
-export interface Standing {
+export interface Standing extends Sight {
   readonly entityId: string;
   readonly resource: string;
-  readonly shards: readonly Shard[];
-  readonly atMs: number;
 }
+
+export const standingOf = ({ entityId, resource }: Pick<Standing, 'entityId' | 'resource'>, { shards, atMs }: Sight): Standing => ({
+  entityId,
+  resource,
+  shards,
+  atMs,
+});
 
 /** How every limit stands for what is asked of it. */
 export function statusesOf({ entityId, resource, shards, atMs }: Standing, requested: Amounts): LimitStatus[] {
   return (shards[0]?.limits ?? []).map((limit) => {
     const milli = requested[limit.name] ?? 0n;
     const retryMs = retryAcrossMs(shards, limit.name, milli, atMs);
+    const isShort = retryMs > 0;
     return {
       entityId,
       resource,
       limit: limitOf(limit),
       requested: tokensOf(milli),
       available: tokensOf(availableAcross(shards, limit.name, atMs)),
-      exceeded: retryMs > 0,
+      exceeded: isShort,
       retryAfterSecs: retryMs / 1000,
+      wouldRefuse: isShort && limit.isShadow === true,
     };
   });
 }
 
 /** How every limit stands after something was taken, charged or given back: nothing is exceeded but what is in debt. */
-export const statusesAfter = (standing: Standing, requested: Amounts): LimitStatus[] =>
-  statusesOf(standing, {}).map((status) => ({ ...status, requested: tokensOf(requested[status.limit.name] ?? 0n) }));
+export const statusesAfter = (standing: Standing, requested: Amounts, wouldRefuse: readonly string[] = []): LimitStatus[] =>
+  statusesOf(standing, {}).map((status) => ({
+    ...status,
+    requested: tokensOf(requested[status.limit.name] ?? 0n),
+    wouldRefuse: wouldRefuse.includes(status.limit.name),
+  }));
 
-export const longestWaitSecs = (statuses: readonly LimitStatus[]): number => Math.max(0, ...statuses.map(({ retryAfterSecs }) => retryAfterSecs));
+/** Of the limits that are enforced. */
+export const longestWaitSecs = (statuses: readonly LimitStatus[]): number =>
+  Math.max(0, ...statuses.map(({ retryAfterSecs, limit }) => (limit.enforce === false ? 0 : retryAfterSecs)));
+
+export interface RateLimited {
+  readonly kind: 'RateLimited';
+  readonly message: string;
+  readonly statuses: readonly LimitStatus[];
+  readonly violations: readonly LimitStatus[];
+  readonly retryAfterSecs: number;
+}
+
+/** The answer to those that there is not enough for. */
+export function refusal(asked: readonly { readonly standing: Standing; readonly amounts: Amounts }[]): RateLimited {
+  const statuses = asked.flatMap(({ standing, amounts }) => statusesOf(standing, amounts));
+  const violations = statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce !== false);
+  const retryAfterSecs = longestWaitSecs(statuses);
+  const named = violations.map(({ entityId, limit, available, requested }) =>
+    available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
+  );
+  const resources = [...new Set(asked.map(({ standing }) => `"${standing.resource}"`))].join(', ');
+  return { kind: 'RateLimited', message: `refused on ${resources}: ${named.join(', ')}; try again in ${retryAfterSecs} s`, statuses, violations, retryAfterSecs };
+}

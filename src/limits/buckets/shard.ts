@@ -1,44 +1,82 @@
 import { smaller } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
-import { type Amounts, availableMilli, fillMs, fullAtMs, fullLimit, type LimitState, retryAfterMs, shardBurstMilli } from './bucket.js';
+import { type Amounts, divFloor, fillMs, fullAtMs, fullLimit, type LimitState, retryAfterMs, room, shardBurstMilli, unitsOf } from './bucket.js';
 
 /** One shard of a bucket, as the store last showed it. An unsharded bucket is its only shard. */
 export interface Shard {
   readonly limits: readonly LimitState[];
-  /** Of the limit set it was stamped with. */
+  /** Limits that have left the set and are not full yet: if they come back, they go on from here. */
+  readonly kept: readonly LimitState[];
+  /** Of the limit set it was stamped with; of a fence while the bucket is being changed. */
   readonly version: string;
+  /** The versions of the levels that the set was resolved from; empty where a caller brought it. */
+  readonly levels: readonly number[];
+  /** Of this life of the bucket: a deleted one that is made again has another. */
+  readonly birth: string;
+  /** How often the bucket was converted in this life. */
+  readonly conversions: number;
   readonly shardCount: number;
   /** The UTC hour it is in, counted from the epoch. It never goes back. */
   readonly hour: number;
+  /** The limits that the hour's usage item has a figure for already. */
+  readonly booked: readonly string[];
   readonly events: number;
   readonly eventsBefore: number;
   readonly writes: number;
   readonly expiresAtSecs?: number;
+  /** What the bucket is being changed to, on shard 0. */
+  readonly fence?: string;
+}
+
+/** A shard of a bucket and which one it is. */
+export interface ShardAt {
+  readonly index: number;
+  readonly shard: Shard;
 }
 
 /** A bucket as its first acquire would find it. */
-export const unbornShard = ({ specs, version }: LimitSet, nowMs: number): Shard => ({
+export const unbornShard = ({ specs, version, levels = [] }: LimitSet, nowMs: number): Shard => ({
   limits: specs.map((spec) => fullLimit(spec, nowMs)),
+  kept: [],
   version,
+  levels,
+  birth: '',
+  conversions: 0,
   shardCount: 1,
   hour: 0,
+  booked: [],
   events: 0,
   eventsBefore: 0,
   writes: 0,
 });
 
-export const mostShards = 32;
+export const maxShards = 32;
 /** Past this, milliseconds are no whole numbers any more. */
 const aeonMs = 2 ** 52;
 
 const limitNamed = ({ limits }: Shard, name: string): LimitState | undefined => limits.find((limit) => limit.name === name);
 
-/** What all shards together could give. */
-export const availableAcross = (shards: readonly Shard[], name: string, nowMs: number): bigint =>
+/** What all shards together could give, in the units of `fullAt`; a debt on one stands against what the others have. */
+const roomAcross = (shards: readonly Shard[], name: string, nowMs: number): bigint =>
   shards.reduce((sum, shard) => {
     const limit = limitNamed(shard, name);
-    return limit ? sum + availableMilli(limit, nowMs, shard.shardCount) : sum;
+    return limit ? sum + room(limit, nowMs) : sum;
   }, 0n);
+
+const unitsWanted = (shards: readonly Shard[], name: string, milli: bigint): bigint => {
+  const [first] = shards;
+  const limit = first && limitNamed(first, name);
+  return first && limit ? unitsOf(limit, milli, first.shardCount) : 0n;
+};
+
+/** What all shards together could give. */
+export function availableAcross(shards: readonly Shard[], name: string, nowMs: number): bigint {
+  const perMilli = unitsWanted(shards, name, 1n);
+  return perMilli === 0n ? 0n : divFloor(roomAcross(shards, name, nowMs), perMilli);
+}
+
+const isEnoughOf = (shards: readonly Shard[], name: string, milli: bigint, nowMs: number): boolean =>
+  roomAcross(shards, name, nowMs) >= unitsWanted(shards, name, milli);
 
 /** The millisecond from which the shards together could give the amount. */
 export function retryAcrossMs(shards: readonly Shard[], name: string, milli: bigint, nowMs: number): number {
@@ -47,12 +85,12 @@ export function retryAcrossMs(shards: readonly Shard[], name: string, milli: big
     const limit = limitNamed(only, name);
     return limit ? retryAfterMs(limit, milli, nowMs, only.shardCount) : 0;
   }
-  if (availableAcross(shards, name, nowMs) >= milli) return 0;
+  if (isEnoughOf(shards, name, milli, nowMs)) return 0;
   // More and more comes back as time goes on, so the moment can be found by halving.
   let [early, late] = [0, Math.min(aeonMs, Math.max(...shards.map((shard) => untilFullMs(shard, name, nowMs))))];
   while (late - early > 1) {
     const middle = Math.floor((early + late) / 2);
-    if (availableAcross(shards, name, nowMs + middle) >= milli) late = middle;
+    if (isEnoughOf(shards, name, milli, nowMs + middle)) late = middle;
     else early = middle;
   }
   return late;
@@ -63,35 +101,45 @@ function untilFullMs(shard: Shard, name: string, nowMs: number): number {
   return limit ? Math.max(0, fullAtMs(limit) - nowMs) + 1 : 0;
 }
 
-/** Whether the shards together can give all of it. */
+/** Whether the shards together can give all of it, as far as the limits are enforced. */
 export const isEnough = (shards: readonly Shard[], amounts: Amounts, nowMs: number): boolean =>
-  Object.entries(amounts).every(([name, milli]) => availableAcross(shards, name, nowMs) >= milli);
+  Object.entries(amounts).every(
+    ([name, milli]) => isEnoughOf(shards, name, milli, nowMs) || shards.every((shard) => limitNamed(shard, name)?.isShadow === true),
+  );
 
-/** Parts of the amounts, one a shard, that can be taken now; undefined where there is not enough. A part may be empty. */
-export function splitOver(shards: readonly Shard[], amounts: Amounts, nowMs: number): Amounts[] | undefined {
-  const parts = shards.map((): Record<string, bigint> => ({}));
-  for (const [name, wanted] of Object.entries(amounts)) {
-    // A debt on one shard stands against what the others have.
-    if (availableAcross(shards, name, nowMs) < wanted) return undefined;
-    let left = wanted;
-    shards.forEach((shard, i) => {
-      const limit = limitNamed(shard, name);
-      const there = limit ? availableMilli(limit, nowMs, shard.shardCount) : 0n;
-      const part = smaller(there, left);
-      if (part <= 0n) return;
-      (parts[i] as Record<string, bigint>)[name] = part;
-      left -= part;
-    });
-  }
-  return parts;
+/** What is taken of a limit: millitokens for the books, and the same n-fold in the units of `fullAt`. */
+export interface Charge {
+  readonly milli: bigint;
+  readonly units: bigint;
 }
 
-/** Whether twice as many shards would still serve: whole shares, and none smaller than what is asked for at once. */
-export function mayDouble({ shardCount, limits }: Shard, largestAsked: Amounts): boolean {
-  const doubled = shardCount * 2;
-  if (doubled > mostShards) return false;
-  return limits.every((limit) => limit.burstMilli % BigInt(doubled) === 0n && shardBurstMilli(limit, doubled) >= (largestAsked[limit.name] ?? 0n));
+/**
+ * Parts of an amount, one a room, that can be taken now; undefined where there is not enough. In units nothing is
+ * rounded; the millitokens of the parts add up to the amount.
+ */
+export function splitAmount(rooms: readonly bigint[], milli: bigint, perMilli: bigint): Charge[] | undefined {
+  const wanted = milli * perMilli;
+  if (rooms.reduce((sum, each) => sum + each, 0n) < wanted) return undefined;
+  let taken = 0n;
+  return rooms.map((there) => {
+    const units = there > 0n ? smaller(there, wanted - taken) : 0n;
+    const before = taken / perMilli;
+    taken += units;
+    return { units, milli: taken / perMilli - before };
+  });
 }
+
+/** Whether so many shards would serve: whole shares of at least a token, and none smaller than what is asked for at once. */
+export const mayHaveShards = (count: number, { limits }: Pick<Shard, 'limits'>, largestAsked: Amounts): boolean =>
+  count === 1 ||
+  (count <= maxShards &&
+    limits.every(
+      (limit) =>
+        !limit.isConcurrency &&
+        limit.burstMilli % BigInt(count) === 0n &&
+        shardBurstMilli(limit, count) >= 1000n &&
+        shardBurstMilli(limit, count) >= (largestAsked[limit.name] ?? 0n),
+    ));
 
 const dayMs = 86_400_000;
 
@@ -99,11 +147,15 @@ const dayMs = 86_400_000;
 export const keptMs = (limits: readonly LimitState[]): number => Math.max(3 * dayMs, ...limits.map((limit) => 7 * fillMs(limit)));
 
 /** What was used since the hour began and is not yet in a usage item. */
-export function openUsage({ limits, events, eventsBefore }: Shard): { readonly consumed: Amounts; readonly events: number } {
-  return {
-    consumed: Object.fromEntries(limits.map(({ name, consumedMilli, consumedBeforeMilli }) => [name, consumedMilli - consumedBeforeMilli])),
-    events: events - eventsBefore,
-  };
+export function openUsage({ limits, kept, events, eventsBefore }: Shard): { readonly consumed: Amounts; readonly events: number } {
+  return { consumed: openUseOf([...limits, ...kept]), events: events - eventsBefore };
+}
+
+/** By name: a limit that has changed its kind has two states. */
+export function openUseOf(limits: readonly LimitState[]): Amounts {
+  const sum: Record<string, bigint> = {};
+  for (const { name, consumedMilli, consumedBeforeMilli } of limits) sum[name] = (sum[name] ?? 0n) + consumedMilli - consumedBeforeMilli;
+  return sum;
 }
 
 export const isUsed = (shard: Shard): boolean => {
@@ -111,8 +163,13 @@ export const isUsed = (shard: Shard): boolean => {
   return events !== 0 || Object.values(consumed).some((milli) => milli !== 0n);
 };
 
+const allLimits = ({ limits, kept }: Shard): readonly LimitState[] => (kept.length === 0 ? limits : [...limits, ...kept]);
+
+/** When nothing of the shard will be missing any more. */
+export const shardFullAtMs = (shard: Shard): number => Math.max(...allLimits(shard).map(fullAtMs));
+
 export const isIdle = (shard: Shard, nowMs: number): boolean =>
-  shard.limits.every((limit) => fullAtMs(limit) < nowMs) && (shard.hour + 1) * 3_600_000 + keptMs(shard.limits) < nowMs;
+  shardFullAtMs(shard) < nowMs && (shard.hour + 1) * 3_600_000 + keptMs(allLimits(shard)) < nowMs;
 
 /** What has expired and is still there counts as absent. */
 export const unexpired = (shards: readonly Shard[], nowMs: number): readonly Shard[] =>

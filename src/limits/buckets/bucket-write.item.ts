@@ -1,0 +1,258 @@
+import type { Item, Update, Write } from '../../dynamo/client.js';
+import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or, present } from '../../dynamo/expression.js';
+import type { LimitSet } from '../limit.js';
+import { type ShardId, shardIndexKeys, shardKey, usageIndexKeys, usageKey } from '../limiter-keys.js';
+import { afterStep, ceiling, fullLimit, identityOf, type LimitState, slotGraceMs, type Step, stepIn } from './bucket.js';
+import { attribute, fenceVersion, levelsText, prefixOf, shardItem, slotAttribute, specAttributes, usageAttribute } from './bucket.item.js';
+import type { Booking } from './convert.js';
+import { expiring, expiryMs, ttlOf, withExpiry } from './expiry.js';
+import type { LimitChange, ShardChange } from './plan.js';
+import { openUsage, type Shard } from './shard.js';
+
+const table = 'limiter';
+/** The most limits that a usage item has a figure for; the rest is counted together. */
+export const maxUsageNames = 32;
+const otherLimits = 'other';
+
+export interface PlannedWrite {
+  readonly write: Update;
+  /** What the shard is like once it is done, if nobody else has written since it was last seen. */
+  readonly after: Shard;
+  /** Whether every limit is written, so that what was changed tells all that others may have changed. */
+  readonly tellsAll: boolean;
+}
+
+/** What no writer may have changed since the shard was seen. */
+const same = ({ version, birth, shardCount, hour }: Shard): Condition[] => [
+  equals('cv', version),
+  equals('bi', birth),
+  equals('shard_count', shardCount),
+  equals('hw', hour),
+];
+
+interface Changed {
+  readonly limit: LimitState;
+  readonly prefix: string;
+  readonly change: LimitChange | undefined;
+  readonly step: Step;
+  readonly after: LimitState;
+}
+
+function changedLimit(limit: LimitState, isKept: boolean, change: LimitChange | undefined, nowMs: number): Changed {
+  const step = change ? stepIn(limit, change, nowMs) : {};
+  const stepped = afterStep(limit, step);
+  const consumedMilli = limit.consumedMilli + (change?.consumedMilli ?? 0n);
+  const slots = { ...stepped.slots, ...change?.taken, ...change?.renewed };
+  for (const lease of change?.freed ?? []) delete slots[lease];
+  return { limit, prefix: prefixOf(limit, isKept), change, step, after: { ...stepped, consumedMilli, ...(limit.isConcurrency ? { slots } : {}) } };
+}
+
+/** The one write of a group on a shard that has been seen before. */
+export function changeWrite(id: ShardId, shard: Shard, { limits, events, mayExpire = shard.expiresAtSecs !== undefined }: ShardChange, nowMs: number): PlannedWrite {
+  const changed = [
+    ...shard.limits.map((limit) => changedLimit(limit, false, limits.get(identityOf(limit)), nowMs)),
+    ...shard.kept.map((limit) => changedLimit(limit, true, limits.get(identityOf(limit)), nowMs)),
+  ];
+  const inForce = shard.limits.length;
+  const [after, kept] = [changed.slice(0, inForce), changed.slice(inForce)].map((some) => some.map((each) => each.after)) as [LimitState[], LimitState[]];
+  const expiresAtMs = mayExpire && shard.shardCount === 1 ? expiryMs({ ...shard, limits: after, kept }, nowMs) : undefined;
+  const ttl = ttlOf(expiresAtMs);
+  const set: Record<string, bigint | number> = ttl === undefined ? {} : { ttl };
+  const add: Record<string, bigint | number> = { wc: 1, ...(events === 0 ? {} : { ec: events }) };
+  // Always, whatever was seen: another gateway may have set one since.
+  const remove: string[] = ttl === undefined ? ['ttl'] : [];
+  const conditions = [...same(shard), ...changed.flatMap((each) => enter(each, { set, add, remove }, expiresAtMs, nowMs))];
+  return {
+    write: { table, update: shardKey(id), set, add, ...(remove.length > 0 ? { remove } : {}), condition: and(...conditions) },
+    after: { ...withExpiry(shard, ttl), limits: after, kept, events: shard.events + events, writes: shard.writes + 1 },
+    tellsAll: events !== 0 && kept.length === 0 && changed.every(({ limit, step, change }) => isTold(limit, step, change)),
+  };
+}
+
+const isTold = (limit: LimitState, step: Step, change: LimitChange | undefined): boolean =>
+  limit.refillMilli > 0n && (step.set !== undefined || step.add !== undefined) && change !== undefined && change.consumedMilli !== 0n;
+
+interface Written {
+  readonly set: Record<string, bigint | number>;
+  readonly add: Record<string, bigint | number>;
+  readonly remove: string[];
+}
+
+/** Enters one limit's part of the write; returns its conditions. */
+function enter({ limit, prefix, change, step, after }: Changed, { set, add, remove }: Written, expiresAtMs: number | undefined, nowMs: number): Condition[] {
+  const fullAt = attribute(prefix, 'fa');
+  if (step.set !== undefined) set[fullAt] = step.set;
+  if (step.add !== undefined) add[fullAt] = step.add;
+  if (after.consumedMilli !== limit.consumedMilli) add[attribute(prefix, 'tc')] = after.consumedMilli - limit.consumedMilli;
+  if (step.window && step.window.becomes !== step.window.is) set[attribute(prefix, 'we')] = step.window.becomes;
+  const slots = Object.entries({ ...change?.taken, ...change?.renewed });
+  for (const [lease, untilMs] of slots) set[slotAttribute(prefix, lease)] = untilMs;
+  for (const lease of [...(change?.freed ?? []), ...(step.drops ?? [])]) remove.push(slotAttribute(prefix, lease));
+  const mustBeThere = [...Object.keys(change?.renewed ?? {}), ...(change?.freed ?? [])];
+  // What others have charged since must not outlast the item: then its expiry is thought over again.
+  const isUnbounded = expiresAtMs !== undefined && limit.refillMilli > 0n && !change?.judged && step.set === undefined;
+  return [
+    ...(step.from === undefined ? [] : [atLeast(fullAt, step.from)]),
+    ...(step.upTo === undefined ? [] : [atMost(fullAt, step.upTo)]),
+    ...(step.below === undefined ? [] : [lessThan(fullAt, step.below)]),
+    ...(step.window ? [equals(attribute(prefix, 'we'), step.window.is)] : []),
+    ...mustBeThere.map((lease) => present(slotAttribute(prefix, lease))),
+    ...(step.drops ?? []).map((lease) => atMost(slotAttribute(prefix, lease), nowMs - slotGraceMs)),
+    ...(isUnbounded ? [atMost(fullAt, BigInt(expiresAtMs) * limit.refillMilli - (step.add ?? 0n))] : []),
+  ];
+}
+
+export interface Creation {
+  readonly set: LimitSet;
+  readonly change: ShardChange;
+  readonly birth: string;
+  readonly hour: number;
+  /** Whether it may also take from a bucket that is there and full, which this process has not seen. */
+  readonly orFull: boolean;
+}
+
+/** The first write on a bucket: makes it. */
+export function creationWrite(id: ShardId, { set: { specs, version, levels = [] }, change, birth, hour, orFull }: Creation, nowMs: number): PlannedWrite {
+  const changed = specs.map((spec) => {
+    const limit = fullLimit(spec, nowMs);
+    return changedLimit(limit, false, change.limits.get(identityOf(limit)), nowMs);
+  });
+  const made: Shard = {
+    limits: changed.map(({ limit, change: of, after }) => ({ ...after, fullAt: limit.fullAt + (of?.take ?? 0n) })),
+    kept: [],
+    version,
+    levels,
+    birth,
+    conversions: 0,
+    shardCount: 1,
+    hour,
+    booked: [],
+    events: change.events,
+    eventsBefore: 0,
+    writes: 1,
+  };
+  const after = expiring(made, change.mayExpire ?? true, nowMs);
+  const isPlain = orFull && specs.every(({ refillMilli }) => refillMilli > 0n);
+  const write: Update = isPlain
+    ? creatingOrTaking(id, after, changed)
+    : { table, update: shardKey(id), set: withoutKey(shardItem(id, after)), condition: absent('PK') };
+  return { write, after, tellsAll: false };
+}
+
+const withoutKey = ({ PK: _pk, SK: _sk, ...rest }: Item): Item => rest;
+
+/** Makes the bucket, or takes from one that is there, full and stamped with the same limits. */
+function creatingOrTaking(id: ShardId, after: Shard, changed: readonly Changed[]): Update {
+  const ttl = after.expiresAtSecs;
+  const isTaken = ({ change }: Changed): boolean => (change?.take ?? 0n) > 0n;
+  const set: Item = Object.assign(
+    { cv: after.version, ...shardIndexKeys(id), ...(ttl === undefined ? {} : { ttl }) },
+    ...changed.map((each, i) => ({
+      ...specAttributes(each.limit, each.prefix),
+      ...(isTaken(each) ? { [attribute(each.prefix, 'fa')]: (after.limits[i] as LimitState).fullAt } : {}),
+    })),
+  );
+  const setIfAbsent: Item = Object.assign(
+    { shard_count: 1, hw: after.hour, eb: 0, bi: after.birth, rs: 0, lv: levelsText(after.levels) },
+    ...changed.map((each) => ({
+      [attribute(each.prefix, 'th')]: 0,
+      ...(isTaken(each) ? {} : { [attribute(each.prefix, 'fa')]: each.limit.fullAt }),
+    })),
+  );
+  const add = Object.assign({ wc: 1, ec: after.events }, ...changed.map(({ prefix, after: { consumedMilli } }) => ({ [attribute(prefix, 'tc')]: consumedMilli })));
+  const thereAndFull = changed.map((each) => {
+    const fullAt = attribute(each.prefix, 'fa');
+    return isTaken(each) ? lessThan(fullAt, each.limit.fullAt) : atMost(fullAt, each.limit.fullAt + ceiling(each.limit));
+  });
+  const like = [equals('cv', after.version), equals('shard_count', 1), equals('hw', after.hour)];
+  return {
+    table,
+    update: shardKey(id),
+    set,
+    setIfAbsent,
+    add,
+    ...(ttl === undefined ? { remove: ['ttl'] } : {}),
+    condition: or(absent('PK'), and(...like, ...thereAndFull)),
+  };
+}
+
+/** Conditions under which a shard is still exactly as it was seen. */
+const unchanged = (shard: Shard): Condition =>
+  and(
+    ...same(shard),
+    equals('wc', shard.writes),
+    equals('eb', shard.eventsBefore),
+    ...shard.limits.map((limit) => equals(attribute(prefixOf(limit, false), 'th'), limit.consumedBeforeMilli)),
+  );
+
+/** Books use into the item of the shard's hour; twice in one hour it adds up. */
+function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'index'>, expiresAtSecs: number): Update {
+  const known = new Set(shard.booked);
+  const add: Record<string, bigint | number> = events === 0 ? {} : { events };
+  for (const [name, milli] of Object.entries(consumed)) {
+    if (!known.has(name) && known.size < maxUsageNames) known.add(name);
+    const counted = usageAttribute(known.has(name) ? name : otherLimits);
+    add[counted] = BigInt(add[counted] ?? 0) + milli;
+  }
+  return { table, update: usageKey(id, shard.hour, shard.birth), add, set: { ...usageIndexKeys(id, shard.hour, shard.birth), ttl: expiresAtSecs } };
+}
+
+/** The same shard with its hour's use booked, in the hour given. */
+export function closed(shard: Shard, hour: number): Shard {
+  const book = (limit: LimitState): LimitState => ({ ...limit, consumedBeforeMilli: limit.consumedMilli });
+  const booked = hour === shard.hour ? [...new Set([...shard.booked, ...Object.keys(openUsage(shard).consumed)])] : [];
+  return { ...shard, limits: shard.limits.map(book), kept: shard.kept.map(book), hour, booked, eventsBefore: shard.events, writes: shard.writes + 1 };
+}
+
+/** Closes the hour of a shard: its use into the usage item, and the shard moved, on condition that nothing has changed. */
+export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpiresAtSecs: number): Write[] {
+  const moved = closed(shard, hour);
+  const bases = [...moved.limits.map((limit) => [limit, false] as const), ...moved.kept.map((limit) => [limit, true] as const)];
+  return [
+    {
+      table,
+      update: shardKey(id),
+      set: {
+        hw: hour,
+        eb: moved.eventsBefore,
+        ...(moved.booked.length > 0 ? { un: moved.booked } : {}),
+        ...Object.fromEntries(bases.map(([limit, isKept]) => [attribute(prefixOf(limit, isKept), 'th'), limit.consumedMilli])),
+      },
+      ...(moved.booked.length > 0 ? {} : { remove: ['un'] }),
+      add: { wc: 1 },
+      condition: unchanged(shard),
+    },
+    usageWrite(id, { shard, ...openUsage(shard) }, usageExpiresAtSecs),
+  ];
+}
+
+type Fenceable = Pick<Shard, 'version' | 'birth' | 'conversions'>;
+
+/** Stops all writers of a shard. On shard 0 it says what the bucket is changed to. */
+export const fenceWrite = (id: ShardId, { version, birth, conversions }: Fenceable, nonce: string, target?: string): Write => ({
+  table,
+  update: shardKey(id),
+  set: { cv: fenceVersion(nonce), ...(target === undefined ? {} : { fx: target }) },
+  // With the number of conversions, a fence that is sent twice cannot come back after its change was made.
+  condition: and(equals('cv', version), equals('bi', birth), equals('rs', conversions)),
+});
+
+/** Replaces the shards of a fenced bucket by what it is changed to, and books what was used of those that are gone. */
+export function conversionWrites(
+  bucket: Omit<ShardId, 'shard'>,
+  before: readonly Shard[],
+  { shards, bookings }: { readonly shards: readonly Shard[]; readonly bookings: readonly Booking[] },
+  usageExpiresAtSecs: number,
+): Write[] {
+  const at = (shard: number): ShardId => ({ ...bucket, shard });
+  const isStill = ({ version, birth }: Shard): Condition => and(equals('cv', version), equals('bi', birth));
+  return [
+    ...before.slice(shards.length).map((shard, i): Write => ({ table, delete: shardKey(at(shards.length + i)), condition: isStill(shard) })),
+    ...shards.map((shard, i): Write => {
+      const old = before[i];
+      return { table, put: shardItem(at(i), { ...shard, writes: shard.writes + 1 }), condition: old ? isStill(old) : absent('PK') };
+    }),
+    ...bookings.map((booking) => usageWrite(at(booking.index), booking, usageExpiresAtSecs)),
+  ];
+}
+
