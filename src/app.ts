@@ -53,7 +53,11 @@ import { LimitConfigStore } from './limits/levels/limit-config.store.js';
 import { ResolutionService } from './limits/levels/resolution.service.js';
 import { LimitService } from './limits/limit.service.js';
 import { LimitRollup } from './limits/usage/limit.rollup.js';
+import { RefusalService } from './limits/usage/refusal.service.js';
+import { RefusalStore } from './limits/usage/refusal.store.js';
 import { ReportService } from './limits/usage/report.service.js';
+import { TaskStore } from './limits/usage/task.store.js';
+import { UsageService } from './limits/usage/usage.service.js';
 import { UsageStore } from './limits/usage/usage.store.js';
 import { LifecycleService } from './orgs/lifecycle.service.js';
 import { LifecycleStore } from './orgs/lifecycle.store.js';
@@ -117,6 +121,8 @@ export interface Services {
   readonly limitConfigs: LimitConfigService;
   readonly entities: EntityService;
   readonly reports: ReportService;
+  readonly usage: UsageService;
+  readonly refusals: RefusalService;
   readonly bucketStore: BucketStore;
   readonly apiKeys: ApiKeyService;
   readonly apiKeyStore: ApiKeyStore;
@@ -187,9 +193,9 @@ export function buildBackground(
   const limits = new LimitRollup({
     buckets: new BucketStore(store, clock, { mostWaiting: 0, usageDays: retention.usageDays, log }),
     namespaces: new NamespaceStore(store),
+    tasks: new TaskStore(store, worker),
     clock,
     log,
-    worker,
   });
   const priceStore = new PriceStore(store, retention.priceDays);
   const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
@@ -328,7 +334,9 @@ export async function buildServices(
     leases: new LeaseService({ buckets: bucketStore, leases: leaseStore, namespaces, sealer, clock }),
     limitConfigs: new LimitConfigService({ store: configStore, namespaces, resolution, audit }),
     entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock, usageDays }),
-    reports: new ReportService({ buckets: bucketStore, usage: new UsageStore(store), entities: entityStore, namespaces, clock, usageDays }),
+    reports: new ReportService({ buckets: bucketStore, entities: entityStore, namespaces, clock }),
+    usage: new UsageService({ buckets: bucketStore, usage: new UsageStore(store, clock), entities: entityStore, namespaces, clock }),
+    refusals: new RefusalService({ store: new RefusalStore(store, clock, usageDays), clock, log, metrics }),
     bucketStore,
     apiKeys,
     apiKeyStore,

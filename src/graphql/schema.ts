@@ -10,6 +10,7 @@ import { AppClientResolver, ClientResolver, OrgClientResolver } from '../identit
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entities/entity.resolver.js';
 import { LimitConfigResolver, LimitResolver, OrgLimitResolver } from '../limits/limit.resolver.js';
+import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';
 import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } from '../spend/spend.resolver.js';
@@ -39,6 +40,7 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   OrgLimitResolver,
   EntityResolver,
   OrgEntityResolver,
+  OrgUsageResolver,
   BucketResolver,
   ClientResolver,
   OrgClientResolver,

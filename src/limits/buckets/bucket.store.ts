@@ -215,6 +215,13 @@ export class BucketStore {
     return this.listBuckets(namespace, 'GSI2', and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#')));
   }
 
+  /** Buckets of a resource, up to `max` shards in all. */
+  async firstOfResource(namespace: string, resource: string, max: number): Promise<{ readonly ids: BucketId[]; readonly truncated: boolean }> {
+    const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#'));
+    const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where }, max);
+    return { ids: bucketsIn(namespace, items), truncated };
+  }
+
   listOfNamespace(namespace: string): Promise<BucketId[]> {
     const { GSI4PK } = namespaceIndexKeys(namespace, '');
     return this.listBuckets(namespace, 'GSI4', and(equals('GSI4PK', GSI4PK), beginsWith('GSI4SK', `${namespace}/BUCKET#`)));
@@ -308,12 +315,7 @@ export class BucketStore {
   }
 
   private async listBuckets(namespace: string, index: string, where: ReturnType<typeof and>): Promise<BucketId[]> {
-    const found = new Map<string, BucketId>();
-    for (const { PK } of await this.client.queryAll({ table, index, where })) {
-      const [, entityId = '', resource = ''] = (PK as string).slice(namespace.length).split('#');
-      found.set(`${entityId}#${resource}`, { namespace, entityId, resource });
-    }
-    return [...found.values()];
+    return bucketsIn(namespace, await this.client.queryAll({ table, index, where }));
   }
 
   private usageExpirySecs(): number {
@@ -602,4 +604,14 @@ function sumOf(operations: readonly Operation[], at: number): Doing {
 function plannedWrite(part: Part, shard: Shard | undefined, doing: Doing, hour: number, nowMs: number): PlannedWrite | undefined {
   if (shard) return changeOf(part.id, shard, doing, nowMs);
   return part.set ? creationOf(part.id, part.set, doing, hour, nowMs) : undefined;
+}
+
+/** The buckets whose shards these are, each once. */
+function bucketsIn(namespace: string, shards: readonly Item[]): BucketId[] {
+  const found = new Map<string, BucketId>();
+  for (const { PK } of shards) {
+    const [, entityId = '', resource = ''] = (PK as string).slice(namespace.length).split('#');
+    found.set(`${entityId}#${resource}`, { namespace, entityId, resource });
+  }
+  return [...found.values()];
 }
