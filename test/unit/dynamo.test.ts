@@ -176,8 +176,10 @@ describe('the keys of the project', () => {
     fc.constantFrom('l-0', 'r-0'),
     fc.uuid().map((uuid) => `r-${uuid}`),
   );
+  const tallyId = fc.oneof(fc.constantFrom('0', 'r-0'), fc.stringMatching(/^[A-Za-z0-9_-]{8}$/));
   const hour = fc.oneof(fc.constantFrom(500_000, 500_001), fc.nat({ max: 2_000_000 }));
   const shardId = fc.record({ namespace, entityId, resource, shard: fc.nat({ max: 31 }) });
+  const bucketId = fc.record({ namespace, entityId, resource });
   const place: fc.Arbitrary<ConfigPlace> = fc.oneof(
     fc.constant({ level: 'SYSTEM' } as const),
     fc.record({ level: fc.constant('RESOURCE' as const), resource }),
@@ -208,6 +210,7 @@ describe('the keys of the project', () => {
     call('limiter', 'limiter.entityKey', fc.tuple(namespace, entityId), (args) => limiter.entityKey(...args)),
     call('limiter', 'limiter.configKey', fc.tuple(namespace, place), (args) => limiter.configKey(...args)),
     call('limiter', 'limiter.usageKey', fc.tuple(shardId, hour), (args) => limiter.usageKey(...args)),
+    call('limiter', 'limiter.refusalKey', fc.tuple(bucketId, hour, tallyId), (args) => limiter.refusalKey(...args)),
     call('limiter', 'limiter.leaseKey', fc.tuple(namespace, leaseName), (args) => limiter.leaseKey(...args)),
     call('limiter', 'limiter.namespaceKey', orgId, limiter.namespaceKey),
     call('limiter', 'limiter.namespaceIdKey', namespace, limiter.namespaceIdKey),
@@ -222,6 +225,7 @@ describe('the keys of the project', () => {
     })),
     call('limiter GSI2', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI2', limiter.shardIndexKeys(id))),
     call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour), (args) => ofIndex('GSI2', limiter.usageIndexKeys(...args))),
+    call('limiter GSI2', 'limiter.refusalIndexKeys', fc.tuple(bucketId, hour, tallyId), (args) => ofIndex('GSI2', limiter.refusalIndexKeys(...args))),
     call('limiter GSI3', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI3', limiter.shardIndexKeys(id))),
     call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) => ofIndex('GSI3', limiter.configIndexKeys(...args))),
     call('pricing_cache', 'priceKey', fc.record({ bedrockModelId: model, day }), priceKey),
@@ -282,6 +286,7 @@ describe('the keys of the project', () => {
       limiter.entityKey('n', 'e'),
       limiter.configKey('n', { level: 'SYSTEM' }),
       limiter.usageKey(shard, 0),
+      limiter.refusalKey(shard, 0, 'i'),
       limiter.leaseKey('n', 'l'),
       limiter.namespaceKey(id),
       limiter.namespaceIdKey('n'),

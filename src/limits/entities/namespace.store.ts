@@ -1,6 +1,7 @@
 import type { Check, Item, Key, Page, StoreClient, Write } from '../../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or, present } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
+import { randomToken } from '../../lib/id.js';
 import { leasePartitions, namespaceIdKey, namespaceKey } from '../limiter-keys.js';
 
 const table = 'limiter';
@@ -71,11 +72,12 @@ export class NamespaceStore {
 
   /** Lets one of several workers look for leases of a purged namespace, at most once every `everyMs`. */
   async takeLeases(namespace: string, nowMs: number, everyMs: number): Promise<boolean> {
+    const nonce = randomToken(6);
     const isDue = or(absent('leases_at_ms'), atMost('leases_at_ms', nowMs - everyMs));
     const outcome = await this.client.write(
       // Only while it is purged: another worker may have forgotten it, and an update would make it again.
-      { table, update: namespaceIdKey(namespace), set: { leases_at_ms: nowMs }, condition: and(present('purged_at_ms'), isDue) },
-      { repeat: (old) => old.leases_at_ms === nowMs },
+      { table, update: namespaceIdKey(namespace), set: { leases_at_ms: nowMs, leases_nonce: nonce }, condition: and(present('purged_at_ms'), isDue) },
+      { repeat: (old) => old.leases_nonce === nonce },
     );
     return outcome.done;
   }
