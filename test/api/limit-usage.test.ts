@@ -265,6 +265,18 @@ describe('topEntities', () => {
   });
 });
 
+it('buckets of a resource are listed up to a number of shards, and it is told if there are more', async () => {
+  for (const entityId of ['a', 'b', 'c', 'd']) await take(entityId, 1);
+  await take('elsewhere', 1, 'web');
+  const { bucketStore } = app.gateway.services;
+  const listed = async (max: number) => {
+    const { ids, truncated } = await bucketStore.firstOfResource(namespace, resource, max);
+    return [ids.map(({ entityId }) => entityId), truncated];
+  };
+  expect(await listed(3)).toEqual([['a', 'b', 'c'], true]);
+  for (const max of [4, 5]) expect(await listed(max)).toEqual([['a', 'b', 'c', 'd'], false]);
+});
+
 describe('resourceUsage', () => {
   it('counts a take that cascades once where only parents count, though their buckets are gone', async () => {
     await create('team');
