@@ -40,8 +40,8 @@ import { PendingWrites } from './lib/pending-writes.js';
 import { RootKeys, Sealer, TokenMint } from './lib/seal.js';
 import { Semaphore } from './lib/semaphore.js';
 import { Throttle } from './lib/throttle.js';
+import { BucketRegistry } from './limits/buckets/bucket.registry.js';
 import { BucketStore } from './limits/buckets/bucket.store.js';
-import { TakeService } from './limits/buckets/take.service.js';
 import { EntityService } from './limits/entities/entity.service.js';
 import { EntityStore } from './limits/entities/entity.store.js';
 import { NamespaceService } from './limits/entities/namespace.service.js';
@@ -52,8 +52,14 @@ import { LimitConfigService } from './limits/levels/limit-config.service.js';
 import { LimitConfigStore } from './limits/levels/limit-config.store.js';
 import { ResolutionService } from './limits/levels/resolution.service.js';
 import { LimitService } from './limits/limit.service.js';
+import { TakeService } from './limits/take.service.js';
+import { TopUpService } from './limits/top-up.service.js';
 import { LimitRollup } from './limits/usage/limit.rollup.js';
+import { RefusalService } from './limits/usage/refusal.service.js';
+import { RefusalStore } from './limits/usage/refusal.store.js';
 import { ReportService } from './limits/usage/report.service.js';
+import { TaskStore } from './limits/usage/task.store.js';
+import { UsageService } from './limits/usage/usage.service.js';
 import { UsageStore } from './limits/usage/usage.store.js';
 import { LifecycleService } from './orgs/lifecycle.service.js';
 import { LifecycleStore } from './orgs/lifecycle.store.js';
@@ -117,7 +123,10 @@ export interface Services {
   readonly limitConfigs: LimitConfigService;
   readonly entities: EntityService;
   readonly reports: ReportService;
-  readonly bucketStore: BucketStore;
+  readonly usage: UsageService;
+  readonly refusals: RefusalService;
+  readonly buckets: BucketRegistry;
+  readonly topUps: TopUpService;
   readonly apiKeys: ApiKeyService;
   readonly apiKeyStore: ApiKeyStore;
   readonly devices: DeviceService;
@@ -184,12 +193,14 @@ export function buildBackground(
     claimMs: aggregation.intervalSecs * 1500,
     shardDays: retention.shardDays,
   });
+  const buckets = new BucketStore(store, clock, retention.usageDays);
   const limits = new LimitRollup({
-    buckets: new BucketStore(store, clock, { mostWaiting: 0, usageDays: retention.usageDays, log }),
+    buckets,
+    registry: new BucketRegistry(buckets, clock, { maxWaiting: 0, log }),
     namespaces: new NamespaceStore(store),
+    tasks: new TaskStore(store, worker),
     clock,
     log,
-    worker,
   });
   const priceStore = new PriceStore(store, retention.priceDays);
   const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
@@ -280,10 +291,12 @@ export async function buildServices(
   const configStore = new LimitConfigStore(store);
   const leaseStore = new LeaseStore(store);
   const { usageDays } = config.retention;
-  const bucketStore = new BucketStore(store, clock, { mostWaiting: config.submissionsWaiting, usageDays, log });
+  const bucketStore = new BucketStore(store, clock, usageDays);
+  const buckets = new BucketRegistry(bucketStore, clock, { maxWaiting: config.submissionsWaiting, pace, log });
   const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, sessions, audit, clock });
   const resolution = new ResolutionService({ configs: configStore, entities: entityStore, clock });
-  const takes = new TakeService({ buckets: bucketStore, resolution, clock });
+  const refusals = new RefusalService({ store: new RefusalStore(store, clock, usageDays), clock, log, metrics });
+  const takes = new TakeService({ buckets, resolution });
   const apiKeyStore = new ApiKeyStore(store);
   const exists = async (orgId: string) => (await orgs.recallOrgs([orgId]))[0] !== undefined;
   const deviceKeys = new RootKeys(rootSecrets, 'device keys');
@@ -324,12 +337,25 @@ export async function buildServices(
     auditStore,
     namespaces,
     resolution,
-    limits: new LimitService({ buckets: bucketStore, leases: leaseStore, takes, namespaces, resolution, sealer, clock, metrics }),
-    leases: new LeaseService({ buckets: bucketStore, leases: leaseStore, namespaces, sealer, clock }),
+    limits: new LimitService({ buckets, leases: leaseStore, takes, namespaces, resolution, refusals, sealer, clock, metrics }),
+    leases: new LeaseService({ buckets, leases: leaseStore, namespaces, sealer, clock }),
     limitConfigs: new LimitConfigService({ store: configStore, namespaces, resolution, audit }),
-    entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock, usageDays }),
-    reports: new ReportService({ buckets: bucketStore, usage: new UsageStore(store), entities: entityStore, namespaces, clock, usageDays }),
-    bucketStore,
+    entities: new EntityService({
+      store: entityStore,
+      configs: configStore,
+      buckets: bucketStore,
+      registry: buckets,
+      namespaces,
+      resolution,
+      audit,
+      clock,
+      usageDays,
+    }),
+    reports: new ReportService({ buckets: bucketStore, registry: buckets, entities: entityStore, namespaces, clock }),
+    usage: new UsageService({ buckets: bucketStore, usage: new UsageStore(store, clock), entities: entityStore, namespaces, clock }),
+    refusals,
+    buckets,
+    topUps: new TopUpService({ buckets, leases: leaseStore, namespaces, audit, clock }),
     apiKeys,
     apiKeyStore,
     devices: new DeviceService({

@@ -30,6 +30,7 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   await services.revocationFeed.start();
   services.alertFeed.start();
   services.readingFeed.start();
+  services.refusals.start();
   // In the background: what it finds changes nothing that is served.
   services.labelCheck.run().catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
   const edge = await createEdge(services, schema ?? (await createSchema()));
@@ -54,8 +55,8 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   };
 }
 
-async function letGo({ spend, bucketStore, pendingWrites, revocationFeed, alertFeed, readingFeed }: Services): Promise<void> {
-  await Promise.all([spend.flush(), bucketStore.flush(), pendingWrites.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop()]);
+async function letGo({ spend, buckets, pendingWrites, revocationFeed, alertFeed, readingFeed, refusals }: Services): Promise<void> {
+  await Promise.all([spend.flush(), buckets.flush(), pendingWrites.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop(), refusals.stop()]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {

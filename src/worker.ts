@@ -13,7 +13,7 @@ export interface WorkerOptions extends Surroundings {
 
 const sweepEveryMs = 10 * 60_000;
 /** How often to check whether the day's tidying has been done. */
-const tidyEveryMs = 60 * 60_000;
+const tidyEveryMs = 10 * 60_000;
 const purgeEveryMs = 60_000;
 // The next round, of whichever worker, makes up for one that was cut off.
 const stopMs = 9000;
@@ -44,6 +44,7 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
   const first = Promise.all([
     spend.sumAll().catch((error: unknown) => log.error({ err: error }, 'summing the day failed')),
     prices?.refresh().catch((error: unknown) => log.error({ err: error }, 'refreshing prices failed')),
+    limits.tidyBuckets().catch((error: unknown) => log.error({ err: error }, 'tidying buckets failed')),
   ]);
   return {
     async stop() {

@@ -53,6 +53,7 @@ export type AuditAction =
   | 'entity_created'
   | 'entity_deleted'
   | 'limits_set'
+  | 'limit_topped_up'
   | 'limits_deleted'
   | 'limiter_purged'
   | 'key_created'

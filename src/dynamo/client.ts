@@ -171,6 +171,19 @@ export class StoreClient {
     return found;
   }
 
+  /** Up to `max` of what a query finds, and whether there is more. */
+  async queryUpTo(query: Omit<Query, 'limit' | 'after'>, max: number): Promise<{ readonly items: readonly Item[]; readonly truncated: boolean }> {
+    const found: Item[] = [];
+    let after: Key | undefined;
+    do {
+      const limit = max - found.length + 1;
+      const page = await this.query({ ...query, ...(Number.isFinite(limit) ? { limit } : {}), ...(after ? { after } : {}) });
+      found.push(...page.items);
+      after = page.next;
+    } while (after && found.length <= max);
+    return { items: found.slice(0, max), truncated: found.length > max };
+  }
+
   /**
    * The items that an index leads to, up to `limit`, each with its entry there. An index lags: what is gone by now is passed
    * over, and does not make the page shorter.

@@ -26,6 +26,7 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Device.series', 100],
   ['Org.resourceCapacity', 500],
   ['Org.resourceUsage', 500],
+  ['Org.topEntities', 500],
   ['Org.limitConfigs', 100],
   ['Entity.buckets', 10],
   ['Entity.usage', 50],

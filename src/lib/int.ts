@@ -5,3 +5,5 @@ export function smaller(a: bigint, b: bigint): bigint {
   if (a < b) return a;
   return b;
 }
+
+export const larger = (a: bigint, b: bigint): bigint => -smaller(-a, -b);

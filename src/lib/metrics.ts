@@ -26,6 +26,7 @@ export class Metrics {
   readonly alerts = this.counter('tollgate_alerts_total', 'Quota alerts raised', ['kind']);
   readonly stickyFlips = this.counter('tollgate_sticky_flips_total', 'Times a scope fell back to the next label', []);
   readonly acquires = this.counter('tollgate_acquires_total', 'Acquires granted, refused, replayed, or let through without the store', ['outcome']);
+  readonly refusalsDropped = this.counter('tollgate_refusals_dropped_total', 'Refusals not counted because too many buckets had some', []);
   readonly aggregatorLag = new Gauge({
     name: 'tollgate_aggregator_lag_seconds',
     help: 'Distance between now and the last complete round of the slice that is furthest off, whichever worker summed it',

@@ -9,7 +9,19 @@ import type { Holding } from './buckets/holding.js';
 import type { Outcome, Part, PartResult, Sight } from './buckets/operation.js';
 import type { HoldingMove } from './buckets/plan.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { afterMoves, decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, maxAdjusts, movesAll, movesBy, movesRenewed, sumFor } from './lease.js';
+import {
+  afterMoves,
+  decodeHandle,
+  firstState,
+  type LeaseHandle,
+  type LeaseState,
+  leaseContext,
+  maxAdjusts,
+  movesAll,
+  movesBy,
+  movesRenewed,
+  sumFor,
+} from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
 import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf } from './limit.js';
 import { type LimitStatus, standingOf, statusesAfter } from './status.js';
@@ -94,11 +106,13 @@ export class LeaseService {
     await this.refuseGone(handle);
     const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
     const moves = movesRenewed(handle.holdings, handle.name, renewByMs);
-    if (!handle.degraded && moves.length === 0) throw badInput({ path: 'leaseId', message: 'the lease holds no slot of a concurrency limit: there is nothing to renew' });
+    if (!handle.degraded && moves.length === 0)
+      throw badInput({ path: 'leaseId', message: 'the lease holds no slot of a concurrency limit: there is nothing to renew' });
     for (const part of partsOf(handle, moves).parts) {
       const outcome = await this.parts.buckets.apply({ parts: [part] });
       const applied = outcome.kind === 'done' && outcome.results.flatMap(appliedBy);
-      if (!applied || applied.some((limits) => Object.keys(limits).length === 0)) throw new GatewayError('LEASE_EXPIRED', 'the lease no longer holds its slot: acquire anew');
+      if (!applied || applied.some((limits) => Object.keys(limits).length === 0))
+        throw new GatewayError('LEASE_EXPIRED', 'the lease no longer holds its slot: acquire anew');
     }
     return { leaseId: id, renewBy: new Date(renewByMs) };
   }
@@ -208,7 +222,10 @@ function partsOf({ namespace, resource }: LeaseHandle, moves: readonly HoldingMo
     parts.set(name, part);
   }
   const all = [...parts.values()];
-  return { parts: all.map(({ bucket, moves: own }) => ({ bucket, act: { kind: 'settle', moves: own, events: 0 } })), indexes: all.flatMap(({ indexes }) => indexes) };
+  return {
+    parts: all.map(({ bucket, moves: own }) => ({ bucket, act: { kind: 'settle', moves: own, events: 0 } })),
+    indexes: all.flatMap(({ indexes }) => indexes),
+  };
 }
 
 /** For a change of the lease alone. */

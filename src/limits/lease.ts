@@ -81,7 +81,11 @@ function encodeOut(limit: number, { milli, units, period, born = 0, windowEndMs 
   const isWhole = units === unitsOf({ refillPeriodMs: period }, milli, shards);
   const all: EncodedOut = [limit, String(milli), String(period), born, isSlot ? isSlotMark : windowEndMs, String(units)];
   if (!isWhole) return all;
-  return all[4] !== 0 ? (all.slice(0, 5) as Partial<EncodedOut>) : all[3] !== 0 ? (all.slice(0, 4) as Partial<EncodedOut>) : (all.slice(0, 3) as Partial<EncodedOut>);
+  return all[4] !== 0
+    ? (all.slice(0, 5) as Partial<EncodedOut>)
+    : all[3] !== 0
+      ? (all.slice(0, 4) as Partial<EncodedOut>)
+      : (all.slice(0, 3) as Partial<EncodedOut>);
 }
 
 export const decodeHoldings = ([entities, limits, holdings]: Encoded): Holding[] =>

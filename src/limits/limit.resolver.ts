@@ -1,14 +1,16 @@
-import { Arg, Authorized, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Authorized, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
 import { maySeeOrg, orgIdFor, type Policy } from '../identity/viewer.js';
 import { notFound } from '../lib/errors.js';
-import { newUuid } from '../lib/id.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { LeaseHandle } from './lease.js';
 import type { LimitConfig, LimitLevel } from './levels/resolution.js';
+import type { Limit } from './limit.js';
 import {
+  AcquireAllInput,
+  AcquireAllResultType,
   AcquireInput,
   AcquireResultType,
   AdjustLeaseInput,
@@ -16,9 +18,14 @@ import {
   ConsumeInput,
   DeleteLimitsInput,
   LeaseAdjustmentType,
+  LeaseRenewalType,
   LimitConfigType,
+  LimitKindType,
   LimitLevelType,
+  LimitType,
   SetLimitsInput,
+  TopUpInput,
+  TopUpType,
 } from './limit.types.js';
 
 /** A lease of an org the caller may not see is as good as forged. */
@@ -61,6 +68,40 @@ export class LimitResolver {
   }
 
   @Authorized<Policy>('limits:use')
+  @Mutation(() => AcquireAllResultType, {
+    nullable: true,
+    description: 'Takes tokens for several requests, all or none. A retry takes again: there is no `requestId`.',
+  })
+  async acquireAll(
+    @Arg('input', () => AcquireAllInput, { description: 'The requests.' }) { orgId, requests }: AcquireAllInput,
+    @Ctx() { viewer, limits, limited }: Context,
+  ) {
+    const result = await limits.acquireAll(orgIdFor(viewer, orgId, 'input.orgId'), requests);
+    if (result.kind === 'RateLimited') limited(result);
+    return result;
+  }
+
+  @Authorized<Policy>('limits:use')
+  @Mutation(() => LeaseRenewalType, { nullable: true, description: 'Keeps the slots of concurrency limits that a lease holds for another while.' })
+  renewLease(
+    @Arg('leaseId', () => String, { description: 'The `leaseId` of a Lease that holds a slot.' }) leaseId: string,
+    @Arg('ttlSecs', () => Int, { defaultValue: 60, description: 'For how long from now, in seconds, 1–86,400; at most until the lease expires.' })
+    ttlSecs: number,
+    @Ctx() context: Context,
+  ) {
+    return context.leases.renew(leaseId, leaseFor(context, leaseId), ttlSecs);
+  }
+
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => TopUpType, { nullable: true, description: 'Gives tokens to a bucket, up to its burst. Idempotent with `operationId`.' })
+  topUp(
+    @Arg('input', () => TopUpInput, { description: 'The bucket and the amount.' }) { orgId, ...request }: TopUpInput,
+    @Ctx() { viewer, actor, topUps }: Context,
+  ) {
+    return topUps.topUp(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
+  }
+
+  @Authorized<Policy>('limits:use')
   @Mutation(() => LeaseAdjustmentType, {
     nullable: true,
     description: 'Corrects what a lease has taken when the true cost is known. Idempotent with `idempotencyKey`.',
@@ -69,7 +110,7 @@ export class LimitResolver {
     @Arg('input', () => AdjustLeaseInput, { description: 'The lease and the correction.' }) { leaseId, adjust, idempotencyKey }: AdjustLeaseInput,
     @Ctx() context: Context,
   ) {
-    return context.leases.adjust(leaseId, leaseFor(context, leaseId), adjust, idempotencyKey ?? newUuid());
+    return context.leases.adjust(leaseId, leaseFor(context, leaseId), adjust, idempotencyKey ?? undefined);
   }
 
   @Authorized<Policy>('limits:use')
@@ -111,6 +152,19 @@ export class LimitResolver {
     @Ctx() { viewer, actor, namespaces }: Context,
   ) {
     return namespaces.purge(orgIdFor(viewer, orgId), actor);
+  }
+}
+
+@Resolver(() => LimitType)
+export class LimitFieldResolver {
+  @FieldResolver(() => LimitKindType)
+  kind(@Root() { kind }: Limit) {
+    return kind ?? 'RATE';
+  }
+
+  @FieldResolver(() => Boolean)
+  enforce(@Root() { enforce }: Limit) {
+    return enforce ?? true;
   }
 }
 

@@ -12,9 +12,20 @@ import type { NamespaceService } from './entities/namespace.service.js';
 import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotName, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
-import { acquireIssues, type Consumption, completeLimit, consumeIssues, entityIssues, type LimitRequest, type LimitSet, limitSet, resourceIssues } from './limit.js';
+import {
+  acquireIssues,
+  type Consumption,
+  completeLimit,
+  consumeIssues,
+  entityIssues,
+  type LimitRequest,
+  type LimitSet,
+  limitSet,
+  resourceIssues,
+} from './limit.js';
 import { type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf } from './status.js';
 import type { TakeService, Taking, Target } from './take.service.js';
+import type { RefusalService } from './usage/refusal.service.js';
 
 export interface AcquireRequest {
   readonly entityId: string;
@@ -49,6 +60,7 @@ export interface LimitParts {
   readonly takes: TakeService;
   readonly namespaces: NamespaceService;
   readonly resolution: ResolutionService;
+  readonly refusals: Pick<RefusalService, 'note'>;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -61,6 +73,7 @@ interface Draft {
   readonly name: string;
   readonly request: AcquireRequest;
   readonly slotUntilMs: number;
+  readonly expiresAtMs: number;
 }
 
 const defaultSlotSecs = 60;
@@ -93,7 +106,7 @@ export class LimitService {
     const asked = await Promise.all(drafts.map((draft, i) => this.targetsOf(draft, `input.requests.${i}.consume`)));
     const taking = await takes.take(asked.flat());
     metrics.acquires.inc({ outcome: taking.kind === 'short' ? 'refused' : 'granted' }, requests.length);
-    if (taking.kind === 'short') return refused(taking);
+    if (taking.kind === 'short') return this.refused(taking);
     let from = 0;
     const leases = drafts.map((draft, i) => {
       const until = from + (asked[i]?.length ?? 0);
@@ -134,7 +147,7 @@ export class LimitService {
     if (lately) return lately;
     const [child, parent] = targets as [Target, Target?];
     const taking = parent ? await takes.takeBoth(child, parent) : await takes.take([child]);
-    return taking.kind === 'short' ? refused(taking) : this.leased(draft, taking);
+    return taking.kind === 'short' ? this.refused(taking) : this.leased(draft, taking);
   }
 
   /** An acquire with a request id: what was granted once comes back, whatever has become of the bucket and its limits since. */
@@ -167,14 +180,20 @@ export class LimitService {
       draft: (results) => leases.first({ handle: this.handleOf(draft, results.flatMap(holdings)), ...attempt }, clock.nowMs()),
     }));
     if (taking.kind === 'rider') return toFirst(taking.old);
-    return taking.kind === 'short' ? refused(taking) : this.leased(draft, taking);
+    return taking.kind === 'short' ? this.refused(taking) : this.leased(draft, taking);
   }
 
-  private async replay({ handle, requestHash, nonce, isReleased }: FirstLease, requestId: string, attempt: Pick<FirstLease, 'requestHash' | 'nonce'>): Promise<Lease> {
+  private async replay(
+    { handle, requestHash, nonce, isReleased }: FirstLease,
+    requestId: string,
+    attempt: Pick<FirstLease, 'requestHash' | 'nonce'>,
+  ): Promise<Lease> {
     if (requestHash !== attempt.requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
     if (isReleased) throw new GatewayError('LEASE_EXPIRED', `the lease of request ${requestId} was released: acquire with another \`requestId\``);
     const { namespace, resource } = handle;
-    const entities = [...new Map(handle.holdings.map(({ entityId, isOwn }) => [entityId, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }])).values()];
+    const entities = [
+      ...new Map(handle.holdings.map(({ entityId, isOwn }) => [entityId, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }])).values(),
+    ];
     const found = await Promise.all(entities.map((id) => this.parts.buckets.load(id)));
     const atMs = this.parts.clock.nowMs();
     const statuses = entities.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
@@ -220,21 +239,34 @@ export class LimitService {
     if (refusals.every((shards) => shards === undefined)) return undefined;
     const atMs = clock.nowMs();
     const seen = targets.map(({ bucket, set }, i) => ({ shards: inForce(refusals[i] ?? buckets.known(bucket), set, atMs), atMs }));
-    return refused({ kind: 'short', targets, seen });
+    return this.refused({ kind: 'short', targets, seen });
+  }
+
+  /** Refuses, and counts it under each limit that was short. */
+  private refused({ targets, seen }: Extract<Taking, { kind: 'short' }>): RateLimited {
+    const answer = refusal(targets.map(({ bucket, amounts }, i) => ({ standing: standingOf(bucket, seen[i] as Sight), amounts })));
+    for (const { bucket } of targets) {
+      const limits = answer.violations.filter(({ entityId, resource }) => entityId === bucket.entityId && resource === bucket.resource);
+      if (limits.length > 0) this.parts.refusals.note(bucket, [...new Set(limits.map(({ limit }) => limit.name))], 'refused');
+    }
+    return answer;
   }
 
   private draft(orgId: string, namespace: string, name: string, request: AcquireRequest): Draft {
-    return { orgId, namespace, name, request, slotUntilMs: this.parts.clock.nowMs() + (request.ttlSecs ?? defaultSlotSecs) * 1000 };
+    const nowMs = this.parts.clock.nowMs();
+    return { orgId, namespace, name, request, slotUntilMs: nowMs + (request.ttlSecs ?? defaultSlotSecs) * 1000, expiresAtMs: nowMs + leaseMs };
   }
 
-  private handleOf({ orgId, namespace, name, request: { entityId, resource } }: Draft, held: readonly Holding[]): LeaseHandle {
-    return { orgId, namespace, name, entityId, resource, holdings: held, expiresAtMs: this.parts.clock.nowMs() + leaseMs, degraded: false };
+  private handleOf({ orgId, namespace, name, request: { entityId, resource }, expiresAtMs }: Draft, held: readonly Holding[]): LeaseHandle {
+    return { orgId, namespace, name, entityId, resource, holdings: held, expiresAtMs, degraded: false };
   }
 
   private leased(draft: Draft, { targets, taken, after }: Extract<Taking, { kind: 'taken' }>): Lease {
     const statuses = targets.flatMap(({ bucket, amounts }, i) =>
       statusesAfter(standingOf(bucket, after[i] as Sight), amounts, (taken[i] as Taken).wouldRefuse),
     );
+    for (const [i, { wouldRefuse }] of taken.entries())
+      if (wouldRefuse.length > 0) this.parts.refusals.note((targets[i] as Target).bucket, wouldRefuse, 'wouldRefuse');
     const lease = this.leaseOf(this.handleOf(draft, taken.flatMap(holdings)), statuses, false);
     return holdsSlots(taken.flatMap(holdings)) ? { ...lease, renewBy: new Date(draft.slotUntilMs) } : lease;
   }
@@ -251,9 +283,6 @@ const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): readonl
   found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
 
 const holdings = (result: { readonly kind: string }): readonly Holding[] => (result.kind === 'take' ? (result as Taken).holdings : []);
-
-const refused = ({ targets, seen }: Extract<Taking, { kind: 'short' }>): RateLimited =>
-  refusal(targets.map(({ bucket, amounts }, i) => ({ standing: standingOf(bucket, seen[i] as Sight), amounts })));
 
 /** Of what the caller asked for, in any order of its parts. */
 function hashOf({ entityId, resource, consume, limits }: AcquireRequest): string {

@@ -51,6 +51,7 @@ export interface LimitSet {
 
 const mostLimits = 10;
 const mostConcurrent = 100;
+const mostSlotSecs = 86_400;
 export const mostTokens = 1e15;
 const mostSecs = 1e9;
 
@@ -138,6 +139,37 @@ export function consumeIssues(consume: readonly Consumption[], path: string, lea
     ),
   ];
 }
+
+/** What is wrong with an acquire before it is known which limits there are. */
+export function acquireIssues(
+  {
+    entityId,
+    resource,
+    consume,
+    limits,
+    ttlSecs,
+  }: {
+    readonly entityId: string;
+    readonly resource: string;
+    readonly consume: readonly Consumption[];
+    readonly limits?: readonly LimitRequest[] | null | undefined;
+    readonly ttlSecs?: number | null | undefined;
+  },
+  path: string,
+): Issue[] {
+  return [
+    ...entityIssues(entityId, `${path}.entityId`),
+    ...resourceIssues(resource, `${path}.resource`),
+    ...(consume.length === 0 ? [{ path: `${path}.consume`, message: 'must name at least one limit' }] : []),
+    ...consumeIssues(consume, `${path}.consume`),
+    ...(limits ? limitsIssues(limits, `${path}.limits`) : []),
+    ...(isGiven(ttlSecs) ? ttlIssues(ttlSecs, `${path}.ttlSecs`) : []),
+  ];
+}
+
+/** How long a slot of a concurrency limit is held unless it is renewed. */
+export const ttlIssues = (ttlSecs: number, path: string): Issue[] =>
+  isWholeWithin(ttlSecs, 1, mostSlotSecs) ? [] : [{ path, message: `must be a whole number of seconds from 1 to ${mostSlotSecs}` }];
 
 /** What can never be taken under these limits. */
 export function costIssues(consume: readonly Consumption[], { limits }: LimitSet, where: string, path: string): Issue[] {

@@ -1,8 +1,11 @@
 import { createUnionType, Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime, SafeInt, Uuid } from '../graphql/scalars.js';
 import { enumOf } from '../lib/enum.js';
+import { type CalendarWindow, calendarWindows } from './buckets/calendar-window.js';
 import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './levels/resolution.js';
-import type { Lease, RateLimited } from './limit.service.js';
+import { type LimitKind, limitKinds } from './limit.js';
+import type { Lease } from './limit.service.js';
+import type { RateLimited } from './status.js';
 
 export const LimitLevelType = enumOf<LimitLevel>(limitLevels);
 registerEnumType(LimitLevelType, {
@@ -26,6 +29,27 @@ registerEnumType(OnUnavailableType, {
   },
 });
 
+export const CalendarWindowType = enumOf<CalendarWindow>(calendarWindows);
+registerEnumType(CalendarWindowType, {
+  name: 'CalendarWindow',
+  description: 'A window of the calendar of the org, in its time zone. All tokens of the limit come back when the window ends.',
+  valuesConfig: {
+    DAY: { description: 'Until the end of the local day.' },
+    WEEK: { description: 'Until the end of the local ISO week, which begins on Monday.' },
+    MONTH: { description: 'Until the end of the local month.' },
+  },
+});
+
+export const LimitKindType = enumOf<LimitKind>(limitKinds);
+registerEnumType(LimitKindType, {
+  name: 'LimitKind',
+  description: 'What a limit counts.',
+  valuesConfig: {
+    RATE: { description: 'Tokens taken over time.' },
+    CONCURRENCY: { description: 'Leases that are out at the same time. An acquire takes 0 or 1; a release or the end of `ttlSecs` frees it.' },
+  },
+});
+
 @ObjectType('Limit', { description: 'One limit of a bucket: it refills by `refillAmount` tokens per `refillPeriodSecs`, up to `burst`.' })
 export class LimitType {
   @Field(() => String, { simple: true, description: 'The name by which `consume` and `adjust` refer to this limit.' })
@@ -37,11 +61,27 @@ export class LimitType {
   @Field(() => SafeInt, { simple: true, description: 'Maximum number of tokens that the bucket holds. At least `capacity`.' })
   readonly burst!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens that come back per refill period, continuously.' })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens that come back per refill period, continuously. 0 for a concurrency limit.' })
   readonly refillAmount!: number;
 
-  @Field(() => Int, { simple: true, description: 'Length of the refill period in seconds.' })
+  @Field(() => Int, {
+    simple: true,
+    description: 'Length of the refill period in seconds. With a `window`, its usual length. 0 for a concurrency limit.',
+  })
   readonly refillPeriodSecs!: number;
+
+  @Field(() => LimitKindType, { description: 'What the limit counts.' })
+  readonly kind!: LimitKind;
+
+  @Field(() => CalendarWindowType, {
+    nullable: true,
+    simple: true,
+    description: 'The window at whose end all tokens come back. Null if they come back continuously.',
+  })
+  readonly window?: CalendarWindow;
+
+  @Field(() => Boolean, { description: 'If false, the limit refuses nothing: it only counts what it would have refused.' })
+  readonly enforce!: boolean;
 }
 
 @InputType({ description: 'A limit to set, or to bring along with an acquire.' })
@@ -60,6 +100,21 @@ export class LimitInput {
 
   @Field(() => Int, { defaultValue: 60, description: 'Length of the refill period in seconds, 1–10^9.' })
   readonly refillPeriodSecs!: number;
+
+  @Field(() => LimitKindType, {
+    defaultValue: 'RATE',
+    description: 'What the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or window.',
+  })
+  readonly kind!: LimitKind;
+
+  @Field(() => CalendarWindowType, {
+    nullable: true,
+    description: 'Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. There is no burst or refill then.',
+  })
+  readonly window?: CalendarWindow | null;
+
+  @Field(() => Boolean, { defaultValue: true, description: 'If false, the limit refuses nothing: what fits is charged, the rest is counted as `wouldRefuse`.' })
+  readonly enforce!: boolean;
 }
 
 @ObjectType('LimitConfig', { description: 'The limits that are set at one level.' })
@@ -172,6 +227,9 @@ export class LimitStatusType {
 
   @Field(() => Float, { simple: true, description: 'Seconds until the requested tokens are available if nobody else takes any. 0 if they are available.' })
   readonly retryAfterSecs!: number;
+
+  @Field(() => Boolean, { simple: true, description: 'True if a limit with `enforce: false` would have refused. It was not charged then.' })
+  readonly wouldRefuse!: boolean;
 }
 
 @ObjectType('Availability', { description: 'The answer that an acquire would get now. Nothing is taken.' })
@@ -206,6 +264,60 @@ export class AcquireInput {
       'Makes a retry safe: within 24 hours the same id returns the first lease and takes nothing more. The same id with another request is an IDEMPOTENCY_CONFLICT.',
   })
   readonly requestId?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60.',
+  })
+  readonly ttlSecs?: number | null;
+}
+
+@InputType({ description: 'One of several requests that are granted together or not at all.' })
+export class AcquireAllRequestInput {
+  @Field(() => String, { description: 'The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.' })
+  readonly entityId!: string;
+
+  @Field(() => String, { description: 'The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter.' })
+  readonly resource!: string;
+
+  @Field(() => [ConsumeInput], { description: 'The amounts to take. A limit that is left out counts as 0.' })
+  readonly consume!: ConsumeInput[];
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60.',
+  })
+  readonly ttlSecs?: number | null;
+}
+
+@InputType({ description: 'Several requests that are granted together or not at all.' })
+export class AcquireAllInput {
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  readonly orgId?: string | null;
+
+  @Field(() => [AcquireAllRequestInput], { description: '1–8 requests.' })
+  readonly requests!: AcquireAllRequestInput[];
+}
+
+@InputType({ description: 'Tokens to give to a bucket.' })
+export class TopUpInput {
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  readonly orgId?: string | null;
+
+  @Field(() => String, { description: 'The id of the entity.' })
+  readonly entityId!: string;
+
+  @Field(() => String, { description: 'The name of the resource.' })
+  readonly resource!: string;
+
+  @Field(() => String, { description: 'The name of the limit. Not of a concurrency limit.' })
+  readonly limit!: string;
+
+  @Field(() => SafeInt, { description: 'Whole tokens, 1–10^15. What would pass the burst is lost.' })
+  readonly amount!: number;
+
+  @Field(() => Uuid, { description: 'Makes a retry safe: the same id is applied once within 24 hours. With another amount it is an IDEMPOTENCY_CONFLICT.' })
+  readonly operationId!: string;
 }
 
 @ObjectType('Lease', { description: 'Tokens that were taken. Adjust the lease when the true cost is known, or release it.' })
@@ -227,6 +339,13 @@ export class LeaseType {
 
   @Field(() => DateTime, { simple: true, description: 'The lease cannot be adjusted or released after this. The tokens stay taken.' })
   readonly expiresAt!: Date;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'The slots of concurrency limits are freed after this unless the lease is renewed. Null if it holds none.',
+  })
+  readonly renewBy?: Date;
 
   @Field(() => Boolean, { simple: true, description: 'True if an earlier call with the same `requestId` took the tokens. This call took none.' })
   readonly replayed!: boolean;
@@ -254,6 +373,37 @@ export const AcquireResultType = createUnionType({
   resolveType: (result) => (result as unknown as Lease | RateLimited).kind,
 });
 
+@ObjectType('Leases', { description: 'What was taken for several requests.' })
+export class LeasesType {
+  @Field(() => [LeaseType], { simple: true, description: 'One per request, in their order. Each can be adjusted and released on its own.' })
+  readonly leases!: LeaseType[];
+}
+
+export const AcquireAllResultType = createUnionType({
+  name: 'AcquireAllResult',
+  description: 'Leases if all requests were granted, RateLimited if none was.',
+  types: () => [LeasesType, RateLimitedType] as const,
+  resolveType: (result) => (result as unknown as { kind: 'Leases' } | RateLimited).kind,
+});
+
+@ObjectType('LeaseRenewal', { description: 'The result of a renewal.' })
+export class LeaseRenewalType {
+  @Field(() => String, { simple: true, description: 'The lease that was renewed.' })
+  readonly leaseId!: string;
+
+  @Field(() => DateTime, { simple: true, description: 'The slots are freed after this unless the lease is renewed again.' })
+  readonly renewBy!: Date;
+}
+
+@ObjectType('TopUp', { description: 'The result of a top-up.' })
+export class TopUpType {
+  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit of the bucket stands now. Empty if there is no bucket: it is full then.' })
+  readonly statuses!: LimitStatusType[];
+
+  @Field(() => Boolean, { simple: true, description: 'True if an earlier call with the same `operationId` gave the tokens. This call gave none.' })
+  readonly replayed!: boolean;
+}
+
 @InputType({ description: 'A correction of what a lease has taken.' })
 export class AdjustLeaseInput {
   @Field(() => String, { description: 'The `leaseId` of a Lease that has not expired and was not released.' })
@@ -266,7 +416,8 @@ export class AdjustLeaseInput {
 
   @Field(() => Uuid, {
     nullable: true,
-    description: 'Makes a retry safe: the same key on the same lease is applied once. Without a key each call is applied. Up to 16 adjustments per lease.',
+    description:
+      'Makes a retry safe: the same key on the same lease is applied once. Up to 16 adjustments per lease. Without a key each call is applied; one that only charges is final then, cheaper, and not given back by a release.',
   })
   readonly idempotencyKey?: string | null;
 }
@@ -281,4 +432,10 @@ export class LeaseAdjustmentType {
 
   @Field(() => [LimitStatusType], { simple: true, description: 'How each limit stands now. Empty if the lease is `degraded`.' })
   readonly statuses!: LimitStatusType[];
+
+  @Field(() => [String], {
+    simple: true,
+    description: 'Entities of which it is unknown whether they were charged: child and parent are charged apart if there is no `idempotencyKey`.',
+  })
+  readonly unknown!: string[];
 }

@@ -1,4 +1,5 @@
 import { key, slashed } from '../dynamo/keys.js';
+import { bucketOf } from '../lib/id.js';
 import type { ConfigPlace } from './levels/resolution.js';
 
 /** A bucket of an org's namespace. */
@@ -81,6 +82,16 @@ export const usageIndexKeys = (id: ShardId, hour: number, birth: string) => ({
   GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${shardLabel(id)}#${birth}`,
   ...namespaceIndexKeys(id.namespace, entityPartition(id.namespace, id.entityId)),
 });
+/** Refusals of a bucket in an hour. Each item has an id of its own, so that only the process that made it writes it. */
+export const refusalKey = ({ namespace, entityId, resource }: BucketId, hour: number, id: string) => ({
+  PK: entityPartition(namespace, entityId),
+  SK: key`#USAGE#${slashed(resource)}#HOUR#${instant(hour)}#r-${id}`,
+});
+export const refusalIndexKeys = ({ namespace, entityId, resource }: BucketId, hour: number, id: string) => ({
+  GSI2PK: resourceIndexKey(namespace, resource),
+  GSI2SK: key`USAGE#${instant(hour)}#${entityId}#r-${id}`,
+  ...namespaceIndexKeys(namespace, entityPartition(namespace, entityId)),
+});
 /** Bounds of the hours of one resource, the last one exclusive. */
 export const usageRange = (resource: string, fromHour: number, toHour: number): [string, string] => [
   key`#USAGE#${slashed(resource)}#HOUR#${instant(fromHour)}`,
@@ -88,7 +99,14 @@ export const usageRange = (resource: string, fromHour: number, toHour: number): 
 ];
 export const resourceUsageRange = (fromHour: number, toHour: number): [string, string] => [key`USAGE#${instant(fromHour)}`, key`USAGE#${instant(toHour)}`];
 
-export const leaseKey = (namespace: string, leaseName: string) => ({ PK: key`${namespace}/LEASE#${leaseName}`, SK: '#STATE' });
+const leasePartitionCount = 64;
+const leasePartition = (namespace: string, number: number): string => key`${namespace}/LEASE#${number.toString(16).padStart(2, '0')}`;
+/** All partitions that leases of a namespace are in: they are in no index, so a purge looks here. */
+export const leasePartitions = (namespace: string): string[] => Array.from({ length: leasePartitionCount }, (_, number) => leasePartition(namespace, number));
+export const leaseKey = (namespace: string, leaseName: string) => ({
+  PK: leasePartition(namespace, bucketOf(leaseName, leasePartitionCount)),
+  SK: key`${leaseName}`,
+});
 export const namespaceKey = (orgId: string) => ({ PK: '_/SYSTEM#', SK: key`#NAMESPACE#${orgId}` });
 export const namespaceIdKey = (namespace: string) => ({ PK: '_/SYSTEM#', SK: key`#NSID#${namespace}` });
 export const taskKey = (task: string) => ({ PK: '_/SYSTEM#', SK: key`#TASK#${task}` });

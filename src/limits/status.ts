@@ -77,5 +77,11 @@ export function refusal(asked: readonly { readonly standing: Standing; readonly 
     available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
   );
   const resources = [...new Set(asked.map(({ standing }) => `"${standing.resource}"`))].join(', ');
-  return { kind: 'RateLimited', message: `refused on ${resources}: ${named.join(', ')}; try again in ${retryAfterSecs} s`, statuses, violations, retryAfterSecs };
+  return {
+    kind: 'RateLimited',
+    message: `refused on ${resources}: ${named.join(', ')}; try again in ${retryAfterSecs} s`,
+    statuses,
+    violations,
+    retryAfterSecs,
+  };
 }

@@ -68,8 +68,7 @@ export class TakeService {
     const takings = settled.flatMap((taking) => (taking.status === 'fulfilled' ? [taking.value] : []));
     const taken = takings.filter((taking) => taking.kind === 'taken');
     const targets = takings.flatMap((taking) => taking.targets);
-    if (taken.length === 2)
-      return { kind: 'taken', targets, taken: taken.flatMap((taking) => taking.taken), after: taken.flatMap((taking) => taking.after) };
+    if (taken.length === 2) return { kind: 'taken', targets, taken: taken.flatMap((taking) => taking.taken), after: taken.flatMap((taking) => taking.after) };
     const seen = await Promise.all(takings.map((taking) => (taking.kind === 'short' ? taking.seen : this.giveBack(taking))));
     if (failed) throw failed.reason;
     return { kind: 'short', targets, seen: seen.flat() };
@@ -121,7 +120,9 @@ export class TakeService {
         return this.parts.buckets.apply({ parts: [{ bucket, act: { kind: 'settle', moves, events: -1 } }] });
       }),
     );
-    return undone.map((outcome, i) => (outcome.status === 'fulfilled' && outcome.value.kind === 'done' ? outcome.value.after[0] : undefined) ?? (after[i] as Sight));
+    return undone.map(
+      (outcome, i) => (outcome.status === 'fulfilled' && outcome.value.kind === 'done' ? outcome.value.after[0] : undefined) ?? (after[i] as Sight),
+    );
   }
 }
 

@@ -578,12 +578,12 @@ describe('a request id', () => {
     expect((await granted(place, { rpm: 1 }, { requestId })).replayed).toBe(true);
   });
 
-  it('brings back the lease also after it was adjusted and released', async () => {
+  it('whose lease was released grants nothing any more', async () => {
     const place = await newPlace();
     const requestId = randomUUID();
     const { leaseId } = await granted(place, { rpm: 4 }, { requestId });
     await release(leaseId);
-    expect(await granted(place, { rpm: 4 }, { requestId })).toMatchObject({ leaseId, replayed: true });
+    for (const on of [app, other]) expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(place, { rpm: 4 }, { requestId }) })).toBe('LEASE_EXPIRED');
     expect(await left(place)).toBe(10);
   });
 
@@ -743,7 +743,7 @@ describe('changed limits', () => {
     await refused(place, { tpm: 3 });
   });
 
-  it('may remove a limit from a live bucket, and set it again as if it were new', async () => {
+  it('may remove a limit from a live bucket, and set again it goes on where it was', async () => {
     const place = await newPlace([rpm(10), rpm(3, { name: 'tpm' })]);
     await granted(place, { rpm: 1, tpm: 3 });
     await refused(place, { tpm: 1 });
@@ -752,7 +752,12 @@ describe('changed limits', () => {
     expect((await issuesOf(inputOf(place, { tpm: 1 })))[0]?.path).toBe('input.consume.0.limit');
     expect((await bucketOf(place))?.limits.map(({ limit }) => limit.name)).toEqual(['rpm']);
     await setLimits(place.orgId, [rpm(10), rpm(3, { name: 'tpm' })]);
-    expect((await granted(place, { tpm: 3 })).statuses).toMatchObject([{ available: 8 }, { available: 0 }]);
+    await refused(place, { tpm: 1 });
+    await setLimits(place.orgId, [rpm(10)]);
+    await granted(place, { rpm: 1 });
+    app.clock.advance(60_000);
+    await setLimits(place.orgId, [rpm(10), rpm(3, { name: 'tpm' })]);
+    expect((await granted(place, { tpm: 3 })).statuses).toMatchObject([{ available: 10 }, { available: 0 }]);
   });
 
   it('are seen by both gateways when a level is deleted', async () => {
@@ -840,7 +845,7 @@ describe('availability', () => {
       { limit: { name: 'rpm', capacity: 5 }, available: 5 },
       { limit: { name: 'tpm', capacity: 2 }, available: 2 },
     ]);
-    expect(await bucketOf(place)).toMatchObject({ limits: [{ limit: { capacity: 100 }, available: 99 }] });
+    expect(await bucketOf(place)).toMatchObject({ limits: [{ limit: { capacity: 5 }, available: 5, totalConsumed: 1 }, { limit: { capacity: 2 }, available: 2 }] });
   });
 
   it('refuses what an acquire refuses, naming its own arguments', async () => {

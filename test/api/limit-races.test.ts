@@ -124,9 +124,9 @@ describe('a lease', () => {
     const entityId = `e${'x'.repeat(255)}`;
     const orgId = await newLimiter({ name: 'rpm', capacity: 3200 }, { name: 'tpm', capacity: 3200 });
     await leaseOf(app.admin, inputOf(orgId, entityId, { rpm: 1, tpm: 1 }));
-    const { bucketStore, namespaces } = app.gateway.services;
+    const { buckets, namespaces } = app.gateway.services;
     const id = { namespace: await namespaces.of(orgId), entityId, resource: 'api' };
-    for (let n = 2; n <= 32; n *= 2) expect(await bucketStore.double(id)).toBe(true);
+    for (let n = 2; n <= 32; n *= 2) expect(await buckets.double(id)).toBe(true);
     app.clock.advance(3_600_000);
     const leaseId = await leaseOf(app.admin, inputOf(orgId, entityId, { rpm: 3200, tpm: 3200 }));
     expect((await app.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toMatchObject({

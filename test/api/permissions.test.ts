@@ -277,6 +277,7 @@ const table: Readonly<Record<string, Row>> = {
     send: orgField('resourceUsage(resource: "api", window: DAILY, from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { entities }'),
     may: tenantAdmins,
   },
+  'Org.topEntities': { send: orgField('topEntities(resource: "api", window: DAILY, limit: "rpm") { truncated }'), may: tenantAdmins },
   'Org.auditEvents': { send: orgField('auditEvents { nodes { action } }'), may: tenantAdmins },
 
   'Org.apiKeys': { send: orgField('apiKeys { nodes { keyId } }'), may: tenantAdmins },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
+import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
 import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
@@ -82,7 +83,7 @@ async function standing(id: BucketId, via = app): Promise<{ readonly shardCount:
   return { shardCount, available, totalConsumed };
 }
 const availableOf = async (id: BucketId, via = app) => (await standing(id, via)).available;
-const double = (id: BucketId, via = app) => via.gateway.services.bucketStore.double(id);
+const double = (id: BucketId, via = app) => via.gateway.services.buckets.double(id);
 const itemsOf = async ({ entityId }: BucketId): Promise<Item[]> =>
   (await app.gateway.services.store.scan('limiter')).items.filter(({ PK }) => (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`));
 
@@ -97,16 +98,18 @@ async function newBucket(capacity: number, shardCount: number): Promise<BucketId
   return id;
 }
 
+const shardsKnown = (buckets: BucketRegistry, id: BucketId): number => buckets.known(id)[0]?.shardCount ?? 1;
+
 /** A bucket that one process of its own polls, at the pace of a clock of its own. */
 async function newPolled(capacity: number) {
   const hand = new HandClock(clock.nowMs());
   const { store } = app.gateway.services;
-  const buckets = new BucketStore(store, hand, { mostWaiting: 1000, usageDays: 90, log: silentLog });
+  const buckets = new BucketRegistry(new BucketStore(store, hand, 90), hand, { maxWaiting: 1000, log: silentLog });
   const id = newId();
   const set = limitSet([completeLimit({ name: 'tokens', capacity, refillPeriodSecs: 60 })]);
   const poll = async (amount: number) => {
-    const part = { id: buckets.preferred(id), set, amounts: { tokens: BigInt(amount) * 1000n }, mayExpire: true, events: 1 as const };
-    expect(await buckets.apply({ namespace: id.namespace, parts: [part] })).toMatchObject({ kind: 'done' });
+    const act = { kind: 'take', set, amounts: { tokens: BigInt(amount) * 1000n }, mayExpire: true, slot: { lease: 'l', untilMs: 0 } } as const;
+    expect(await buckets.apply({ parts: [{ bucket: id, act }] })).toMatchObject({ kind: 'done' });
   };
   return { id, buckets, hand, poll };
 }
@@ -153,7 +156,7 @@ describe('a doubling', () => {
     hand.advance(11 * minuteMs);
     await poll(50);
     expect(await buckets.double(id)).toBe(true);
-    expect(buckets.shardCount(id)).toBe(2);
+    expect(shardsKnown(buckets, id)).toBe(2);
   });
 
   it('is refused where a refused amount would not fit a share', async () => {
@@ -164,27 +167,28 @@ describe('a doubling', () => {
     expect(await double(id)).toBe(false);
   });
 
-  it('is refused while any limit is in debt, and not after', async () => {
+  it('leaves a debt as it is, to be paid by time alone', async () => {
     const id = newId();
     await setLimits(id.entityId, perMinute(100), perMinute(60, 'calls'));
     const { leaseId } = await take(id, 10);
     await adjust(leaseId, 100);
     expect(await availableOf(id)).toBe(-10);
-    expect(await double(id)).toBe(false);
-    expect(await standing(id)).toMatchObject({ shardCount: 1, available: -10 });
-    clock.advance(6000);
-    expect(await availableOf(id)).toBe(0);
     expect(await double(id)).toBe(true);
-    expect(await standing(id)).toMatchObject({ shardCount: 2, available: 0 });
+    expect(await standing(id)).toMatchObject({ shardCount: 2, available: -10 });
+    clock.advance(5999);
+    refused(await acquire(id, 0));
+    clock.advance(1);
+    expect(await availableOf(id)).toBe(0);
+    await take(id, 0);
   });
 
-  it('is refused while one shard of several is in debt', async () => {
+  it('leaves the debt of one shard of several as it is', async () => {
     const id = await newBucket(400, 2);
     const { leaseId } = await take(id, 1);
     await adjust(leaseId, 250);
     expect(await availableOf(id)).toBe(149);
-    expect(await double(id)).toBe(false);
-    expect(await standing(id)).toMatchObject({ shardCount: 2, available: 149 });
+    expect(await double(id)).toBe(true);
+    expect(await standing(id)).toMatchObject({ shardCount: 4, available: 149, totalConsumed: 251 });
   });
 
   it('of no bucket is none', async () => {
@@ -219,7 +223,7 @@ describe('a doubling', () => {
       await store.write({ table: 'limiter', put: { ...item, wc: (item.wc as number) + writes } });
       hand.advance(1000);
       await poll(1);
-      await untilWell(5000, async () => expect(buckets.shardCount(id)).toBe(shardCount));
+      await untilWell(5000, async () => expect(shardsKnown(buckets, id)).toBe(shardCount));
     }
     expect(await itemsOf(id)).toHaveLength(2);
   });
@@ -230,7 +234,7 @@ describe('a doubling', () => {
       await poll(1);
       hand.advance(100);
     }
-    expect(buckets.shardCount(id)).toBe(1);
+    expect(shardsKnown(buckets, id)).toBe(1);
     expect(await itemsOf(id)).toMatchObject([{ shard_count: 1, b_tokens_tc: 1_100_000 }]);
   });
 });
@@ -457,10 +461,10 @@ describe('a gateway that knows nothing of the shards', () => {
   it('begins at the first and adopts the count', async () => {
     const id = await newBucket(320, 4);
     const stranger = await app.another();
-    const { bucketStore } = stranger.gateway.services;
-    expect([bucketStore.shardCount(id), bucketStore.preferred(id).shard]).toEqual([1, 0]);
+    const { buckets } = stranger.gateway.services;
+    expect(shardsKnown(buckets, id)).toBe(1);
     await take(id, 10, { via: stranger });
-    expect(bucketStore.shardCount(id)).toBe(4);
+    expect(shardsKnown(buckets, id)).toBe(4);
     expect(await standing(id)).toEqual({ shardCount: 4, available: 310, totalConsumed: 10 });
     await stranger.stop();
   });
@@ -473,7 +477,7 @@ describe('a gateway that knows nothing of the shards', () => {
       expect(await double(id, other)).toBe(true);
       clock.advance(minuteMs);
       await take(id, 40);
-      expect(app.gateway.services.bucketStore.shardCount(id)).toBe(shardCount);
+      expect(shardsKnown(app.gateway.services.buckets, id)).toBe(shardCount);
       expect(await availableOf(id)).toBe(600);
     }
     expect((await standing(id)).totalConsumed).toBe(122);

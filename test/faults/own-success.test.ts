@@ -3,7 +3,7 @@ import { buildBackground } from '../../src/app.js';
 import { absent } from '../../src/dynamo/expression.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import type { Part } from '../../src/limits/buckets/bucket.store.js';
+import type { Part } from '../../src/limits/buckets/operation.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import { Caller, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
@@ -222,20 +222,21 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
 
   it('a take over several buckets without a lease is not taken again beside one with a lease', async () => {
     const { orgId } = await newTenant(app, {}, []);
-    const { namespaces, bucketStore } = app.gateway.services;
+    const { namespaces, buckets } = app.gateway.services;
     for (const entityId of ['a', 'b']) {
       await setLimits(app, orgId, entityId);
       await acquire(app, acquireInput(orgId, entityId));
     }
     const namespace = await namespaces.of(orgId);
     const set = limitSet([completeLimit(limit)]);
-    const parts = ['a', 'b'].map((entityId): Part => ({ id: { namespace, entityId, resource, shard: 0 }, set, amounts: { tokens: 10_000n }, events: 1 }));
+    const act = { kind: 'take', set, amounts: { tokens: 10_000n }, mayExpire: false, slot: { lease: 'l', untilMs: 0 } } as const;
+    const parts = ['a', 'b'].map((entityId): Part => ({ bucket: { namespace, entityId, resource }, act }));
     const key = { PK: `${namespace}/TEST`, SK: randomUUID() };
-    const lease = { name: 'l', write: { table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') } } as const;
+    const rider = { name: 'l', draft: () => ({ table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') }) };
     const [bare] = await withLostReply(
       'limiter',
       fault,
-      () => Promise.allSettled([bucketStore.apply({ namespace, parts }), bucketStore.apply({ namespace, parts, lease })]),
+      () => Promise.allSettled([buckets.apply({ parts }), buckets.apply({ parts, rider })]),
       async () => undefined,
     );
     // 10 to begin with, 10 by the lease, and 10 by the other, whether it was told so or not.

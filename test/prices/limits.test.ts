@@ -4,10 +4,16 @@ import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { Units } from '../../src/lib/units.js';
+import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
 import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
+import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
 import type { LeaseHandle } from '../../src/limits/lease.js';
-import { completeLimit, limitSet } from '../../src/limits/limit.js';
+import type { Operation } from '../../src/limits/buckets/operation.js';
+import { completeLimit, type LimitSet, limitSet } from '../../src/limits/limit.js';
+import type { BucketId } from '../../src/limits/limiter-keys.js';
 import type { AcquireRequest, Lease } from '../../src/limits/limit.service.js';
+import { LimitRollup } from '../../src/limits/usage/limit.rollup.js';
+import { TaskStore } from '../../src/limits/usage/task.store.js';
 import { newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 import { hourMs, newTenant, noonClock } from '../worker/costs.js';
@@ -179,7 +185,7 @@ interface Consumed {
 }
 
 /** A bucket store of its own, and what the engine said of each of its writes, index by index. */
-function newBuckets(): { readonly buckets: BucketStore; readonly reports: Consumed[]; close(): void } {
+function newBuckets(): { readonly buckets: BucketRegistry; readonly reports: Consumed[]; close(): void } {
   const reports: Consumed[] = [];
   const real = sdkTransport(app.config.store);
   const transport: Transport = {
@@ -190,8 +196,16 @@ function newBuckets(): { readonly buckets: BucketStore; readonly reports: Consum
       return output;
     },
   };
-  const buckets = new BucketStore(new StoreClient(transport, app.config.store.tablePrefix), clock, { mostWaiting: 1000, usageDays: 90, log: silentLog });
+  const store = new BucketStore(new StoreClient(transport, app.config.store.tablePrefix), clock, 90);
+  const buckets = new BucketRegistry(store, clock, { maxWaiting: 1000, log: silentLog });
   return { buckets, reports, close: () => real.close() };
+}
+
+/** A take of one token from a bucket that nobody has seen. */
+function takeFrom(namespace: string, set: LimitSet): { readonly bucket: BucketId; readonly take: Operation } {
+  const bucket = { namespace, entityId: `e-${randomUUID()}`, resource: 'api' };
+  const act = { kind: 'take', set, amounts: { tokens: 1000n }, mayExpire: true, slot: { lease: 'l', untilMs: 0 } } as const;
+  return { bucket, take: { parts: [{ bucket, act }] } };
 }
 
 const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, number> =>
@@ -201,9 +215,11 @@ it('no index is written by an acquire, a charge or a give-back: only the making 
   const { buckets, reports, close } = newBuckets();
   const namespace = await app.gateway.services.namespaces.of(orgId);
   const set = limitSet(limits.map(completeLimit));
-  const id = { namespace, entityId: `e-${randomUUID()}`, resource: 'api', shard: 0 };
-  const take = { namespace, parts: [{ id, set, amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
-  const move = (milli: bigint) => ({ namespace, parts: [{ id, amounts: { tokens: milli }, events: 0 as const }] });
+  const { bucket, take } = takeFrom(namespace, set);
+  const move = (milli: bigint): Operation => {
+    const out = { tokens: { milli, units: milli * 60_000n, period: 60_000n } };
+    return { parts: [{ bucket, act: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 } }] };
+  };
 
   await buckets.apply(take);
   expect(reports.splice(0).map(indexUnits)).toEqual([{ GSI2: 1, GSI3: 1, GSI4: 1 }]);
@@ -227,8 +243,7 @@ it('no index is written by an acquire, a charge or a give-back: only the making 
 it('the closing of an hour is 4 write units on the table and 1 in each of the two indexes of the usage item', async () => {
   const { buckets, reports, close } = newBuckets();
   const namespace = await app.gateway.services.namespaces.of(orgId);
-  const id = { namespace, entityId: `e-${randomUUID()}`, resource: 'api', shard: 0 };
-  const take = { namespace, parts: [{ id, set: limitSet(limits.map(completeLimit)), amounts: { tokens: 1000n }, mayExpire: true, events: 1 as const }] };
+  const { take } = takeFrom(namespace, limitSet(limits.map(completeLimit)));
   await buckets.apply(take);
   clock.advance(hourMs);
   reports.splice(0);
@@ -238,4 +253,67 @@ it('the closing of an hour is 4 write units on the table and 1 in each of the tw
     [1, {}],
   ]);
   close();
+});
+
+describe('the price of counted refusals', () => {
+  const note = async (entityId: string, count: number) => {
+    const bucket = { namespace: await app.gateway.services.namespaces.of(orgId), entityId, resource: 'api' };
+    for (let i = 0; i < count; i++) app.gateway.services.refusals.note(bucket, ['tokens'], 'refused');
+  };
+  const flush = () => app.gateway.services.refusals.flush();
+
+  // The first write of an hour also enters the item into GSI2 and GSI4.
+  it('is 1 write unit per bucket and flush, however many there were, 2 more for the first of an hour, and no read', async () => {
+    await flush();
+    const entityId = `e-${randomUUID()}`;
+    await note(entityId, 1000);
+    expect(await unitsOf(flush)).toEqual({ read: 0, write: 3, calls: 1 });
+    await note(entityId, 1000);
+    expect(await unitsOf(flush)).toEqual({ read: 0, write: 1, calls: 1 });
+    expect(await unitsOf(flush)).toEqual({ read: 0, write: 0, calls: 0 });
+  });
+
+  it('is nothing when they are noted', async () => {
+    expect(await unitsOf(() => note(`e-${randomUUID()}`, 10))).toEqual({ read: 0, write: 0, calls: 0 });
+    await flush();
+  });
+});
+
+it('the top entities of 20 buckets with one closed hour each are two listings and 60 items read', async () => {
+  const { orgId: of } = await newTenant(app, {}, []);
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: of, level: 'RESOURCE', resource: 'api', limits } });
+  const round = () => Promise.all(times(20, (i) => app.gateway.services.limits.acquire(of, { entityId: `e${i}`, resource: 'api', consume })));
+  await round();
+  clock.advance(hourMs);
+  await round();
+  let charged = 0;
+  const { read, write, calls } = await unitsOf(() =>
+    app.gateway.services.usage.topEntities(of, { resource: 'api', window: 'MONTHLY', limit: 'tokens', by: 'CONSUMED', first: 10 }, (units) => {
+      charged += units;
+    }),
+  );
+  expect([write, calls, charged]).toEqual([0, 5, 10]);
+  expect(read).toBeLessThanOrEqual(60 + 5);
+});
+
+it('a look for the leases of a purged namespace is 64 queries, and a round without one is none', async () => {
+  const { orgId: of } = await newTenant(app, {}, []);
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: of, level: 'RESOURCE', resource: 'api', limits } });
+  await app.admin.ask(op.PurgeLimiterDocument, { orgId: of });
+  const store = new StoreClient(sdkTransport(app.config.store), app.config.store.tablePrefix);
+  const namespaces = new NamespaceStore(store);
+  const buckets = new BucketStore(store, clock, 90);
+  const registry = new BucketRegistry(buckets, clock, { maxWaiting: 0, log: silentLog });
+  const rollup = new LimitRollup({ buckets, registry, namespaces, tasks: new TaskStore(store, 'w'), clock, log: silentLog });
+  await rollup.purge();
+  clock.advance(10 * 60_000);
+  // The list of namespaces, the look for other items, the mark, and the 64.
+  const before = { ...store.consumed };
+  await rollup.purge();
+  expect(store.consumed.calls - before.calls).toBe(3 + 64);
+  expect(store.consumed.read - before.read).toBeLessThanOrEqual(40);
+  const after = { ...store.consumed };
+  await rollup.purge();
+  expect(store.consumed.calls - after.calls).toBe(3);
+  store.close();
 });

@@ -176,8 +176,11 @@ describe('the keys of the project', () => {
     fc.constantFrom('l-0', 'r-0'),
     fc.uuid().map((uuid) => `r-${uuid}`),
   );
+  const tallyId = fc.oneof(fc.constantFrom('0', 'r-0'), fc.stringMatching(/^[A-Za-z0-9_-]{8}$/));
   const hour = fc.oneof(fc.constantFrom(500_000, 500_001), fc.nat({ max: 2_000_000 }));
-  const shardId = fc.record({ namespace, entityId, resource, shard: fc.nat({ max: 31 }) });
+  const shardId = fc.record({ namespace, entityId, resource, shard: fc.nat({ max: 31 }), isOwn: fc.constant(true as const) }, { requiredKeys: ['namespace', 'entityId', 'resource', 'shard'] });
+  const bucketId = fc.record({ namespace, entityId, resource });
+  const birth = fc.stringMatching(/^[A-Za-z0-9_-]{8}$/);
   const place: fc.Arbitrary<ConfigPlace> = fc.oneof(
     fc.constant({ level: 'SYSTEM' } as const),
     fc.record({ level: fc.constant('RESOURCE' as const), resource }),
@@ -207,7 +210,8 @@ describe('the keys of the project', () => {
     call('limiter', 'limiter.shardKey', shardId, limiter.shardKey),
     call('limiter', 'limiter.entityKey', fc.tuple(namespace, entityId), (args) => limiter.entityKey(...args)),
     call('limiter', 'limiter.configKey', fc.tuple(namespace, place), (args) => limiter.configKey(...args)),
-    call('limiter', 'limiter.usageKey', fc.tuple(shardId, hour), (args) => limiter.usageKey(...args)),
+    call('limiter', 'limiter.usageKey', fc.tuple(shardId, hour, birth), (args) => limiter.usageKey(...args)),
+    call('limiter', 'limiter.refusalKey', fc.tuple(bucketId, hour, tallyId), (args) => limiter.refusalKey(...args)),
     call('limiter', 'limiter.leaseKey', fc.tuple(namespace, leaseName), (args) => limiter.leaseKey(...args)),
     call('limiter', 'limiter.namespaceKey', orgId, limiter.namespaceKey),
     call('limiter', 'limiter.namespaceIdKey', namespace, limiter.namespaceIdKey),
@@ -221,7 +225,8 @@ describe('the keys of the project', () => {
       GSI1SK: limiter.childIndexKey(child),
     })),
     call('limiter GSI2', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI2', limiter.shardIndexKeys(id))),
-    call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour), (args) => ofIndex('GSI2', limiter.usageIndexKeys(...args))),
+    call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour, birth), (args) => ofIndex('GSI2', limiter.usageIndexKeys(...args))),
+    call('limiter GSI2', 'limiter.refusalIndexKeys', fc.tuple(bucketId, hour, tallyId), (args) => ofIndex('GSI2', limiter.refusalIndexKeys(...args))),
     call('limiter GSI3', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI3', limiter.shardIndexKeys(id))),
     call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) => ofIndex('GSI3', limiter.configIndexKeys(...args))),
     call('pricing_cache', 'priceKey', fc.record({ bedrockModelId: model, day }), priceKey),
@@ -281,7 +286,8 @@ describe('the keys of the project', () => {
       limiter.shardKey(shard),
       limiter.entityKey('n', 'e'),
       limiter.configKey('n', { level: 'SYSTEM' }),
-      limiter.usageKey(shard, 0),
+      limiter.usageKey(shard, 0, 'b1rth'),
+      limiter.refusalKey(shard, 0, 'i'),
       limiter.leaseKey('n', 'l'),
       limiter.namespaceKey(id),
       limiter.namespaceIdKey('n'),
@@ -311,14 +317,14 @@ describe('the keys of the project', () => {
     fc.assert(
       fc.property(shardId, hour, resource, hour, (id, used, asked, from) => {
         const [least, most] = limiter.usageRange(asked, from, from + 1);
-        const { SK } = limiter.usageKey(id, used);
+        const { SK } = limiter.usageKey(id, used, 'b1rth');
         return (SK >= least && SK <= most) === (asked === id.resource && used === from);
       }),
     );
     fc.assert(
       fc.property(shardId, hour, hour, (id, used, from) => {
         const [least, most] = limiter.resourceUsageRange(from, from + 1);
-        const { GSI2SK } = limiter.usageIndexKeys(id, used);
+        const { GSI2SK } = limiter.usageIndexKeys(id, used, 'b1rth');
         expect(limiter.shardIndexKeys(id).GSI2SK.startsWith('USAGE#')).toBe(false);
         return (GSI2SK >= least && GSI2SK <= most) === (used === from);
       }),
@@ -326,7 +332,7 @@ describe('the keys of the project', () => {
   });
 
   it('of a use tell its hour', () => {
-    fc.assert(fc.property(shardId, hour, (id, used) => limiter.hourOfInstant(limiter.usageKey(id, used).SK.split('#')[4] ?? '') === used));
+    fc.assert(fc.property(shardId, hour, (id, used) => limiter.hourOfInstant(limiter.usageKey(id, used, 'b1rth').SK.split('#')[4] ?? '') === used));
   });
 
   it('sort the org before its apps, so that one query can tell them apart', () => {

@@ -332,6 +332,8 @@ describe('windows of usage', () => {
     hour: fc.integer({ min: 490_000, max: 492_000 }),
     consumed: fc.record({ rpm: fc.bigInt({ min: -9n, max: 99n }) }),
     events: fc.nat(9),
+    refused: fc.record({ rpm: fc.nat(9) }),
+    wouldRefuse: fc.record({ tpm: fc.nat(9) }),
   });
 
   it('sum all hours, each once, oldest first and by resource within', () => {

@@ -2,11 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import type { Item, Key } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
-import { type BucketId, namespaceIdKey, namespaceIndexKeys, shardKey } from '../../src/limits/limiter-keys.js';
+import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
+import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
+import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
+import { type BucketId, leaseKey, namespaceIdKey, namespaceIndexKeys, shardKey, taskKey } from '../../src/limits/limiter-keys.js';
+import { LimitRollup } from '../../src/limits/usage/limit.rollup.js';
+import { TaskStore } from '../../src/limits/usage/task.store.js';
+import { startWorker } from '../../src/worker.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { deniedBy } from '../support/policy.js';
+import { until } from '../support/until.js';
 import { dayMs, hourMs, newTenant, noonClock } from './costs.js';
 
 const clock = noonClock();
@@ -98,7 +105,7 @@ async function newCreated(): Promise<BucketId> {
 }
 
 async function double(id: BucketId, times: number): Promise<void> {
-  for (let i = 0; i < times; i++) expect(await app.gateway.services.bucketStore.double(id)).toBe(true);
+  for (let i = 0; i < times; i++) expect(await app.gateway.services.buckets.double(id)).toBe(true);
 }
 
 describe('tidying', () => {
@@ -148,6 +155,82 @@ describe('tidying', () => {
     clock.advance(60_000);
     expect(await other.limits.tidyBuckets()).toBe(0);
     expect(await one.limits.tidyBuckets()).toBeUndefined();
+  });
+
+  it('that was cut off is taken up where it was, by another worker, within an hour', async () => {
+    const { store, limits, namespaces } = app.gateway.services;
+    const taken = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const { orgId: of } = await newTenant(app, {}, []);
+        await limits.acquire(of, { entityId: 'e', resource, limits: [{ ...limit(100), refillPeriodSecs: 60 }], consume: [{ limit: 'tokens', amount: 3 }] });
+        return namespaces.of(of);
+      }),
+    );
+    const [first, ...rest] = taken.sort() as [string, string, string];
+    clock.advance(dayMs);
+    // A worker that has tidied up to the first of these and died.
+    const diedMs = clock.nowMs();
+    const mark = { worker: 'dead', began_ms: diedMs, heard_ms: diedMs, after: first };
+    await store.write({ table: 'limiter', put: { ...taskKey('tidy-buckets'), ...mark } });
+    clock.advance(29 * 60_000);
+    expect(await newWorker().limits.tidyBuckets()).toBeUndefined();
+    clock.advance(60_000);
+    const rounds = await Promise.all([newWorker().limits.tidyBuckets(), newWorker().limits.tidyBuckets()]);
+    expect(rounds.filter((touched) => touched !== undefined)).toHaveLength(1);
+    const bookedIn = async (of: string) => (await items(`${of}/ENTITY#`)).map(({ u_tokens }) => u_tokens);
+    expect(await Promise.all(rest.map(bookedIn))).toEqual([[3000], [3000]]);
+    expect(await bookedIn(first)).toEqual([]);
+    expect(await newWorker().limits.tidyBuckets()).toBeUndefined();
+    // The next is due a day after the one that died began, and leaves out nothing.
+    clock.advance(dayMs - 30 * 60_000);
+    expect(await newWorker().limits.tidyBuckets()).toBe(1);
+    expect(await bookedIn(first)).toEqual([3000]);
+    expect((await store.get('limiter', taskKey('tidy-buckets'), { consistent: true }))?.after).toBeUndefined();
+  });
+
+  it('notes how far it has come, and stops where another worker has taken it up', async () => {
+    const { store } = app.gateway.services;
+    for (let i = 0; i < 3; i++) await app.gateway.services.namespaces.of((await newTenant(app, {}, [])).orgId);
+    clock.advance(dayMs);
+    const real = new BucketStore(store, clock, 90);
+    const visited: string[] = [];
+    // Each namespace takes a minute, and during the third another worker takes the task.
+    const buckets = Object.assign(Object.create(real) as BucketStore, {
+      async listOfNamespace(of: string) {
+        visited.push(of);
+        clock.advance(60_000);
+        if (visited.length === 3) await store.write({ table: 'limiter', update: taskKey('tidy-buckets'), set: { worker: 'another' } });
+        return real.listOfNamespace(of);
+      },
+    });
+    const mark = () => store.get('limiter', taskKey('tidy-buckets'), { consistent: true });
+    const registry = new BucketRegistry(real, clock, { maxWaiting: 0, log: silentLog });
+    await new LimitRollup({ buckets, registry, namespaces: new NamespaceStore(store), tasks: new TaskStore(store, 'one'), clock, log: silentLog }).tidyBuckets();
+    expect(visited).toEqual([...visited].sort());
+    expect(visited).toHaveLength(3);
+    expect(await mark()).toMatchObject({ worker: 'another', after: visited[1] });
+    expect((await mark())?.finished_ms).toBeUndefined();
+    clock.advance(30 * 60_000);
+    expect(await newWorker().limits.tidyBuckets()).toBe(0);
+    expect((await mark())?.finished_ms).toBeDefined();
+  });
+
+  it('that is due is done when a worker starts, and not again by one that starts an hour later', async () => {
+    await setLimits(limit(100));
+    const [id, later] = [newId(), newId()];
+    await take(id, 10);
+    clock.advance(dayMs);
+    const first = startWorker({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock, log: silentLog, sweeps: false });
+    await until('the hour is booked', async () => (await booked(id)).length > 0);
+    await first.stop();
+    expect(await booked(id)).toEqual([[1, 10_000]]);
+    await take(later, 1);
+    clock.advance(hourMs);
+    proxy.clear();
+    const second = startWorker({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock, log: silentLog, sweeps: false });
+    await until('the mark is looked at', () => proxy.calls.some(({ body }) => JSON.stringify(body).includes('#TASK#tidy-buckets')));
+    await second.stop();
+    expect(await booked(later)).toEqual([]);
   });
 
   it('by a worker that is a day late, beside another and beside acquires, books nothing twice', async () => {
@@ -237,8 +320,8 @@ describe('an idle bucket of several shards', () => {
     const id = newId();
     const leaseId = await take(id, 5);
     await double(id, 2);
-    // Ten days' worth, on the shard that it was taken from.
-    await adjust(leaseId, (80 / 4) * 10 * 24 * 60);
+    // Ten days' worth.
+    await adjust(leaseId, 80 * 10 * 24 * 60);
     for (let day = 0; day < 9; day++) {
       clock.advance(dayMs);
       await newWorker().limits.tidyBuckets();
@@ -313,9 +396,56 @@ describe('a purge', () => {
     expect(await app.gateway.services.namespaces.of(neighbour)).toBe(there);
   });
 
+  it('deletes the leases too: nothing whose key begins with the namespace is left', async () => {
+    await setLimits(limit(1000));
+    const leaseIds: string[] = [];
+    for (let i = 0; i < 20; i++) leaseIds.push(await take(newId()));
+    for (const leaseId of leaseIds.slice(0, 10)) await adjust(leaseId, 1);
+    for (const leaseId of leaseIds.slice(10)) await release(leaseId);
+    const consume = [{ limit: 'tokens', amount: 1 }];
+    for (let i = 0; i < 60; i++) await app.gateway.services.limits.acquire(orgId, { entityId: 'e', resource, consume, requestId: randomUUID() });
+    const leases = await items(`${namespace}/LEASE#`);
+    expect(leases).toHaveLength(80);
+    expect(new Set(leases.map(({ PK }) => PK)).size).toBeGreaterThan(20);
+    await app.admin.ask(op.PurgeLimiterDocument, { orgId });
+    await newWorker().limits.purge();
+    expect(await items(namespace)).toEqual([]);
+  });
+
+  it('looks for leases every ten minutes and once at the end, and finds those that came late', async () => {
+    await setLimits(limit(1000));
+    await take(newId());
+    await app.admin.ask(op.PurgeLimiterDocument, { orgId });
+    const { store } = app.gateway.services;
+    const write = (name: string) => store.write({ table: 'limiter', put: { ...leaseKey(namespace, name), v: 0 } });
+    /** How many queries for leases a round of each of two workers makes. */
+    const looks = async () => {
+      proxy.clear();
+      await Promise.all([newWorker().limits.purge(), newWorker().limits.purge()]);
+      return proxy.calls.filter(({ operation, body }) => operation === 'Query' && JSON.stringify(body).includes(`${namespace}/LEASE#`)).length;
+    };
+    expect(await looks()).toBe(64);
+    for (let minute = 1; minute < 10; minute += 4) {
+      await write(`late-${minute}`);
+      clock.advance(4 * 60_000 - 90_000);
+      expect(await looks()).toBe(0);
+    }
+    clock.advance(3 * 60_000);
+    expect(await looks()).toBe(64);
+    expect(await items(`${namespace}/`)).toEqual([]);
+    clock.advance(47 * 60_000);
+    expect(await looks()).toBe(64);
+    // Less than ten minutes after that the hour is over.
+    await write('last');
+    clock.advance(5 * 60_000);
+    await newWorker().limits.purge();
+    expect(await items(`${namespace}/`)).toEqual([]);
+    expect(await store.get('limiter', namespaceIdKey(namespace), { consistent: true })).toBeUndefined();
+  });
+
   it('by two workers at once, with lost replies, ends the same', async () => {
     await setLimits(limit(100));
-    for (let i = 0; i < 30; i++) await take(newId());
+    for (let i = 0; i < 30; i++) await adjust(await take(newId()), 1);
     await app.admin.ask(op.PurgeLimiterDocument, { orgId });
     proxy.inject({ operation: 'BatchWriteItem', table: 'limiter', fault: 'partial-batch', nth: 1 });
     proxy.inject({ operation: 'BatchWriteItem', table: 'limiter', fault: 'drop-reply', nth: 2 });

@@ -2,8 +2,8 @@ import type { Item, Update, Write } from '../../dynamo/client.js';
 import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or, present } from '../../dynamo/expression.js';
 import type { LimitSet } from '../limit.js';
 import { type ShardId, shardIndexKeys, shardKey, usageIndexKeys, usageKey } from '../limiter-keys.js';
-import { afterStep, ceiling, fullLimit, identityOf, type LimitState, slotGraceMs, type Step, stepIn } from './bucket.js';
 import { attribute, fenceVersion, levelsText, prefixOf, shardItem, slotAttribute, specAttributes, usageAttribute } from './bucket.item.js';
+import { afterStep, ceiling, fullLimit, identityOf, type LimitState, type Step, slotGraceMs, stepIn } from './bucket.js';
 import type { Booking } from './convert.js';
 import { expiring, expiryMs, ttlOf, withExpiry } from './expiry.js';
 import type { LimitChange, ShardChange } from './plan.js';
@@ -48,7 +48,12 @@ function changedLimit(limit: LimitState, isKept: boolean, change: LimitChange | 
 }
 
 /** The one write of a group on a shard that has been seen before. */
-export function changeWrite(id: ShardId, shard: Shard, { limits, events, mayExpire = shard.expiresAtSecs !== undefined }: ShardChange, nowMs: number): PlannedWrite {
+export function changeWrite(
+  id: ShardId,
+  shard: Shard,
+  { limits, events, mayExpire = shard.expiresAtSecs !== undefined }: ShardChange,
+  nowMs: number,
+): PlannedWrite {
   const changed = [
     ...shard.limits.map((limit) => changedLimit(limit, false, limits.get(identityOf(limit)), nowMs)),
     ...shard.kept.map((limit) => changedLimit(limit, true, limits.get(identityOf(limit)), nowMs)),
@@ -159,7 +164,10 @@ function creatingOrTaking(id: ShardId, after: Shard, changed: readonly Changed[]
       ...(isTaken(each) ? {} : { [attribute(each.prefix, 'fa')]: each.limit.fullAt }),
     })),
   );
-  const add = Object.assign({ wc: 1, ec: after.events }, ...changed.map(({ prefix, after: { consumedMilli } }) => ({ [attribute(prefix, 'tc')]: consumedMilli })));
+  const add = Object.assign(
+    { wc: 1, ec: after.events },
+    ...changed.map(({ prefix, after: { consumedMilli } }) => ({ [attribute(prefix, 'tc')]: consumedMilli })),
+  );
   const thereAndFull = changed.map((each) => {
     const fullAt = attribute(each.prefix, 'fa');
     return isTaken(each) ? lessThan(fullAt, each.limit.fullAt) : atMost(fullAt, each.limit.fullAt + ceiling(each.limit));
@@ -255,4 +263,3 @@ export function conversionWrites(
     ...bookings.map((booking) => usageWrite(at(booking.index), booking, usageExpiresAtSecs)),
   ];
 }
-

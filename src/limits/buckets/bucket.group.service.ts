@@ -167,7 +167,9 @@ export class BucketGroup {
   /** Who can go together: whatever only settles, and takes in order of arrival while there is enough. */
   private choose(plans: readonly Plan[]): { readonly chosen: Chosen[]; readonly short: Operation[] } {
     const shards = this.lanes.reduce((sum, lane) => sum + this.indexesOf(lane).length, 0);
-    const candidates = this.isPlain ? this.open() : this.open().slice(0, maxItemsPerTransaction - shards);
+    const candidates = this.isPlain
+      ? this.open()
+      : this.open().slice(0, Math.floor((maxItemsPerTransaction - shards) / (this.group[0]?.rider?.record ? 2 : 1)));
     const chosen: Chosen[] = [];
     const short: Operation[] = [];
     for (const operation of candidates) {

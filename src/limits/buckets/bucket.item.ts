@@ -4,7 +4,6 @@ import { type Amounts, identityOf, type LimitState, slotMilli } from './bucket.j
 import type { CalendarWindow } from './calendar-window.js';
 import type { Shard } from './shard.js';
 
-
 /** Two letters last, so that a limit's name may hold whatever a name may hold. */
 type Field = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
 

@@ -8,10 +8,10 @@ import type { Log } from '../../lib/log.js';
 import type { Pace } from '../../lib/pace.js';
 import type { LimitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
-import type { Amounts } from './bucket.js';
 import { BucketActor, type Load } from './bucket.actor.js';
 import { BucketChanges } from './bucket.change.service.js';
 import { BucketGroup, type GroupParts } from './bucket.group.service.js';
+import type { Amounts } from './bucket.js';
 import { BucketSender } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
 import { bucketName, type Operation, type Outcome, type Part } from './operation.js';
@@ -68,7 +68,7 @@ export class BucketRegistry {
     for (const { bucket, act } of parts) if (act.kind === 'take') this.actor(bucket).noteAsked(act.amounts);
     const acts = parts.map(({ bucket, act }) => `${bucketName(bucket)} ${act.kind === 'take' ? act.set.version : ''}`);
     // With riders apart from those without, because only a rider shows that a repeated transaction was applied before.
-    const outcome = await this.queues.submit(`${rider ? 'with rider' : ''} ${acts.join(' ')}`, operation);
+    const outcome = await this.queues.submit(`${rider ? (rider.record ? 'recorded' : 'with rider') : ''} ${acts.join(' ')}`, operation);
     if ('error' in outcome) throw outcome.error;
     return outcome;
   }

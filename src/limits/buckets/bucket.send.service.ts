@@ -66,7 +66,11 @@ export class BucketSender {
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // What became of these nobody knows, and what is remembered of their shards may be wrong; the others may still go.
-      return { isExact: false, learned: planned.map(({ lane, index }) => ({ lane, index })), outcomes: new Map(group.chosen.map(({ operation }) => [operation, { error }])) };
+      return {
+        isExact: false,
+        learned: planned.map(({ lane, index }) => ({ lane, index })),
+        outcomes: new Map(group.chosen.map(({ operation }) => [operation, { error }])),
+      };
     }
   }
 
@@ -93,7 +97,8 @@ export class BucketSender {
     nowMs: number,
   ): Promise<Answer> {
     const drafts = riding.map(({ operation, results, rider }) => rider.draft(partResults(operation, results, group.laneOf, planned)));
-    const refused = await this.store.transact(planned, drafts);
+    const records = riding.flatMap(({ rider }) => rider.record ?? []);
+    const refused = await this.store.transact(planned, [...drafts, ...records]);
     if (!refused) {
       const learned = planned.map(({ lane, index, after }) => ({ lane, index, shard: after }));
       // A transaction returns no images: what others have done meanwhile is not in these.

@@ -125,24 +125,36 @@ export class BucketStore {
     return this.list(namespace, 'GSI2', and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#')));
   }
 
+  /** Buckets of a resource, up to `max` shards in all. */
+  async firstOfResource(namespace: string, resource: string, max: number): Promise<{ readonly ids: BucketId[]; readonly truncated: boolean }> {
+    const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#'));
+    const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where }, max);
+    return { ids: bucketsIn(namespace, items), truncated };
+  }
+
   listOfNamespace(namespace: string): Promise<BucketId[]> {
     const { GSI4PK } = namespaceIndexKeys(namespace, '');
     return this.list(namespace, 'GSI4', and(equals('GSI4PK', GSI4PK), beginsWith('GSI4SK', `${namespace}/BUCKET#`)));
   }
 
   private async list(namespace: string, index: string, where: Condition): Promise<BucketId[]> {
-    const found = new Map<string, BucketId>();
-    for (const { PK } of await this.client.queryAll({ table, index, where })) {
-      const [, entityId = '', resource = '', label = ''] = (PK as string).slice(namespace.length).split('#');
-      const isOwn = isOwnLabel(label);
-      found.set(`${entityId}#${resource}#${isOwn}`, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) });
-    }
-    return [...found.values()];
+    return bucketsIn(namespace, await this.client.queryAll({ table, index, where }));
   }
 
   private usageExpirySecs(): number {
     return epochSeconds(this.clock.nowMs()) + this.usageDays * 86_400;
   }
+}
+
+/** The buckets whose shards these are, each once. */
+function bucketsIn(namespace: string, shards: readonly Item[]): BucketId[] {
+  const found = new Map<string, BucketId>();
+  for (const { PK } of shards) {
+    const [, entityId = '', resource = '', label = ''] = (PK as string).slice(namespace.length).split('#');
+    const isOwn = isOwnLabel(label);
+    found.set(`${entityId}#${resource}#${isOwn}`, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) });
+  }
+  return [...found.values()];
 }
 
 export const allShards = (id: BucketId, count: number): ShardId[] => Array.from({ length: count }, (_, shard) => ({ ...id, shard }));

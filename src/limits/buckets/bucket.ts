@@ -57,7 +57,8 @@ export const divCeil = (dividend: bigint, divisor: bigint): bigint => -divFloor(
 
 export const ceiling = ({ burstMilli, refillPeriodMs }: LimitSpec): bigint => burstMilli * refillPeriodMs;
 /** An amount in the units of `fullAt`. */
-export const unitsOf = ({ refillPeriodMs }: Pick<LimitSpec, 'refillPeriodMs'>, milli: bigint, shards: number): bigint => milli * BigInt(shards) * refillPeriodMs;
+export const unitsOf = ({ refillPeriodMs }: Pick<LimitSpec, 'refillPeriodMs'>, milli: bigint, shards: number): bigint =>
+  milli * BigInt(shards) * refillPeriodMs;
 const isFull = ({ fullAt, refillMilli }: LimitState, nowMs: number): boolean => fullAt < BigInt(nowMs) * refillMilli;
 
 const isDropped = (untilMs: number, nowMs: number): boolean => untilMs + slotGraceMs <= nowMs;

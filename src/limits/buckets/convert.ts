@@ -1,3 +1,4 @@
+import { larger } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
 import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitState, restampLimit } from './bucket.js';
 import { isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt } from './shard.js';
@@ -60,7 +61,12 @@ function spread(shards: readonly Shard[], count: number): Conversion {
 function folded(shards: readonly Shard[], count: number, nowMs: number): Conversion {
   const remaining = shards.slice(0, count).map((first, i) => {
     const others = shards.filter((_, at) => at >= count && at % count === i);
-    return { ...others.reduce(withTotals, nextOf(first)), shardCount: count, limits: means(first, others, nowMs, 'limits'), kept: means(first, others, nowMs, 'kept') };
+    return {
+      ...others.reduce(withTotals, nextOf(first)),
+      shardCount: count,
+      limits: means(first, others, nowMs, 'limits'),
+      kept: means(first, others, nowMs, 'kept'),
+    };
   });
   const bookings = shards.slice(count).flatMap((shard, i) => wholeBooking(count + i, shard));
   return { shards: remaining, bookings };
@@ -76,7 +82,7 @@ function means(first: Shard, others: readonly Shard[], nowMs: number, of: 'limit
     const like = others.map((shard) => shard[of].find((other) => identityOf(other) === identityOf(limit)) as LimitState);
     const current = inOneWindow([limit, ...like].map((each) => asOf(each, nowMs)));
     const full = BigInt(nowMs) * limit.refillMilli;
-    const sum = current.reduce((total, { fullAt }) => total + (fullAt > full ? fullAt : full), 0n);
+    const sum = current.reduce((total, { fullAt }) => total + larger(fullAt, full), 0n);
     const removed = like.reduce((total, { consumedMilli }) => total + consumedMilli, 0n);
     return {
       ...(current[0] as LimitState),
@@ -105,7 +111,10 @@ function stamped(shards: readonly Shard[], bookings: readonly Booking[], set: Li
     const left = [...before.values()].filter((limit) => !wanted.has(identityOf(limit)));
     return { index, shard, conversions, limits, left };
   });
-  const isKept = keptAmong(done.flatMap(({ left }) => left), nowMs);
+  const isKept = keptAmong(
+    done.flatMap(({ left }) => left),
+    nowMs,
+  );
   const gone = (left: readonly LimitState[]) => left.filter((limit) => !isKept(limit) && limit.consumedMilli !== limit.consumedBeforeMilli);
   return {
     shards: done.map(({ shard, conversions, limits, left }) => {

@@ -24,6 +24,8 @@ export type PartResult = Taken | Settlement;
 export interface Rider {
   readonly name: string;
   draft(results: readonly PartResult[]): Draft;
+  /** A record of it, whose key nobody else has. */
+  readonly record?: Draft;
 }
 
 /** What is written together or not at all. */

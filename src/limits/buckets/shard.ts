@@ -168,8 +168,7 @@ const allLimits = ({ limits, kept }: Shard): readonly LimitState[] => (kept.leng
 /** When nothing of the shard will be missing any more. */
 export const shardFullAtMs = (shard: Shard): number => Math.max(...allLimits(shard).map(fullAtMs));
 
-export const isIdle = (shard: Shard, nowMs: number): boolean =>
-  shardFullAtMs(shard) < nowMs && (shard.hour + 1) * 3_600_000 + keptMs(allLimits(shard)) < nowMs;
+export const isIdle = (shard: Shard, nowMs: number): boolean => shardFullAtMs(shard) < nowMs && (shard.hour + 1) * 3_600_000 + keptMs(allLimits(shard)) < nowMs;
 
 /** What has expired and is still there counts as absent. */
 export const unexpired = (shards: readonly Shard[], nowMs: number): readonly Shard[] =>

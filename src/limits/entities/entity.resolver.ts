@@ -7,21 +7,14 @@ import { orgIdFor, type Policy } from '../../identity/viewer.js';
 import { refuseAny } from '../../lib/errors.js';
 import { OrgType } from '../../orgs/org.types.js';
 import type { Org } from '../../orgs/settings.js';
-import { resourceIssues, tokensOf } from '../limit.js';
+import { resourceIssues } from '../limit.js';
 import { AvailabilityType, ConsumeInput, EffectiveLimitsType } from '../limit.types.js';
 import type { Bucket } from '../usage/report.service.js';
-import type { UsageWindow, WindowUsage } from '../usage/usage.js';
+import type { UsageWindow } from '../usage/usage.js';
+import { inTokens } from '../usage/usage.resolver.js';
+import { UsageSnapshotConnection, UsageWindowType } from '../usage/usage.types.js';
 import type { Entity } from './entity.js';
-import {
-  BucketType,
-  CreateEntityInput,
-  EntityConnection,
-  EntityType,
-  ResourceCapacityType,
-  ResourceUsageType,
-  UsageSnapshotConnection,
-  UsageWindowType,
-} from './entity.types.js';
+import { BucketType, CreateEntityInput, EntityConnection, EntityType, ResourceCapacityType } from './entity.types.js';
 
 @Resolver(() => OrgType)
 export class OrgEntityResolver {
@@ -64,20 +57,6 @@ export class OrgEntityResolver {
     @Ctx() { reports, work }: Context,
   ) {
     return reports.capacity(orgId, { resource, limit, parentsOnly }, work.charge);
-  }
-
-  @Authorized<Policy>('org:read')
-  @FieldResolver(() => [ResourceUsageType], { description: 'Use of a resource by all entities. Windows that begin in the range, oldest first.' })
-  async resourceUsage(
-    @Root() { orgId }: Org,
-    @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
-    @Arg('window', () => UsageWindowType, { description: 'The length of the windows.' }) window: UsageWindow,
-    @Arg('from', () => DateTime, { description: 'Start of the range, included.' }) from: Date,
-    @Arg('to', () => DateTime, { description: 'End of the range, not included.' }) to: Date,
-    @Ctx() { reports, work }: Context,
-  ) {
-    const windows = await reports.usageOfResource(orgId, resource, { window, from, to }, work.charge);
-    return windows.map((usage) => ({ ...inTokens(usage), entities: usage.entities.size }));
   }
 }
 
@@ -173,13 +152,13 @@ export class EntityResolver {
       | undefined,
     @Arg('to', () => DateTime, { nullable: true, description: 'End of the range, not included. Default: now.' }) to: Date | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
-    @Ctx() { reports, cursors, work }: Context,
+    @Ctx() { usage, cursors, work }: Context,
   ) {
     const listing = { cursors, tenant: orgId, field: `Entity.usage ${entityId} ${window} ${resource ?? ''}` };
     return paginate(page, listing, positionOf, async (limit, after) => {
-      const windows = await reports.usageOf(orgId, { entityId, resource }, { window, from, to }, work.charge);
-      const start = after === undefined ? 0 : windows.findIndex((usage) => positionOf({ ...usage, windowStart: new Date(usage.startMs) }) > after);
-      return start < 0 ? [] : windows.slice(start, start + limit).map((usage) => ({ ...inTokens(usage), entityId, window, totalEvents: usage.events }));
+      const windows = await usage.ofEntity(orgId, { entityId, resource }, { window, from, to }, work.charge);
+      const start = after === undefined ? 0 : windows.findIndex((found) => positionOf({ ...found, windowStart: new Date(found.startMs) }) > after);
+      return start < 0 ? [] : windows.slice(start, start + limit).map((found) => ({ ...inTokens(found), entityId, window, totalEvents: found.events }));
     });
   }
 }
@@ -196,12 +175,3 @@ const idOf = ({ entityId }: Entity): string => entityId;
 
 /** Sorts as the windows do. */
 const positionOf = ({ windowStart, resource }: { readonly windowStart: Date; readonly resource: string }): string => `${windowStart.toISOString()} ${resource}`;
-
-const inTokens = ({ startMs, endMs, resource, consumed }: WindowUsage) => ({
-  windowStart: new Date(startMs),
-  windowEnd: new Date(endMs),
-  resource,
-  counters: Object.entries(consumed)
-    .map(([limit, milli]) => ({ limit, consumed: tokensOf(milli) }))
-    .sort((a, b) => (a.limit < b.limit ? -1 : 1)),
-});

@@ -2,6 +2,7 @@ import type { AuditService } from '../../audit/audit.service.js';
 import type { Actor } from '../../audit/audit-event.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { GatewayError, notFound, refuseAny, unavailable } from '../../lib/errors.js';
+import type { BucketRegistry } from '../buckets/bucket.registry.js';
 import type { BucketStore } from '../buckets/bucket.store.js';
 import { unexpired } from '../buckets/shard.js';
 import type { LimitConfigStore } from '../levels/limit-config.store.js';
@@ -17,6 +18,7 @@ export interface EntityParts {
   readonly store: EntityStore;
   readonly configs: LimitConfigStore;
   readonly buckets: BucketStore;
+  readonly registry: Pick<BucketRegistry, 'end'>;
   readonly namespaces: NamespaceService;
   readonly resolution: ResolutionService;
   readonly audit: AuditService;
@@ -108,25 +110,9 @@ export class EntityService {
 
   /** Returns how many items the buckets were. */
   private async endBuckets(namespace: string, entityId: string): Promise<number> {
-    const { buckets } = this.parts;
+    const { buckets, registry } = this.parts;
     let ended = 0;
-    for (const id of await buckets.listOfEntity(namespace, entityId)) {
-      let seen = 0;
-      for (let attempt = 0; ; attempt++) {
-        const shards = await buckets.load(id);
-        // Gone since they were last seen: by the attempt before, whose reply was lost, or by another call.
-        if (shards.length === 0) {
-          ended += seen;
-          break;
-        }
-        if (await buckets.end(id, shards)) {
-          ended += shards.length;
-          break;
-        }
-        seen = shards.length;
-        if (attempt === attempts) throw unavailable('the entity is in use and could not be deleted whole: try again');
-      }
-    }
+    for (const id of await buckets.listOfEntity(namespace, entityId)) ended += await registry.end(id);
     return ended;
   }
 }

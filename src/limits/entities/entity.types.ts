@@ -1,21 +1,8 @@
-import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, InputType, Int, ObjectType } from 'type-graphql';
 import { connectionType } from '../../graphql/connection.js';
 import { Node } from '../../graphql/node.js';
 import { DateTime, SafeInt, Uuid } from '../../graphql/scalars.js';
-import { enumOf } from '../../lib/enum.js';
 import { LimitType } from '../limit.types.js';
-import { type UsageWindow, usageWindows } from '../usage/usage.js';
-
-export const UsageWindowType = enumOf<UsageWindow>(usageWindows);
-registerEnumType(UsageWindowType, {
-  name: 'UsageWindow',
-  description: 'The length of a window of time. Windows begin at full hours, days and months of UTC.',
-  valuesConfig: {
-    HOURLY: { description: 'One hour.' },
-    DAILY: { description: 'One day.' },
-    MONTHLY: { description: 'One month.' },
-  },
-});
 
 @InputType({ description: 'A name and a value to keep with an entity.' })
 export class MetadataInput {
@@ -105,56 +92,6 @@ export class BucketType extends Node {
 
   @Field(() => [BucketLimitType], { simple: true, description: 'One per limit of the bucket.' })
   readonly limits!: BucketLimitType[];
-}
-
-@ObjectType('UsageCounter', { description: 'Tokens consumed of one limit.' })
-export class UsageCounterType {
-  @Field(() => String, { simple: true, description: 'The name of the limit.' })
-  readonly limit!: string;
-
-  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
-  readonly consumed!: number;
-}
-
-@ObjectType('UsageSnapshot', { description: 'Use of one resource by one entity in one window of time.' })
-export class UsageSnapshotType {
-  @Field(() => String, { simple: true, description: 'The entity.' })
-  readonly entityId!: string;
-
-  @Field(() => String, { simple: true, description: 'The resource.' })
-  readonly resource!: string;
-
-  @Field(() => UsageWindowType, { simple: true, description: 'The length of the window.' })
-  readonly window!: UsageWindow;
-
-  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
-  readonly windowStart!: Date;
-
-  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
-  readonly windowEnd!: Date;
-
-  @Field(() => [UsageCounterType], { simple: true, description: 'One per limit, sorted by name.' })
-  readonly counters!: UsageCounterType[];
-
-  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that were granted.' })
-  readonly totalEvents!: number;
-}
-
-export const UsageSnapshotConnection = connectionType('UsageSnapshot', () => UsageSnapshotType);
-
-@ObjectType('ResourceUsage', { description: 'Use of one resource by all entities in one window of time.' })
-export class ResourceUsageType {
-  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
-  readonly windowStart!: Date;
-
-  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
-  readonly windowEnd!: Date;
-
-  @Field(() => [UsageCounterType], { simple: true, description: 'One per limit, sorted by name.' })
-  readonly counters!: UsageCounterType[];
-
-  @Field(() => SafeInt, { simple: true, description: 'Number of entities that used the resource.' })
-  readonly entities!: number;
 }
 
 @ObjectType('EntityCapacity', { description: 'How much of a limit one entity has left.' })

@@ -1,9 +1,11 @@
-import type { Check, StoreClient, Write } from '../../dynamo/client.js';
-import { absent, and, atMost, beginsWith, equals, or } from '../../dynamo/expression.js';
+import type { Check, Item, Key, Page, StoreClient, Write } from '../../dynamo/client.js';
+import { absent, and, atMost, beginsWith, equals, or, present } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
-import { namespaceIdKey, namespaceKey, taskKey } from '../limiter-keys.js';
+import { randomToken } from '../../lib/id.js';
+import { leasePartitions, namespaceIdKey, namespaceKey } from '../limiter-keys.js';
 
 const table = 'limiter';
+const partitionsAtOnce = 8;
 
 /** A namespace that was given up and whose items are to be deleted. */
 export interface Purged {
@@ -60,10 +62,7 @@ export class NamespaceStore {
   /** Deletes a page of a purged namespace's items; returns how many it found. */
   async deleteSome(namespace: string): Promise<number> {
     const { items } = await this.client.query({ table, index: 'GSI4', where: equals('GSI4PK', namespace) });
-    await this.client.writeMany(
-      table,
-      items.map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
-    );
+    await this.deleteAll(items);
     return items.length;
   }
 
@@ -71,17 +70,45 @@ export class NamespaceStore {
     await this.client.write({ table, delete: namespaceIdKey(namespace) }, { repeat: 'idempotent' });
   }
 
-  /** Takes a task for a while, at most once every `everyMs`: so that of several workers one does it. */
-  async takeTask(task: string, worker: string, nowMs: number, everyMs: number): Promise<boolean> {
+  /** Lets one of several workers look for leases of a purged namespace, at most once every `everyMs`. */
+  async takeLeases(namespace: string, nowMs: number, everyMs: number): Promise<boolean> {
+    const nonce = randomToken(6);
+    const isDue = or(absent('leases_at_ms'), atMost('leases_at_ms', nowMs - everyMs));
     const outcome = await this.client.write(
-      {
-        table,
-        update: taskKey(task),
-        set: { worker, taken_at_ms: nowMs },
-        condition: or(absent('PK'), atMost('taken_at_ms', nowMs - everyMs)),
-      },
-      { repeat: (old) => old.worker === worker && old.taken_at_ms === nowMs },
+      // Only while it is purged: another worker may have forgotten it, and an update would make it again.
+      { table, update: namespaceIdKey(namespace), set: { leases_at_ms: nowMs, leases_nonce: nonce }, condition: and(present('purged_at_ms'), isDue) },
+      { repeat: (old) => old.leases_nonce === nonce },
     );
     return outcome.done;
+  }
+
+  /** Deletes the leases of a purged namespace; returns how many it found. */
+  async deleteLeases(namespace: string): Promise<number> {
+    const partitions = leasePartitions(namespace);
+    let deleted = 0;
+    for (let i = 0; i < partitions.length; i += partitionsAtOnce) {
+      const found = await Promise.all(partitions.slice(i, i + partitionsAtOnce).map((partition) => this.deletePartition(partition)));
+      deleted += found.reduce((sum, count) => sum + count, 0);
+    }
+    return deleted;
+  }
+
+  private async deletePartition(PK: string): Promise<number> {
+    let deleted = 0;
+    let after: Key | undefined;
+    do {
+      const page: Page = await this.client.query({ table, where: equals('PK', PK), project: ['PK', 'SK'], ...(after ? { after } : {}) });
+      await this.deleteAll(page.items);
+      deleted += page.items.length;
+      after = page.next;
+    } while (after);
+    return deleted;
+  }
+
+  private deleteAll(items: readonly Item[]): Promise<void> {
+    return this.client.writeMany(
+      table,
+      items.map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
+    );
   }
 }

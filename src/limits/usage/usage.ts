@@ -1,4 +1,5 @@
 import type { Amounts } from '../buckets/bucket.js';
+import { tokensOf } from '../limit.js';
 
 export const hourMs = 3_600_000;
 export const usageWindows = ['HOURLY', 'DAILY', 'MONTHLY'] as const;
@@ -6,13 +7,24 @@ export type UsageWindow = (typeof usageWindows)[number];
 
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
-/** What was used of a resource in one UTC hour. */
-export interface HourUsage {
+/** Numbers of acquires by the name of a limit. */
+export type Counts = Readonly<Record<string, number>>;
+
+export interface Use {
+  readonly consumed: Amounts;
+  /** Acquires that were granted. */
+  readonly events: number;
+  /** Acquires that were refused, under each limit that refused them. */
+  readonly refused: Counts;
+  /** Acquires that a limit which is not enforced would have refused. */
+  readonly wouldRefuse: Counts;
+}
+
+/** The use of a resource by an entity in one UTC hour, or a part of it. */
+export interface HourUsage extends Use {
   readonly entityId: string;
   readonly resource: string;
   readonly hour: number;
-  readonly consumed: Amounts;
-  readonly events: number;
 }
 
 /** The first ms of the UTC hour, day or month that holds this one. */
@@ -30,28 +42,86 @@ export function windowEnd(window: UsageWindow, startMs: number): number {
   return startMs + (window === 'DAILY' ? 24 * hourMs : hourMs);
 }
 
-export interface WindowUsage {
+export interface WindowUsage extends Use {
   readonly startMs: number;
   readonly endMs: number;
   readonly resource: string;
-  readonly consumed: Amounts;
-  readonly events: number;
+  /** Those that were granted something. */
   readonly entities: ReadonlySet<string>;
+}
+
+class Sum implements Use {
+  readonly consumed: Record<string, bigint> = {};
+  events = 0;
+  readonly refused: Record<string, number> = {};
+  readonly wouldRefuse: Record<string, number> = {};
+  readonly entities = new Set<string>();
+
+  add({ consumed, events, refused, wouldRefuse, entityId }: HourUsage): void {
+    for (const [limit, milli] of Object.entries(consumed)) this.consumed[limit] = (this.consumed[limit] ?? 0n) + milli;
+    for (const [limit, count] of Object.entries(refused)) this.refused[limit] = (this.refused[limit] ?? 0) + count;
+    for (const [limit, count] of Object.entries(wouldRefuse)) this.wouldRefuse[limit] = (this.wouldRefuse[limit] ?? 0) + count;
+    this.events += events;
+    if (events !== 0 || Object.keys(consumed).length > 0) this.entities.add(entityId);
+  }
+}
+
+function summed<T>(hours: readonly HourUsage[], groupOf: (usage: HourUsage) => T, nameOf: (group: T) => string): (T & Sum)[] {
+  const sums = new Map<string, T & Sum>();
+  for (const usage of hours) {
+    const group = groupOf(usage);
+    const name = nameOf(group);
+    const sum = sums.get(name) ?? Object.assign(new Sum(), group);
+    sums.set(name, sum);
+    sum.add(usage);
+  }
+  return [...sums.values()];
 }
 
 /** Sums hours into windows, by resource: oldest first, within a window by resource. */
 export function sumHours(hours: readonly HourUsage[], window: UsageWindow): WindowUsage[] {
-  const windows = new Map<string, { startMs: number; resource: string; consumed: Record<string, bigint>; events: number; entities: Set<string> }>();
-  for (const { hour, resource, consumed, events, entityId } of hours) {
-    const startMs = windowStart(window, hour * hourMs);
-    const name = `${startMs} ${resource}`;
-    const sum = windows.get(name) ?? { startMs, resource, consumed: {}, events: 0, entities: new Set() };
-    windows.set(name, sum);
-    for (const [limit, milli] of Object.entries(consumed)) sum.consumed[limit] = (sum.consumed[limit] ?? 0n) + milli;
-    sum.events += events;
-    sum.entities.add(entityId);
-  }
-  return [...windows.values()]
-    .map((sum) => ({ ...sum, endMs: windowEnd(window, sum.startMs) }))
+  const windowOf = ({ hour, resource }: HourUsage) => ({ startMs: windowStart(window, hour * hourMs), resource });
+  return summed(hours, windowOf, ({ startMs, resource }) => `${startMs} ${resource}`)
+    .map((sum) => Object.assign(sum, { endMs: windowEnd(window, sum.startMs) }))
     .sort((a, b) => a.startMs - b.startMs || (a.resource < b.resource ? -1 : 1));
+}
+
+export interface UsageCounter {
+  readonly limit: string;
+  readonly consumed: number;
+  readonly refused: number;
+  readonly wouldRefuse: number;
+}
+
+/** One per limit, sorted by name. */
+export const countersOf = ({ consumed, refused, wouldRefuse }: Use): UsageCounter[] =>
+  [...new Set([consumed, refused, wouldRefuse].flatMap((of) => Object.keys(of)))].sort().map((limit) => ({
+    limit,
+    consumed: tokensOf(consumed[limit] ?? 0n),
+    refused: refused[limit] ?? 0,
+    wouldRefuse: wouldRefuse[limit] ?? 0,
+  }));
+
+export const topOrders = ['CONSUMED', 'REFUSED'] as const;
+export type TopOrder = (typeof topOrders)[number];
+
+export interface TopEntity {
+  readonly entityId: string;
+  readonly consumed: number;
+  readonly refused: number;
+}
+
+/** The entities with the most of a limit, at least 1: largest first, equals by id. */
+export function topEntities(hours: readonly HourUsage[], { limit, by, first }: { limit: string; by: TopOrder; first: number }): TopEntity[] {
+  return summed(
+    hours,
+    ({ entityId }) => ({ entityId }),
+    ({ entityId }) => entityId,
+  )
+    .map(({ entityId, consumed, refused }) => ({ entityId, consumed: tokensOf(consumed[limit] ?? 0n), refused: refused[limit] ?? 0 }))
+    .map((entity) => ({ entity, value: by === 'CONSUMED' ? entity.consumed : entity.refused }))
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => b.value - a.value || (a.entity.entityId < b.entity.entityId ? -1 : 1))
+    .slice(0, first)
+    .map(({ entity }) => entity);
 }

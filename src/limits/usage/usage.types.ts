@@ -1,0 +1,121 @@
+import { Field, ObjectType, registerEnumType } from 'type-graphql';
+import { connectionType } from '../../graphql/connection.js';
+import { DateTime, SafeInt } from '../../graphql/scalars.js';
+import { enumOf } from '../../lib/enum.js';
+import { type TopOrder, topOrders, type UsageWindow, usageWindows } from './usage.js';
+
+export const UsageWindowType = enumOf<UsageWindow>(usageWindows);
+registerEnumType(UsageWindowType, {
+  name: 'UsageWindow',
+  description: 'The length of a window of time. Windows begin at full hours, days and months of UTC.',
+  valuesConfig: {
+    HOURLY: { description: 'One hour.' },
+    DAILY: { description: 'One day.' },
+    MONTHLY: { description: 'One month.' },
+  },
+});
+
+export const TopEntitiesByType = enumOf<TopOrder>(topOrders);
+registerEnumType(TopEntitiesByType, {
+  name: 'TopEntitiesBy',
+  description: 'What the top entities have most of.',
+  valuesConfig: {
+    CONSUMED: { description: 'Tokens taken, less what was given back.' },
+    REFUSED: { description: 'Acquires that the limit refused.' },
+  },
+});
+
+@ObjectType('UsageCounter', { description: 'Use of one limit.' })
+export class UsageCounterType {
+  @Field(() => String, { simple: true, description: 'The name of the limit.' })
+  readonly limit!: string;
+
+  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
+  readonly consumed!: number;
+
+  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that this limit refused. A lower bound: the last 10 seconds may be missing.' })
+  readonly refused!: number;
+
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Number of acquires that this limit would have refused if it were enforced. A lower bound: the last 10 seconds may be missing.',
+  })
+  readonly wouldRefuse!: number;
+}
+
+@ObjectType('UsageSnapshot', { description: 'Use of one resource by one entity in one window of time.' })
+export class UsageSnapshotType {
+  @Field(() => String, { simple: true, description: 'The entity.' })
+  readonly entityId!: string;
+
+  @Field(() => String, { simple: true, description: 'The resource.' })
+  readonly resource!: string;
+
+  @Field(() => UsageWindowType, { simple: true, description: 'The length of the window.' })
+  readonly window!: UsageWindow;
+
+  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
+  readonly windowStart!: Date;
+
+  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
+  readonly windowEnd!: Date;
+
+  @Field(() => [UsageCounterType], {
+    simple: true,
+    description: 'One per limit, sorted by name. A window with more than 32 limits may count some together as `other`.',
+  })
+  readonly counters!: UsageCounterType[];
+
+  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that were granted.' })
+  readonly totalEvents!: number;
+}
+
+export const UsageSnapshotConnection = connectionType('UsageSnapshot', () => UsageSnapshotType);
+
+@ObjectType('ResourceUsage', { description: 'Use of one resource by all entities in one window of time.' })
+export class ResourceUsageType {
+  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
+  readonly windowStart!: Date;
+
+  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
+  readonly windowEnd!: Date;
+
+  @Field(() => [UsageCounterType], {
+    simple: true,
+    description: 'One per limit, sorted by name. A window with more than 32 limits may count some together as `other`.',
+  })
+  readonly counters!: UsageCounterType[];
+
+  @Field(() => SafeInt, { simple: true, description: 'Number of entities that used the resource. Entities that were only refused do not count.' })
+  readonly entities!: number;
+}
+
+@ObjectType('TopEntity', { description: 'Use of one limit by one entity.' })
+export class TopEntityType {
+  @Field(() => String, { simple: true, description: 'The entity.' })
+  readonly entityId!: string;
+
+  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
+  readonly consumed!: number;
+
+  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that the limit refused. A lower bound: the last 10 seconds may be missing.' })
+  readonly refused!: number;
+}
+
+@ObjectType('TopEntities', { description: 'The entities that used or were refused most of a limit in the current window of time.' })
+export class TopEntitiesType {
+  @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
+  readonly windowStart!: Date;
+
+  @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
+  readonly windowEnd!: Date;
+
+  @Field(() => [TopEntityType], { simple: true, description: 'Largest first, then by id. Entities with nothing are left out.' })
+  readonly entities!: TopEntityType[];
+
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'True if there are more than 10,000 items of usage or of buckets: the rest was not read, and some entities may be missing.',
+  })
+  readonly truncated!: boolean;
+}
