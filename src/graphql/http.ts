@@ -3,7 +3,7 @@ import { type Acceptable, acceptable, eventStream, graphqlJson, plainJson } from
 import { createContext } from './context.js';
 import type { DocumentCache, Prepared } from './documents.js';
 import { beginExchange, type Exchange, type ExchangeDeps, inTime, inTurn, record } from './exchange.js';
-import type { GraphQLParams, HttpContext, Operations, Outcome } from './operations.js';
+import { type GraphQLParams, type HttpContext, noteLimits, type Operations, type Outcome } from './operations.js';
 import { HttpRefusal, hungUp, paramsOf } from './request.js';
 import { type Answer, refusal, respondCompressed } from './response.js';
 import { type SseHandler, sseBody } from './sse.js';
@@ -67,7 +67,7 @@ function serveOperation(deps: GraphQLHttp, exchange: GraphQLExchange, params: Gr
       return { follow: prepared, params };
     }
     if (operation !== 'query' && request.method === 'GET') throw new HttpRefusal(405, `a ${operation} must be sent by POST`, { allow: 'POST' });
-    const context = createContext(services, { viewer, requestId, address, limited: (limited) => (served.refusal = limited) });
+    const context = createContext(services, { viewer, requestId, address, limited: (answer) => noteLimits(served, answer) });
     const contextValue: HttpContext = Object.assign(context, { served });
     return answerOf(await operations.run(prepared, params, contextValue), accept);
   });

@@ -56,7 +56,8 @@ export class LimitResolver {
     @Ctx() { viewer, limits, limited }: Context,
   ) {
     const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input);
-    if (result.kind === 'RateLimited') limited(result);
+    const { entityId } = input;
+    limited({ entityId, statuses: result.statuses, ...(result.kind === 'RateLimited' ? { retryAfterSecs: result.retryAfterSecs } : {}) });
     return result;
   }
 
