@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requireChecked } from '../identity/viewer.js';
 import { type Acceptable, acceptable, eventStream, graphqlJson, plainJson } from './accept.js';
 import { createContext } from './context.js';
 import type { DocumentCache, Prepared } from './documents.js';
 import { beginExchange, type Exchange, type ExchangeDeps, inTime, inTurn, record } from './exchange.js';
-import { type GraphQLParams, type HttpContext, noteLimits, type Operations, type Outcome } from './operations.js';
+import { type GraphQLParams, type HttpContext, isOpenUnchecked, noteLimits, type Operations, type Outcome } from './operations.js';
 import { HttpRefusal, hungUp, paramsOf } from './request.js';
 import { type Answer, refusal, respondCompressed } from './response.js';
 import { type SseHandler, sseBody } from './sse.js';
@@ -60,6 +61,7 @@ function serveOperation(deps: GraphQLHttp, exchange: GraphQLExchange, params: Gr
   return inTurn(deps, exchange, async (viewer, leave) => {
     const prepared = documents.prepare(params.query, params.operationName);
     if (!('document' in prepared)) return answerOf(operations.refuse(prepared, requestId, served), accept);
+    if (!isOpenUnchecked(prepared.operation)) requireChecked(viewer);
     const { operation } = prepared.operation;
     if (operation === 'subscription' && accept.events) {
       turnstile.refuseList();

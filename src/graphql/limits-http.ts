@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLField, GraphQLInputObjectType, GraphQLSchema } from 'graphql';
-import { requirePolicy, requireWrite } from '../identity/viewer.js';
+import { requireChecked, requirePolicy, requireWrite } from '../identity/viewer.js';
 import { LimitResolver } from '../limits/limit.resolver.js';
-import type { AcquireInput, AdjustLeaseInput, ConsumeInput } from '../limits/limit.types.js';
 import { plainJson } from './accept.js';
 import { type Context, createContext } from './context.js';
 import type { PublicError } from './errors.js';
@@ -28,11 +27,13 @@ interface Endpoint {
   readonly call: (input: never, context: Context) => object | Promise<object>;
 }
 
-interface Check {
-  readonly orgId?: string | null;
-  readonly entityId: string;
-  readonly resource: string;
-  readonly consume?: ConsumeInput[] | null;
+type AcquireBody = Parameters<LimitResolver['acquire']>[0];
+type AdjustBody = Parameters<LimitResolver['adjustLease']>[0];
+interface ReleaseBody {
+  readonly leaseId: string;
+}
+interface CheckBody extends Omit<AcquireBody, 'consume'> {
+  readonly consume?: AcquireBody['consume'] | null;
 }
 
 interface LimitsHttp extends ExchangeDeps {
@@ -51,10 +52,10 @@ export function createLimitsHttp(deps: LimitsHttp): Readonly<Record<string, Hand
     return (request, response) => handle(deps, endpoint, request, response);
   };
   return {
-    '/v1/acquire': serve('httpAcquire', acquire, (input: AcquireInput, context) => resolver.acquire(input, context)),
-    '/v1/adjust': serve('httpAdjust', adjustLease, (input: AdjustLeaseInput, context) => resolver.adjustLease(input, context)),
-    '/v1/release': serve('httpRelease', releaseLease, ({ leaseId }: { leaseId: string }, context) => resolver.releaseLease(leaseId, context)),
-    '/v1/check': serve('httpCheck', availability, async ({ orgId, entityId, resource, consume }: Check, context) => {
+    '/v1/acquire': serve('httpAcquire', acquire, (input: AcquireBody, context) => resolver.acquire(input, context)),
+    '/v1/adjust': serve('httpAdjust', adjustLease, (input: AdjustBody, context) => resolver.adjustLease(input, context)),
+    '/v1/release': serve('httpRelease', releaseLease, ({ leaseId }: ReleaseBody, context) => resolver.releaseLease(leaseId, context)),
+    '/v1/check': serve('httpCheck', availability, async ({ orgId, entityId, resource, consume }: CheckBody, context) => {
       const found = await resolver.availability(orgId, entityId, resource, consume, context);
       context.limited({ entityId, statuses: found.statuses });
       return found;
@@ -86,7 +87,8 @@ function answerTo(deps: LimitsHttp, endpoint: Endpoint, exchange: Exchange, body
   const { requestId, address, served } = exchange;
   return inTurn(deps, exchange, async (viewer) => {
     requirePolicy(viewer, 'limits:use');
-    if (!endpoint.isQuery) requireWrite(viewer, 'limits:use');
+    if (endpoint.isQuery) requireChecked(viewer);
+    else requireWrite(viewer, 'limits:use');
     const input = readInput(endpoint.body, body);
     const context = createContext(deps.services, { viewer, requestId, address, limited: (answer) => noteLimits(served, answer) });
     const result = shown(deps.schema, endpoint.field.type, await endpoint.call(input as never, context));

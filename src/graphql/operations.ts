@@ -159,6 +159,12 @@ export async function startOperations({ schema, production, documents, mask, log
   };
 }
 
+const uncheckedFields = new Set(['acquire', 'adjustLease', 'releaseLease']);
+
+/** Whether an operation may be sent with a token that could not be checked: it asks for nothing but these fields, which see to it. */
+export const isOpenUnchecked = ({ operation, selectionSet: { selections } }: OperationDefinitionNode): boolean =>
+  operation === 'mutation' && selections.every((selection) => selection.kind === Kind.FIELD && uncheckedFields.has(selection.name.value));
+
 /** A bounded set of labels: the one root field asked for, or that there are several. */
 function rootName({ selectionSet: { selections } }: OperationDefinitionNode): string {
   const [first, ...others] = selections;

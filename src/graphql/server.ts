@@ -86,6 +86,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
       const reason = isDraining ? 'draining' : await fault();
+      if (reason && !isDraining && config.readyWhenDegraded) return { body: JSON.stringify({ status: 'degraded', reason }) };
       return { status: reason ? 503 : 200, body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }) };
     }),
     '/metrics': reading(async () => ({ body: await metricsPage(), type: metrics.registry.contentType })),

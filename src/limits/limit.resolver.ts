@@ -1,7 +1,7 @@
 import { Arg, Authorized, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
-import { maySeeOrg, orgIdFor, type Policy } from '../identity/viewer.js';
+import { maySeeOrg, orgIdFor, type Policy, uncheckedError } from '../identity/viewer.js';
 import { notFound } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { OrgType } from '../orgs/org.types.js';
@@ -21,10 +21,13 @@ import {
   SetLimitsInput,
 } from './limit.types.js';
 
-/** A lease of an org the caller may not see is as good as forged. */
-function leaseFor({ viewer, leases }: Context, leaseId: string): LeaseHandle {
+/** A lease of an org the caller may not see is as good as forged. A token that could not be checked reaches only leases that hold nothing. */
+function leaseFor({ viewer, leases, resolution }: Context, leaseId: string): LeaseHandle {
+  const unchecked = uncheckedError(viewer);
+  if (unchecked && resolution.lastPolicy(orgIdFor(viewer, undefined)) !== 'ALLOW') throw unchecked;
   const handle = leases.open(leaseId);
   if (!handle || !maySeeOrg(viewer, handle.orgId)) throw notFound('lease');
+  if (unchecked && !handle.degraded) throw unchecked;
   return handle;
 }
 
@@ -55,7 +58,7 @@ export class LimitResolver {
     @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
     @Ctx() { viewer, limits, limited }: Context,
   ) {
-    const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input);
+    const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input, uncheckedError(viewer));
     const { entityId } = input;
     limited({ entityId, statuses: result.statuses, ...(result.kind === 'RateLimited' ? { retryAfterSecs: result.retryAfterSecs } : {}) });
     return result;

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.js';
-import { GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
+import { GatewayError, isOutage, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
@@ -73,8 +73,11 @@ type Attempt = Pick<FirstLease, 'requestHash' | 'nonce'> & { readonly name: stri
 export class LimitService {
   constructor(private readonly parts: LimitParts) {}
 
-  /** Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. */
-  async acquire(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
+  /**
+   * Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. `unchecked` is set
+   * if the caller's token could not be checked: then nothing is taken, and only the policy ALLOW lets it through.
+   */
+  async acquire(orgId: string, request: AcquireRequest, unchecked?: GatewayError): Promise<Lease | RateLimited> {
     refuseAny([
       ...entityIssues(request.entityId, 'input.entityId'),
       ...resourceIssues(request.resource, 'input.resource'),
@@ -83,16 +86,26 @@ export class LimitService {
       ...(request.limits ? limitsIssues(request.limits, 'input.limits') : []),
     ]);
     try {
+      if (unchecked) throw unchecked;
       const result = await this.decide(orgId, request);
       this.parts.metrics.acquires.inc({ outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted' });
       return result;
     } catch (error) {
-      // Too many callers are no outage: or a tenant could flood its way past its own limits.
-      const isAway = error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE' && !(error instanceof Overloaded);
-      if (!isAway || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
-      this.parts.metrics.acquires.inc({ outcome: 'degraded' });
-      return this.leaseOf({ ...this.handleOf(orgId, '', request, 'none', []), degraded: true }, [], false);
+      if (!isOutage(error) || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
+      return this.letThrough(orgId, request);
     }
+  }
+
+  /** A lease that holds nothing. What is not valid by the limits as last known is let through by no policy. */
+  private letThrough(orgId: string, request: AcquireRequest): Lease {
+    const { namespaces, resolution, metrics } = this.parts;
+    const { entityId, resource } = request;
+    const namespace = namespaces.lastKnown(orgId);
+    const path = namespace === undefined ? undefined : resolution.lastPath(namespace, entityId, resource);
+    const unknown: TakePath = { entityId, resolved: { onUnavailable: 'ALLOW', isOwn: false }, follows: [] };
+    if (path || request.limits) this.judge(orgId, namespace ?? '', request, path ?? unknown, 'input.consume');
+    metrics.acquires.inc({ outcome: 'degraded' });
+    return this.leaseOf({ ...this.handleOf(orgId, '', request, 'none', []), degraded: true }, [], false);
   }
 
   /** What an acquire would find; nothing is changed. */
