@@ -325,6 +325,8 @@ describe('a gateway with a slow store', () => {
       held.remove();
       expect([second.status, second.headers.get('retry-after')]).toEqual([503, '1']);
       expect(second.body.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSecs: 1, requestId: second.headers.get('x-request-id') });
+      // Of those turned away there is no line each.
+      expect(logged.filter(({ requestId }) => requestId === second.headers.get('x-request-id'))).toEqual([]);
       expect((await first).status).toBe(200);
     } finally {
       proxy.clear();

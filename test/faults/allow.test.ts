@@ -1,3 +1,7 @@
+import { createContext } from '../../src/graphql/context.js';
+import { clientViewer } from '../../src/identity/viewer.js';
+import { unavailable } from '../../src/lib/errors.js';
+import { LimitResolver } from '../../src/limits/limit.resolver.js';
 import { type Caller, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -177,6 +181,20 @@ describe('with the store away and the policy ALLOW', () => {
     const unseen = reader.accessToken;
     await loseStore();
     expect([await codeOf(app.as(unseen)), await codeOf(suspended.caller)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  });
+
+  it('a token that could not be checked changes nothing, even if the store answers again meanwhile', async () => {
+    const org = await orgWith('ALLOW');
+    const { leaseId } = await taken(org.caller, 10);
+    const { services } = app.gateway;
+    const cause = unavailable('the store did not answer');
+    const claims = await services.sessions.verify(org.accessToken);
+    const context = createContext(services, { viewer: clientViewer(claims, cause), requestId: 'r', address: '127.0.0.1' });
+    const resolver = new LimitResolver();
+    expect(await resolver.acquire({ entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 10 }] }, context)).toMatchObject({ degraded: true });
+    expect(() => resolver.releaseLease(leaseId, context)).toThrow(cause);
+    expect(() => resolver.adjustLease(adjusting(leaseId), context)).toThrow(cause);
+    expect((await taken(org.caller, 0)).statuses).toMatchObject([{ available: 89 }]);
   });
 
   it('a gateway that was only too busy to ask the store lets nobody through', async () => {
