@@ -243,7 +243,7 @@ export async function buildServices(
     failures,
   });
   // The org service needs sessions, and sessions need to know whether an org is suspended.
-  const tenants: Tenants = { refusal: (of) => orgs.refusal(of) };
+  const tenants: Tenants = { refusal: (of) => orgs.refusal(of), lastRefusal: (of) => orgs.lastRefusal(of) };
   const logins = new LoginService({
     credentials: credentialStore,
     tenants,

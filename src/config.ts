@@ -31,6 +31,8 @@ export interface Config {
   /** Operations under way in one process; 0: any number. */
   readonly gatewayConcurrency: number;
   readonly trustProxy: boolean;
+  /** Whether /readyz says yes while the store does not answer, so that orgs with the policy ALLOW are still served. */
+  readonly readyWhenDegraded: boolean;
   /** Origins whose pages may call: exact ones, `*` for any, `loopback` for any on this machine. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
@@ -184,6 +186,7 @@ const environmentSchema = storeSchema.extend({
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
   GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024),
   TRUST_PROXY: onOff,
+  READY_WHEN_DEGRADED: onOff,
   CORS_ORIGINS: originList.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
 });
@@ -210,6 +213,7 @@ export function loadConfig(environment: Environment): Config {
     principalConcurrency: env.PRINCIPAL_CONCURRENCY,
     gatewayConcurrency: env.GATEWAY_CONCURRENCY,
     trustProxy: env.TRUST_PROXY,
+    readyWhenDegraded: env.READY_WHEN_DEGRADED,
     corsOrigins: env.CORS_ORIGINS ?? (env.NODE_ENV === 'production' ? [] : ['loopback']),
     logLevel: env.LOG_LEVEL,
     catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,

@@ -7,13 +7,13 @@ import { maxReadingsPerOperation, ReadingBudget, type SeriesPoint } from '../dev
 import type { SeriesRequest } from '../devices/series.service.js';
 import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entities/entity.js';
-import type { LimitStatus } from '../limits/status.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
 import type { SelectionReader, SpendReader } from '../spend/report.js';
 import type { SpendId } from '../spend/scope.js';
 import type { Sticky } from '../spend/selection.js';
 import type { StickyId } from '../spend/sticky.store.js';
 import type { Total } from '../spend/total.store.js';
+import type { LimitAnswer } from './limit-headers.js';
 import { WorkBudget } from './work-budget.js';
 
 /** What a resolver gets: who is calling, this request's loaders, and the services. */
@@ -33,16 +33,10 @@ export interface Context extends Services {
   readonly lastEventId?: string;
   /** Lets a subscription say how its events are identified, for transports that resume by themselves. */
   identifyEvents(idOf: (event: never) => string): void;
-  /** Notes that a limit has refused, for the headers of the answer. */
-  limited(refusal: Refusal): void;
+  /** Notes how the limits of an acquire stand, for the headers of the answer. */
+  limited(answer: LimitAnswer): void;
   /** The same without what the request has read before: for what it has just changed. */
   freshReader(): SelectionReader;
-}
-
-/** What the headers of a refusal say. */
-export interface Refusal {
-  readonly retryAfterSecs: number;
-  readonly violations: readonly LimitStatus[];
 }
 
 interface EntityRef {

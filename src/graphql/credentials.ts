@@ -3,7 +3,7 @@ import type { Services } from '../app.js';
 import { matchingAdminKey } from '../identity/admin-key.js';
 import { adminViewer, anonymous, clientViewer, type Viewer } from '../identity/viewer.js';
 import { addressBucket } from '../lib/address.js';
-import { badInput, GatewayError, rateLimited, WrongKey } from '../lib/errors.js';
+import { badInput, GatewayError, isOutage, rateLimited, WrongKey } from '../lib/errors.js';
 
 /** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
 export type Presented = Readonly<Record<string, unknown>>;
@@ -39,7 +39,11 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
 /** Checks the credentials of an open stream again. Not an attempt of a caller, so it counts as no guess. */
 export const stillGood = (checkers: Checkers, presented: Presented): Promise<Viewer> => viewerOf(checkers, presented, () => undefined);
 
-/** The same of a request. Node keeps the first of several such headers and drops the rest: who sends two must hear of it. */
+/**
+ * The same of a request. While the store does not answer, a token is verified by its signature alone and its viewer is marked
+ * as unchecked: whoever serves it must call `requireChecked`, or say why not. Node keeps the first of several such headers and drops the rest: who
+ * sends two must hear of it.
+ */
 export async function authenticateRequest(checkers: Checkers, { headers, rawHeaders }: IncomingMessage, address: string): Promise<Viewer> {
   let sent = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -48,7 +52,13 @@ export async function authenticateRequest(checkers: Checkers, { headers, rawHead
   }
   if (sent > 1) throw severalCredentials('authorization');
   const { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey } = headers;
-  return authenticate(checkers, { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey }, address);
+  try {
+    return await authenticate(checkers, { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey }, address);
+  } catch (error) {
+    const token = isOutage(error) ? bearerIn(authorization) : undefined;
+    if (!isOutage(error) || token === undefined) throw error;
+    return clientViewer(await checkers.sessions.verifyUnchecked(token, error), error);
+  }
 }
 
 async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Presented, atFirstSight: () => void): Promise<Viewer> {
@@ -67,10 +77,11 @@ async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Pres
     throw new WrongKey('the admin key is wrong');
   }
   if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, atFirstSight)) };
-  const [, token] = /^Bearer +(\S+)$/i.exec(value) ?? [];
+  const token = bearerIn(value);
   if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
   return clientViewer(await sessions.verify(token));
 }
 
+const bearerIn = (authorization: string | undefined): string | undefined => /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 const severalCredentials = (path: string) => badInput({ path, message: 'send one credential, not several' });
 const unauthenticated = (message: string) => new GatewayError('UNAUTHENTICATED', message);

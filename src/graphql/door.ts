@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { repeat } from '../lib/timers.js';
+import { limitsPrefix } from './limits-http.js';
 import type { Outbox } from './outbox.js';
 import { requestIdOf } from './request.js';
 import { refusalText } from './turnstile.js';
@@ -31,10 +32,13 @@ export class Door {
     );
   }
 
-  turnAway({ headers }: IncomingMessage, response: ServerResponse, isLeaving: boolean): void {
+  turnAway({ headers, url = '' }: IncomingMessage, response: ServerResponse, isLeaving: boolean): void {
     this.turnedAway++;
     const requestId = requestIdOf(headers);
-    const body = `{"errors":[{"message":"${refusalText}","extensions":{"retryable":true,"retryAfterSecs":1,"code":"SERVICE_UNAVAILABLE","requestId":"${requestId}"}}]}`;
+    const details = `"retryable":true,"retryAfterSecs":1,"code":"SERVICE_UNAVAILABLE","requestId":"${requestId}"`;
+    const body = url.startsWith(limitsPrefix)
+      ? `{"error":{"message":"${refusalText}",${details}}}`
+      : `{"errors":[{"message":"${refusalText}","extensions":{${details}}}]}`;
     response.writeHead(503, [
       'content-type',
       'application/json; charset=utf-8',

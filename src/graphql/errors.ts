@@ -1,9 +1,7 @@
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
-import { errorCodes, GatewayError, type Issue, type RatePolicy } from '../lib/errors.js';
+import { errorCodes, GatewayError, type Issue } from '../lib/errors.js';
 import { type Log, redactText } from '../lib/log.js';
-import type { LimitStatus } from '../limits/status.js';
 import { bounds } from './bounds.js';
-import type { Refusal } from './context.js';
 
 /** Codes of GraphQL itself and of Apollo, and what they are called here. */
 const knownCodes: Readonly<Record<string, string>> = {
@@ -117,7 +115,8 @@ function requirement(message: string): string {
   return at < 0 ? 'is not valid' : message.slice(at + 1);
 }
 
-function withoutValue(reason: string): string {
+/** A reason of graphql-js without the value that it is about. */
+export function withoutValue(reason: string): string {
   const enumAt = reason.startsWith('Value "') ? reason.indexOf('" does not exist in ') : -1;
   if (enumAt >= 0) return `is not a value of ${reason.slice(enumAt + '" does not exist in '.length)}`;
   const colon = reason.indexOf(': ');
@@ -143,6 +142,8 @@ const statuses: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  IDEMPOTENCY_CONFLICT: 409,
+  LEASE_EXPIRED: 410,
   RATE_LIMITED: 429,
   SERVICE_UNAVAILABLE: 503,
   INTERNAL_SERVER_ERROR: 500,
@@ -152,24 +153,3 @@ const statuses: Readonly<Record<string, number>> = {
 
 /** The status that says best what was refused before it was executed. */
 export const statusOf = (code: string): number => statuses[code] ?? 400;
-
-/** What a refusal says in headers: when to come back, and which bound was hit (the IETF draft's RateLimit fields). */
-export function limitHeaders({ code, retryAfterSecs, policy }: Readonly<Record<string, unknown>>): Record<string, string> {
-  if (code === 'SERVICE_UNAVAILABLE' && retryAfterSecs !== undefined) return { 'retry-after': String(retryAfterSecs) };
-  if (code !== 'RATE_LIMITED') return {};
-  const { name, quota, windowSecs } = policy as RatePolicy;
-  return { 'retry-after': String(retryAfterSecs), ratelimit: `"${name}";r=0;t=${retryAfterSecs}`, 'ratelimit-policy': `"${name}";q=${quota};w=${windowSecs}` };
-}
-
-/** The same for a refusal by the limiter: the limit that takes longest. The next whole second, so that nobody comes too early. */
-export function refusalHeaders({ retryAfterSecs, violations }: Refusal): Record<string, string> {
-  const longest = violations.reduce<LimitStatus | undefined>((a, b) => (a && a.retryAfterSecs >= b.retryAfterSecs ? a : b), undefined);
-  if (!longest) return {};
-  const { limit, available } = longest;
-  const secs = Math.min(Math.floor(retryAfterSecs) + 1, 2 ** 31);
-  return {
-    'retry-after': String(secs),
-    ratelimit: `"${limit.name}";r=${Math.max(0, available)};t=${secs}`,
-    'ratelimit-policy': `"${limit.name}";q=${limit.refillAmount};w=${limit.refillPeriodSecs}`,
-  };
-}

@@ -1,44 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Services } from '../app.js';
-import type { Viewer } from '../identity/viewer.js';
-import { unavailable } from '../lib/errors.js';
-import { within } from '../lib/timers.js';
+import { requireChecked } from '../identity/viewer.js';
 import { type Acceptable, acceptable, eventStream, graphqlJson, plainJson } from './accept.js';
-import type { Admission } from './admission.js';
-import { bounds } from './bounds.js';
-import type { Connections } from './connections.js';
 import { createContext } from './context.js';
-import { authenticateRequest } from './credentials.js';
 import type { DocumentCache, Prepared } from './documents.js';
-import type { Mask } from './errors.js';
-import type { GraphQLParams, HttpContext, Operations, Outcome, Served } from './operations.js';
-import type { Outbox } from './outbox.js';
-import { addressOf, HttpRefusal, hungUp, paramsOf, principalOf, requestIdOf } from './request.js';
+import { beginExchange, type Exchange, type ExchangeDeps, inTime, inTurn, record } from './exchange.js';
+import { type GraphQLParams, type HttpContext, isOpenUnchecked, noteLimits, type Operations, type Outcome } from './operations.js';
+import { HttpRefusal, hungUp, paramsOf } from './request.js';
 import { type Answer, refusal, respondCompressed } from './response.js';
 import { type SseHandler, sseBody } from './sse.js';
-import { type Turnstile, tooMuch } from './turnstile.js';
 
-export interface GraphQLHttp {
-  readonly services: Services;
+export interface GraphQLHttp extends ExchangeDeps {
   readonly operations: Operations;
   readonly documents: DocumentCache;
-  readonly admission: Admission;
-  readonly turnstile: Turnstile;
-  readonly connections: Connections;
   readonly sse: SseHandler;
-  readonly mask: Mask;
-  readonly outbox: Outbox;
 }
 
-/** One request on its way through the gateway. */
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly address: string;
-  readonly startedMs: number;
-  readonly served: Served;
-  viewer: Viewer;
+interface GraphQLExchange extends Exchange {
   accept: Acceptable;
 }
 
@@ -50,17 +27,7 @@ interface Following {
 
 /** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification; subscriptions over server-sent events. */
 export async function handleGraphQL(deps: GraphQLHttp, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { config, clock } = deps.services;
-  const exchange: Exchange = {
-    request,
-    response,
-    requestId: requestIdOf(request.headers),
-    address: addressOf(request, config.trustProxy),
-    startedMs: clock.monotonicMs(),
-    served: { operation: 'none', isQuery: false, units: { read: 0, write: 0, calls: 0 }, codes: [] },
-    viewer: { kind: 'ANONYMOUS' },
-    accept: { json: plainJson, events: false },
-  };
+  const exchange: GraphQLExchange = Object.assign(beginExchange(deps.services, request, response), { accept: { json: plainJson, events: false } } as const);
   const { served, requestId } = exchange;
   let answer: Answer;
   try {
@@ -78,56 +45,34 @@ export async function handleGraphQL(deps: GraphQLHttp, request: IncomingMessage,
   await respondCompressed(response, answer, requestId, deps.outbox);
 }
 
-async function answerTo(deps: GraphQLHttp, exchange: Exchange): Promise<Answer | Following> {
-  const { services, operations } = deps;
+async function answerTo(deps: GraphQLHttp, exchange: GraphQLExchange): Promise<Answer | Following> {
   const { request, served } = exchange;
   exchange.accept = acceptable(request.headers.accept);
   if (!exchange.accept.json && !exchange.accept.events)
     throw new HttpRefusal(406, `the accept header must allow ${graphqlJson}, ${plainJson} or ${eventStream}`);
   const params = await paramsOf(request);
-  operations.refuseList(params, served);
-  const serve = () => serveOperation(deps, exchange, params);
-  const { units } = served;
-  // Following a request through all its waits costs a fifth of its CPU: only if a log line will show its units.
-  const work = services.log.isLevelEnabled('info') ? services.store.metered(units, serve) : serve();
-  return within(bounds.operationMs, work, () => {
-    units.isOver = served.isQuery;
-    throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
-  });
+  deps.operations.refuseList(params, served);
+  return inTime(deps.services, exchange, () => serveOperation(deps, exchange, params));
 }
 
-/** Waits for its turn, authenticates, and executes. The request counts as in flight until its response is flushed. */
-async function serveOperation(deps: GraphQLHttp, exchange: Exchange, params: GraphQLParams): Promise<Answer | Following> {
-  const { services, operations, documents, admission, turnstile, connections } = deps;
-  const { request, response, requestId, address, served, startedMs } = exchange;
-  const slot = await turnstile.enter();
-  const held = [slot.release];
-  const release = () => {
-    for (const one of held.splice(0)) one();
-  };
-  connections.whenFlushed(response, release);
-  try {
-    // Nobody waits for it any more: its caller would not hear of what it changed.
-    if (response.destroyed || services.clock.monotonicMs() - startedMs > bounds.operationMs) throw tooMuch();
-    const viewer = await authenticateRequest(services, request, address);
-    exchange.viewer = viewer;
-    held.push(admission.admit(principalOf(viewer, address)));
-    if ('orgId' in viewer) held.push(turnstile.share(viewer.orgId));
+function serveOperation(deps: GraphQLHttp, exchange: GraphQLExchange, params: GraphQLParams): Promise<Answer | Following> {
+  const { services, operations, documents, turnstile } = deps;
+  const { request, requestId, address, served, accept } = exchange;
+  return inTurn(deps, exchange, async (viewer, leave) => {
     const prepared = documents.prepare(params.query, params.operationName);
-    if (!('document' in prepared)) return answerOf(operations.refuse(prepared, requestId, served), exchange.accept);
+    if (!('document' in prepared)) return answerOf(operations.refuse(prepared, requestId, served), accept);
+    if (!isOpenUnchecked(prepared.operation)) requireChecked(viewer);
     const { operation } = prepared.operation;
-    if (operation === 'subscription' && exchange.accept.events) {
+    if (operation === 'subscription' && accept.events) {
       turnstile.refuseList();
-      release(); // streams have a bound of their own
+      leave(); // streams have a bound of their own
       return { follow: prepared, params };
     }
     if (operation !== 'query' && request.method === 'GET') throw new HttpRefusal(405, `a ${operation} must be sent by POST`, { allow: 'POST' });
-    const context = createContext(services, { viewer, requestId, address, limited: (limited) => (served.refusal = limited) });
+    const context = createContext(services, { viewer, requestId, address, limited: (answer) => noteLimits(served, answer) });
     const contextValue: HttpContext = Object.assign(context, { served });
-    return answerOf(await operations.run(prepared, params, contextValue), exchange.accept);
-  } finally {
-    slot.answered();
-  }
+    return answerOf(await operations.run(prepared, params, contextValue), accept);
+  });
 }
 
 function answerOf({ status, headers, result }: Outcome, { json }: Acceptable): Answer {
@@ -141,15 +86,4 @@ function answerOf({ status, headers, result }: Outcome, { json }: Acceptable): A
     headers: { ...headers, ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}), 'content-type': `${contentType}; charset=utf-8` },
     body: JSON.stringify(result),
   };
-}
-
-/** The request's line in the log, and its figures. */
-function record({ metrics, log, clock }: Services, { startedMs, served, requestId, viewer, address }: Exchange): void {
-  const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;
-  const outcome = served.codes[0] ?? 'ok';
-  const { operation, units } = served;
-  metrics.requests.inc({ operation, outcome });
-  metrics.requestSeconds.observe({ operation }, ms / 1000);
-  const { read, write, calls } = units;
-  log.info({ requestId, operation, principal: principalOf(viewer, address), ms, read, write, calls, outcome }, 'request');
 }

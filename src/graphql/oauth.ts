@@ -6,7 +6,7 @@ import { clientViewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
 import type { Units } from '../lib/units.js';
 import type { Admission } from './admission.js';
-import { limitHeaders } from './errors.js';
+import { limitHeaders } from './limit-headers.js';
 import { type Form, OAuthError, type OAuthErrorName, parseForm, presentedClient } from './oauth-form.js';
 import { serverMetadata } from './oauth-metadata.js';
 import { addressOf, HttpRefusal, hungUp, readBody, requestIdOf } from './request.js';

@@ -14,10 +14,11 @@ import type { Log } from '../lib/log.js';
 import type { Units } from '../lib/units.js';
 import { bounds } from './bounds.js';
 import { isKnownList, staticCost } from './complexity.js';
-import type { Context, Refusal } from './context.js';
+import type { Context } from './context.js';
 import { asGraphQLError, type DocumentCache, type Prepared } from './documents.js';
-import { boundedErrors, limitHeaders, type Mask, type PublicErrors, refusalHeaders, statusOf } from './errors.js';
+import { boundedErrors, type Mask, type PublicErrors, statusOf } from './errors.js';
 import { createExecutor, executionOptions } from './executor.js';
+import { type LimitAnswer, limitHeaders, limitStatusHeaders } from './limit-headers.js';
 import type { Turnstile } from './turnstile.js';
 
 export interface GraphQLParams {
@@ -33,8 +34,13 @@ export interface Served {
   isQuery: boolean;
   readonly units: Units;
   codes: string[];
-  /** By a limit of the limiter, which is an answer and not an error. */
-  refusal?: Refusal;
+  /** Of the acquire that decides the headers: the last that was refused, else the last. */
+  limits?: LimitAnswer;
+}
+
+/** Notes the answer of an acquire. A grant does not replace a refusal of the same operation. */
+export function noteLimits(served: Served, answer: LimitAnswer): void {
+  if (answer.retryAfterSecs !== undefined || served.limits?.retryAfterSecs === undefined) served.limits = answer;
 }
 
 export interface HttpContext extends Context {
@@ -94,7 +100,7 @@ export async function startOperations({ schema, production, documents, mask, log
   }
 
   function outcomeOf({ data, errors }: ExecutionResult, requestId: string, served: Served): Outcome {
-    const headers = served.refusal ? refusalHeaders(served.refusal) : {};
+    const headers = served.limits ? limitStatusHeaders(served.limits) : {};
     if (!errors) return { status: 200, headers, result: { data } };
     const shown = boundedErrors(errors, (error) => mask(error, requestId));
     served.codes = [...new Set(shown.errors.map(({ extensions }) => extensions.code))];
@@ -152,6 +158,12 @@ export async function startOperations({ schema, production, documents, mask, log
     stop: () => apollo.stop(),
   };
 }
+
+const uncheckedFields = new Set(['acquire', 'adjustLease', 'releaseLease']);
+
+/** Whether an operation may be sent with a token that could not be checked: it asks for nothing but these fields, which see to it. */
+export const isOpenUnchecked = ({ operation, selectionSet: { selections } }: OperationDefinitionNode): boolean =>
+  operation === 'mutation' && selections.every((selection) => selection.kind === Kind.FIELD && uncheckedFields.has(selection.name.value));
 
 /** A bounded set of labels: the one root field asked for, or that there are several. */
 function rootName({ selectionSet: { selections } }: OperationDefinitionNode): string {

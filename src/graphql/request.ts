@@ -84,7 +84,8 @@ export async function paramsOf(request: IncomingMessage): Promise<GraphQLParams>
   return request.method === 'POST' ? bodyParams(await jsonBody(request)) : searchParams(request);
 }
 
-async function jsonBody(request: IncomingMessage): Promise<unknown> {
+/** The body as JSON. Throws if it is none, or if it is not said to be: a page of another site cannot say so unasked. */
+export async function jsonBody(request: IncomingMessage): Promise<unknown> {
   const [type, ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
@@ -147,4 +148,4 @@ function checkedParams({ query, operationName, variables, extensions }: Record<s
   };
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

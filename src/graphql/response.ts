@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { limitHeaders, type PublicError, statusOf } from './errors.js';
+import { type PublicError, statusOf } from './errors.js';
+import { limitHeaders } from './limit-headers.js';
 import type { Outbox } from './outbox.js';
 import { HttpRefusal } from './request.js';
 

@@ -14,6 +14,7 @@ import { Door } from './door.js';
 import { createMask } from './errors.js';
 import { createExplorer } from './explorer.js';
 import { handleGraphQL } from './http.js';
+import { createLimitsHttp, limitsPrefix } from './limits-http.js';
 import { createOAuth } from './oauth.js';
 import { startOperations } from './operations.js';
 import { Outbox } from './outbox.js';
@@ -70,12 +71,14 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   let isDraining = false;
   let isLeaving = false;
   const outbox = new Outbox();
-  const graphql = { services, operations, documents, admission, turnstile, connections, sse, mask, outbox };
+  const exchange = { services, admission, turnstile, connections, mask, outbox };
+  const graphql = { ...exchange, operations, documents, sse };
   const metricsPage = oncePerSecond(clock, () => metrics.page());
   const door = new Door(metrics, log, outbox);
 
   const routes: Readonly<Record<string, Route>> = {
     [graphqlPath]: (request, response) => handleGraphQL(graphql, request, response),
+    ...createLimitsHttp({ ...exchange, schema }),
     '/oauth/token': (request, response) => oauth.token(request, response),
     '/oauth/revoke': (request, response) => oauth.revoke(request, response),
     '/.well-known/oauth-authorization-server': (request, response) => oauth.metadata(request, response),
@@ -83,6 +86,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
       const reason = isDraining ? 'draining' : await fault();
+      if (reason && !isDraining && config.readyWhenDegraded) return { body: JSON.stringify({ status: 'degraded', reason }) };
       return { status: reason ? 503 : 200, body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }) };
     }),
     '/metrics': reading(async () => ({ body: await metricsPage(), type: metrics.registry.contentType })),
@@ -104,7 +108,7 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     (request, response) => {
       withoutKey(request);
       warnOfProxy(request);
-      if (turnstile.isFull && request.url?.startsWith(graphqlPath) && request.method !== 'OPTIONS') {
+      if (turnstile.isFull && isExecuted(request.url ?? '') && request.method !== 'OPTIONS') {
         origins.mark(request, response);
         return door.turnAway(request, response, isLeaving);
       }
@@ -181,7 +185,10 @@ class Incoming extends IncomingMessage {
 }
 
 /** Where a page on another origin may be allowed to call. */
-const isCrossOrigin = (path: string): boolean => path === graphqlPath || path.startsWith('/oauth/') || path.startsWith('/.well-known/');
+const isCrossOrigin = (path: string): boolean => path === graphqlPath || ['/oauth/', '/.well-known/', limitsPrefix].some((prefix) => path.startsWith(prefix));
+
+/** Whether a request for this URL waits for its turn. */
+const isExecuted = (url: string): boolean => url.startsWith(graphqlPath) || url.startsWith(limitsPrefix);
 
 /** The result of `task`, made at most once per second: whoever asks needs no credential. */
 function oncePerSecond<T>(clock: Pick<Clock, 'monotonicMs'>, task: () => Promise<T>): () => Promise<T> {

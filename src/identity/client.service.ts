@@ -56,6 +56,11 @@ export class ClientService {
     return this.deps.revocations.draftClientRevocation(clientId, validFromGeneration, this.deps.clock.nowMs());
   }
 
+  /** The transaction was written: while the store does not answer, this process goes by its own memory. */
+  noteEnd(clientId: string, validFromGeneration = everyGeneration): void {
+    this.deps.feed.known.noteClient(clientId, validFromGeneration);
+  }
+
   /** Ends a further client with its secrets and tokens, everywhere within 2 s. */
   async delete(orgId: string, clientId: string, actor: Actor): Promise<void> {
     const { store, revocations, audit, feed, metrics } = this.deps;
@@ -75,6 +80,7 @@ export class ClientService {
       audit.draft({ orgId, actor, action: 'client_deleted', entityId: clientEntity(clientId), details: { name: client.name } }),
     ];
     if (!(await store.delete(client, drafts))) return;
+    this.noteEnd(clientId);
     metrics.revocations.inc({ by: 'client' });
     await feed.refresh();
   }

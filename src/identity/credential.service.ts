@@ -109,7 +109,10 @@ export class CredentialService {
     const secret = { hash, check: secretCheck(clientSecret), createdAt: new Date(nowMs), generation, ...grace };
     const drafts = this.installDrafts(retrieval, from, endsTokens ? generation : undefined, nowMs);
     if (!(await store.install(token, { seen, retrieval, secret, claim: newUuid(), drafts }))) return undefined;
-    if (endsTokens) metrics.revocations.inc({ by: 'client' });
+    if (endsTokens) {
+      feed.known.noteClient(clientIdOf(client), generation);
+      metrics.revocations.inc({ by: 'client' });
+    }
     await feed.refresh();
     return { clientId: clientIdOf(client), clientSecret };
   }

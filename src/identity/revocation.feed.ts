@@ -1,8 +1,9 @@
 import type { Clock } from '../lib/clock.js';
-import { unavailable } from '../lib/errors.js';
+import { isOutage, unavailable } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { tornMs } from '../lib/second-look.js';
 import { type Repeating, repeat, sleep, within } from '../lib/timers.js';
+import { KnownRevocations } from './known-revocations.js';
 import type { Changes, RevocationStore } from './revocation.store.js';
 
 const pollMs = 1000;
@@ -11,12 +12,14 @@ const refreshMs = 200;
 
 /** Follows the revocation version: one read of eight small items a second for the whole process. */
 export class RevocationFeed {
+  readonly known = new KnownRevocations();
   private seen: readonly Changes[] = [];
   /** Of all that is seen: it only grows. */
   private version = 0;
   /** Changes of this process's own. Kept apart from the store's count: mixed, they could hide one of its. */
   private changes = 0;
   private readAtMs = Number.NEGATIVE_INFINITY;
+  private hasFailed = false;
   private loop: Repeating | undefined;
   private readonly listeners = new Set<() => void>();
   private onPurged: (orgId: string | undefined) => void = () => undefined;
@@ -60,7 +63,11 @@ export class RevocationFeed {
   /** `ownIsDone`: the transaction of this process's last change has been answered, so that all of it can be read. */
   private async poll(ownIsDone = false): Promise<void> {
     const beganMs = this.clock.monotonicMs();
-    const found = await this.store.changes();
+    const found = await this.store.changes().catch((error: unknown) => {
+      this.hasFailed = isOutage(error);
+      throw error;
+    });
+    this.hasFailed = false;
     const isSettled = ({ version, isOwn }: Changes, slot: number): boolean => {
       const seen = this.seen[slot]?.version ?? -1;
       return version <= seen || (ownIsDone && isOwn && version === seen + 1);
@@ -82,6 +89,11 @@ export class RevocationFeed {
     if (this.clock.monotonicMs() - this.readAtMs > oldestMemoryMs)
       throw unavailable('revocations cannot be checked because the store does not answer: try again');
     return `${this.version}/${this.changes}`;
+  }
+
+  /** Whether the store did not answer when it was last asked. A process that has been too busy to ask does not know of an outage. */
+  get isStoreAway(): boolean {
+    return this.hasFailed;
   }
 
   /** How many limiters were purged anywhere, as far as is known here. */

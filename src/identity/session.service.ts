@@ -120,6 +120,7 @@ export class SessionService {
     const { orgId, clientId, tokenId } = claims;
     const act = audit.draft({ orgId, actor, action: 'token_revoked', entityId: clientEntity(clientId), details: { tokenId } });
     await revocations.revokeToken(claims, nowMs, act);
+    feed.known.noteToken(tokenId);
     metrics.revocations.inc({ by: 'token' });
     await feed.refresh();
   }
@@ -135,6 +136,17 @@ export class SessionService {
     const checked = isFresh ? cached : await this.checkToken(token, version, nowMs);
     if (checked.refusal) throw checked.refusal;
     return checked.claims;
+  }
+
+  /** The same while the store does not answer, as far as this process knows. Throws `cause`, which kept it from checking, if the store answers. */
+  async verifyUnchecked(token: string, cause: GatewayError): Promise<AccessClaims> {
+    const { feed, clock, keys, tenants } = this.deps;
+    if (!feed.isStoreAway) throw cause;
+    const claims = await verifyAccess(keys, token, clock.nowMs());
+    if (!claims || this.revokedTokens.has(token) || feed.known.has(claims)) throw wrongAccess();
+    const refusal = tenants.lastRefusal(claims);
+    if (refusal) throw refusal;
+    return claims;
   }
 
   private async checkToken(token: string, version: string, nowMs: number): Promise<CheckedToken> {
@@ -207,6 +219,7 @@ export class SessionService {
     const { orgId } = parseClientId(clientId) as ClientRef;
     const act = audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } });
     await revocations.revokeFamily({ family, clientId, orgId }, clock.nowMs(), act);
+    feed.known.noteFamily(family);
     metrics.revocations.inc({ by: 'family' });
     await feed.refresh();
   }

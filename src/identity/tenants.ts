@@ -5,4 +5,6 @@ import type { ClientRef } from './client-id.js';
 export interface Tenants {
   /** The error for a credential of an org or app that is suspended or deleted; undefined if it works. Costs no read if nothing has changed. */
   refusal(of: Pick<ClientRef, 'orgId' | 'appId'>): Promise<GatewayError | undefined>;
+  /** The same as last known to this process, however old. Never reads. */
+  lastRefusal(of: Pick<ClientRef, 'orgId' | 'appId'>): GatewayError | undefined;
 }

@@ -10,16 +10,32 @@ export type PrincipalKind = (typeof principalKinds)[number];
 export type Viewer =
   | { readonly kind: 'ANONYMOUS' }
   | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string }
-  | { readonly kind: 'ORG_CLIENT'; readonly orgId: string; readonly token: AccessClaims }
-  | { readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string; readonly token: AccessClaims }
+  | ({ readonly kind: 'ORG_CLIENT'; readonly orgId: string } & Bearer)
+  | ({ readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string } & Bearer)
   | { readonly kind: 'DEVICE_KEY'; readonly orgId: string; readonly keyId: string; readonly ownerId: string; readonly hardwareId?: string };
+
+interface Bearer {
+  readonly token: AccessClaims;
+  /** Why it could not be checked whether the token was revoked: the store does not answer. Only its signature and expiry were. */
+  readonly unchecked?: GatewayError;
+}
 
 export const anonymous: Viewer = { kind: 'ANONYMOUS' };
 export const adminViewer = (name: string): Viewer => ({ kind: 'PLATFORM_ADMIN', name });
 
-export function clientViewer(token: AccessClaims): Viewer {
+export function clientViewer(token: AccessClaims, unchecked?: GatewayError): Viewer {
   const { orgId, appId } = token;
-  return appId === undefined ? { kind: 'ORG_CLIENT', orgId, token } : { kind: 'APP_CLIENT', orgId, appId, token };
+  const bearer = unchecked ? { token, unchecked } : { token };
+  return appId === undefined ? { kind: 'ORG_CLIENT', orgId, ...bearer } : { kind: 'APP_CLIENT', orgId, appId, ...bearer };
+}
+
+/** The error for a viewer whose token could not be checked; undefined for all others. */
+export const uncheckedError = (viewer: Viewer): GatewayError | undefined => ('unchecked' in viewer ? viewer.unchecked : undefined);
+
+/** Throws if the viewer's token could not be checked. */
+export function requireChecked(viewer: Viewer): void {
+  const error = uncheckedError(viewer);
+  if (error) throw error;
 }
 
 /** Which kinds of principal may do a thing at all; what they may do it to is decided where it is loaded. */

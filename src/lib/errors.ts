@@ -42,6 +42,10 @@ export class Overloaded extends GatewayError {
   }
 }
 
+/** Whether the store did not answer. Too many callers are no outage, or a tenant could flood its way past its own limits. */
+export const isOutage = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE' && !(error instanceof Overloaded);
+
 /** A key that might have been guessed. */
 export class WrongKey extends GatewayError {
   constructor(message: string) {

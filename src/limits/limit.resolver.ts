@@ -1,7 +1,7 @@
 import { Arg, Authorized, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
-import { maySeeOrg, orgIdFor, type Policy } from '../identity/viewer.js';
+import { maySeeOrg, orgIdFor, type Policy, uncheckedError } from '../identity/viewer.js';
 import { notFound } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
@@ -10,6 +10,7 @@ import type { LimitConfig, LimitLevel } from './levels/resolution.js';
 import type { Limit } from './limit.js';
 import {
   AcquireAllInput,
+  type AcquireAllRequestInput,
   AcquireAllResultType,
   AcquireInput,
   AcquireResultType,
@@ -28,10 +29,13 @@ import {
   TopUpType,
 } from './limit.types.js';
 
-/** A lease of an org the caller may not see is as good as forged. */
-function leaseFor({ viewer, leases }: Context, leaseId: string): LeaseHandle {
+/** A lease of an org the caller may not see is as good as forged. A token that could not be checked reaches only leases that hold nothing. */
+function leaseFor({ viewer, leases, resolution }: Context, leaseId: string): LeaseHandle {
+  const unchecked = uncheckedError(viewer);
+  if (unchecked && resolution.lastPolicy(orgIdFor(viewer, undefined)) !== 'ALLOW') throw unchecked;
   const handle = leases.open(leaseId);
   if (!handle || !maySeeOrg(viewer, handle.orgId)) throw notFound('lease');
+  if (unchecked && !handle.degraded) throw unchecked;
   return handle;
 }
 
@@ -62,8 +66,9 @@ export class LimitResolver {
     @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
     @Ctx() { viewer, limits, limited }: Context,
   ) {
-    const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input);
-    if (result.kind === 'RateLimited') limited(result);
+    const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input, uncheckedError(viewer));
+    const { entityId } = input;
+    limited({ entityId, statuses: result.statuses, ...(result.kind === 'RateLimited' ? { retryAfterSecs: result.retryAfterSecs } : {}) });
     return result;
   }
 
@@ -77,7 +82,7 @@ export class LimitResolver {
     @Ctx() { viewer, limits, limited }: Context,
   ) {
     const result = await limits.acquireAll(orgIdFor(viewer, orgId, 'input.orgId'), requests);
-    if (result.kind === 'RateLimited') limited(result);
+    if (result.kind === 'RateLimited') limited({ ...result, entityId: (requests[0] as AcquireAllRequestInput).entityId });
     return result;
   }
 

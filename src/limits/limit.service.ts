@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.js';
-import { GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
+import { GatewayError, isOutage, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
+import { isWholeWithin } from '../lib/int.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
@@ -9,33 +10,21 @@ import type { Holding } from './buckets/holding.js';
 import type { Sight, Taken } from './buckets/operation.js';
 import { type Shard, unbornShard } from './buckets/shard.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotName, sumFor } from './lease.js';
+import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import {
   acquireIssues,
-  type Consumption,
   completeLimit,
   consumeIssues,
   entityIssues,
-  type LimitRequest,
   type LimitSet,
   limitSet,
   resourceIssues,
 } from './limit.js';
 import { type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf } from './status.js';
-import type { TakeService, Taking, Target } from './take.service.js';
+import type { AcquireRequest, Draft, TakeService, Taking, Target } from './take.service.js';
 import type { RefusalService } from './usage/refusal.service.js';
-
-export interface AcquireRequest {
-  readonly entityId: string;
-  readonly resource: string;
-  readonly consume: readonly Consumption[];
-  readonly limits?: readonly LimitRequest[] | null | undefined;
-  readonly requestId?: string | null | undefined;
-  /** How long slots of concurrency limits are held unless they are renewed. */
-  readonly ttlSecs?: number | null | undefined;
-}
 
 export interface Lease {
   readonly kind: 'Lease';
@@ -66,44 +55,52 @@ export interface LimitParts {
   readonly metrics: Metrics;
 }
 
-/** One lease in the making. */
-interface Draft {
-  readonly orgId: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly request: AcquireRequest;
-  readonly slotUntilMs: number;
-  readonly expiresAtMs: number;
-}
-
 const defaultSlotSecs = 60;
+const maxRequests = 8;
 
 export class LimitService {
   constructor(private readonly parts: LimitParts) {}
 
-  /** Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. */
-  async acquire(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
+  /**
+   * Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. `unchecked` is set
+   * if the caller's token could not be checked: then nothing is taken, and only the policy ALLOW lets it through.
+   */
+  async acquire(orgId: string, request: AcquireRequest, unchecked?: GatewayError): Promise<Lease | RateLimited> {
     refuseAny(acquireIssues(request, 'input'));
     try {
+      if (unchecked) throw unchecked;
       const result = await this.decide(orgId, request);
       this.parts.metrics.acquires.inc({ outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted' });
       return result;
     } catch (error) {
-      // Too many callers are no outage: or a tenant could flood its way past its own limits.
-      const isAway = error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE' && !(error instanceof Overloaded);
-      if (!isAway || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
-      this.parts.metrics.acquires.inc({ outcome: 'degraded' });
-      return this.leaseOf({ ...this.handleOf(this.draft(orgId, '', 'none', request), []), degraded: true }, [], false);
+      if (!isOutage(error) || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
+      return this.letThrough(orgId, request);
     }
+  }
+
+  /** A lease that holds nothing. What is not valid by the limits as last known is let through by no policy. */
+  private letThrough(orgId: string, request: AcquireRequest): Lease {
+    const { namespaces, resolution, takes, metrics } = this.parts;
+    const { entityId, resource } = request;
+    const namespace = namespaces.lastKnown(orgId);
+    const path = namespace === undefined ? undefined : resolution.lastPath(namespace, entityId, resource);
+    const draft = this.draft(orgId, namespace ?? '', 'none', request);
+    if (path || request.limits) takes.judgeAll(draft, path ?? unknownPath(entityId), 'input.consume');
+    metrics.acquires.inc({ outcome: 'degraded' });
+    return this.leaseOf({ ...this.handleOf({ ...draft, namespace: '' }, []), degraded: true }, [], false);
   }
 
   /** Takes for several requests: all of them or none. */
   async acquireAll(orgId: string, requests: readonly AcquireRequest[]): Promise<{ readonly kind: 'Leases'; readonly leases: readonly Lease[] } | RateLimited> {
-    refuseAny(requests.flatMap((request, i) => acquireIssues(request, `input.requests.${i}`)));
+    refuseAny(
+      isWholeWithin(requests.length, 1, maxRequests)
+        ? requests.flatMap((request, i) => acquireIssues(request, `input.requests.${i}`))
+        : [{ path: 'input.requests', message: `must have 1 to ${maxRequests} requests` }],
+    );
     const { namespaces, takes, metrics } = this.parts;
     const namespace = await namespaces.of(orgId);
     const drafts = requests.map((request) => this.draft(orgId, namespace, `l-${newUuid()}`, request));
-    const asked = await Promise.all(drafts.map((draft, i) => this.targetsOf(draft, `input.requests.${i}.consume`)));
+    const asked = await Promise.all(drafts.map((draft, i) => takes.targets(draft, `input.requests.${i}.consume`)));
     const taking = await takes.take(asked.flat());
     metrics.acquires.inc({ outcome: taking.kind === 'short' ? 'refused' : 'granted' }, requests.length);
     if (taking.kind === 'short') return this.refused(taking);
@@ -120,8 +117,8 @@ export class LimitService {
   /** What an acquire would find; nothing is taken. A bucket under other limits than those in force is stamped, so that what is promised is kept. */
   async availability(orgId: string, request: Pick<AcquireRequest, 'entityId' | 'resource' | 'consume'>): Promise<Availability> {
     refuseAny([...entityIssues(request.entityId, 'entityId'), ...resourceIssues(request.resource, 'resource'), ...consumeIssues(request.consume, 'consume')]);
-    const { buckets, namespaces, clock } = this.parts;
-    const targets = await this.targetsOf(this.draft(orgId, await namespaces.of(orgId), 'none', request), 'consume');
+    const { buckets, namespaces, takes, clock } = this.parts;
+    const targets = await takes.targets(this.draft(orgId, await namespaces.of(orgId), 'none', request), 'consume');
     const found = await Promise.all(
       targets.map(async ({ bucket, set, mayExpire }) => {
         const shards = await buckets.load(bucket);
@@ -142,7 +139,7 @@ export class LimitService {
     const namespace = await namespaces.of(orgId);
     if (request.requestId) return this.acquireOnce(this.draft(orgId, namespace, `r-${request.requestId}`, request), request.requestId);
     const draft = this.draft(orgId, namespace, `l-${newUuid()}`, request);
-    const targets = await this.targetsOf(draft, 'input.consume');
+    const targets = await takes.targets(draft, 'input.consume');
     const lately = this.refusedLately(targets);
     if (lately) return lately;
     const [child, parent] = targets as [Target, Target?];
@@ -175,7 +172,7 @@ export class LimitService {
   /** Takes, and writes the lease with it; or finds the lease that was written first. */
   private async takeOnce(draft: Draft, attempt: Pick<FirstLease, 'requestHash' | 'nonce'>): Promise<Lease | RateLimited | FirstLease> {
     const { leases, takes, clock } = this.parts;
-    const taking = await takes.takeWith(await this.targetsOf(draft, 'input.consume'), () => ({
+    const taking = await takes.takeWith(await takes.targets(draft, 'input.consume'), () => ({
       name: `${draft.namespace} ${draft.name}`,
       draft: (results) => leases.first({ handle: this.handleOf(draft, results.flatMap(holdings)), ...attempt }, clock.nowMs()),
     }));
@@ -198,38 +195,6 @@ export class LimitService {
     const atMs = this.parts.clock.nowMs();
     const statuses = entities.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
     return this.leaseOf(handle, statuses, nonce !== attempt.nonce);
-  }
-
-  private async targetsOf(draft: Draft, at: string): Promise<Target[]> {
-    const { resolution } = this.parts;
-    const { orgId, namespace, request } = draft;
-    const { entityId, resource } = request;
-    const path = await resolution.path(orgId, namespace, entityId, resource);
-    try {
-      return this.judge(draft, path, at);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
-      const fresh = await resolution.pathFresh(orgId, namespace, entityId, resource).catch(() => {
-        // Without the store its refusal stands: what is not valid is let through by no policy.
-        throw error;
-      });
-      return this.judge(draft, fresh, at);
-    }
-  }
-
-  private judge({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string): Target[] {
-    const { takes } = this.parts;
-    const { entityId, resource, consume, limits } = request;
-    const brought = limits ? { brought: limitSet(limits.map(completeLimit)) } : {};
-    const slot = { lease: slotName(name), untilMs: slotUntilMs };
-    const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
-    const child = takes.judge({ orgId, bucket: bucketOf(entityId, limits != null), consume, isParent: false, at, slot, ...brought }, resolved);
-    if (!parent) return [child];
-    // A parent's bucket is shared by all its children: what one of them brings along counts there only where nothing is set.
-    const isBrought = limits != null && !parent.resolved.set;
-    const asked = { orgId, bucket: bucketOf(parent.entityId, isBrought), consume, isParent: true, at, slot, ...(isBrought ? brought : {}) };
-    return [child, takes.judge(asked, parent.resolved)];
   }
 
   /** The refusal, where one of the buckets has refused the like of this a moment ago. */
@@ -281,6 +246,8 @@ export class LimitService {
 /** The shards as they are under these limits: as a first acquire would make them, or a stamp. */
 const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): readonly Shard[] =>
   found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
+
+const unknownPath = (entityId: string): TakePath => ({ entityId, resolved: { onUnavailable: 'ALLOW', isOwn: false }, follows: [] });
 
 const holdings = (result: { readonly kind: string }): readonly Holding[] => (result.kind === 'take' ? (result as Taken).holdings : []);
 

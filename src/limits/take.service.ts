@@ -1,14 +1,34 @@
-import { badInput, Overloaded, refuseAny } from '../lib/errors.js';
+import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import type { Amounts } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
 import type { PartResult, Rider, Sight, Taken } from './buckets/operation.js';
 import type { HoldingMove, Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
-import { movesAll } from './lease.js';
-import type { ResolutionService, Resolved } from './levels/resolution.service.js';
-import { amountsOf, type Consumption, costIssues, type LimitSet } from './limit.js';
+import { movesAll, slotName } from './lease.js';
+import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
+import { amountsOf, type Consumption, completeLimit, costIssues, type LimitRequest, type LimitSet, limitSet } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
+
+export interface AcquireRequest {
+  readonly entityId: string;
+  readonly resource: string;
+  readonly consume: readonly Consumption[];
+  readonly limits?: readonly LimitRequest[] | null | undefined;
+  readonly requestId?: string | null | undefined;
+  /** How long slots of concurrency limits are held unless they are renewed. */
+  readonly ttlSecs?: number | null | undefined;
+}
+
+/** One lease in the making. */
+export interface Draft {
+  readonly orgId: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly request: AcquireRequest;
+  readonly slotUntilMs: number;
+  readonly expiresAtMs: number;
+}
 
 /** What is asked of one bucket. */
 export interface Ask {
@@ -47,8 +67,40 @@ export interface TakeParts {
 export class TakeService {
   constructor(private readonly parts: TakeParts) {}
 
+  /** The buckets that a lease takes from, judged by the limits in force; `at` is where in the input the amounts stand. */
+  async targets(draft: Draft, at: string): Promise<Target[]> {
+    const { resolution } = this.parts;
+    const { orgId, namespace, request } = draft;
+    const path = await resolution.path(orgId, namespace, request.entityId, request.resource);
+    try {
+      return this.judgeAll(draft, path, at);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
+      const fresh = await resolution.pathFresh(orgId, namespace, request.entityId, request.resource).catch(() => {
+        // Without the store its refusal stands: what is not valid is let through by no policy.
+        throw error;
+      });
+      return this.judgeAll(draft, fresh, at);
+    }
+  }
+
+  judgeAll({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string): Target[] {
+    const { entityId, resource, consume, limits } = request;
+    const brought = limits ? { brought: limitSet(limits.map(completeLimit)) } : {};
+    const slot = { lease: slotName(name), untilMs: slotUntilMs };
+    const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
+    const isBrought = 'brought' in brought;
+    const child = this.judge({ orgId, bucket: bucketOf(entityId, isBrought), consume, isParent: false, at, slot, ...brought }, resolved);
+    if (!parent) return [child];
+    // A parent's bucket is shared by all its children: what one of them brings along counts there only where nothing is set.
+    const isBroughtThere = isBrought && !parent.resolved.set;
+    const asked = { orgId, bucket: bucketOf(parent.entityId, isBroughtThere), consume, isParent: true, at, slot, ...(isBroughtThere ? brought : {}) };
+    return [child, this.judge(asked, parent.resolved)];
+  }
+
   /** Judges what is asked by the limits in force. */
-  judge(ask: Ask, { set, isOwn }: Resolved): Target {
+  private judge(ask: Ask, { set, isOwn }: Resolved): Target {
     const limits = ask.brought ?? set;
     if (!limits) throw noLimits(ask);
     const names = new Set(limits.limits.map(({ name }) => name));

@@ -13,7 +13,7 @@ const attempts = 5;
 export interface LifecycleDeps {
   readonly store: LifecycleStore;
   readonly orgs: OrgStore;
-  readonly clients: Pick<ClientService, 'listForDeletion' | 'draftEnd'>;
+  readonly clients: Pick<ClientService, 'listForDeletion' | 'draftEnd' | 'noteEnd'>;
   readonly sessions: Pick<SessionService, 'draftVersionChange' | 'noticeVersionChange'>;
   readonly audit: AuditService;
   readonly clock: Clock;
@@ -57,7 +57,10 @@ export class LifecycleService {
         audit.draft({ orgId, actor, action: 'app_deleted', entityId: appEntity(appId), details: { name: app.name, clients: further.length + 1 } }),
       ];
       const refs = further.map(({ ref: of }) => of);
-      if (await store.deleteApp(app, refs, clock.nowMs(), drafts)) return sessions.noticeVersionChange();
+      if (!(await store.deleteApp(app, refs, clock.nowMs(), drafts))) continue;
+      clients.noteEnd(clientId, generation + 1);
+      for (const client of further) clients.noteEnd(client.clientId);
+      return sessions.noticeVersionChange();
     }
     throw unavailable('this app is being changed by many at once: try again');
   }

@@ -126,9 +126,11 @@ export class OrgService implements Tenants {
     const [org] = await this.recallOrgs([orgId]);
     const [app] = appId === undefined ? [] : await this.recallApps([{ orgId, appId }]);
     if (!org || (appId !== undefined && !app)) return new GatewayError('UNAUTHENTICATED', 'the org or app of this credential does not exist any more');
-    if (org.suspendedAt) return new GatewayError('FORBIDDEN', 'the org is suspended: ask the operator of the platform to resume it');
-    if (app?.suspendedAt) return new GatewayError('FORBIDDEN', 'the app is suspended: ask its org to resume it');
-    return undefined;
+    return suspension(org, app);
+  }
+
+  lastRefusal({ orgId, appId }: { readonly orgId: string; readonly appId?: string }): GatewayError | undefined {
+    return suspension(this.orgs.get(orgId)?.value, this.apps.get(`${orgId} ${appId}`)?.value);
   }
 
   /** Registers an org and hands out the token for its first secret: all of it or nothing. */
@@ -280,4 +282,10 @@ function ownSettings(input: Nullable<Settings>): Partial<Settings> {
 /** Absent keeps, null drops, a value replaces. */
 function mergedSettings(own: Partial<Settings>, changes: Nullable<Settings>): Partial<Settings> {
   return withoutNull(Object.fromEntries(inheritable.map((field) => [field, changes[field] === undefined ? own[field] : changes[field]]))) as Partial<Settings>;
+}
+
+function suspension(org: Org | undefined, app: AppRecord | undefined): GatewayError | undefined {
+  if (org?.suspendedAt) return new GatewayError('FORBIDDEN', 'the org is suspended: ask the operator of the platform to resume it');
+  if (app?.suspendedAt) return new GatewayError('FORBIDDEN', 'the app is suspended: ask its org to resume it');
+  return undefined;
 }

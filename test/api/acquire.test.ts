@@ -259,16 +259,24 @@ describe('a refusal', () => {
     });
   });
 
-  it('says in headers when to come back and which limit was hit', async () => {
+  it('says in headers when to come back and how every limit stands, on a grant too', async () => {
     const place = await newPlace([rpm(10, { burst: 20, refillAmount: 5 }), { name: 'tpm', capacity: 60, refillPeriodSecs: 60 }]);
+    const names = ['retry-after', 'ratelimit', 'ratelimit-policy'];
     const first = await app.admin.send(op.AcquireDocument, { input: inputOf(place, { rpm: 20, tpm: 1 }) });
-    expect(['retry-after', 'ratelimit', 'ratelimit-policy'].map((name) => first.headers.get(name))).toEqual([null, null, null]);
+    const policy = '"rpm";q=5;w=60, "tpm";q=60;w=60';
+    expect(names.map((name) => first.headers.get(name))).toEqual([null, '"rpm";r=0;t=240, "tpm";r=59;t=1', policy]);
     app.clock.advance(1);
     const { status, headers, errors, data } = await app.admin.send(op.AcquireDocument, { input: inputOf(place, { rpm: 1, tpm: 1 }) });
     expect([status, errors, data?.acquire.__typename]).toEqual([200, undefined, 'RateLimited']);
-    expect(headers.get('retry-after')).toBe('12');
-    expect(headers.get('ratelimit')).toBe('"rpm";r=0;t=12');
-    expect(headers.get('ratelimit-policy')).toBe('"rpm";q=5;w=60');
+    expect(names.map((name) => headers.get(name))).toEqual(['12', '"rpm";r=0;t=12, "tpm";r=59;t=1', policy]);
+  });
+
+  it('keeps the headers of a refusal when the same operation is granted something later', async () => {
+    const place = await newPlace([rpm(10)]);
+    const both = 'mutation ($a: AcquireInput!, $b: AcquireInput!) { a: acquire(input: $a) { __typename } b: acquire(input: $b) { __typename } }';
+    await granted(place, { rpm: 10 });
+    const { headers } = await app.admin.send(both, { a: inputOf(place, { rpm: 1 }), b: inputOf({ ...place, entityId: 'user-2' }, { rpm: 1 }) });
+    expect([headers.get('retry-after'), headers.get('ratelimit')]).toEqual(['7', '"rpm";r=0;t=7']);
   });
 });
 
@@ -583,7 +591,8 @@ describe('a request id', () => {
     const requestId = randomUUID();
     const { leaseId } = await granted(place, { rpm: 4 }, { requestId });
     await release(leaseId);
-    for (const on of [app, other]) expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(place, { rpm: 4 }, { requestId }) })).toBe('LEASE_EXPIRED');
+    for (const on of [app, other])
+      expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(place, { rpm: 4 }, { requestId }) })).toBe('LEASE_EXPIRED');
     expect(await left(place)).toBe(10);
   });
 
@@ -845,7 +854,12 @@ describe('availability', () => {
       { limit: { name: 'rpm', capacity: 5 }, available: 5 },
       { limit: { name: 'tpm', capacity: 2 }, available: 2 },
     ]);
-    expect(await bucketOf(place)).toMatchObject({ limits: [{ limit: { capacity: 5 }, available: 5, totalConsumed: 1 }, { limit: { capacity: 2 }, available: 2 }] });
+    expect(await bucketOf(place)).toMatchObject({
+      limits: [
+        { limit: { capacity: 5 }, available: 5, totalConsumed: 1 },
+        { limit: { capacity: 2 }, available: 2 },
+      ],
+    });
   });
 
   it('refuses what an acquire refuses, naming its own arguments', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import type { Item, Key } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
+import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import { refusalIndexKeys, refusalKey } from '../../src/limits/limiter-keys.js';
 import { maxWritesPerFlush } from '../../src/limits/usage/refusal.service.js';
 import { RefusalStore } from '../../src/limits/usage/refusal.store.js';
@@ -9,7 +10,6 @@ import { maxTallies } from '../../src/limits/usage/refusals.js';
 import { maxTopItems } from '../../src/limits/usage/usage.service.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
-import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import * as op from '../support/operations.js';
 import { dayMs, hourMs, newTenant, noonClock } from '../worker/costs.js';
 

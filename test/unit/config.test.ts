@@ -57,6 +57,7 @@ describe('loadConfig', () => {
       principalRps: 5000,
       principalConcurrency: 512,
       trustProxy: false,
+      readyWhenDegraded: false,
       logLevel: 'info',
       store: { tablePrefix: 'tollgate_' },
     });
@@ -95,6 +96,7 @@ describe('loadConfig', () => {
       PRINCIPAL_RPS: '0',
       PRINCIPAL_CONCURRENCY: '0',
       TRUST_PROXY: 'on',
+      READY_WHEN_DEGRADED: 'on',
       LOG_LEVEL: 'silent',
     });
     expect(config).toMatchObject({
@@ -109,6 +111,7 @@ describe('loadConfig', () => {
       principalRps: 0,
       principalConcurrency: 0,
       trustProxy: true,
+      readyWhenDegraded: true,
       logLevel: 'silent',
     });
   });
@@ -222,6 +225,7 @@ describe('loadConfig', () => {
     ['BCRYPT_COST', '16', 'must be a whole number from 4 to 15'],
     ['PRINCIPAL_RPS', '1e3', 'must be a whole number'],
     ['TRUST_PROXY', 'yes', 'must be true or false'],
+    ['READY_WHEN_DEGRADED', 'yes', 'must be true or false'],
     ['LOG_LEVEL', 'INFO', 'must be trace'],
     ['NODE_ENV', 'staging', 'must be development, production or test'],
     ['TABLE_PREFIX', 'a'.repeat(65), 'at most 64'],

@@ -178,7 +178,10 @@ describe('the keys of the project', () => {
   );
   const tallyId = fc.oneof(fc.constantFrom('0', 'r-0'), fc.stringMatching(/^[A-Za-z0-9_-]{8}$/));
   const hour = fc.oneof(fc.constantFrom(500_000, 500_001), fc.nat({ max: 2_000_000 }));
-  const shardId = fc.record({ namespace, entityId, resource, shard: fc.nat({ max: 31 }), isOwn: fc.constant(true as const) }, { requiredKeys: ['namespace', 'entityId', 'resource', 'shard'] });
+  const shardId = fc.record(
+    { namespace, entityId, resource, shard: fc.nat({ max: 31 }), isOwn: fc.constant(true as const) },
+    { requiredKeys: ['namespace', 'entityId', 'resource', 'shard'] },
+  );
   const bucketId = fc.record({ namespace, entityId, resource });
   const birth = fc.stringMatching(/^[A-Za-z0-9_-]{8}$/);
   const place: fc.Arbitrary<ConfigPlace> = fc.oneof(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { refusalHeaders } from '../../src/graphql/errors.js';
+import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/graphql/limit-headers.js';
 import { afterStep, availableMilli, emptyLimit, fullAtMs, fullLimit, type LimitState, retryAfterMs, stepOf } from '../../src/limits/buckets/bucket.js';
 import {
   availableAcross,
@@ -654,18 +654,44 @@ describe('a refusal', () => {
   it.each(of<{ retry_after_seconds: number }, string>('retryAfterHeader'))(
     'says in its header what %s says',
     (_, { retry_after_seconds: retryAfterSecs }, expected) => {
-      expect(refusalHeaders({ retryAfterSecs, violations: [status({ retryAfterSecs })] })['retry-after']).toBe(expected);
+      expect(limitStatusHeaders({ entityId: 'u', retryAfterSecs, statuses: [status({ retryAfterSecs })] })['retry-after']).toBe(expected);
     },
   );
 
-  it('names the limit that takes longest, and never less than nothing', () => {
-    const violations = [status({ retryAfterSecs: 2 }), status({ limit: tpm, available: -7, retryAfterSecs: 30.5 }), status({ retryAfterSecs: 3 })];
-    expect(refusalHeaders({ retryAfterSecs: 30.5, violations })).toEqual({
+  it('names the limit that takes longest first, and never less than nothing', () => {
+    const statuses = [
+      status({ available: 10, exceeded: false, retryAfterSecs: 0 }),
+      status({ limit: tpm, available: -7, retryAfterSecs: 30.5 }),
+      status({ entityId: 'p', retryAfterSecs: 3 }),
+    ];
+    expect(limitStatusHeaders({ entityId: 'u', retryAfterSecs: 30.5, statuses })).toEqual({
       'retry-after': '31',
-      ratelimit: '"tpm";r=0;t=31',
-      'ratelimit-policy': '"tpm";q=500;w=60',
+      ratelimit: '"tpm";r=0;t=31, "parent:rpm";r=0;t=4, "rpm";r=10;t=54',
+      'ratelimit-policy': '"tpm";q=500;w=60, "parent:rpm";q=100;w=60, "rpm";q=100;w=60',
     });
-    expect(refusalHeaders({ retryAfterSecs: 1, violations: [] })).toEqual({});
+    expect(limitStatusHeaders({ entityId: 'u', retryAfterSecs: 1, statuses: [] })).toEqual({ 'retry-after': '2' });
+  });
+
+  it('says of a grant how much is left and when the limit is full again, the emptiest limit first', () => {
+    const free = { exceeded: false, retryAfterSecs: 0 };
+    const statuses = [status({ ...free, available: 91 }), status({ ...free, limit: tpm, available: 100 })];
+    expect(limitStatusHeaders({ entityId: 'u', statuses })).toEqual({
+      ratelimit: '"tpm";r=100;t=228, "rpm";r=91;t=6',
+      'ratelimit-policy': '"tpm";q=500;w=60, "rpm";q=100;w=60',
+    });
+    expect(limitStatusHeaders({ entityId: 'u', statuses: [] })).toEqual({});
+  });
+
+  it('keeps to the integers of structured fields and to a bounded header', () => {
+    const most = { capacity: 1e15, burst: 1e15, refillAmount: 1e15, refillPeriodSecs: 1e9 };
+    const long = (at: number) =>
+      status({ entityId: at < 10 ? 'u' : 'p', limit: { name: `${'x'.repeat(62)}${at}`, ...most }, available: 1e15, exceeded: false });
+    const headers = limitStatusHeaders({ entityId: 'u', statuses: Array.from({ length: 20 }, (_, at) => long(10 + at)) });
+    const [limits = [], policies = []] = [headers.ratelimit, headers['ratelimit-policy']].map((header) => header?.split(', '));
+    expect([limits.length, policies.length]).toEqual([9, 9]);
+    for (const header of [headers.ratelimit, headers['ratelimit-policy']]) expect(header?.length).toBeLessThanOrEqual(maxLimitHeaderChars);
+    expect(limits[0]).toBe(`"parent:${'x'.repeat(62)}10";r=999999999999999;t=0`);
+    expect(policies[0]).toBe(`"parent:${'x'.repeat(62)}10";q=999999999999999;w=1000000000`);
   });
 });
 

@@ -205,7 +205,14 @@ describe('tidying', () => {
     });
     const mark = () => store.get('limiter', taskKey('tidy-buckets'), { consistent: true });
     const registry = new BucketRegistry(real, clock, { maxWaiting: 0, log: silentLog });
-    await new LimitRollup({ buckets, registry, namespaces: new NamespaceStore(store), tasks: new TaskStore(store, 'one'), clock, log: silentLog }).tidyBuckets();
+    await new LimitRollup({
+      buckets,
+      registry,
+      namespaces: new NamespaceStore(store),
+      tasks: new TaskStore(store, 'one'),
+      clock,
+      log: silentLog,
+    }).tidyBuckets();
     expect(visited).toEqual([...visited].sort());
     expect(visited).toHaveLength(3);
     expect(await mark()).toMatchObject({ worker: 'another', after: visited[1] });

@@ -43,6 +43,11 @@ export class NamespaceService {
     return namespace;
   }
 
+  /** The org's namespace as last known to this process, however old. Never reads. */
+  lastKnown(orgId: string): string | undefined {
+    return this.known.get(orgId);
+  }
+
   /** For the transaction of what must not be lost to a purge through another gateway. */
   draftCheck(orgId: string, namespace: string): Draft {
     return this.parts.store.draftCheck(orgId, namespace);

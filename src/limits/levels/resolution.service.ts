@@ -92,6 +92,12 @@ export class ResolutionService {
     return path;
   }
 
+  /** The path as last known, however old; undefined if nothing is known, or if it was changed here since. Never reads. */
+  lastPath(namespace: string, entityId: string, resource: string): TakePath | undefined {
+    const remembered = this.paths.get(`${namespace} ${entityId} ${resource}`);
+    return remembered?.generation === this.generationOf(namespace) ? remembered.value : undefined;
+  }
+
   /** The same, with limits as the store has them now. */
   async pathFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
     const { parent } = await this.path(orgId, namespace, entityId, resource);

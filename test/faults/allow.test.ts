@@ -1,0 +1,247 @@
+import { createContext } from '../../src/graphql/context.js';
+import { clientViewer } from '../../src/identity/viewer.js';
+import { unavailable } from '../../src/lib/errors.js';
+import { LimitResolver } from '../../src/limits/limit.resolver.js';
+import { type Caller, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import * as op from '../support/operations.js';
+import { until } from '../support/until.js';
+import { untilWell } from './harness.js';
+
+type Org = Client & { readonly orgId: string };
+
+/** Longer than what is known of revocations is trusted. */
+const outageMs = 10_000;
+const rpm: op.LimitInput = { name: 'rpm', capacity: 100, refillPeriodSecs: 3600 };
+const input = (amount = 1, limit = 'rpm'): op.AcquireInput => ({ entityId: 'user-1', resource: 'api', consume: [{ limit, amount }] });
+const whoAmI = '{ me { kind } }';
+const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
+
+let proxy: FaultProxy;
+let app: TestApp;
+beforeAll(async () => {
+  proxy = await startFaultProxy(testEndpoint());
+  app = await startTestApp({ endpoint: proxy.endpoint });
+});
+afterEach(async () => {
+  proxy.clear();
+  await untilWell(10_000, () => app.admin.ask(op.OrgsDocument, {}));
+});
+afterAll(async () => {
+  await app.stop();
+  app.tableAdmin.client.destroy();
+  await proxy.stop();
+});
+
+/** An org whose limits this gateway has seen in use. */
+async function orgWith(onUnavailable: op.OnUnavailable): Promise<Org> {
+  const org = await newOrg(app);
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: org.orgId, level: 'SYSTEM', limits: [rpm], onUnavailable } });
+  await taken(org.caller);
+  return org;
+}
+
+async function taken(caller: Caller, amount = 1) {
+  const { acquire } = await caller.ask(op.AcquireDocument, { input: input(amount) });
+  if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
+  return acquire;
+}
+
+const logIn = async ({ clientId, clientSecret }: Client) => (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken;
+const newToken = async (client: Client): Promise<string> => (await logIn(client)).accessToken;
+
+/** The store goes away, and the gateway has not heard from it for longer than it trusts what it knows. */
+async function loseStore(): Promise<void> {
+  const polls = proxy.inject({ fault: 'refuse', table: 'revoked_tokens' });
+  proxy.inject({ fault: 'refuse' });
+  await until('the gateway asks for revocations', () => polls.hits > 0);
+  // Past the deadline of that call too: nobody has to wait for it.
+  app.clock.age(outageMs);
+  await until('the gateway has noticed', () => app.gateway.services.revocationFeed.isStoreAway);
+}
+
+async function post(path: string, body: object, accessToken: string): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` };
+  const response = await fetch(`${app.origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+const adjusting = (leaseId: string) => ({ leaseId, adjust: [{ limit: 'rpm', amount: 5 }] });
+const codeOf = async (caller: Caller, amount?: number, limit?: string) => caller.codeOf(op.AcquireDocument, { input: input(amount, limit) });
+
+describe('with the store away and the policy ALLOW', () => {
+  it('a token that this gateway has verified before, and one that it has not, get leases that take nothing', async () => {
+    const org = await orgWith('ALLOW');
+    const chat = await newApp(app, org);
+    const unseen = await newToken(org);
+    await loseStore();
+    const asked = proxy.calls.length;
+    for (const caller of [org.caller, app.as(unseen), chat.caller]) {
+      const { leaseId, ...lease } = await taken(caller);
+      expect(lease).toMatchObject({ degraded: true, replayed: false, statuses: [] });
+      const nothing = { leaseId, replayed: false, statuses: [] };
+      expect((await caller.ask(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).adjustLease).toEqual(nothing);
+      expect((await caller.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toEqual(nothing);
+    }
+    const plain = await post('/v1/acquire', input(), unseen);
+    const { leaseId } = plain.body as { leaseId: string };
+    expect([plain.status, plain.body, plain.headers.get('ratelimit')]).toEqual([200, expect.objectContaining({ degraded: true }), null]);
+    expect((await post('/v1/adjust', adjusting(leaseId), unseen)).status).toBe(200);
+    expect((await post('/v1/release', { leaseId }, unseen)).status).toBe(200);
+    expect(proxy.calls.slice(asked).filter(({ tables }) => tables.some((table) => table.endsWith('limiter')))).toEqual([]);
+
+    proxy.clear();
+    await untilWell(10_000, async () => expect(await taken(org.caller, 0)).toMatchObject({ degraded: false }));
+    expect((await taken(org.caller, 0)).statuses).toMatchObject([{ available: 99 }]);
+  });
+
+  it('what is not valid by the limits as last known stays refused', async () => {
+    const org = await orgWith('ALLOW');
+    await loseStore();
+    const limits = [{ name: 'own', capacity: 5, refillPeriodSecs: 60 }];
+    for (const caller of [org.caller, app.admin]) {
+      const at = caller === app.admin ? { orgId: org.orgId } : {};
+      for (const wrong of [input(1, 'none'), input(101), input(-1), { ...input(6, 'own'), limits }, { ...input(6, 'own'), limits, entityId: 'unseen' }])
+        expect(await caller.codeOf(op.AcquireDocument, { input: { ...wrong, ...at } })).toBe('BAD_USER_INPUT');
+      const { acquire } = await caller.ask(op.AcquireDocument, { input: { ...input(100), ...at } });
+      expect(acquire).toMatchObject({ degraded: true });
+    }
+    const { leaseId } = await taken(org.caller);
+    const negative = { leaseId, adjust: [{ limit: 'rpm', amount: 0.5 }] };
+    expect((await post('/v1/adjust', negative, org.accessToken)).status).toBe(400);
+    expect((await post('/v1/acquire', input(101), org.accessToken)).status).toBe(400);
+  });
+
+  it('a lease that holds something is neither adjusted nor released', async () => {
+    const org = await orgWith('ALLOW');
+    const { leaseId } = await taken(org.caller, 10);
+    await loseStore();
+    expect(await org.caller.codeOf(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).toBe('SERVICE_UNAVAILABLE');
+    expect(await org.caller.codeOf(op.ReleaseLeaseDocument, { leaseId })).toBe('SERVICE_UNAVAILABLE');
+    expect([(await post('/v1/adjust', adjusting(leaseId), org.accessToken)).status, (await post('/v1/release', { leaseId }, org.accessToken)).status]).toEqual([
+      503, 503,
+    ]);
+  });
+
+  it('every other operation is refused as before, alone or beside an acquire', async () => {
+    const org = await orgWith('ALLOW');
+    await loseStore();
+    const documents = [
+      whoAmI,
+      '{ __typename }',
+      '{ availability(entityId: "user-1", resource: "api") { retryAfterSecs } }',
+      'mutation { purgeLimiter }',
+      'mutation { issueToken(input: { clientId: "x", clientSecret: "y" }) { accessToken } }',
+      'mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } purgeLimiter }',
+      'mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } ... { purgeLimiter } }',
+    ];
+    for (const document of documents) {
+      const { status, errors } = await org.caller.send(document, document.includes('$input') ? { input: input() } : {});
+      expect([status, errors]).toMatchObject([503, [{ message: expect.stringContaining('revocations cannot be checked'), extensions: away }]]);
+    }
+    expect((await org.caller.subscribeOnce('subscription { quotaAlerts { id } }', {})).errors).toMatchObject([{ extensions: away }]);
+    expect(await post('/v1/check', { entityId: 'user-1', resource: 'api' }, org.accessToken)).toMatchObject({ status: 503, body: { error: away } });
+  });
+
+  it('a token that this gateway knows to be revoked, forged or expired is refused', async () => {
+    const org = await orgWith('ALLOW');
+    const [revoked, shown] = [await newToken(org), await newToken(org)];
+    await org.caller.ask(op.RevokeTokenDocument, { token: revoked });
+    await org.caller.ask(op.RevokeTokenDocument, { token: shown });
+    expect(await codeOf(app.as(shown))).toBe('UNAUTHENTICATED');
+    const family = await logIn(org);
+    await org.caller.ask(op.RevokeTokenDocument, { token: family.refreshToken });
+    const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Second' } });
+    const second = await logInWith(app, createClient.secretRetrieval.token);
+    await app.admin.ask(op.DeleteClientDocument, { orgId: org.orgId, clientId: second.clientId });
+    const chat = await newApp(app, org);
+    await app.admin.ask(op.DeleteAppDocument, { orgId: org.orgId, appId: chat.appId });
+    const rotated = await newApp(app, org, 'rotated');
+    const { rotateCredentials } = await app.admin.ask(op.RotateCredentialsDocument, {
+      input: { orgId: org.orgId, clientId: rotated.clientId, graceHours: 0 },
+    });
+    await app.anonymous.ask(op.RetrieveSecretDocument, { token: rotateCredentials.secretRetrieval.token });
+    const [header, payload] = org.accessToken.split('.');
+    const forged = `${header}.${payload}.${shown.split('.')[2]}`;
+    await loseStore();
+    for (const token of [revoked, shown, family.accessToken, second.accessToken, chat.accessToken, rotated.accessToken, forged])
+      expect(await codeOf(app.as(token))).toBe('UNAUTHENTICATED');
+    expect((await taken(org.caller)).degraded).toBe(true);
+    app.clock.advance(3_600_000);
+    expect(await codeOf(org.caller)).toBe('UNAUTHENTICATED');
+  });
+
+  it('a client that may change nothing, and a tenant that is suspended, stay refused', async () => {
+    const org = await orgWith('ALLOW');
+    const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Reader', role: 'READ' } });
+    const reader = await logInWith(app, createClient.secretRetrieval.token);
+    const suspended = await orgWith('ALLOW');
+    await app.admin.ask(op.SuspendOrgDocument, { orgId: suspended.orgId });
+    expect(await codeOf(suspended.caller)).toBe('FORBIDDEN');
+    const unseen = reader.accessToken;
+    await loseStore();
+    expect([await codeOf(app.as(unseen)), await codeOf(suspended.caller)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  });
+
+  it('a token that could not be checked changes nothing, even if the store answers again meanwhile', async () => {
+    const org = await orgWith('ALLOW');
+    const { leaseId } = await taken(org.caller, 10);
+    const { services } = app.gateway;
+    const cause = unavailable('the store did not answer');
+    const claims = await services.sessions.verify(org.accessToken);
+    const context = createContext(services, { viewer: clientViewer(claims, cause), requestId: 'r', address: '127.0.0.1' });
+    const resolver = new LimitResolver();
+    expect(await resolver.acquire({ entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 10 }] }, context)).toMatchObject({ degraded: true });
+    expect(() => resolver.releaseLease(leaseId, context)).toThrow(cause);
+    expect(() => resolver.adjustLease(adjusting(leaseId), context)).toThrow(cause);
+    expect((await taken(org.caller, 0)).statuses).toMatchObject([{ available: 89 }]);
+  });
+
+  it('a gateway that was only too busy to ask the store lets nobody through', async () => {
+    const org = await orgWith('ALLOW');
+    for (let round = 0; round < 5; round++) {
+      app.clock.age(outageMs);
+      const { data, errors } = await org.caller.send(op.AcquireDocument, { input: input(0) });
+      // It may have asked in between.
+      if (errors) expect(errors).toMatchObject([{ extensions: away }]);
+      else expect(data?.acquire).toMatchObject({ degraded: false });
+    }
+  });
+});
+
+describe('with the store away and the policy BLOCK', () => {
+  it('a token that cannot be checked is refused everywhere', async () => {
+    const org = await orgWith('BLOCK');
+    const { leaseId } = await taken(org.caller);
+    await loseStore();
+    const { status, body } = await post('/v1/acquire', input(), org.accessToken);
+    expect([status, body]).toMatchObject([503, { error: { ...away, message: expect.stringContaining('revocations cannot be checked') } }]);
+    expect(await codeOf(org.caller)).toBe('SERVICE_UNAVAILABLE');
+    expect(await org.caller.codeOf(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).toBe('SERVICE_UNAVAILABLE');
+    expect(await org.caller.codeOf(op.ReleaseLeaseDocument, { leaseId: 'x'.repeat(64) })).toBe('SERVICE_UNAVAILABLE');
+  });
+});
+
+describe('/readyz with the store away', () => {
+  it('says no, or by READY_WHEN_DEGRADED that the gateway is degraded', async () => {
+    const tolerant = await app.another({ readyWhenDegraded: true });
+    try {
+      const ready = async (of: TestApp) => {
+        const response = await fetch(`${of.origin}/readyz`);
+        return [response.status, ((await response.json()) as { status: string }).status];
+      };
+      expect([await ready(app), await ready(tolerant)]).toEqual([
+        [200, 'ready'],
+        [200, 'ready'],
+      ]);
+      proxy.inject({ fault: 'refuse' });
+      expect([await ready(app), await ready(tolerant)]).toEqual([
+        [503, 'not ready'],
+        [200, 'degraded'],
+      ]);
+    } finally {
+      proxy.clear();
+      await tolerant.stop();
+    }
+  });
+});
