@@ -19,6 +19,7 @@ import { sweepExpired } from './dynamo/sweep.js';
 import { sdkTransport } from './dynamo/transport.js';
 import { ApiKeyService } from './identity/api-key.service.js';
 import { ApiKeyStore } from './identity/api-key.store.js';
+import { ChangeService } from './identity/change.service.js';
 import { ClientService } from './identity/client.service.js';
 import { ClientStore } from './identity/client.store.js';
 import { CredentialService } from './identity/credential.service.js';
@@ -51,6 +52,7 @@ import { LeaseStore } from './limits/lease.store.js';
 import { LimitConfigService } from './limits/levels/limit-config.service.js';
 import { LimitConfigStore } from './limits/levels/limit-config.store.js';
 import { ResolutionService } from './limits/levels/resolution.service.js';
+import { ResolutionStore } from './limits/levels/resolution.store.js';
 import { LimitService } from './limits/limit.service.js';
 import { LimitRollup } from './limits/usage/limit.rollup.js';
 import { ReportService } from './limits/usage/report.service.js';
@@ -282,7 +284,8 @@ export async function buildServices(
   const { usageDays } = config.retention;
   const bucketStore = new BucketStore(store, clock, { mostWaiting: config.submissionsWaiting, usageDays, log });
   const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, sessions, audit, clock });
-  const resolution = new ResolutionService({ configs: configStore, entities: entityStore, clock });
+  const changes = new ChangeService(revocations, feed);
+  const resolution = new ResolutionService({ store: new ResolutionStore(store), changes, clock });
   const takes = new TakeService({ buckets: bucketStore, resolution, clock });
   const apiKeyStore = new ApiKeyStore(store);
   const exists = async (orgId: string) => (await orgs.recallOrgs([orgId]))[0] !== undefined;
@@ -326,8 +329,8 @@ export async function buildServices(
     resolution,
     limits: new LimitService({ buckets: bucketStore, leases: leaseStore, takes, namespaces, resolution, sealer, clock, metrics }),
     leases: new LeaseService({ buckets: bucketStore, leases: leaseStore, namespaces, sealer, clock }),
-    limitConfigs: new LimitConfigService({ store: configStore, namespaces, resolution, audit }),
-    entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, resolution, audit, clock, usageDays }),
+    limitConfigs: new LimitConfigService({ store: configStore, namespaces, changes, audit, log }),
+    entities: new EntityService({ store: entityStore, configs: configStore, buckets: bucketStore, namespaces, changes, audit, clock, usageDays }),
     reports: new ReportService({ buckets: bucketStore, usage: new UsageStore(store), entities: entityStore, namespaces, clock, usageDays }),
     bucketStore,
     apiKeys,

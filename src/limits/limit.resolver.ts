@@ -6,6 +6,7 @@ import { notFound } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
+import { requireMayBringLimits } from './brought-limits.js';
 import type { LeaseHandle } from './lease.js';
 import type { LimitConfig, LimitLevel } from './levels/resolution.js';
 import {
@@ -53,9 +54,11 @@ export class LimitResolver {
   })
   async acquire(
     @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
-    @Ctx() { viewer, limits, limited }: Context,
+    @Ctx() { viewer, limits, orgs, limited }: Context,
   ) {
-    const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input);
+    const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
+    await requireMayBringLimits(viewer, input.limits, async () => (await orgs.recallOrgs([orgId]))[0]);
+    const result = await limits.acquire(orgId, input);
     if (result.kind === 'RateLimited') limited(result);
     return result;
   }

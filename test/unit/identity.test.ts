@@ -205,13 +205,13 @@ describe('secrets', () => {
 });
 
 describe('the revocation feed', () => {
-  const none = { version: 0, isOwn: false, purges: 0 };
+  const none = { counters: [], version: 0, isOwn: false, purges: 0 };
   /** When the sum of the versions was first read. */
   let seenMs: Map<number, number>;
   let changes: Changes[];
   let feed: RevocationFeed;
   beforeEach(async () => {
-    changes = [none, { version: 1, isOwn: false, purges: 3, lastPurged: otherOrgId }];
+    changes = [none, { counters: [], version: 1, isOwn: false, purges: 3, lastPurged: otherOrgId }];
     seenMs = new Map();
     const store = {
       changes: async () => {
@@ -228,7 +228,7 @@ describe('the revocation feed', () => {
 
   it('goes by a version of others only when all that came with it can be read, too', async () => {
     const before = feed.current();
-    changes = [{ version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as Changes];
+    changes = [{ counters: [], version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as Changes];
     const purged: unknown[] = [];
     feed.whenPurged((of) => purged.push([of, feed.current()]));
     while (feed.current() === before) await sleep(1);
@@ -238,7 +238,7 @@ describe('the revocation feed', () => {
 
   it('forgets at once after a change of its own, and goes by its version without waiting', async () => {
     const before = feed.current();
-    changes = [none, { version: 2, isOwn: true, purges: 3, lastPurged: otherOrgId }];
+    changes = [none, { counters: [], version: 2, isOwn: true, purges: 3, lastPurged: otherOrgId }];
     const refreshed = feed.refresh();
     expect(feed.current()).not.toBe(before);
     await refreshed;
@@ -246,16 +246,16 @@ describe('the revocation feed', () => {
   });
 
   it.each<[string, () => Changes[]]>([
-    ['before its own', () => [none, { version: 3, isOwn: true, purges: 3 }]],
-    ['after its own', () => [none, { version: 3, isOwn: false, purges: 3 }]],
+    ['before its own', () => [none, { counters: [], version: 3, isOwn: true, purges: 3 }]],
+    ['after its own', () => [none, { counters: [], version: 3, isOwn: false, purges: 3 }]],
     [
       'elsewhere',
       () => [
-        { version: 1, isOwn: false, purges: 0 },
-        { version: 2, isOwn: true, purges: 3 },
+        { counters: [], version: 1, isOwn: false, purges: 0 },
+        { counters: [], version: 2, isOwn: true, purges: 3 },
       ],
     ],
-    ['instead of its own, which changed nothing', () => [none, { version: 3, isOwn: false, purges: 3 }]],
+    ['instead of its own, which changed nothing', () => [none, { counters: [], version: 3, isOwn: false, purges: 3 }]],
   ])('waits after a change of its own as well if another came %s', async (_, next) => {
     changes = next();
     void feed.refresh();
@@ -266,7 +266,7 @@ describe('the revocation feed', () => {
   it('tells that it may have been anyone where it has missed a purge', async () => {
     const purged: unknown[] = [];
     feed.whenPurged((of) => purged.push(of));
-    changes = [{ version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as Changes];
+    changes = [{ counters: [], version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as Changes];
     while (purged.length === 0) await sleep(1);
     expect(purged).toEqual([undefined]);
     expect(feed.purges).toBe(5);

@@ -7,7 +7,7 @@ import { orgIdFor, type Policy } from '../../identity/viewer.js';
 import { refuseAny } from '../../lib/errors.js';
 import { OrgType } from '../../orgs/org.types.js';
 import type { Org } from '../../orgs/settings.js';
-import { resourceIssues, tokensOf } from '../limit.js';
+import { entityIssues, resourceIssues, tokensOf } from '../limit.js';
 import { AvailabilityType, ConsumeInput, EffectiveLimitsType } from '../limit.types.js';
 import type { Bucket } from '../usage/report.service.js';
 import type { UsageWindow, WindowUsage } from '../usage/usage.js';
@@ -19,6 +19,7 @@ import {
   EntityType,
   ResourceCapacityType,
   ResourceUsageType,
+  UpdateEntityInput,
   UsageSnapshotConnection,
   UsageWindowType,
 } from './entity.types.js';
@@ -28,7 +29,7 @@ export class OrgEntityResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => EntityType, {
     nullable: true,
-    description: 'The entity with this id. One that was never created is found if it has limits or use. Null if there is none.',
+    description: 'The entity with this id. One that was never created, or was deleted, is found if it has limits or use. Null if there is none.',
   })
   entity(@Root() { orgId }: Org, @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string, @Ctx() { entities }: Context) {
     return entities.find(orgId, entityId);
@@ -38,6 +39,19 @@ export class OrgEntityResolver {
   @FieldResolver(() => EntityConnection, { description: 'Entities that were created without a parent, sorted by id.' })
   entities(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { entities, cursors }: Context) {
     return paginate(page, { cursors, tenant: orgId, field: 'Org.entities' }, idOf, (limit, after) => entities.listChildren(orgId, undefined, limit, after));
+  }
+
+  @Authorized<Policy>('org:read')
+  @FieldResolver(() => EntityConnection, { description: 'Created entities whose id begins with the prefix, with or without a parent, sorted by id.' })
+  searchEntities(
+    @Root() { orgId }: Org,
+    @Arg('prefix', () => String, { description: 'The first characters of the id: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.' }) prefix: string,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { entities, cursors }: Context,
+  ) {
+    refuseAny(entityIssues(prefix, 'prefix'));
+    const listing = { cursors, tenant: orgId, field: `Org.searchEntities ${prefix}` };
+    return paginate(page, listing, idOf, (limit, after) => entities.search(orgId, prefix, limit, after));
   }
 
   @Authorized<Policy>('org:read')
@@ -90,6 +104,19 @@ export class EntityResolver {
     @Ctx() { viewer, actor, entities }: Context,
   ) {
     return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
+  }
+
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => EntityType, {
+    nullable: true,
+    description:
+      'Changes an entity that was created. A new parent or cascade holds on all gateways within 2 s. Tokens taken before stay where they were taken.',
+  })
+  updateEntity(
+    @Arg('input', () => UpdateEntityInput, { description: 'The entity and its changes.' }) { orgId, entityId, ...changes }: UpdateEntityInput,
+    @Ctx() { viewer, actor, entities }: Context,
+  ) {
+    return entities.update(orgIdFor(viewer, orgId, 'input.orgId'), entityId, changes, actor);
   }
 
   @Authorized<Policy>('org:manage')
