@@ -40,7 +40,7 @@ export const childIndexKey = (entityId: string): string => key`CHILD#${entityId}
 export const entitiesIndexKey = (namespace: string): string => key`${namespace}/ENTITIES#`;
 
 /** The name under which changes of an item are counted. */
-export const placeName = ({ PK, SK }: { readonly PK: string; readonly SK: string }): string => `${PK} ${SK}`;
+export const placeName = (item: Readonly<Record<'PK' | 'SK', string>>): string => `${item.PK} ${item.SK}`;
 
 /** Stands where a resource would, which no resource can be called. */
 const everyResource = '_default_';
