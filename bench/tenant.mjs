@@ -9,7 +9,14 @@ export async function acquireAll({ client }, headers, inputs) {
 /** A fresh org with an app that is logged in. */
 export async function newOrg({ client, asAdmin }) {
   const { registerOrg } = await client.ask(asAdmin, 'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }', {
-    input: { name: 'Bench', timezone: 'UTC', quotaScope: 'APP', modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1e12 }] },
+    input: {
+      name: 'Bench',
+      timezone: 'UTC',
+      quotaScope: 'APP',
+      modelOrdering: ['premium'],
+      quotas: [{ label: 'premium', dailyUsdMicros: 1e12 }],
+      appsMayBringLimits: true,
+    },
   });
   const { orgId } = registerOrg.org;
   const { registerApp } = await client.ask(asAdmin, 'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }', {

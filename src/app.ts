@@ -19,6 +19,7 @@ import { sweepExpired } from './dynamo/sweep.js';
 import { sdkTransport } from './dynamo/transport.js';
 import { ApiKeyService } from './identity/api-key.service.js';
 import { ApiKeyStore } from './identity/api-key.store.js';
+import { ChangeService } from './identity/change.service.js';
 import { ClientService } from './identity/client.service.js';
 import { ClientStore } from './identity/client.store.js';
 import { CredentialService } from './identity/credential.service.js';
@@ -51,6 +52,7 @@ import { LeaseStore } from './limits/lease.store.js';
 import { LimitConfigService } from './limits/levels/limit-config.service.js';
 import { LimitConfigStore } from './limits/levels/limit-config.store.js';
 import { ResolutionService } from './limits/levels/resolution.service.js';
+import { ResolutionStore } from './limits/levels/resolution.store.js';
 import { LimitService } from './limits/limit.service.js';
 import { TakeService } from './limits/take.service.js';
 import { TopUpService } from './limits/top-up.service.js';
@@ -294,7 +296,8 @@ export async function buildServices(
   const bucketStore = new BucketStore(store, clock, usageDays);
   const buckets = new BucketRegistry(bucketStore, clock, { maxWaiting: config.submissionsWaiting, pace, log });
   const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, sessions, audit, clock });
-  const resolution = new ResolutionService({ configs: configStore, entities: entityStore, clock });
+  const changes = new ChangeService(revocations, feed);
+  const resolution = new ResolutionService({ store: new ResolutionStore(store), changes, orgs, clock });
   const refusals = new RefusalService({ store: new RefusalStore(store, clock, usageDays), clock, log, metrics });
   const takes = new TakeService({ buckets, resolution });
   const apiKeyStore = new ApiKeyStore(store);
@@ -339,14 +342,14 @@ export async function buildServices(
     resolution,
     limits: new LimitService({ buckets, leases: leaseStore, takes, namespaces, resolution, refusals, sealer, clock, metrics }),
     leases: new LeaseService({ buckets, leases: leaseStore, namespaces, sealer, clock }),
-    limitConfigs: new LimitConfigService({ store: configStore, namespaces, resolution, audit }),
+    limitConfigs: new LimitConfigService({ store: configStore, namespaces, changes, buckets: takes, audit, log }),
     entities: new EntityService({
       store: entityStore,
       configs: configStore,
       buckets: bucketStore,
       registry: buckets,
       namespaces,
-      resolution,
+      changes,
       audit,
       clock,
       usageDays,

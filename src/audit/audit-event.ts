@@ -51,6 +51,7 @@ export type AuditAction =
   | 'login_refused'
   | 'model_overridden'
   | 'entity_created'
+  | 'entity_updated'
   | 'entity_deleted'
   | 'limits_set'
   | 'limit_topped_up'

@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.js';
 import { tornMs } from '../lib/second-look.js';
 import { type Repeating, repeat, sleep, within } from '../lib/timers.js';
 import { KnownRevocations } from './known-revocations.js';
-import type { Changes, RevocationStore } from './revocation.store.js';
+import { type Changes, counterCount, countersPerSlot, type RevocationStore } from './revocation.store.js';
 
 const pollMs = 1000;
 const oldestMemoryMs = 5000;
@@ -18,6 +18,10 @@ export class RevocationFeed {
   private version = 0;
   /** Changes of this process's own. Kept apart from the store's count: mixed, they could hide one of its. */
   private changes = 0;
+  /** The change counters as they were read: each only grows. */
+  private readonly counters = new Float64Array(counterCount);
+  /** Changes of this process's own, by change counter. */
+  private readonly ownCounters = new Float64Array(counterCount);
   private readAtMs = Number.NEGATIVE_INFINITY;
   private hasFailed = false;
   private loop: Repeating | undefined;
@@ -68,15 +72,18 @@ export class RevocationFeed {
       throw error;
     });
     this.hasFailed = false;
-    const isSettled = ({ version, isOwn }: Changes, slot: number): boolean => {
+    const isSettled = ({ version, isOwn, counters }: Changes, slot: number): boolean => {
       const seen = this.seen[slot]?.version ?? -1;
-      return version <= seen || (ownIsDone && isOwn && version === seen + 1);
+      const isSame = version <= seen || (ownIsDone && isOwn && version === seen + 1);
+      return isSame && counters.every((count, i) => count <= this.countAt(slot, i));
     };
-    // What was revoked may still be read as it was.
+    // What was revoked or changed may still be read as it was.
     if (!found.every(isSettled)) await sleep(tornMs);
     const before = this.seen;
     this.seen = found.map((changes, slot) => (changes.version > (before[slot]?.version ?? -1) ? changes : (before[slot] as Changes)));
     this.version = this.seen.reduce((sum, { version }) => sum + version, 0);
+    for (const [slot, { counters }] of found.entries())
+      for (const [i, count] of counters.entries()) this.counters[slot * countersPerSlot + i] = Math.max(count, this.countAt(slot, i));
     for (const [slot, { purges, lastPurged }] of this.seen.entries()) {
       const missed = purges - (before[slot]?.purges ?? 0);
       if (missed > 0) this.onPurged(missed === 1 ? lastPurged : undefined);
@@ -94,6 +101,20 @@ export class RevocationFeed {
   /** Whether the store did not answer when it was last asked. A process that has been too busy to ask does not know of an outage. */
   get isStoreAway(): boolean {
     return this.hasFailed;
+  }
+
+  /** How often the places of this counter were changed, as far as is known here. It only grows. */
+  changesAt(counter: number): number {
+    return (this.counters[counter] as number) + (this.ownCounters[counter] as number);
+  }
+
+  /** Counts a change of this process's own at once. */
+  noteChangeAt(counter: number): void {
+    this.ownCounters[counter] = (this.ownCounters[counter] as number) + 1;
+  }
+
+  private countAt(slot: number, i: number): number {
+    return this.counters[slot * countersPerSlot + i] as number;
   }
 
   /** How many limiters were purged anywhere, as far as is known here. */

@@ -12,6 +12,15 @@ const slots = [0, 1, 2, 3, 4, 5, 6, 7];
 // The first is the one that there was before there were several.
 export const versionKey = (slot: number) => ({ PK: slot === 0 ? '#VERSION' : key`#VERSION#${slot}` });
 export const versionSlotOf = (orgId: string): number => bucketOf(orgId, slots.length);
+
+/** Change counters per version item. With short names and ten digits each, the item stays below 1 KB. */
+export const countersPerSlot = 64;
+export const counterCount = slots.length * countersPerSlot;
+/** The change counter of a place of an org, such as a level of its limits: one of `counterCount`. Places may share one. */
+export const counterOf = (orgId: string, place: string): number => versionSlotOf(orgId) * countersPerSlot + bucketOf(place, countersPerSlot);
+export const counterName = (counter: number): string => `c${counter % countersPerSlot}`;
+const counterNames = Array.from({ length: countersPerSlot }, (_, i) => counterName(i));
+
 // A revocation outlives all it revokes by this, so that no clock that lags revives a token.
 const marginSecs = 300;
 
@@ -31,6 +40,8 @@ export interface Changes {
   /** How often the limiter of one of these orgs was purged, and whose last. */
   readonly purges: number;
   readonly lastPurged?: string;
+  /** The change counters of the places of these orgs. Sessions do not depend on them. */
+  readonly counters: readonly number[];
 }
 
 export class RevocationStore {
@@ -40,11 +51,12 @@ export class RevocationStore {
 
   async changes(): Promise<Changes[]> {
     const items = await this.client.getMany(table, slots.map(versionKey), { consistent: true });
-    return items.map(({ version = 0, changed_by, purges = 0, last_purged } = {}) => ({
+    return items.map(({ version = 0, changed_by, purges = 0, last_purged, ...rest } = {}) => ({
       version: version as number,
       isOwn: changed_by === this.writer,
       purges: purges as number,
       ...(last_purged ? { lastPurged: last_purged as string } : {}),
+      counters: counterNames.map((name) => (rest[name] as number | undefined) ?? 0),
     }));
   }
 
@@ -119,6 +131,12 @@ export class RevocationStore {
   /** The same for the transaction that gives an org's limiter another namespace. */
   draftPurge(orgId: string): Write {
     return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1, purges: 1 }, set: { changed_by: this.writer, last_purged: orgId } };
+  }
+
+  /** For the transaction that changes places of an org, after which no gateway may go by what it has cached of them. */
+  draftPlaceChange(orgId: string, places: readonly string[]): Write {
+    const add = Object.fromEntries(places.map((place) => [counterName(counterOf(orgId, place)), 1]));
+    return { table, update: versionKey(versionSlotOf(orgId)), add };
   }
 
   private async revoke(item: { readonly PK: string } & Record<string, string | number>, orgId: string, audit: Draft): Promise<void> {

@@ -5,6 +5,7 @@ import { maySeeOrg, orgIdFor, type Policy, uncheckedError } from '../identity/vi
 import { notFound } from '../lib/errors.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
+import { requireMayBringLimits } from './brought-limits.js';
 import type { LeaseHandle } from './lease.js';
 import type { LimitConfig, LimitLevel } from './levels/resolution.js';
 import type { Limit } from './limit.js';
@@ -64,9 +65,11 @@ export class LimitResolver {
   })
   async acquire(
     @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
-    @Ctx() { viewer, limits, limited }: Context,
+    @Ctx() { viewer, limits, orgs, limited }: Context,
   ) {
-    const result = await limits.acquire(orgIdFor(viewer, input.orgId, 'input.orgId'), input, uncheckedError(viewer));
+    const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
+    await requireMayBringLimits(viewer, input.limits, async () => (await orgs.recallOrgs([orgId]))[0]);
+    const result = await limits.acquire(orgId, input, uncheckedError(viewer));
     const { entityId } = input;
     limited({ entityId, statuses: result.statuses, ...(result.kind === 'RateLimited' ? { retryAfterSecs: result.retryAfterSecs } : {}) });
     return result;

@@ -13,15 +13,7 @@ import type { NamespaceService } from './entities/namespace.service.js';
 import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
-import {
-  acquireIssues,
-  completeLimit,
-  consumeIssues,
-  entityIssues,
-  type LimitSet,
-  limitSet,
-  resourceIssues,
-} from './limit.js';
+import { acquireIssues, completeLimit, consumeIssues, entityIssues, type LimitSet, limitSet, resourceIssues } from './limit.js';
 import { type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf } from './status.js';
 import type { AcquireRequest, Draft, TakeService, Taking, Target } from './take.service.js';
 import type { RefusalService } from './usage/refusal.service.js';
@@ -247,7 +239,7 @@ export class LimitService {
 const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): readonly Shard[] =>
   found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
 
-const unknownPath = (entityId: string): TakePath => ({ entityId, resolved: { onUnavailable: 'ALLOW', isOwn: false }, follows: [] });
+const unknownPath = (entityId: string): TakePath => ({ entityId, resolved: { onUnavailable: 'ALLOW', isOwn: false, levels: [] } });
 
 const holdings = (result: { readonly kind: string }): readonly Holding[] => (result.kind === 'take' ? (result as Taken).holdings : []);
 

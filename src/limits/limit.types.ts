@@ -255,7 +255,11 @@ export class AcquireInput {
   @Field(() => [ConsumeInput], { description: 'The amounts to take. All of them are taken or none. A limit that is left out counts as 0.' })
   readonly consume!: ConsumeInput[];
 
-  @Field(() => [LimitInput], { nullable: true, description: 'Limits to use instead of the stored ones. All callers that share a bucket must send the same.' })
+  @Field(() => [LimitInput], {
+    nullable: true,
+    description:
+      'Limits to use instead of the stored ones. All callers that share a bucket must send the same. FORBIDDEN for an app client unless `Org.appsMayBringLimits`.',
+  })
   readonly limits?: LimitInput[] | null;
 
   @Field(() => Uuid, {

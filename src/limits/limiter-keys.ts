@@ -43,6 +43,12 @@ export const parentIndexKey = (namespace: string, parentId: string): string => k
 export const rootsIndexKey = (namespace: string): string => key`${namespace}/PARENT#`;
 export const childIndexKey = (entityId: string): string => key`CHILD#${entityId}`;
 
+/** All created entities of a namespace are listed here by id. */
+export const entitiesIndexKey = (namespace: string): string => key`${namespace}/ENTITIES#`;
+
+/** The name under which changes of an item are counted. */
+export const placeName = (item: Readonly<Record<'PK' | 'SK', string>>): string => `${item.PK} ${item.SK}`;
+
 /** Stands where a resource would, which no resource can be called. */
 const everyResource = '_default_';
 

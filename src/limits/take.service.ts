@@ -7,7 +7,7 @@ import type { HoldingMove, Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
 import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
-import { amountsOf, type Consumption, completeLimit, costIssues, type LimitRequest, type LimitSet, limitSet } from './limit.js';
+import { amountsOf, type Consumption, completeLimit, costIssues, inZone, type LimitRequest, type LimitSet, limitSet } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
 
 export interface AcquireRequest {
@@ -72,8 +72,9 @@ export class TakeService {
     const { resolution } = this.parts;
     const { orgId, namespace, request } = draft;
     const path = await resolution.path(orgId, namespace, request.entityId, request.resource);
+    const zone = request.limits?.some(({ window }) => window) ? (await resolution.zoneOf(orgId)).zone : undefined;
     try {
-      return this.judgeAll(draft, path, at);
+      return this.judgeAll(draft, path, at, zone);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
@@ -81,13 +82,13 @@ export class TakeService {
         // Without the store its refusal stands: what is not valid is let through by no policy.
         throw error;
       });
-      return this.judgeAll(draft, fresh, at);
+      return this.judgeAll(draft, fresh, at, zone);
     }
   }
 
-  judgeAll({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string): Target[] {
+  judgeAll({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string, zone = 'UTC'): Target[] {
     const { entityId, resource, consume, limits } = request;
-    const brought = limits ? { brought: limitSet(limits.map(completeLimit)) } : {};
+    const brought = limits ? { brought: limitSet(inZone(limits.map(completeLimit), zone)) } : {};
     const slot = { lease: slotName(name), untilMs: slotUntilMs };
     const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
     const isBrought = 'brought' in brought;
@@ -162,6 +163,12 @@ export class TakeService {
       : this.judge({ ...target, at: 'input.consume' }, await resolution.resolveFresh(target.orgId, namespace, entityId, resource));
     if (renewed.set.version !== version) await buckets.stamp(target.bucket, renewed.set, renewed.mayExpire);
     return renewed;
+  }
+
+  /** Brings the bucket of an entity under the limits in force, after they were changed. */
+  async changed(orgId: string, namespace: string, entityId: string, resource: string): Promise<void> {
+    const { set, isOwn } = await this.parts.resolution.resolveFresh(orgId, namespace, entityId, resource);
+    if (set) await this.parts.buckets.stamp({ namespace, entityId, resource }, set, !isOwn);
   }
 
   /** Undoes a take that came to nothing. What cannot be given back now is gone until it refills: never granted twice. */

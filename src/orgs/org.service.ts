@@ -39,6 +39,7 @@ export interface OrgRegistration extends Settings {
   readonly timezone: string;
   readonly quotaScope: Org['quotaScope'];
   readonly stickyFallbackEnabled: boolean;
+  readonly appsMayBringLimits: boolean;
   readonly shardCount: number;
 }
 

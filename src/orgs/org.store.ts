@@ -168,12 +168,14 @@ const orgAttributes = ({
   quotaScope,
   stickyFallbackEnabled,
   shardCount,
-}: Pick<Org, 'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount'>): Item => ({
+  appsMayBringLimits,
+}: Pick<Org, 'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount' | 'appsMayBringLimits'>): Item => ({
   timezone,
   timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
   quota_scope: quotaScope,
   sticky_fallback_enabled: stickyFallbackEnabled,
   agg_shard_count: shardCount,
+  apps_may_bring_limits: appsMayBringLimits,
 });
 
 const settingAttributes = ({ modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs }: Partial<Settings>): Item => ({
@@ -234,6 +236,8 @@ const toOrg = (item: Item): Org => ({
   quotaScope: item.quota_scope as QuotaScope,
   stickyFallbackEnabled: item.sticky_fallback_enabled as boolean,
   shardCount: item.agg_shard_count as number,
+  // Absent from an org that was registered before there was the setting.
+  appsMayBringLimits: item.apps_may_bring_limits === true,
 });
 
 const toApp = (item: Item): AppRecord => ({

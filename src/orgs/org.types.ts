@@ -20,6 +20,7 @@ registerEnumType(QuotaScopeType, {
 const orderingText = 'The fallback chain of model labels: the first one whose quota is not used up is the one to call.';
 const quotasText = 'The daily quota of each label, in micro-dollars.';
 const thresholdText = 'Per cent of a quota, 1 to 100, from which the mode is TIGHT.';
+const bringText = 'Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may.';
 const normalText = 'Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400.';
 const tightText = 'Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400.';
 
@@ -67,6 +68,9 @@ export class OrgType extends Node {
 
   @Field(() => Int, { simple: true, description: 'How many counters the writes of one scope are spread over. Fixed when the org is registered.' })
   readonly shardCount!: number;
+
+  @Field(() => Boolean, { simple: true, description: bringText })
+  readonly appsMayBringLimits!: boolean;
 
   @Field(() => Int, { simple: true, description: thresholdText })
   readonly tightModeThresholdPct!: number;
@@ -165,6 +169,9 @@ export class RegisterOrgInput {
   @Field(() => Int, { defaultValue: 8, description: '8, 16, 32 or 64: how many counters the writes of one scope are spread over. It cannot be changed later.' })
   readonly shardCount!: number;
 
+  @Field(() => Boolean, { defaultValue: false, description: bringText })
+  readonly appsMayBringLimits!: boolean;
+
   @Field(() => Int, { defaultValue: 95, description: thresholdText })
   readonly tightModeThresholdPct!: number;
 
@@ -207,6 +214,9 @@ export class UpdateOrgInput extends SettingsInput {
 
   @Field(() => Boolean, { nullable: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
   readonly stickyFallbackEnabled?: boolean | null;
+
+  @Field(() => Boolean, { nullable: true, description: bringText })
+  readonly appsMayBringLimits?: boolean | null;
 }
 
 @InputType({ description: 'An app to register. A setting that is absent or null is inherited from the org.' })

@@ -50,6 +50,8 @@ export interface Org extends Registered, Settings {
   readonly quotaScope: QuotaScope;
   readonly stickyFallbackEnabled: boolean;
   readonly shardCount: number;
+  /** Whether its apps may send limits of their own with an acquire. */
+  readonly appsMayBringLimits: boolean;
 }
 
 export interface AppRecord extends Registered {
@@ -87,6 +89,7 @@ export const changeableSettings = (org: Org) => ({
   name: org.name,
   timezone: org.timezone,
   stickyFallbackEnabled: org.stickyFallbackEnabled,
+  appsMayBringLimits: org.appsMayBringLimits,
   ...Object.fromEntries(inheritable.map((field) => [field, org[field]])),
 });
 

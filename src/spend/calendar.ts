@@ -162,10 +162,13 @@ const midnightOf = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 export const nextDate = (day: string): string => dateOf(midnightOf(day) + 24 * hourMs);
 
 /** The zone whose days count at an instant. */
-export function zoneAt(history: ZoneHistory, atMs: number): string {
-  let zone = history[0].zone;
-  for (const period of history) if (period.fromMs <= atMs) zone = period.zone;
-  return zone;
+export const zoneAt = (history: ZoneHistory, atMs: number): string => zonePeriodAt(history, atMs).zone;
+
+/** The period that an instant lies in; before the first one, that one. */
+export function zonePeriodAt(history: ZoneHistory, atMs: number): ZonePeriod {
+  let [found] = history;
+  for (const period of history) if (period.fromMs <= atMs) found = period;
+  return found;
 }
 
 /**

@@ -326,7 +326,9 @@ describe('deleteEntity', () => {
     await take(orgId, 'user-1', { rpm: 1 }, { resource: 'v1/chat' });
     await take(orgId, 'user-2', { rpm: 2 });
     expect(await remove(orgId, 'user-1')).toBe(true);
-    expect(await find(orgId, 'user-1')).toBeNull();
+    const deletedAt = (await find(orgId, 'user-1'))?.deletedAt ?? '';
+    expect(Math.abs(Date.parse(deletedAt) - app.clock.nowMs())).toBeLessThan(60_000);
+    expect(await find(orgId, 'user-1')).toMatchObject({ name: null, createdAt: null, metadata: [], parent: null, buckets: [] });
     expect(await remove(orgId, 'user-1')).toBe(false);
     const month = { window: 'MONTHLY', from: '2025-01-01T00:00:00Z', to: new Date(app.clock.nowMs()).toISOString() } as const;
     const usage = async (resource: string) => (await app.admin.ask(op.ResourceUsageOfDocument, { orgId, resource, ...month })).org?.resourceUsage;

@@ -190,6 +190,13 @@ const table: Readonly<Record<string, Row>> = {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.CreateEntityDocument, { input: { orgId, entityId: randomUUID() } }),
     may: tenantAdmins,
   },
+  'Mutation.updateEntity': {
+    send: async ({ app, callers, org: { orgId } }, role) => {
+      const { createEntity } = await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: randomUUID() } });
+      return callers[role].send(op.UpdateEntityDocument, { input: { orgId, entityId: createEntity.entityId, name: 'Renamed' } });
+    },
+    may: tenantAdmins,
+  },
   'Mutation.deleteEntity': {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.DeleteEntityDocument, { orgId, entityId: 'user-1' }),
     may: tenantAdmins,
@@ -257,6 +264,7 @@ const table: Readonly<Record<string, Row>> = {
   'Org.quotas': { send: orgField('quotas { label }'), may: clients },
   'Org.stickyFallbackEnabled': plainOrgField('stickyFallbackEnabled'),
   'Org.shardCount': plainOrgField('shardCount'),
+  'Org.appsMayBringLimits': plainOrgField('appsMayBringLimits'),
   'Org.tightModeThresholdPct': plainOrgField('tightModeThresholdPct'),
   'Org.refreshIntervalNormalSecs': plainOrgField('refreshIntervalNormalSecs'),
   'Org.refreshIntervalTightSecs': plainOrgField('refreshIntervalTightSecs'),
@@ -269,6 +277,7 @@ const table: Readonly<Record<string, Row>> = {
   'Org.apps': { send: orgField('apps { nodes { appId } }'), may: tenantAdmins },
   'Org.entity': { send: orgField('entity(entityId: "user-1") { entityId }'), may: tenantAdmins },
   'Org.entities': { send: orgField('entities { nodes { entityId } }'), may: tenantAdmins },
+  'Org.searchEntities': { send: orgField('searchEntities(prefix: "user") { nodes { entityId } }'), may: tenantAdmins },
   'Org.entitiesWithLimits': { send: orgField('entitiesWithLimits(resource: "api") { nodes { entityId } }'), may: tenantAdmins },
   'Org.limitConfig': { send: orgField('limitConfig(level: SYSTEM) { version }'), may: tenantAdmins },
   'Org.limitConfigs': { send: orgField('limitConfigs { version }'), may: tenantAdmins },
@@ -315,7 +324,7 @@ beforeAll(async () => {
 afterAll(() => world.app.stop());
 
 async function newWorld(app: TestApp): Promise<World> {
-  const org = await newOrg(app);
+  const org = await newOrg(app, { appsMayBringLimits: true });
   const client = await newApp(app, org, 'chat');
   await newApp(app, org, 'sibling');
   const { createApiKey } = await org.caller.ask(op.CreateApiKeyDocument, { input: {} });
@@ -435,11 +444,13 @@ describe('tenants apart', () => {
     acquire: (caller, orgId) => caller.send(op.AcquireDocument, { input: { ...anAcquire(), entityId: 'user-1', orgId } }),
     availability: (caller, orgId) => caller.send(op.AvailabilityDocument, { orgId, entityId: 'user-1', resource: 'api' }),
     createEntity: (caller, orgId) => caller.send(op.CreateEntityDocument, { input: { orgId, entityId: 'user-1' } }),
+    updateEntity: (caller, orgId) => caller.send(op.UpdateEntityDocument, { input: { orgId, entityId: 'user-1', name: 'Mine now' } }),
     deleteEntity: (caller, orgId) => caller.send(op.DeleteEntityDocument, { orgId, entityId: 'user-1' }),
     setLimits: (caller, orgId) => caller.send(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits: anAcquire().limits } }),
     deleteLimits: (caller, orgId) => caller.send(op.DeleteLimitsDocument, { input: { orgId, level: 'SYSTEM' } }),
     purgeLimiter: (caller, orgId) => caller.send(op.PurgeLimiterDocument, { orgId }),
     'Org.entity': (caller, orgId) => caller.send(op.EntityOfDocument, { orgId, entityId: 'user-1' }),
+    'Org.searchEntities': (caller, orgId) => caller.send(op.SearchEntitiesDocument, { orgId, prefix: 'user' }),
     'node of an entity': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Entity', orgId, 'user-1') }),
     'node of a bucket': (caller, orgId) => caller.send(op.NodeDocument, { id: idOf('Bucket', orgId, 'user-1', 'api') }),
     createApiKey: (caller, orgId) => caller.send(op.CreateApiKeyDocument, { input: { orgId } }),

@@ -130,6 +130,7 @@ async function handlesOf({ org, client, entityIds, hardwareIds, resource }: Show
     'Org.devices': `it: devices(first: 1) ${page}`,
     'Org.apiKeys': `it: apiKeys(first: 1) ${page}`,
     'Org.entities': `it: entities(first: 1) ${page}`,
+    'Org.searchEntities': `it: searchEntities(first: 1, prefix: "parent") ${page}`,
     'Org.entitiesWithLimits': `it: entitiesWithLimits(first: 1, resource: "${resource}") ${page}`,
     'Org.apps': `it: apps(first: 1) ${page}`,
     'App.alerts': `app(appId: "${client.appId}") { it: alerts(first: 1) ${page} }`,
@@ -355,6 +356,7 @@ const limitsDeleted = mutation('deleteLimits', 'DeleteLimitsInput', '');
 const appUpdated = mutation('updateApp', 'UpdateAppInput', '{ name }');
 const appRegistered = mutation('registerApp', 'RegisterAppInput', '{ app { name } }');
 const entityCreated = mutation('createEntity', 'CreateEntityInput', '{ name cascade }');
+const entityUpdated = mutation('updateEntity', 'UpdateEntityInput', '{ name cascade }');
 const ingested = mutation('ingest', 'IngestInput', '{ settledBatchIds verdicts { kind error { code message } } }');
 const alertsFollowed = 'subscription ($orgId: UUID, $appId: String, $after: String) { quotaAlerts(orgId: $orgId, appId: $appId, after: $after) { id } }';
 const readingsFollowed = 'subscription ($orgId: UUID, $hardwareId: String!) { readings(orgId: $orgId, hardwareId: $hardwareId) { id } }';
@@ -445,6 +447,7 @@ const table: Readonly<Record<string, Row>> = {
   ...listed('Org.devices', 'it: devices(after: $it, first: 1) { nodes { friendlyName } }'),
   ...listed('Org.apiKeys', 'it: apiKeys(after: $it, first: 1) { pageInfo { hasNextPage } }'),
   ...listed('Org.entities', 'it: entities(after: $it, first: 1) { pageInfo { hasNextPage } }'),
+  ...listed('Org.searchEntities', 'it: searchEntities(prefix: "parent", after: $it, first: 1) { pageInfo { hasNextPage } }'),
   ...listed('Org.apps', 'it: apps(after: $it, first: 1) { nodes { name } }'),
   'Org.entitiesWithLimits(after)': row(
     'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: entitiesWithLimits(resource: $r, after: $it) { pageInfo { hasNextPage } } } }',
@@ -851,6 +854,24 @@ const table: Readonly<Record<string, Row>> = {
     ),
     undo: (entityId) => app.admin.send(op.DeleteEntityDocument, { orgId: own.org.orgId, entityId }),
   },
+  'Mutation.updateEntity(orgId)': row(
+    entityUpdated,
+    orgIds,
+    input(({ of }) => ({ entityId: of.entityIds[1], cascade: false })),
+    ofAdmins,
+  ),
+  'Mutation.updateEntity(entityId)': row(
+    entityUpdated,
+    entityIds,
+    input((_, entityId) => ({ entityId, cascade: false })),
+    same('ok ok none none bad', 'admin', 'org'),
+  ),
+  'Mutation.updateEntity(parentId)': row(
+    entityUpdated,
+    entityIds,
+    input((_, parentId) => ({ entityId: own.entityIds[1], parentId })),
+    same('ok bad none none bad', 'admin', 'org'),
+  ),
   'Mutation.deleteEntity(orgId)': row(
     'mutation ($orgId: UUID, $entityId: String!) { it: deleteEntity(orgId: $orgId, entityId: $entityId) }',
     orgIds,

@@ -334,6 +334,21 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     expect(org?.auditEvents.nodes.filter(({ action }) => action === 'org_updated')).toHaveLength(2);
   });
 
+  it('the name of an entity that was changed since stays changed', async () => {
+    const { orgId } = await newTenant(app, {}, []);
+    await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } });
+    const { updateEntity } = await withLostReply(
+      'limiter',
+      fault,
+      () => app.admin.ask(op.UpdateEntityDocument, { input: { orgId, entityId: 'e', name: 'Ours' } }),
+      () => direct.admin.ask(op.UpdateEntityDocument, { input: { orgId, entityId: 'e', name: 'Theirs' } }),
+    );
+    expect(updateEntity.name).toBe('Ours');
+    expect((await direct.admin.ask(op.EntityOfDocument, { orgId, entityId: 'e' })).org?.entity?.name).toBe('Theirs');
+    const { org } = await direct.admin.ask(op.AuditDocument, { orgId, entityId: 'e' });
+    expect(org?.auditEvents.nodes.filter(({ action }) => action === 'entity_updated')).toHaveLength(2);
+  });
+
   it('a refresh token is exchanged by its own call', async () => {
     const { refreshToken } = await newOrg(app);
     const { refreshToken: pair } = await withLostReply(

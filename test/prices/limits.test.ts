@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
+import { counterOf } from '../../src/identity/revocation.store.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { Units } from '../../src/lib/units.js';
 import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
@@ -9,10 +10,11 @@ import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import type { Operation } from '../../src/limits/buckets/operation.js';
 import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
 import type { LeaseHandle } from '../../src/limits/lease.js';
+import { placesFor } from '../../src/limits/levels/resolution.js';
 import { completeLimit, type LimitSet, limitSet } from '../../src/limits/limit.js';
 import type { Lease } from '../../src/limits/limit.service.js';
+import { type BucketId, configKey, entityKey, placeName } from '../../src/limits/limiter-keys.js';
 import type { AcquireRequest } from '../../src/limits/take.service.js';
-import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { LimitRollup } from '../../src/limits/usage/limit.rollup.js';
 import { TaskStore } from '../../src/limits/usage/task.store.js';
 import { newOrg, startTestApp, type TestApp } from '../support/app.js';
@@ -24,27 +26,38 @@ const limits = [{ name: 'tokens', capacity: 1_000_000, refillPeriodSecs: 60 }];
 const consume = [{ limit: 'tokens', amount: 1 }];
 
 let app: TestApp;
+let other: TestApp;
 let orgId: string;
+let namespace: string;
 beforeAll(async () => {
   app = await startTestApp({ clock, config: { principalRps: 0, principalConcurrency: 0 } });
+  other = await app.another();
   ({ orgId } = await newTenant(app, {}, []));
   await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'api', limits } });
+  namespace = await app.gateway.services.namespaces.of(orgId);
+  await hearOfChanges();
 });
 afterAll(async () => {
-  await app.stop();
+  await Promise.all([app.stop(), other.stop()]);
   app.tableAdmin.client.destroy();
 });
 
 /** Exactly what a task consumes: the polls of the gateway run outside of it. */
-async function unitsOf(task: () => Promise<unknown>): Promise<Units> {
+async function unitsOf(task: () => Promise<unknown>, on = app): Promise<Units> {
   const units = { read: 0, write: 0, calls: 0 };
-  await app.gateway.services.store.metered(units, task);
+  await on.gateway.services.store.metered(units, task);
   return units;
 }
 
+/** Until both gateways have heard of all changes so far, which they serve nobody without. */
+async function hearOfChanges(): Promise<void> {
+  clock.age(5001);
+  for (const on of [app, other]) await on.admin.ask(op.OrgDocument, { orgId });
+}
+
 const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
-const acquire = (entityId: string, overrides: Partial<AcquireRequest> = {}) =>
-  app.gateway.services.limits.acquire(orgId, { entityId, resource: 'api', consume, ...overrides });
+const acquire = (entityId: string, overrides: Partial<AcquireRequest> = {}, on = app) =>
+  on.gateway.services.limits.acquire(orgId, { entityId, resource: 'api', consume, ...overrides });
 
 async function lease(entityId: string, overrides: Partial<AcquireRequest> = {}): Promise<{ readonly id: string; readonly handle: LeaseHandle }> {
   const { leaseId } = (await acquire(entityId, overrides)) as Lease;
@@ -62,10 +75,23 @@ async function newEntity(): Promise<string> {
   return entityId;
 }
 
+async function newEntityOn(on: TestApp, entityId = `e-${randomUUID()}`): Promise<string> {
+  await acquire(entityId, {}, on);
+  await acquire(entityId, {}, on);
+  return entityId;
+}
+
+/** The change counters of the entity itself and of its levels, strongest first. */
+function countersOf(entityId: string): number[] {
+  const keys = [entityKey(namespace, entityId), ...placesFor(entityId, 'api').map((place) => configKey(namespace, place))];
+  return keys.map((key) => counterOf(orgId, placeName(key)));
+}
+
 async function newChild(): Promise<{ readonly child: string; readonly parent: string }> {
   const [child, parent] = [`c-${randomUUID()}`, `p-${randomUUID()}`];
   await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: parent } });
   await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: child, parentId: parent, cascade: true } });
+  await hearOfChanges();
   await acquire(child);
   return { child, parent };
 }
@@ -93,6 +119,44 @@ describe('the price of', () => {
       best = Math.min(best, consumed.read - before.read + consumed.write - before.write);
     }
     expect(best).toBe(1);
+  });
+
+  it('the first acquire of an entity that this gateway has not seen is one more call and 3 read units', async () => {
+    await newEntity();
+    const first = () => acquire(`e-${randomUUID()}`);
+    const { read, calls } = await unitsOf(first);
+    expect({ read, calls }).toEqual({ read: 3, calls: 2 });
+    const entityId = await newEntity();
+    await newEntityOn(other);
+    expect(await unitsOf(() => acquire(entityId, {}, other), other)).toEqual({ read: 3, write: 1, calls: 2 });
+  });
+
+  it('an acquire while limits of other entities are set is the same, through the same gateway and through another', async () => {
+    const [here, there] = [await newEntity(), await newEntityOn(other)];
+    const busy = new Set([here, there].flatMap(countersOf));
+    const neighbours = times(200, () => `e-${randomUUID()}`).filter((entityId) => countersOf(entityId).every((counter) => !busy.has(counter)));
+    for (const entityId of neighbours.slice(0, 3)) {
+      for (const place of [{ level: 'ENTITY_DEFAULT', entityId } as const, { level: 'ENTITY', entityId, resource: 'api' } as const])
+        await app.admin.ask(op.SetLimitsDocument, { input: { orgId, ...place, limits } });
+      await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId } });
+      expect(await unitsOf(() => acquire(here))).toEqual({ read: 0, write: 1, calls: 1 });
+      await hearOfChanges();
+      expect(await unitsOf(() => acquire(here))).toEqual({ read: 0, write: 1, calls: 1 });
+      expect(await unitsOf(() => acquire(there, {}, other), other)).toEqual({ read: 0, write: 1, calls: 1 });
+    }
+  });
+
+  it('an acquire after one of its levels was changed is 1 read unit', async () => {
+    const entityId = await newEntity();
+    await newEntityOn(other, entityId);
+    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: 'unrelated', limits } });
+    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId, limits } });
+    await hearOfChanges();
+    const counters = countersOf(entityId);
+    const { read } = await unitsOf(() => acquire(entityId, {}, other), other);
+    // Places that share a counter are read again together.
+    expect(read).toBe(counters.filter((counter) => counter === counters[2]).length);
+    expect(await unitsOf(() => acquire(entityId, {}, other), other)).toEqual({ read: 0, write: 1, calls: 1 });
   });
 
   it('50 acquires at once on one bucket is at most 0.1 write units each', async () => {

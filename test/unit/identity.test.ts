@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { clientIdOf, parseClientId, uuidPattern } from '../../src/identity/client-id.js';
 import { RevocationFeed } from '../../src/identity/revocation.feed.js';
-import type { Changes } from '../../src/identity/revocation.store.js';
+import { type Changes, countersPerSlot } from '../../src/identity/revocation.store.js';
 import {
   type Credentials,
   credentialsOf,
@@ -205,18 +205,22 @@ describe('secrets', () => {
 });
 
 describe('the revocation feed', () => {
-  const none = { version: 0, isOwn: false, purges: 0 };
+  const none = { counters: [], version: 0, isOwn: false, purges: 0 };
   /** When the sum of the versions was first read. */
   let seenMs: Map<number, number>;
+  /** When the changes were first read since it was set to infinity. */
+  let readMs: number;
   let changes: Changes[];
   let feed: RevocationFeed;
   beforeEach(async () => {
-    changes = [none, { version: 1, isOwn: false, purges: 3, lastPurged: otherOrgId }];
+    changes = [none, { counters: [], version: 1, isOwn: false, purges: 3, lastPurged: otherOrgId }];
     seenMs = new Map();
+    readMs = 0;
     const store = {
       changes: async () => {
         const sum = changes.reduce((all, { version }) => all + version, 0);
         if (!seenMs.has(sum)) seenMs.set(sum, performance.now());
+        readMs = Math.min(readMs, performance.now());
         return changes;
       },
     };
@@ -228,7 +232,7 @@ describe('the revocation feed', () => {
 
   it('goes by a version of others only when all that came with it can be read, too', async () => {
     const before = feed.current();
-    changes = [{ version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as Changes];
+    changes = [{ counters: [], version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as Changes];
     const purged: unknown[] = [];
     feed.whenPurged((of) => purged.push([of, feed.current()]));
     while (feed.current() === before) await sleep(1);
@@ -238,7 +242,7 @@ describe('the revocation feed', () => {
 
   it('forgets at once after a change of its own, and goes by its version without waiting', async () => {
     const before = feed.current();
-    changes = [none, { version: 2, isOwn: true, purges: 3, lastPurged: otherOrgId }];
+    changes = [none, { counters: [], version: 2, isOwn: true, purges: 3, lastPurged: otherOrgId }];
     const refreshed = feed.refresh();
     expect(feed.current()).not.toBe(before);
     await refreshed;
@@ -246,16 +250,16 @@ describe('the revocation feed', () => {
   });
 
   it.each<[string, () => Changes[]]>([
-    ['before its own', () => [none, { version: 3, isOwn: true, purges: 3 }]],
-    ['after its own', () => [none, { version: 3, isOwn: false, purges: 3 }]],
+    ['before its own', () => [none, { counters: [], version: 3, isOwn: true, purges: 3 }]],
+    ['after its own', () => [none, { counters: [], version: 3, isOwn: false, purges: 3 }]],
     [
       'elsewhere',
       () => [
-        { version: 1, isOwn: false, purges: 0 },
-        { version: 2, isOwn: true, purges: 3 },
+        { counters: [], version: 1, isOwn: false, purges: 0 },
+        { counters: [], version: 2, isOwn: true, purges: 3 },
       ],
     ],
-    ['instead of its own, which changed nothing', () => [none, { version: 3, isOwn: false, purges: 3 }]],
+    ['instead of its own, which changed nothing', () => [none, { counters: [], version: 3, isOwn: false, purges: 3 }]],
   ])('waits after a change of its own as well if another came %s', async (_, next) => {
     changes = next();
     void feed.refresh();
@@ -263,10 +267,37 @@ describe('the revocation feed', () => {
     expect(sinceSeen(3)).toBeGreaterThan(90);
   });
 
+  it('counts changes of places as they are read, once all that came with them can be read, and never back', async () => {
+    const at = countersPerSlot + 2;
+    const with2 = (counters: readonly number[], version = 1): Changes[] => [none, { version, isOwn: false, purges: 3, counters }];
+    const version = feed.current();
+    changes = with2([0, 0, 5]);
+    while (feed.changesAt(at) === 0) await sleep(1);
+    expect(feed.changesAt(at)).toBe(5);
+    expect([feed.changesAt(2), feed.changesAt(at + 1)]).toEqual([0, 0]);
+    expect(feed.current()).toBe(version);
+    changes = with2([0, 0, 4], 2);
+    while (feed.current() === version) await sleep(1);
+    expect(feed.changesAt(at)).toBe(5);
+  });
+
+  it('goes by a changed place only when it can be read as changed', async () => {
+    changes = [none, { version: 1, isOwn: false, purges: 3, counters: [1] }];
+    readMs = Number.POSITIVE_INFINITY;
+    while (feed.changesAt(countersPerSlot) === 0) await sleep(1);
+    expect(performance.now() - readMs).toBeGreaterThan(90);
+  });
+
+  it('counts a change of a place of its own at once, and nothing else with it', () => {
+    const before = [feed.changesAt(7), feed.changesAt(8), feed.current()];
+    feed.noteChangeAt(7);
+    expect([feed.changesAt(7), feed.changesAt(8), feed.current()]).toEqual([(before[0] as number) + 1, ...before.slice(1)]);
+  });
+
   it('tells that it may have been anyone where it has missed a purge', async () => {
     const purged: unknown[] = [];
     feed.whenPurged((of) => purged.push(of));
-    changes = [{ version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as Changes];
+    changes = [{ counters: [], version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as Changes];
     while (purged.length === 0) await sleep(1);
     expect(purged).toEqual([undefined]);
     expect(feed.purges).toBe(5);

@@ -14,7 +14,15 @@ import {
   type Shard,
   splitOver,
 } from '../../src/limits/buckets/shard.js';
-import { newEntityIssues } from '../../src/limits/entities/entity.js';
+import {
+  changedEntity,
+  type Entity,
+  type EntityChanges,
+  entityDetails,
+  isSameEntity,
+  mostAuditedLength,
+  newEntityIssues,
+} from '../../src/limits/entities/entity.js';
 import {
   decodeHandle,
   decodeHoldings,
@@ -710,6 +718,47 @@ describe('newEntityIssues', () => {
     ['33 pairs', { metadata: Array.from({ length: 33 }, (_, i) => ({ name: `n${i}`, value: '' })) }, ['metadata']],
   ])('finds what is wrong with %s', (_, change, expected) => {
     expect(paths(newEntityIssues({ ...sound, ...change }, ''))).toEqual(expected);
+  });
+});
+
+describe('a change of an entity', () => {
+  const before: Entity = {
+    nodeType: 'Entity',
+    orgId: 'o',
+    entityId: 'e',
+    name: 'Ann',
+    parentId: 'p',
+    cascade: true,
+    metadata: [{ name: 'plan', value: 'gold' }],
+    createdAt: new Date(0),
+    version: 4,
+  };
+
+  it.each<[string, EntityChanges, object]>([
+    ['nothing', {}, {}],
+    ['null where null says nothing', { cascade: null, metadata: null }, {}],
+    ['a name', { name: 'Bob' }, { name: 'Bob' }],
+    ['no name and no parent', { name: null, parentId: null }, { name: undefined, parentId: undefined }],
+    ['cascade and metadata', { cascade: false, metadata: [] }, { cascade: false, metadata: [] }],
+  ])('of %s leaves the rest as it is, under the next version', (_, changes, expected) => {
+    const after = changedEntity(before, changes);
+    expect(after).toEqual({ ...before, ...expected, version: 5 });
+    expect(isSameEntity(before, after)).toBe(Object.keys(expected).length === 0);
+  });
+
+  it('of the order of its metadata is a change', () => {
+    const two = { ...before, metadata: [...before.metadata, { name: 'a', value: 'b' }] };
+    expect(isSameEntity(two, changedEntity(two, { metadata: [...two.metadata].reverse() }))).toBe(false);
+  });
+
+  it('is told with values cut to a bound, on both sides', () => {
+    const long = 'x'.repeat(mostAuditedLength + 1);
+    const after = changedEntity(before, { metadata: [{ name: 'plan', value: long }] });
+    const cut = `${'x'.repeat(mostAuditedLength)}…`;
+    expect(entityDetails(before, after)).toEqual([{ name: 'metadata.plan', previousValue: 'gold', value: cut }]);
+    expect(entityDetails(after, before)).toEqual([{ name: 'metadata.plan', previousValue: cut, value: 'gold' }]);
+    // Values that differ only behind the bound differ all the same.
+    expect(entityDetails(after, changedEntity(after, { metadata: [{ name: 'plan', value: `${long}y` }] }))).toHaveLength(1);
   });
 });
 

@@ -411,6 +411,7 @@ const orgWith = (quotaScope: QuotaScope, version = 1, over: Partial<Settings> = 
   quotaScope,
   stickyFallbackEnabled: true,
   shardCount: 8,
+  appsMayBringLimits: false,
   version,
 });
 const appOf = (org: Org, appId = 'web', version = 1, own: Partial<Settings> = {}): App => inForce(org, { ...registered, appId, name: 'Web', version, own });

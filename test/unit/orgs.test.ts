@@ -45,6 +45,7 @@ const org: Org = {
   quotaScope: 'APP',
   stickyFallbackEnabled: true,
   shardCount: 8,
+  appsMayBringLimits: false,
 };
 const appWith = (own: Partial<Settings>): AppRecord => ({ ...registered, appId: 'web', name: 'Web', version: 7, own });
 

@@ -7,21 +7,21 @@ import { orgIdFor, type Policy } from '../../identity/viewer.js';
 import { refuseAny } from '../../lib/errors.js';
 import { OrgType } from '../../orgs/org.types.js';
 import type { Org } from '../../orgs/settings.js';
-import { resourceIssues } from '../limit.js';
+import { entityIssues, resourceIssues } from '../limit.js';
 import { AvailabilityType, ConsumeInput, EffectiveLimitsType } from '../limit.types.js';
 import type { Bucket } from '../usage/report.service.js';
 import type { UsageWindow } from '../usage/usage.js';
 import { inTokens } from '../usage/usage.resolver.js';
 import { UsageSnapshotConnection, UsageWindowType } from '../usage/usage.types.js';
 import type { Entity } from './entity.js';
-import { BucketType, CreateEntityInput, EntityConnection, EntityType, ResourceCapacityType } from './entity.types.js';
+import { BucketType, CreateEntityInput, EntityConnection, EntityType, ResourceCapacityType, UpdateEntityInput } from './entity.types.js';
 
 @Resolver(() => OrgType)
 export class OrgEntityResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => EntityType, {
     nullable: true,
-    description: 'The entity with this id. One that was never created is found if it has limits or use. Null if there is none.',
+    description: 'The entity with this id. One that was never created, or was deleted, is found if it has limits or use. Null if there is none.',
   })
   entity(@Root() { orgId }: Org, @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string, @Ctx() { entities }: Context) {
     return entities.find(orgId, entityId);
@@ -31,6 +31,19 @@ export class OrgEntityResolver {
   @FieldResolver(() => EntityConnection, { description: 'Entities that were created without a parent, sorted by id.' })
   entities(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { entities, cursors }: Context) {
     return paginate(page, { cursors, tenant: orgId, field: 'Org.entities' }, idOf, (limit, after) => entities.listChildren(orgId, undefined, limit, after));
+  }
+
+  @Authorized<Policy>('org:read')
+  @FieldResolver(() => EntityConnection, { description: 'Created entities whose id begins with the prefix, with or without a parent, sorted by id.' })
+  searchEntities(
+    @Root() { orgId }: Org,
+    @Arg('prefix', () => String, { description: 'The first characters of the id: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.' }) prefix: string,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { entities, cursors }: Context,
+  ) {
+    refuseAny(entityIssues(prefix, 'prefix'));
+    const listing = { cursors, tenant: orgId, field: `Org.searchEntities ${prefix}` };
+    return paginate(page, listing, idOf, (limit, after) => entities.search(orgId, prefix, limit, after));
   }
 
   @Authorized<Policy>('org:read')
@@ -69,6 +82,19 @@ export class EntityResolver {
     @Ctx() { viewer, actor, entities }: Context,
   ) {
     return entities.create(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
+  }
+
+  @Authorized<Policy>('org:manage')
+  @Mutation(() => EntityType, {
+    nullable: true,
+    description:
+      'Changes an entity that was created. A new parent or cascade holds on all gateways within 2 s. Tokens taken before stay where they were taken.',
+  })
+  updateEntity(
+    @Arg('input', () => UpdateEntityInput, { description: 'The entity and its changes.' }) { orgId, entityId, ...changes }: UpdateEntityInput,
+    @Ctx() { viewer, actor, entities }: Context,
+  ) {
+    return entities.update(orgIdFor(viewer, orgId, 'input.orgId'), entityId, changes, actor);
   }
 
   @Authorized<Policy>('org:manage')

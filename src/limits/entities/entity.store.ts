@@ -1,7 +1,8 @@
-import type { Item, Key, StoreClient, Write } from '../../dynamo/client.js';
-import { absent, and, between, equals, present } from '../../dynamo/expression.js';
+import type { Check, Item, StoreClient, Write } from '../../dynamo/client.js';
+import { absent, and, beginsWith, between, equals, present } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
-import { childIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from '../limiter-keys.js';
+import { isDeletedLevel } from '../levels/limit-config.store.js';
+import { childIndexKey, entitiesIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from '../limiter-keys.js';
 import type { Entity, Metadata } from './entity.js';
 
 const table = 'limiter';
@@ -9,10 +10,18 @@ const mostWritesATransaction = 100;
 /** Stands before all past use of an entity, so that one look finds either. */
 const tombstone = '#TOMBSTONE';
 
+type ItemKey = Readonly<Record<'PK' | 'SK', string>>;
+
 export interface EntityRef {
   readonly orgId: string;
   readonly namespace: string;
   readonly entityId: string;
+}
+
+/** What is left of an entity apart from its limits and buckets. */
+export interface Past {
+  readonly hasUse: boolean;
+  readonly deletedAt?: Date;
 }
 
 export class EntityStore {
@@ -28,17 +37,18 @@ export class EntityStore {
     return items.map((item, i) => item && toEntity(item, (refs[i] as EntityRef).orgId));
   }
 
-  /** Whether there is past use to be seen of an entity: not of one that was deleted. */
-  async hasUse(namespace: string, entityId: string): Promise<boolean> {
+  /** Whether there is past use of an entity, and when it was deleted. */
+  async loadPast(namespace: string, entityId: string): Promise<Past> {
     const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', tombstone, '#USAGE#~'));
-    const { items } = await this.client.query({ table, where, limit: 1, consistent: true });
-    return items[0] !== undefined && items[0].SK !== tombstone;
+    const { items } = await this.client.query({ table, where, limit: 2, consistent: true });
+    const mark = items.find(({ SK }) => SK === tombstone);
+    return { hasUse: items.some(({ SK }) => SK !== tombstone), ...(mark ? { deletedAt: new Date(mark.deleted_at_ms as number) } : {}) };
   }
 
   /** Creates an entity; its parent must exist in the same moment. 'again': a draft's condition did not hold. */
   async create(namespace: string, entity: Entity, drafts: readonly Draft[]): Promise<'created' | 'exists' | 'no parent' | 'again'> {
     const { parentId } = entity;
-    const parent = parentId === undefined ? [] : [{ table, check: entityKey(namespace, parentId), condition: present('PK') } as const];
+    const parent = parentId === undefined ? [] : [parentCheck(namespace, parentId)];
     const outcome = await this.client.transact('fresh', [
       { table, put: toItem(namespace, entity), condition: absent('PK') },
       ...(drafts as readonly Write[]),
@@ -49,23 +59,53 @@ export class EntityStore {
     return parent.length > 0 && outcome.reasons.at(-1)?.kind === 'condition' ? 'no parent' : 'again';
   }
 
-  /** What is kept under the entity itself, past use not counted. */
-  async listOwnKeys(namespace: string, entityId: string): Promise<Key[]> {
-    const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
-    const items = await this.client.queryAll({ table, where, consistent: true });
-    return items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string }));
+  /**
+   * Replaces an entity if it is still the one that was read. If `isMoved`, its parent must exist in the same moment.
+   * 'again': the entity is another by now, or a draft's condition did not hold.
+   */
+  async update(
+    namespace: string,
+    { before, after, isMoved }: { readonly before: Entity; readonly after: Entity; readonly isMoved: boolean },
+    drafts: readonly Draft[],
+  ): Promise<'updated' | 'no parent' | 'again'> {
+    const parent = isMoved && after.parentId !== undefined ? [parentCheck(namespace, after.parentId)] : [];
+    const isVersion = before.version === 0 ? absent('entity_version') : equals('entity_version', before.version);
+    const isSame = and(equals('created_at_ms', before.createdAt?.getTime() ?? 0), isVersion);
+    const outcome = await this.client.transact('fresh', [
+      { table, put: toItem(namespace, after), condition: isSame },
+      ...(drafts as readonly Write[]),
+      ...parent,
+    ]);
+    if (outcome.done) return 'updated';
+    const { reasons } = outcome;
+    return parent.length > 0 && reasons.at(-1)?.kind === 'condition' && reasons[0]?.kind !== 'condition' ? 'no parent' : 'again';
   }
 
-  /** Deletes these items of an entity, and leaves a mark that it was deleted for as long as its use is kept. */
-  async delete(namespace: string, entityId: string, keys: readonly Key[], markedUntilSecs: number, drafts: readonly Draft[]): Promise<void> {
+  /** The items of the entity itself and of its levels; `isLive`: whether any of them is more than the version of a deleted level. */
+  async listOwnKeys(namespace: string, entityId: string): Promise<{ readonly keys: readonly ItemKey[]; readonly isLive: boolean }> {
+    const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
+    const items = await this.client.queryAll({ table, where, consistent: true });
+    return { keys: items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })), isLive: items.some((item) => !isDeletedLevel(item)) };
+  }
+
+  /**
+   * Deletes these items of an entity, and leaves a mark that it was deleted for as long as its use is kept. The transaction
+   * comes last: whatever is read after its drafts have taken effect is what is left.
+   */
+  async delete(
+    namespace: string,
+    entityId: string,
+    { keys, deletedAtMs, markedUntilSecs }: { readonly keys: readonly ItemKey[]; readonly deletedAtMs: number; readonly markedUntilSecs: number },
+    drafts: readonly Draft[],
+  ): Promise<void> {
     const PK = entityPartition(namespace, entityId);
-    const mark: Write = { table, put: { PK, SK: tombstone, ...namespaceIndexKeys(namespace, PK), ttl: markedUntilSecs } };
-    const first = keys.slice(0, mostWritesATransaction - drafts.length - 1);
-    await this.client.transact('fresh', [...first.map((key): Write => ({ table, delete: key })), mark, ...(drafts as readonly Write[])]);
+    const mark: Write = { table, put: { PK, SK: tombstone, ...namespaceIndexKeys(namespace, PK), deleted_at_ms: deletedAtMs, ttl: markedUntilSecs } };
+    const last = keys.slice(-(mostWritesATransaction - drafts.length - 1));
     await this.client.writeMany(
       table,
-      keys.slice(first.length).map((key) => ({ delete: key })),
+      keys.slice(0, keys.length - last.length).map((key) => ({ delete: key })),
     );
+    await this.client.transact('fresh', [...last.map((key): Write => ({ table, delete: key })), mark, ...(drafts as readonly Write[])]);
   }
 
   /** The children of an entity, or those created without a parent: by id, after the one named. */
@@ -75,25 +115,39 @@ export class EntityStore {
     const found = await this.client.queryIndexed({ table, index: 'GSI1', where: equals('GSI1PK', GSI1PK), limit, ...start });
     return found.map(({ item }) => toEntity(item, orgId));
   }
+
+  /** Created entities whose id begins with the prefix: by id, after the one named. */
+  async search(orgId: string, namespace: string, prefix: string, limit: number, after?: string): Promise<Entity[]> {
+    const GSI2PK = entitiesIndexKey(namespace);
+    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI2PK, GSI2SK: after } };
+    const where = and(equals('GSI2PK', GSI2PK), beginsWith('GSI2SK', prefix));
+    const found = await this.client.queryIndexed({ table, index: 'GSI2', where, limit, ...start });
+    return found.map(({ item }) => toEntity(item, orgId));
+  }
 }
 
-const toItem = (namespace: string, { entityId, name, parentId, cascade, metadata, createdAt }: Entity): Item => {
+const parentCheck = (namespace: string, parentId: string): Check => ({ table, check: entityKey(namespace, parentId), condition: present('PK') });
+
+const toItem = (namespace: string, { entityId, name, parentId, cascade, metadata, createdAt, version }: Entity): Item => {
   const keys = entityKey(namespace, entityId);
   return {
     ...keys,
     ...namespaceIndexKeys(namespace, keys.PK),
     GSI1PK: parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId),
     GSI1SK: childIndexKey(entityId),
+    GSI2PK: entitiesIndexKey(namespace),
+    GSI2SK: entityId,
     entity_id: entityId,
     name,
     parent_id: parentId,
     cascade,
     metadata: metadata.map(({ name: key, value }) => ({ name: key, value })),
     created_at_ms: createdAt?.getTime(),
+    entity_version: version,
   };
 };
 
-const toEntity = (item: Item, orgId: string): Entity => ({
+export const toEntity = (item: Item, orgId: string): Entity => ({
   nodeType: 'Entity',
   orgId,
   entityId: item.entity_id as string,
@@ -102,4 +156,6 @@ const toEntity = (item: Item, orgId: string): Entity => ({
   cascade: item.cascade as boolean,
   metadata: item.metadata as unknown as Metadata[],
   createdAt: new Date(item.created_at_ms as number),
+  // Absent from one that was created before entities could be changed.
+  version: (item.entity_version as number | undefined) ?? 0,
 });

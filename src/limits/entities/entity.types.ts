@@ -43,6 +43,30 @@ export class CreateEntityInput {
   readonly metadata!: MetadataInput[];
 }
 
+@InputType({ description: 'Changes of an entity. A field that is absent stays as it is.' })
+export class UpdateEntityInput {
+  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  readonly orgId?: string | null;
+
+  @Field(() => String, { description: 'The entity, which must have been created.' })
+  readonly entityId!: string;
+
+  @Field(() => String, { nullable: true, description: 'A name for people. Null removes it.' })
+  readonly name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The parent, which must exist. Null: no parent.' })
+  readonly parentId?: string | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'If true, each acquire for this entity also takes from its parent. Null leaves it as it is.',
+  })
+  readonly cascade?: boolean | null;
+
+  @Field(() => [MetadataInput], { nullable: true, description: 'Up to 32 pairs. Replaces all of them. Null leaves them as they are.' })
+  readonly metadata?: MetadataInput[] | null;
+}
+
 @ObjectType('Entity', { implements: Node, description: 'Something that limits apply to, such as a user, a team or a project.' })
 export class EntityType extends Node {
   @Field(() => String, { simple: true, description: 'The id by which `acquire` refers to this entity. Unique within the org.' })
@@ -54,7 +78,7 @@ export class EntityType extends Node {
   @Field(() => Boolean, { simple: true, description: 'If true, each acquire for this entity also takes from its parent.' })
   readonly cascade!: boolean;
 
-  @Field(() => [MetadataType], { simple: true, description: 'The pairs that were set when the entity was created.' })
+  @Field(() => [MetadataType], { simple: true, description: 'The pairs that are kept with the entity.' })
   readonly metadata!: MetadataType[];
 
   @Field(() => DateTime, {
@@ -63,6 +87,13 @@ export class EntityType extends Node {
     description: 'When it was created. Null for an entity that was never created and is known only by its limits or its use.',
   })
   readonly createdAt?: Date;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'When it was deleted. Set only while nothing but its past use is left. Null otherwise.',
+  })
+  readonly deletedAt?: Date;
 }
 
 export const EntityConnection = connectionType('Entity', () => EntityType);

@@ -2,9 +2,10 @@ import type { Item, Key, StoreClient, Write } from '../../dynamo/client.js';
 import { absent, type Condition, equals } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
 import type { Charge } from '../../lib/units.js';
+import type { CalendarWindow } from '../buckets/calendar-window.js';
 import type { Limit } from '../limit.js';
-import { configIndexKeys, configKey, entityConfigsIndexKey, resourceConfigsIndexKey } from '../limiter-keys.js';
-import type { ConfigPlace, LimitConfig, OnUnavailable } from './resolution.js';
+import { configIndexKeys, configKey, entityConfigsIndexKey, namespaceIndexKeys, resourceConfigsIndexKey } from '../limiter-keys.js';
+import type { ConfigPlace, Level, LimitConfig, OnUnavailable } from './resolution.js';
 
 const table = 'limiter';
 
@@ -16,9 +17,13 @@ export interface NamespacePlace {
 export class LimitConfigStore {
   constructor(private readonly client: StoreClient) {}
 
+  /** A level with its version, even if nothing is set there any more. */
+  async loadLevel(namespace: string, place: ConfigPlace): Promise<Level> {
+    return toLevel(await this.client.get(table, configKey(namespace, place), { consistent: true }), place);
+  }
+
   async load(namespace: string, place: ConfigPlace): Promise<LimitConfig | undefined> {
-    const item = await this.client.get(table, configKey(namespace, place), { consistent: true });
-    return item && toConfig(item, place);
+    return (await this.loadLevel(namespace, place)).config;
   }
 
   /** One answer a place, in their order. */
@@ -28,24 +33,22 @@ export class LimitConfigStore {
       places.map(({ namespace, place }) => configKey(namespace, place)),
       { consistent: true },
     );
-    return items.map((item, i) => item && toConfig(item, (places[i] as NamespacePlace).place));
+    return items.map((item, i) => toLevel(item, (places[i] as NamespacePlace).place).config);
   }
 
   /** Writes a level whole, on condition that it is still the version it follows; false where it is not. */
   async save(namespace: string, config: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, put: toItem(namespace, config), condition: isVersion(config.version - 1) },
-      ...(drafts as readonly Write[]),
-    ]);
-    return done;
+    return this.replace(toItem(namespace, config), config.version - 1, drafts);
   }
 
-  /** Deletes a level; false where it is not this version any more. */
+  /** Deletes a level, of which only a next version is left; false where it is not this version any more. */
   async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, delete: configKey(namespace, place), condition: isVersion(version) },
-      ...(drafts as readonly Write[]),
-    ]);
+    const keys = configKey(namespace, place);
+    return this.replace({ ...keys, ...namespaceIndexKeys(namespace, keys.PK), deleted: true, config_version: version + 1 }, version, drafts);
+  }
+
+  private async replace(item: Item, seenVersion: number, drafts: readonly Draft[]): Promise<boolean> {
+    const { done } = await this.client.transact('fresh', [{ table, put: item, condition: isVersion(seenVersion) }, ...(drafts as readonly Write[])]);
     return done;
   }
 
@@ -72,16 +75,27 @@ export class LimitConfigStore {
 
 const isVersion = (version: number): Condition => (version === 0 ? absent('PK') : equals('config_version', version));
 
+/** Whether nothing is left of a level but its version. */
+export const isDeletedLevel = ({ deleted }: Item): boolean => deleted === true;
+
+export function toLevel(item: Item | undefined, place: ConfigPlace): Level {
+  if (!item) return { version: 0 };
+  return { version: item.config_version as number, ...(isDeletedLevel(item) ? {} : { config: toConfig(item, place) }) };
+}
+
 const toItem = (namespace: string, { place, limits, onUnavailable, version }: LimitConfig): Item => ({
   ...configKey(namespace, place),
   ...configIndexKeys(namespace, place),
   ...Object.assign(
     {},
-    ...limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs }) => ({
+    ...limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, enforce }) => ({
       [`l_${name}_cp`]: capacity,
       [`l_${name}_bx`]: burst,
       [`l_${name}_ra`]: refillAmount,
       [`l_${name}_rp`]: refillPeriodSecs,
+      [`l_${name}_kd`]: kind,
+      [`l_${name}_cw`]: window,
+      [`l_${name}_en`]: enforce,
     })),
   ),
   on_unavailable: onUnavailable,
@@ -99,6 +113,9 @@ function toConfig(item: Item, place: ConfigPlace): LimitConfig {
         burst: item[`l_${name}_bx`] as number,
         refillAmount: item[`l_${name}_ra`] as number,
         refillPeriodSecs: item[`l_${name}_rp`] as number,
+        ...(item[`l_${name}_kd`] ? { kind: item[`l_${name}_kd`] as 'CONCURRENCY' } : {}),
+        ...(item[`l_${name}_cw`] ? { window: item[`l_${name}_cw`] as CalendarWindow } : {}),
+        ...(item[`l_${name}_en`] === false ? { enforce: false } : {}),
       }),
     ),
     ...(item.on_unavailable ? { onUnavailable: item.on_unavailable as OnUnavailable } : {}),

@@ -1,14 +1,18 @@
-import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
+import type { ChangeService } from '../../identity/change.service.js';
 import type { Clock } from '../../lib/clock.js';
+import { notFound } from '../../lib/errors.js';
+import type { OrgService } from '../../orgs/org.service.js';
+import { type ZonePeriod, zonePeriodAt } from '../../spend/calendar.js';
 import type { Entity } from '../entities/entity.js';
-import type { EntityRef, EntityStore } from '../entities/entity.store.js';
-import { type LimitSet, limitSet } from '../limit.js';
-import { configKey } from '../limiter-keys.js';
-import type { LimitConfigStore, NamespacePlace } from './limit-config.store.js';
-import { type ConfigPlace, type LimitConfig, type LimitLevel, type OnUnavailable, placesFor, policyOf, winner } from './resolution.js';
+import { inZone, type LimitSet, limitSet } from '../limit.js';
+import { configKey, entityKey, placeName } from '../limiter-keys.js';
+import { type ConfigPlace, type Level, type LimitConfig, type LimitLevel, type OnUnavailable, placesFor, policyOf, winner } from './resolution.js';
+import type { ResolutionStore } from './resolution.store.js';
 
-const rememberedMs = 60_000;
+/** A backstop: what is cached falls with its change counter long before. */
+export const maxCachedMs = 3_600_000;
+const maxCached = 50_000;
 
 /** The limits in force for an entity and a resource. */
 export interface Resolved {
@@ -18,6 +22,8 @@ export interface Resolved {
   readonly onUnavailable: OnUnavailable;
   /** Whether the entity has limits of its own for the resource: then its bucket is kept. */
   readonly isOwn: boolean;
+  /** The version of each level, from the strongest to the weakest, 0 where nothing was ever set. No version ever goes back. */
+  readonly levels: readonly number[];
 }
 
 /** Whom an acquire takes from: the entity, and its parent if it cascades. */
@@ -25,77 +31,70 @@ export interface TakePath {
   readonly entityId: string;
   readonly resolved: Resolved;
   readonly parent?: { readonly entityId: string; readonly resolved: Resolved };
-  /** The entities that decide whom it takes from, a parent that is not there included. */
-  readonly follows: readonly string[];
 }
 
+/** Valid while its change counter is what it was before the read began, and an hour at most. */
 interface Stamp {
+  readonly counter: number;
+  readonly count: number;
   readonly untilMs: number;
-  readonly generation: number;
 }
-
-interface Remembered<T> extends Stamp {
+interface Cached<T> extends Stamp {
   readonly value: T;
+}
+interface CachedPath {
+  readonly path: TakePath;
+  /** Set if a limit of the path resets by the calendar. */
+  readonly zone?: ZonePeriod;
+  readonly parts: readonly Stamp[];
 }
 
 export interface ResolutionParts {
-  readonly configs: LimitConfigStore;
-  readonly entities: EntityStore;
+  readonly store: ResolutionStore;
+  readonly changes: ChangeService;
+  readonly orgs: Pick<OrgService, 'recallOrgs'>;
   readonly clock: Clock;
 }
 
-/** What is set where, remembered for a minute, absence too; a change made through this process counts at once. */
+/** What is set where, cached until it is changed, absence too. */
 export class ResolutionService {
-  private readonly paths = new LRUCache<string, Remembered<TakePath>>({ max: 50_000 });
-  private readonly levels = new LRUCache<string, Remembered<{ readonly config: LimitConfig | undefined }>>({ max: 50_000 });
-  private readonly entities = new LRUCache<string, Remembered<{ readonly entity: Entity | undefined }>>({ max: 50_000 });
-  private readonly generations = new Map<string, number>();
+  private readonly paths = new LRUCache<string, CachedPath>({ max: maxCached });
+  private readonly levels = new LRUCache<string, Cached<Level>>({ max: maxCached });
+  private readonly entities = new LRUCache<string, Cached<Entity | undefined>>({ max: maxCached });
   /** By org, however old: what to do when the store cannot be asked. */
-  private readonly policies = new Map<string, OnUnavailable>();
-  private entityChanges = 0;
+  private readonly policies = new LRUCache<string, OnUnavailable>({ max: maxCached });
   private readonly sets = new LRUCache<LimitConfig, LimitSet>({ max: 10_000 });
 
-  private readonly configLoader: DataLoader<NamespacePlace, LimitConfig | undefined>;
-  private readonly entityLoader: DataLoader<EntityRef, Entity | undefined>;
-
-  constructor(private readonly parts: ResolutionParts) {
-    // No memory of their own: they only read together what is asked for together.
-    this.configLoader = new DataLoader((places) => parts.configs.loadMany(places), { cache: false, maxBatchSize: 100 });
-    this.entityLoader = new DataLoader((refs) => parts.entities.loadMany(refs), { cache: false, maxBatchSize: 100 });
-  }
-
-  /** Something of the namespace was changed here: all that is remembered of it falls. */
-  noteChange(namespace: string): void {
-    this.generations.set(namespace, this.generationOf(namespace) + 1);
-  }
-
-  /** An entity was created or deleted here: what is remembered of it, and of takes by way of it, falls. */
-  noteEntityChange(namespace: string, entityId: string): void {
-    this.entityChanges++;
-    this.entities.delete(`${namespace} ${entityId}`);
-  }
+  constructor(private readonly parts: ResolutionParts) {}
 
   lastPolicy(orgId: string): OnUnavailable {
     return this.policies.get(orgId) ?? 'BLOCK';
   }
 
+  /** Cached for as long as each of the levels and entities that it was made of. */
   async path(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
     const name = `${namespace} ${entityId} ${resource}`;
-    const remembered = this.current(this.paths, name, namespace);
-    if (remembered?.value.follows.every((of) => this.entities.has(`${namespace} ${of}`))) return remembered.value;
-    const stamp = this.stamp(namespace);
-    const [entity, resolved] = await Promise.all([this.entity(orgId, namespace, entityId), this.resolve(orgId, namespace, entityId, resource)]);
-    const parentId = entity?.cascade ? entity.parentId : undefined;
-    const parent = parentId === undefined ? undefined : await this.parent(orgId, namespace, parentId, resource);
-    const path: TakePath = { entityId, resolved, ...(parent ? { parent } : {}), follows: parentId === undefined ? [entityId] : [entityId, parentId] };
-    this.paths.set(name, { value: path, ...stamp });
+    const cached = this.paths.get(name);
+    if (cached && this.areCurrent(cached.parts) && (!cached.zone || (await this.zoneOf(orgId)).fromMs === cached.zone.fromMs)) return cached.path;
+    const [entity, levels] = await this.read(orgId, namespace, entityId, resource);
+    const parentId = entity.value?.cascade ? entity.value.parentId : undefined;
+    const parent = parentId === undefined ? undefined : await this.read(orgId, namespace, parentId, resource);
+    const hasCalendar = [...levels, ...(parent?.[1] ?? [])].some(({ value }) => value.config?.limits.some(({ window }) => window));
+    const zone = hasCalendar ? await this.zoneOf(orgId) : undefined;
+    const path: TakePath = {
+      entityId,
+      resolved: this.resolved(orgId, levels, zone),
+      // A parent that was deleted is charged no more.
+      ...(parentId !== undefined && parent?.[0].value ? { parent: { entityId: parentId, resolved: this.resolved(orgId, parent[1], zone) } } : {}),
+    };
+    this.paths.set(name, { path, parts: [entity, ...levels, ...(parent?.flat() ?? [])], ...(zone ? { zone } : {}) });
     return path;
   }
 
   /** The path as last known, however old; undefined if nothing is known, or if it was changed here since. Never reads. */
   lastPath(namespace: string, entityId: string, resource: string): TakePath | undefined {
-    const remembered = this.paths.get(`${namespace} ${entityId} ${resource}`);
-    return remembered?.generation === this.generationOf(namespace) ? remembered.value : undefined;
+    const cached = this.paths.get(`${namespace} ${entityId} ${resource}`);
+    return cached?.parts.every(({ counter, count }) => this.parts.changes.current(counter) === count) ? cached.path : undefined;
   }
 
   /** The same, with limits as the store has them now. */
@@ -105,65 +104,73 @@ export class ResolutionService {
     return this.path(orgId, namespace, entityId, resource);
   }
 
-  /** The limits in force, as remembered. */
+  /** The limits in force, as cached. */
   async resolve(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
-    const places = placesFor(entityId, resource);
-    const names = places.map((place) => levelName(namespace, place));
-    const found = names.map((name) => this.current(this.levels, name, namespace));
-    const missing = places.filter((_, i) => !found[i]);
-    const stamp = this.stamp(namespace);
-    const loaded = await Promise.all(missing.map((place) => this.configLoader.load({ namespace, place })));
-    this.remember(namespace, missing, loaded, stamp);
-    let next = 0;
-    return this.resolved(
-      orgId,
-      found.map((remembered) => (remembered ? remembered.value.config : loaded[next++])),
-    );
+    return this.resolved(orgId, await this.levelsFor(orgId, namespace, entityId, resource), await this.zoneOf(orgId));
   }
 
-  /** The limits in force now, whatever is remembered: if that was wrong, the rest of it may be too. */
+  /** The limits in force now, whatever is cached. */
   async resolveFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
-    const places = placesFor(entityId, resource);
-    const before = this.stamp(namespace);
-    const configs = await Promise.all(places.map((place) => this.configLoader.load({ namespace, place })));
-    const isChanged = places.some((place, i) => JSON.stringify(this.levels.get(levelName(namespace, place))?.value.config) !== JSON.stringify(configs[i]));
-    // Changed here while it was being read: then what was read may be older than that, and is not remembered as new.
-    const isOurs = isChanged && this.generationOf(namespace) === before.generation;
-    if (isOurs) this.noteChange(namespace);
-    const stamp = isOurs ? { ...before, generation: before.generation + 1 } : before;
-    this.remember(namespace, places, configs, stamp);
-    return this.resolved(orgId, configs);
+    const levels = await Promise.all(placesFor(entityId, resource).map((place) => this.levelFresh(orgId, namespace, place)));
+    return this.resolved(orgId, levels, await this.zoneOf(orgId));
   }
 
-  private remember(namespace: string, places: readonly ConfigPlace[], configs: readonly (LimitConfig | undefined)[], stamp: Stamp): void {
-    for (const [i, place] of places.entries()) this.levels.set(levelName(namespace, place), { value: { config: configs[i] }, ...stamp });
+  /** An entity and its levels: what is not cached of them is read in one call. */
+  private read(orgId: string, namespace: string, entityId: string, resource: string): Promise<[Cached<Entity | undefined>, Cached<Level>[]]> {
+    const name = placeName(entityKey(namespace, entityId));
+    return Promise.all([
+      this.recall(this.entities, orgId, name, () => this.parts.store.loadEntity({ orgId, namespace, entityId })),
+      this.levelsFor(orgId, namespace, entityId, resource),
+    ]);
   }
 
-  /** A parent that was deleted is charged no more. */
-  private async parent(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath['parent']> {
-    const [entity, resolved] = await Promise.all([this.entity(orgId, namespace, entityId), this.resolve(orgId, namespace, entityId, resource)]);
-    return entity ? { entityId, resolved } : undefined;
+  private levelsFor(orgId: string, namespace: string, entityId: string, resource: string): Promise<Cached<Level>[]> {
+    const load = (place: ConfigPlace) => () => this.parts.store.loadLevel({ namespace, place });
+    return Promise.all(placesFor(entityId, resource).map((place) => this.recall(this.levels, orgId, placeName(configKey(namespace, place)), load(place))));
   }
 
-  private async entity(orgId: string, namespace: string, entityId: string): Promise<Entity | undefined> {
-    const name = `${namespace} ${entityId}`;
-    const remembered = this.current(this.entities, name, namespace);
-    if (remembered) return remembered.value.entity;
-    const stamp = this.stamp(namespace);
-    const { entityChanges } = this;
-    const entity = await this.entityLoader.load({ orgId, namespace, entityId });
-    if (entityChanges === this.entityChanges) this.entities.set(name, { value: { entity }, ...stamp });
-    return entity;
+  private async recall<T>(cache: LRUCache<string, Cached<T>>, orgId: string, name: string, load: () => Promise<T>): Promise<Cached<T>> {
+    const cached = cache.get(name);
+    if (cached && this.isCurrent(cached)) return cached;
+    const stamp = this.stamp(orgId, name);
+    const read = { value: await load(), ...stamp };
+    cache.set(name, read);
+    return read;
   }
 
-  private resolved(orgId: string, configs: readonly (LimitConfig | undefined)[]): Resolved {
+  /** A level as it is now. If it is another than was cached, paths that were made of that one fall at once. */
+  private async levelFresh(orgId: string, namespace: string, place: ConfigPlace): Promise<Cached<Level>> {
+    const { store, changes } = this.parts;
+    const name = placeName(configKey(namespace, place));
+    const stamp = this.stamp(orgId, name);
+    const value = await store.loadLevel({ namespace, place });
+    const isNews = JSON.stringify(this.levels.get(name)?.value) !== JSON.stringify(value);
+    const { counter, count } = stamp;
+    // If it was changed while it was being read, what was read may be older than that change.
+    if (changes.current(counter) !== count) return { value, ...stamp };
+    if (isNews) changes.note(counter);
+    const read = { value, ...stamp, count: changes.current(counter) };
+    this.levels.set(name, read);
+    return read;
+  }
+
+  private resolved(orgId: string, levels: readonly Cached<Level>[], zone: ZonePeriod | undefined): Resolved {
+    const configs = levels.map(({ value }) => value.config);
     const config = winner(configs);
     const onUnavailable = policyOf(configs);
     this.policies.set(orgId, onUnavailable);
-    return { onUnavailable, isOwn: config?.place.level === 'ENTITY', ...(config ? { set: this.setOf(config), source: config.place.level } : {}) };
+    const versions = levels.map(({ value }) => value.version);
+    return {
+      onUnavailable,
+      isOwn: config?.place.level === 'ENTITY',
+      // The zone counts among the levels, so that a gateway that knows an older one does not bring it back.
+      ...(config ? { set: { ...this.setOf(config, zone), levels: zone ? [...versions, zone.fromMs] : versions }, source: config.place.level } : {}),
+      levels: versions,
+    };
   }
 
-  private setOf(config: LimitConfig): LimitSet {
+  private setOf(config: LimitConfig, zone: ZonePeriod | undefined): LimitSet {
+    if (zone && config.limits.some(({ window }) => window)) return limitSet(inZone(config.limits, zone.zone));
     const known = this.sets.get(config);
     if (known) return known;
     const made = limitSet(config.limits);
@@ -171,22 +178,28 @@ export class ResolutionService {
     return made;
   }
 
-  private current<T extends object>(memory: LRUCache<string, Remembered<T>>, name: string, namespace: string): Remembered<T> | undefined {
-    const remembered = memory.get(name);
-    return remembered && remembered.generation === this.generationOf(namespace) && remembered.untilMs > this.parts.clock.monotonicMs() ? remembered : undefined;
+  /** The org's time zone now, by which calendar limits reset. */
+  async zoneOf(orgId: string): Promise<ZonePeriod> {
+    const { orgs, clock } = this.parts;
+    const [org] = await orgs.recallOrgs([orgId]);
+    if (!org) throw notFound('org');
+    return zonePeriodAt(org.zones, clock.nowMs());
   }
 
   /** Taken before a read begins: a change that comes while reading makes what was read worthless. */
-  private stamp(namespace: string): Stamp {
-    return { generation: this.generationOf(namespace), untilMs: this.parts.clock.monotonicMs() + rememberedMs };
+  private stamp(orgId: string, name: string): Stamp {
+    const { changes, clock } = this.parts;
+    const counter = changes.counterOf(orgId, name);
+    return { counter, count: changes.current(counter), untilMs: clock.monotonicMs() + maxCachedMs };
   }
 
-  private generationOf(namespace: string): number {
-    return this.generations.get(namespace) ?? 0;
+  private areCurrent(parts: readonly Stamp[]): boolean {
+    for (const part of parts) if (!this.isCurrent(part)) return false;
+    return true;
   }
-}
 
-function levelName(namespace: string, place: ConfigPlace): string {
-  const { PK, SK } = configKey(namespace, place);
-  return `${PK} ${SK}`;
+  private isCurrent({ counter, count, untilMs }: Stamp): boolean {
+    const { changes, clock } = this.parts;
+    return changes.current(counter) === count && untilMs > clock.monotonicMs();
+  }
 }

@@ -21,6 +21,14 @@ export interface LimitConfig {
   readonly version: number;
 }
 
+/** A level as it is stored. One that was deleted keeps its version, so that no version stands for two sets of limits. */
+export interface Level {
+  /** 0 if nothing was ever set. */
+  readonly version: number;
+  /** Absent where nothing is set now. */
+  readonly config?: LimitConfig;
+}
+
 export interface PlaceRequest {
   readonly level: LimitLevel;
   readonly resource?: string | null | undefined;
