@@ -66,7 +66,7 @@ const quotaOf = ({ limit }: LimitStatus): string =>
 /** Left out where it is not known: what is free depends on others then, or on the calendar. */
 function waitOf({ exceeded, retryAfterSecs, available, limit }: LimitStatus): string {
   if (exceeded) return `;t=${nextSecond(retryAfterSecs)}`;
-  if (limit.kind || limit.window) return '';
+  if (limit.kind === 'CONCURRENCY' || limit.window) return '';
   const missing = Math.max(0, limit.burst - available);
   return `;t=${Math.min(Math.ceil((missing * limit.refillPeriodSecs) / limit.refillAmount), maxSecs)}`;
 }

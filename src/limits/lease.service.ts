@@ -23,7 +23,7 @@ import {
   sumFor,
 } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
-import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf } from './limit.js';
+import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf, ttlIssues } from './limit.js';
 import { type LimitStatus, standingOf, statusesAfter } from './status.js';
 
 export interface LeaseAdjustment {
@@ -81,7 +81,7 @@ export class LeaseService {
       const made = state.adjusted[key];
       if (made?.hash === hash) return { madeBy: made.nonce === nonce ? 'this call' : 'an earlier call' };
       if (made) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${key} has adjusted this lease by something else`);
-      if (state.releasedBy !== undefined) throw new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
+      if (state.releasedBy !== undefined) throw released();
       const { holdings, adjusted } = state;
       const full = Object.keys(adjusted).length >= maxAdjusts;
       refuseAny([
@@ -103,6 +103,7 @@ export class LeaseService {
 
   /** Keeps the slots that the lease holds for another while. */
   async renew(id: string, handle: LeaseHandle, ttlSecs: number): Promise<LeaseRenewal> {
+    refuseAny(ttlIssues(ttlSecs, 'ttlSecs'));
     await this.refuseGone(handle);
     const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
     const moves = movesRenewed(handle.holdings, handle.name, renewByMs);
@@ -122,6 +123,7 @@ export class LeaseService {
     if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
     await this.refuseGone(handle);
     refuseAny(adjustIssues(handle.holdings, adjust));
+    if (this.known.get(stateName(handle))?.releasedBy !== undefined) throw released();
     const { parts } = partsOf(handle, movesOf(handle.holdings, adjust));
     const outcomes = await Promise.allSettled(parts.map((part) => this.parts.buckets.apply({ parts: [part] })));
     const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -144,7 +146,7 @@ export class LeaseService {
   private async change(id: string, handle: LeaseHandle, change: Change): Promise<LeaseAdjustment> {
     if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
     await this.refuseGone(handle);
-    const name = `${handle.namespace} ${handle.name} ${handle.expiresAtMs}`;
+    const name = stateName(handle);
     // One after the other here, so that only other gateways can come in between.
     const leave = await this.locks.hold([name]);
     try {
@@ -244,6 +246,9 @@ function ownState(handle: LeaseHandle, stored: ReturnType<typeof toState> | unde
   return stored;
 }
 
+const stateName = ({ namespace, name, expiresAtMs }: LeaseHandle): string => `${namespace} ${name} ${expiresAtMs}`;
+
+const released = () => new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
 const expired = () => new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
 
 function movesOf(holdings: readonly Holding[], adjust: readonly Consumption[]): HoldingMove[] {

@@ -8,7 +8,6 @@ import type { Org } from '../orgs/settings.js';
 import { requireMayBringLimits } from './brought-limits.js';
 import type { LeaseHandle } from './lease.js';
 import type { LimitConfig, LimitLevel } from './levels/resolution.js';
-import type { Limit } from './limit.js';
 import {
   AcquireAllInput,
   type AcquireAllRequestInput,
@@ -22,9 +21,7 @@ import {
   LeaseAdjustmentType,
   LeaseRenewalType,
   LimitConfigType,
-  LimitKindType,
   LimitLevelType,
-  LimitType,
   SetLimitsInput,
   TopUpInput,
   TopUpType,
@@ -160,19 +157,6 @@ export class LimitResolver {
     @Ctx() { viewer, actor, namespaces }: Context,
   ) {
     return namespaces.purge(orgIdFor(viewer, orgId), actor);
-  }
-}
-
-@Resolver(() => LimitType)
-export class LimitFieldResolver {
-  @FieldResolver(() => LimitKindType)
-  kind(@Root() { kind }: Limit) {
-    return kind ?? 'RATE';
-  }
-
-  @FieldResolver(() => Boolean)
-  enforce(@Root() { enforce }: Limit) {
-    return enforce ?? true;
   }
 }
 

@@ -14,14 +14,13 @@ export interface Limit {
   readonly burst: number;
   readonly refillAmount: number;
   readonly refillPeriodSecs: number;
-  /** Absent: RATE. */
-  readonly kind?: 'CONCURRENCY';
+  readonly kind: LimitKind;
   /** The calendar window at whose end it resets. */
   readonly window?: CalendarWindow;
   /** Whose calendar that is; known once the limit is resolved for an org. */
   readonly zone?: string;
-  /** Absent: true. */
-  readonly enforce?: false;
+  /** If not, it refuses nothing and only counts what it would have refused. */
+  readonly enforce: boolean;
 }
 
 export interface LimitRequest {
@@ -189,16 +188,16 @@ export function costIssues(consume: readonly Consumption[], { limits }: LimitSet
 const windowSecs: Readonly<Record<CalendarWindow, number>> = { DAY: 86_400, WEEK: 604_800, MONTH: 2_592_000 };
 
 export function completeLimit({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, enforce }: LimitRequest): Limit {
-  const shadow = enforce === false ? { enforce } : {};
-  if (kind === 'CONCURRENCY') return { name, capacity, burst: capacity, refillAmount: 0, refillPeriodSecs: 0, kind, ...shadow };
-  if (window) return { name, capacity, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window, ...shadow };
-  return { name, capacity, burst: burst ?? capacity, refillAmount: refillAmount ?? capacity, refillPeriodSecs, ...shadow };
+  const limit = { name, capacity, kind: kind ?? 'RATE', enforce: enforce ?? true };
+  if (kind === 'CONCURRENCY') return { ...limit, burst: capacity, refillAmount: 0, refillPeriodSecs: 0 };
+  if (window) return { ...limit, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window };
+  return { ...limit, burst: burst ?? capacity, refillAmount: refillAmount ?? capacity, refillPeriodSecs };
 }
 
 const milli = (tokens: number): bigint => BigInt(tokens) * 1000n;
 
 function specOf({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, zone = 'UTC', enforce }: Limit): LimitSpec {
-  const isRefilled = kind === undefined && window === undefined;
+  const isRefilled = kind === 'RATE' && window === undefined;
   return {
     name,
     capacityMilli: milli(capacity),
@@ -206,27 +205,18 @@ function specOf({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, w
     refillMilli: isRefilled ? milli(refillAmount) : 0n,
     refillPeriodMs: isRefilled ? BigInt(refillPeriodSecs) * 1000n : 1n,
     ...(window ? { calendar: { window, zone } } : {}),
-    ...(kind ? { isConcurrency: true } : {}),
-    ...(enforce === false ? { isShadow: true } : {}),
+    ...(kind === 'CONCURRENCY' ? { isConcurrency: true } : {}),
+    ...(enforce ? {} : { isShadow: true }),
   };
 }
 
 export function limitOf({ name, capacityMilli, burstMilli, refillMilli, refillPeriodMs, calendar, isConcurrency, isShadow }: LimitSpec): Limit {
   const capacity = Number(capacityMilli / 1000n);
-  const shadow = isShadow ? { enforce: false as const } : {};
-  if (isConcurrency) return { name, capacity, burst: capacity, refillAmount: 0, refillPeriodSecs: 0, kind: 'CONCURRENCY', ...shadow };
-  if (calendar) {
-    const { window, zone } = calendar;
-    return { name, capacity, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window, zone, ...shadow };
-  }
-  return {
-    name,
-    capacity,
-    burst: Number(burstMilli / 1000n),
-    refillAmount: Number(refillMilli / 1000n),
-    refillPeriodSecs: Number(refillPeriodMs / 1000n),
-    ...shadow,
-  };
+  const limit = { name, capacity, kind: isConcurrency ? ('CONCURRENCY' as const) : ('RATE' as const), enforce: !isShadow };
+  if (isConcurrency) return { ...limit, burst: capacity, refillAmount: 0, refillPeriodSecs: 0 };
+  if (calendar) return { ...limit, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[calendar.window], ...calendar };
+  const [burst, refillAmount, refillPeriodSecs] = [burstMilli, refillMilli, refillPeriodMs].map((of) => Number(of / 1000n)) as [number, number, number];
+  return { ...limit, burst, refillAmount, refillPeriodSecs };
 }
 
 /** The set under which a bucket is stamped: the same limits in any order are the same set. */
@@ -235,7 +225,7 @@ export function limitSet(given: readonly Limit[]): LimitSet {
   const text = JSON.stringify(
     limits.map(({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, zone, enforce }) => [
       ...[name, capacity, burst, refillAmount, refillPeriodSecs],
-      ...(kind || window || enforce === false ? [kind ?? '', window ?? '', zone ?? '', enforce ?? true] : []),
+      ...(kind !== 'RATE' || window || !enforce ? [kind, window ?? '', zone ?? '', enforce] : []),
     ]),
   );
   return { limits, specs: limits.map(specOf), version: sha256(text).slice(0, 11) };

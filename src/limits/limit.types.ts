@@ -70,7 +70,7 @@ export class LimitType {
   })
   readonly refillPeriodSecs!: number;
 
-  @Field(() => LimitKindType, { description: 'What the limit counts.' })
+  @Field(() => LimitKindType, { simple: true, description: 'What the limit counts.' })
   readonly kind!: LimitKind;
 
   @Field(() => CalendarWindowType, {
@@ -80,7 +80,7 @@ export class LimitType {
   })
   readonly window?: CalendarWindow;
 
-  @Field(() => Boolean, { description: 'If false, the limit refuses nothing: it only counts what it would have refused.' })
+  @Field(() => Boolean, { simple: true, description: 'If false, the limit refuses nothing: it only counts what it would have refused.' })
   readonly enforce!: boolean;
 }
 

@@ -58,7 +58,7 @@ export const statusesAfter = (standing: Standing, requested: Amounts, wouldRefus
 
 /** Of the limits that are enforced. */
 export const longestWaitSecs = (statuses: readonly LimitStatus[]): number =>
-  Math.max(0, ...statuses.map(({ retryAfterSecs, limit }) => (limit.enforce === false ? 0 : retryAfterSecs)));
+  Math.max(0, ...statuses.map(({ retryAfterSecs, limit }) => (limit.enforce ? retryAfterSecs : 0)));
 
 export interface RateLimited {
   readonly kind: 'RateLimited';
@@ -71,7 +71,7 @@ export interface RateLimited {
 /** The answer to those that there is not enough for. */
 export function refusal(asked: readonly { readonly standing: Standing; readonly amounts: Amounts }[]): RateLimited {
   const statuses = asked.flatMap(({ standing, amounts }) => statusesOf(standing, amounts));
-  const violations = statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce !== false);
+  const violations = statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce);
   const retryAfterSecs = longestWaitSecs(statuses);
   const named = violations.map(({ entityId, limit, available, requested }) =>
     available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,

@@ -1,7 +1,7 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
-import { GroupCommit, type Settled } from '../dynamo/group-commit.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
+import { GroupCommit, type Settled } from '../lib/group-commit.js';
 import { newUuid } from '../lib/id.js';
 import { noUsage, sum, type Usage } from './money.js';
 import type { PriceSource } from './price.js';

@@ -47,6 +47,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
+const plain = { kind: 'RATE', window: null, enforce: true };
 const rpm: op.LimitInput = { name: 'rpm', capacity: 10, refillPeriodSecs: 60 };
 const tpm: op.LimitInput = { name: 'tpm', capacity: 600, refillPeriodSecs: 60 };
 const setLimits = ({ orgId }: Pick<Org, 'orgId'>, limits = [rpm, tpm]) => app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits } });
@@ -79,11 +80,12 @@ describe('POST /v1/acquire', () => {
       entityId: body.entityId,
       resource: 'api',
       statuses: [
-        expect.objectContaining({ limit: { ...rpm, burst: 10, refillAmount: 10 }, requested: 4, available: 6, exceeded: false, retryAfterSecs: 0 }),
-        expect.objectContaining({ limit: { ...tpm, burst: 600, refillAmount: 600 }, requested: 0, available: 600 }),
+        expect.objectContaining({ limit: { ...rpm, ...plain, burst: 10, refillAmount: 10 }, requested: 4, available: 6, exceeded: false, retryAfterSecs: 0 }),
+        expect.objectContaining({ limit: { ...tpm, ...plain, burst: 600, refillAmount: 600 }, requested: 0, available: 600 }),
       ],
       degraded: false,
       expiresAt: '2030-03-05T15:20:00.123Z',
+      renewBy: null,
       replayed: false,
     });
     expect(limitHeaders(reply)).toEqual([null, '"rpm";r=6;t=24, "tpm";r=600;t=0', '"rpm";q=10;w=60, "tpm";q=600;w=60']);
@@ -151,7 +153,7 @@ describe('POST /v1/adjust and /v1/release', () => {
     const leaseId = await newLease();
     const more = { leaseId, adjust: { rpm: 3 }, idempotencyKey: randomUUID() };
     const [first, again] = [await send('/v1/adjust', more), await send('/v1/adjust', more)];
-    expect([first.status, first.body]).toEqual([200, { leaseId, replayed: false, statuses: expect.any(Array) }]);
+    expect([first.status, first.body]).toEqual([200, { leaseId, replayed: false, statuses: expect.any(Array), unknown: [] }]);
     expect(first.body.statuses).toMatchObject([{ available: 3 }, { available: 600 }]);
     expect(again.body).toMatchObject({ replayed: true, statuses: [{ available: 3 }, {}] });
     expect((await send('/v1/adjust', { leaseId, adjust: [{ limit: 'rpm', amount: -1 }] })).body).toMatchObject({ statuses: [{ available: 4 }, {}] });

@@ -175,6 +175,31 @@ const table: Readonly<Record<string, Row>> = {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.AcquireDocument, { input: { ...anAcquire(), orgId } }),
     may: clients,
   },
+  'Mutation.acquireAll': {
+    send: async ({ app, callers, org: { orgId } }, role) => {
+      const { entityId, consume, limits } = anAcquire();
+      await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'permitted', limits: limits ?? [] } });
+      return callers[role].send(op.AcquireAllDocument, { input: { orgId, requests: [{ entityId, resource: 'permitted', consume }] } });
+    },
+    may: clients,
+  },
+  'Mutation.renewLease': {
+    send: async ({ app, callers, org: { orgId } }, role) => {
+      const limits = [{ name: 'jobs', capacity: 100, kind: 'CONCURRENCY' as const }];
+      await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'jobs', limits } });
+      const input = { orgId, entityId: randomUUID(), resource: 'jobs', consume: [{ limit: 'jobs', amount: 1 }] };
+      const { acquire } = await app.admin.ask(op.AcquireDocument, { input });
+      return callers[role].send(op.RenewLeaseDocument, { leaseId: acquire.__typename === 'Lease' ? acquire.leaseId : '' });
+    },
+    may: clients,
+  },
+  'Mutation.topUp': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send(op.TopUpDocument, {
+        input: { orgId, entityId: randomUUID(), resource: 'permitted', limit: 'rpm', amount: 1, operationId: randomUUID() },
+      }),
+    may: tenantAdmins,
+  },
   'Mutation.adjustLease': {
     send: async (world, role) => {
       const input = { leaseId: await freshLease(world), adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { GroupCommit, type Settled } from '../../src/dynamo/group-commit.js';
 import { GatewayError } from '../../src/lib/errors.js';
+import { GroupCommit, type Settled } from '../../src/lib/group-commit.js';
 import { Pace } from '../../src/lib/pace.js';
 
 /** Everything that can go on without a timer or a commit has gone on. */

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import { GroupCommit } from '../../dynamo/group-commit.js';
 import type { Clock } from '../../lib/clock.js';
+import { GroupCommit } from '../../lib/group-commit.js';
 import { randomFraction } from '../../lib/id.js';
 import { Locks } from '../../lib/locks.js';
 import type { Log } from '../../lib/log.js';

@@ -113,8 +113,8 @@ export class LimitConfigService {
 }
 
 function inWords({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, enforce }: LimitConfig['limits'][number]): string {
-  const shadow = enforce === false ? ', not enforced' : '';
-  if (kind) return `${name}: ${capacity} at the same time${shadow}`;
+  const shadow = enforce ? '' : ', not enforced';
+  if (kind === 'CONCURRENCY') return `${name}: ${capacity} at the same time${shadow}`;
   return window ? `${name}: ${capacity} per ${window}${shadow}` : `${name}: ${capacity}, burst ${burst}, ${refillAmount} every ${refillPeriodSecs} s${shadow}`;
 }
 

@@ -3,7 +3,7 @@ import { absent, type Condition, equals } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
 import type { Charge } from '../../lib/units.js';
 import type { CalendarWindow } from '../buckets/calendar-window.js';
-import type { Limit } from '../limit.js';
+import type { Limit, LimitKind } from '../limit.js';
 import { configIndexKeys, configKey, entityConfigsIndexKey, namespaceIndexKeys, resourceConfigsIndexKey } from '../limiter-keys.js';
 import type { ConfigPlace, Level, LimitConfig, OnUnavailable } from './resolution.js';
 
@@ -93,9 +93,9 @@ const toItem = (namespace: string, { place, limits, onUnavailable, version }: Li
       [`l_${name}_bx`]: burst,
       [`l_${name}_ra`]: refillAmount,
       [`l_${name}_rp`]: refillPeriodSecs,
-      [`l_${name}_kd`]: kind,
+      [`l_${name}_kd`]: kind === 'RATE' ? undefined : kind,
       [`l_${name}_cw`]: window,
-      [`l_${name}_en`]: enforce,
+      [`l_${name}_en`]: enforce ? undefined : false,
     })),
   ),
   on_unavailable: onUnavailable,
@@ -113,9 +113,9 @@ function toConfig(item: Item, place: ConfigPlace): LimitConfig {
         burst: item[`l_${name}_bx`] as number,
         refillAmount: item[`l_${name}_ra`] as number,
         refillPeriodSecs: item[`l_${name}_rp`] as number,
-        ...(item[`l_${name}_kd`] ? { kind: item[`l_${name}_kd`] as 'CONCURRENCY' } : {}),
+        kind: (item[`l_${name}_kd`] as LimitKind | undefined) ?? 'RATE',
         ...(item[`l_${name}_cw`] ? { window: item[`l_${name}_cw`] as CalendarWindow } : {}),
-        ...(item[`l_${name}_en`] === false ? { enforce: false } : {}),
+        enforce: item[`l_${name}_en`] !== false,
       }),
     ),
     ...(item.on_unavailable ? { onUnavailable: item.on_unavailable as OnUnavailable } : {}),

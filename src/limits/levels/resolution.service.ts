@@ -79,8 +79,7 @@ export class ResolutionService {
     const [entity, levels] = await this.read(orgId, namespace, entityId, resource);
     const parentId = entity.value?.cascade ? entity.value.parentId : undefined;
     const parent = parentId === undefined ? undefined : await this.read(orgId, namespace, parentId, resource);
-    const hasCalendar = [...levels, ...(parent?.[1] ?? [])].some(({ value }) => value.config?.limits.some(({ window }) => window));
-    const zone = hasCalendar ? await this.zoneOf(orgId) : undefined;
+    const zone = await this.zoneFor(orgId, [...levels, ...(parent?.[1] ?? [])]);
     const path: TakePath = {
       entityId,
       resolved: this.resolved(orgId, levels, zone),
@@ -106,13 +105,14 @@ export class ResolutionService {
 
   /** The limits in force, as cached. */
   async resolve(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
-    return this.resolved(orgId, await this.levelsFor(orgId, namespace, entityId, resource), await this.zoneOf(orgId));
+    const levels = await this.levelsFor(orgId, namespace, entityId, resource);
+    return this.resolved(orgId, levels, await this.zoneFor(orgId, levels));
   }
 
   /** The limits in force now, whatever is cached. */
   async resolveFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
     const levels = await Promise.all(placesFor(entityId, resource).map((place) => this.levelFresh(orgId, namespace, place)));
-    return this.resolved(orgId, levels, await this.zoneOf(orgId));
+    return this.resolved(orgId, levels, await this.zoneFor(orgId, levels));
   }
 
   /** An entity and its levels: what is not cached of them is read in one call. */
@@ -176,6 +176,11 @@ export class ResolutionService {
     const made = limitSet(config.limits);
     this.sets.set(config, made);
     return made;
+  }
+
+  /** Undefined where no limit resets by the calendar. */
+  private async zoneFor(orgId: string, levels: readonly Cached<Level>[]): Promise<ZonePeriod | undefined> {
+    return levels.some(({ value }) => value.config?.limits.some(({ window }) => window)) ? this.zoneOf(orgId) : undefined;
   }
 
   /** The org's time zone now, by which calendar limits reset. */

@@ -1,6 +1,6 @@
-import { Overloaded } from '../lib/errors.js';
-import type { Pace } from '../lib/pace.js';
-import { endOfTurn, settled } from '../lib/timers.js';
+import { Overloaded } from './errors.js';
+import type { Pace } from './pace.js';
+import { endOfTurn, settled } from './timers.js';
 
 /** What a commit says of each entry of its group. */
 export type Settled<R> = { readonly done: R } | 'again';
