@@ -26,6 +26,8 @@ export interface Config {
   readonly signingKeys: readonly JWK[];
   readonly bcryptCost: number;
   /** 0: off. */
+  /** An operation that takes longer is answered SERVICE_UNAVAILABLE. */
+  readonly operationTimeoutMs: number;
   readonly principalRps: number;
   readonly principalConcurrency: number;
   /** Operations under way in one process; 0: any number. */
@@ -182,6 +184,7 @@ const environmentSchema = storeSchema.extend({
   TOLLGATE_SIGNING_KEYS: jwkSet,
   BCRYPT_COST: wholeNumber(4, 15).default(12),
   AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional(),
+  OPERATION_TIMEOUT_MS: wholeNumber(100, 60_000).default(5000),
   PRINCIPAL_RPS: wholeNumber(0, 1e9).default(5000),
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512),
   GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024),
@@ -209,6 +212,7 @@ export function loadConfig(environment: Environment): Config {
     ...(env.PUBLIC_URL ? { publicUrl: env.PUBLIC_URL } : {}),
     signingKeys: env.TOLLGATE_SIGNING_KEYS,
     bcryptCost: env.BCRYPT_COST,
+    operationTimeoutMs: env.OPERATION_TIMEOUT_MS,
     principalRps: env.PRINCIPAL_RPS,
     principalConcurrency: env.PRINCIPAL_CONCURRENCY,
     gatewayConcurrency: env.GATEWAY_CONCURRENCY,

@@ -19,7 +19,6 @@ export const bounds = {
   bodyBytes: 256 * 1024,
   errorBytes: 16 * 1024,
   frameBytes: 64 * 1024,
-  operationMs: 5000,
   socketOperations: 10,
   pendingSocketsPerAddress: 64,
   socketsPerAddress: 1024,

@@ -4,7 +4,6 @@ import type { Viewer } from '../identity/viewer.js';
 import { unavailable } from '../lib/errors.js';
 import { within } from '../lib/timers.js';
 import type { Admission } from './admission.js';
-import { bounds } from './bounds.js';
 import type { Connections } from './connections.js';
 import { authenticateRequest } from './credentials.js';
 import type { Mask } from './errors.js';
@@ -45,13 +44,14 @@ export const beginExchange = ({ config, clock }: Services, request: IncomingMess
 });
 
 /** The result of `work`, or SERVICE_UNAVAILABLE if it takes longer than an operation may. */
-export function inTime<T>({ log, store }: Services, { served }: Exchange, work: () => Promise<T>): Promise<T> {
+export function inTime<T>({ log, store, config }: Services, { served }: Exchange, work: () => Promise<T>): Promise<T> {
   const { units } = served;
   // Following a request through all its waits costs a fifth of its CPU: only if a log line will show its units.
   const working = log.isLevelEnabled('info') ? store.metered(units, work) : work();
-  return within(bounds.operationMs, working, () => {
+  const { operationTimeoutMs } = config;
+  return within(operationTimeoutMs, working, () => {
     units.isOver = served.isQuery;
-    throw unavailable(`the operation took longer than ${bounds.operationMs} ms`);
+    throw unavailable(`the operation took longer than ${operationTimeoutMs} ms`);
   });
 }
 
@@ -70,7 +70,7 @@ export async function inTurn<T>(deps: ExchangeDeps, exchange: Exchange, execute:
   connections.whenFlushed(response, leave);
   try {
     // Nobody waits for it any more: its caller would not hear of what it changed.
-    if (response.destroyed || services.clock.monotonicMs() - startedMs > bounds.operationMs) throw tooMuch();
+    if (response.destroyed || services.clock.monotonicMs() - startedMs > services.config.operationTimeoutMs) throw tooMuch();
     const viewer = await authenticateRequest(services, request, address);
     exchange.viewer = viewer;
     held.push(admission.admit(principalOf(viewer, address)));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Caller, orgInput } from '../support/app.js';
+import { patience } from '../support/patience.js';
 import * as op from '../support/operations.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -61,7 +62,7 @@ const ended = (child: ChildProcess): Promise<number | null> =>
 /** Runs a command that is expected to fail, and tells how. */
 async function failure(args: readonly string[], overrides: Record<string, string> = {}, program = main): Promise<{ code: number; stderr: string }> {
   try {
-    await run('node', [program, ...args], { env: environment(overrides), timeout: 20_000 });
+    await run('node', [program, ...args], { env: environment(overrides), timeout: 20_000 * patience });
   } catch (error) {
     return error as { code: number; stderr: string };
   }

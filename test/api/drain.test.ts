@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const start = (noticeMs: number): Promise<Gateway> => {
-  const config = { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } };
+  const config = { ...app.config, operationTimeoutMs: 5000, store: { ...app.config.store, endpoint: proxy.endpoint } };
   return startGateway(config, { clock: app.clock, log: silentLog, noticeMs });
 };
 

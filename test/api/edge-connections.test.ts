@@ -6,6 +6,7 @@ import WebSocket from 'ws';
 import { createSchema } from '../../src/graphql/schema.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { patience } from '../support/patience.js';
 import * as op from '../support/operations.js';
 import { until } from '../support/until.js';
 
@@ -66,7 +67,7 @@ async function unreading(gateway: TestApp, text: string): Promise<Socket> {
 
 /** The gateway notices at its next look that a response waits, and ends it at a look 30 s later. */
 async function endedInTime(connections: readonly Served[]): Promise<void> {
-  for (let looks = 0; looks < 10 && !connections.every(({ socket }) => socket.destroyed); looks++) {
+  for (let looks = 0; looks < 10 * patience && !connections.every(({ socket }) => socket.destroyed); looks++) {
     await sleep(lookMs);
     app.clock.age(unreadMs);
   }

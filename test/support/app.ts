@@ -9,6 +9,7 @@ import { newSigningKeys } from '../../src/identity/token.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { TestClock } from './clock.js';
+import { patience } from './patience.js';
 import * as op from './operations.js';
 
 export const adminKey = 'admin-key-of-the-tests-0123456789abcdef';
@@ -154,7 +155,7 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
     STORE_CLIENT: process.env.TOLLGATE_TEST_STORE_CLIENT,
     LOG_LEVEL: 'silent',
   });
-  return { ...base, loginPerAddressPerMinute: 10_000, ...overrides };
+  return { ...base, loginPerAddressPerMinute: 10_000, operationTimeoutMs: base.operationTimeoutMs * patience, ...overrides };
 }
 
 /** The real schema on the real engine over HTTP, with a clock to move. */

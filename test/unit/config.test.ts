@@ -54,6 +54,7 @@ describe('loadConfig', () => {
       host: '0.0.0.0',
       port: 4000,
       bcryptCost: 12,
+      operationTimeoutMs: 5000,
       principalRps: 5000,
       principalConcurrency: 512,
       trustProxy: false,
