@@ -5,25 +5,13 @@ import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import type { Holding } from './buckets/holding.js';
-import type { Outcome, Part, PartResult, Sight } from './buckets/operation.js';
+import type { Part, PartResult, Sight } from './buckets/operation.js';
 import type { HoldingMove } from './buckets/plan.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import {
-  afterMoves,
-  decodeHandle,
-  firstState,
-  type LeaseHandle,
-  type LeaseState,
-  leaseContext,
-  maxAdjusts,
-  movesAll,
-  movesBy,
-  movesRenewed,
-  sumFor,
-} from './lease.js';
+import { afterMoves, decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, maxAdjusts, movesAll, movesRenewed, sumFor } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
-import { amountsOf, type Consumption, consumeIssues, mostTokens, tokensOf, ttlIssues } from './limit.js';
+import { adjustIssues, movesOf, nothingIn, partsOf, statusesOfMoves } from './lease-parts.js';
+import { type Consumption, consumeIssues, mostTokens, ttlIssues } from './limit.js';
 import { type LimitStatus, standingOf, statusesAfter } from './status.js';
 
 export interface LeaseAdjustment {
@@ -211,34 +199,6 @@ export class LeaseService {
 
 const appliedBy = (result: PartResult) => (result.kind === 'settle' ? result.applied : []);
 
-/** One part for each bucket that something is moved in, and which of the moves each of its parts' are, in order. */
-function partsOf({ namespace, resource }: LeaseHandle, moves: readonly HoldingMove[], isAll = false): { readonly parts: Part[]; readonly indexes: number[] } {
-  const parts = new Map<string, { bucket: Part['bucket']; moves: HoldingMove[]; indexes: number[] }>();
-  for (const [i, move] of moves.entries()) {
-    if (!isAll && Object.keys(move.out).length === 0) continue;
-    const { entityId, isOwn } = move;
-    const name = `${entityId} ${isOwn ?? ''}`;
-    const part = parts.get(name) ?? { bucket: { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }, moves: [], indexes: [] };
-    part.moves.push(move);
-    part.indexes.push(i);
-    parts.set(name, part);
-  }
-  const all = [...parts.values()];
-  return {
-    parts: all.map(({ bucket, moves: own }) => ({ bucket, act: { kind: 'settle', moves: own, events: 0 } })),
-    indexes: all.flatMap(({ indexes }) => indexes),
-  };
-}
-
-/** For a change of the lease alone. */
-const nothingIn = ({ namespace, entityId, resource }: LeaseHandle): Part => ({
-  bucket: { namespace, entityId, resource },
-  act: { kind: 'settle', moves: [], events: 0 },
-});
-
-const statusesOfMoves = (handle: LeaseHandle, moves: readonly HoldingMove[], { after }: Extract<Outcome, { kind: 'done' }>): LimitStatus[] =>
-  partsOf(handle, moves).parts.flatMap(({ bucket }, i) => statusesAfter(standingOf(bucket, after[i] as Sight), sumFor(bucket.entityId, moves)));
-
 /** The stored state of this lease; another's under the same request id means that this one is long over. */
 function ownState(handle: LeaseHandle, stored: ReturnType<typeof toState> | undefined): LeaseState {
   if (!stored) return firstState(handle);
@@ -250,24 +210,3 @@ const stateName = ({ namespace, name, expiresAtMs }: LeaseHandle): string => `${
 
 const released = () => new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
 const expired = () => new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
-
-function movesOf(holdings: readonly Holding[], adjust: readonly Consumption[]): HoldingMove[] {
-  const moves = movesBy(holdings, amountsOf(adjust));
-  if (!('excess' in moves)) return moves;
-  const { excess, outMilli } = moves;
-  const path = `input.adjust.${adjust.findIndex(({ limit }) => limit === excess)}.amount`;
-  throw badInput({ path, message: `gives back more of "${excess}" than the lease has out, ${tokensOf(outMilli)}` });
-}
-
-function adjustIssues(holdings: readonly Holding[], adjust: readonly Consumption[]) {
-  const known = new Map(holdings.flatMap(({ out }) => Object.entries(out)));
-  return [
-    ...(adjust.length === 0 ? [{ path: 'input.adjust', message: 'must name at least one limit' }] : []),
-    ...adjust.flatMap(({ limit }, i) => {
-      const of = known.get(limit);
-      const path = `input.adjust.${i}.limit`;
-      if (!of) return [{ path, message: `the lease is of a bucket without a limit "${limit}"` }];
-      return of.isSlot ? [{ path, message: `"${limit}" counts the leases that are out: a lease cannot be adjusted by it` }] : [];
-    }),
-  ];
-}

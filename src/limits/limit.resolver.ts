@@ -7,7 +7,6 @@ import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import { requireMayBringLimits } from './brought-limits.js';
 import type { LeaseHandle } from './lease.js';
-import type { LimitConfig, LimitLevel } from './levels/resolution.js';
 import {
   AcquireAllInput,
   type AcquireAllRequestInput,
@@ -15,17 +14,13 @@ import {
   AcquireInput,
   AcquireResultType,
   AdjustLeaseInput,
-  AvailabilityType,
-  ConsumeInput,
-  DeleteLimitsInput,
   LeaseAdjustmentType,
   LeaseRenewalType,
-  LimitConfigType,
-  LimitLevelType,
-  SetLimitsInput,
   TopUpInput,
   TopUpType,
-} from './limit.types.js';
+} from './lease.types.js';
+import type { LimitConfig, LimitLevel } from './levels/resolution.js';
+import { AvailabilityType, ConsumeInput, DeleteLimitsInput, LimitConfigType, LimitLevelType, SetLimitsInput } from './limit.types.js';
 
 /** A lease of an org the caller may not see is as good as forged. A token that could not be checked reaches only leases that hold nothing. */
 function leaseFor({ viewer, leases, resolution }: Context, leaseId: string): LeaseHandle {

@@ -2,7 +2,7 @@ import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js'
 import type { Amounts } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
-import type { PartResult, Rider, Sight, Taken } from './buckets/operation.js';
+import { bucketName, type PartResult, type Rider, type Sight, type Taken } from './buckets/operation.js';
 import type { HoldingMove, Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
@@ -146,23 +146,20 @@ export class TakeService {
       if (outcome.kind === 'done') return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
       if (outcome.kind === 'short') return { kind: 'short', targets, seen: outcome.seen };
       if (outcome.kind === 'rider') return outcome;
-      const stale = targets[outcome.part] as Target;
-      const { bucket } = stale;
-      const renewed = await this.renew(stale, outcome.shard);
-      targets = targets.map((target) => (target.bucket === bucket ? renewed : target));
+      targets = await this.renewed(targets, bucketName((targets[outcome.part] as Target).bucket), outcome.shard);
     }
     throw new Overloaded('too many are changing this bucket; nothing was taken: try again');
   }
 
   /** A bucket is stamped with other limits: either ours are old, or theirs are. */
-  private async renew(target: Target, { version }: Shard): Promise<Target> {
+  private async renewed(targets: readonly Target[], name: string, { version }: Shard): Promise<Target[]> {
     const { buckets, resolution } = this.parts;
-    const { namespace, entityId, resource } = target.bucket;
-    const renewed = target.brought
-      ? target
-      : this.judge({ ...target, at: 'input.consume' }, await resolution.resolveFresh(target.orgId, namespace, entityId, resource));
-    if (renewed.set.version !== version) await buckets.stamp(target.bucket, renewed.set, renewed.mayExpire);
-    return renewed;
+    const first = targets.find(({ bucket }) => bucketName(bucket) === name) as Target;
+    const { namespace, entityId, resource } = first.bucket;
+    const fresh = first.brought ? undefined : await resolution.resolveFresh(first.orgId, namespace, entityId, resource);
+    const { set, mayExpire } = fresh ? this.judge(first, fresh) : first;
+    if (set.version !== version) await buckets.stamp(first.bucket, set, mayExpire);
+    return targets.map((target) => (fresh && bucketName(target.bucket) === name ? this.judge(target, fresh) : target));
   }
 
   /** Brings the bucket of an entity under the limits in force, after they were changed. */

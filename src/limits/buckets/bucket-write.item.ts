@@ -1,18 +1,14 @@
-import type { Item, Update, Write } from '../../dynamo/client.js';
+import type { Item, Update } from '../../dynamo/client.js';
 import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or, present } from '../../dynamo/expression.js';
 import type { LimitSet } from '../limit.js';
-import { type ShardId, shardIndexKeys, shardKey, usageIndexKeys, usageKey } from '../limiter-keys.js';
-import { attribute, fenceVersion, levelsText, prefixOf, shardItem, slotAttribute, specAttributes, usageAttribute } from './bucket.item.js';
+import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
+import { attribute, levelsText, prefixOf, shardItem, slotAttribute, specAttributes } from './bucket.item.js';
 import { afterStep, ceiling, fullLimit, identityOf, type LimitState, type Step, slotGraceMs, stepIn } from './bucket.js';
-import type { Booking } from './convert.js';
 import { expiring, expiryMs, ttlOf, withExpiry } from './expiry.js';
 import type { LimitChange, ShardChange } from './plan.js';
-import { openUsage, type Shard } from './shard.js';
+import type { Shard } from './shard.js';
 
 const table = 'limiter';
-/** The most limits that a usage item has a figure for; the rest is counted together. */
-export const maxUsageNames = 32;
-const otherLimits = 'other';
 
 export interface PlannedWrite {
   readonly write: Update;
@@ -23,7 +19,7 @@ export interface PlannedWrite {
 }
 
 /** What no writer may have changed since the shard was seen. */
-const same = ({ version, birth, shardCount, hour }: Shard): Condition[] => [
+export const same = ({ version, birth, shardCount, hour }: Shard): Condition[] => [
   equals('cv', version),
   equals('bi', birth),
   equals('shard_count', shardCount),
@@ -182,84 +178,4 @@ function creatingOrTaking(id: ShardId, after: Shard, changed: readonly Changed[]
     ...(ttl === undefined ? { remove: ['ttl'] } : {}),
     condition: or(absent('PK'), and(...like, ...thereAndFull)),
   };
-}
-
-/** Conditions under which a shard is still exactly as it was seen. */
-const unchanged = (shard: Shard): Condition =>
-  and(
-    ...same(shard),
-    equals('wc', shard.writes),
-    equals('eb', shard.eventsBefore),
-    ...shard.limits.map((limit) => equals(attribute(prefixOf(limit, false), 'th'), limit.consumedBeforeMilli)),
-  );
-
-/** Books use into the item of the shard's hour; twice in one hour it adds up. */
-function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'index'>, expiresAtSecs: number): Update {
-  const known = new Set(shard.booked);
-  const add: Record<string, bigint | number> = events === 0 ? {} : { events };
-  for (const [name, milli] of Object.entries(consumed)) {
-    if (!known.has(name) && known.size < maxUsageNames) known.add(name);
-    const counted = usageAttribute(known.has(name) ? name : otherLimits);
-    add[counted] = BigInt(add[counted] ?? 0) + milli;
-  }
-  return { table, update: usageKey(id, shard.hour, shard.birth), add, set: { ...usageIndexKeys(id, shard.hour, shard.birth), ttl: expiresAtSecs } };
-}
-
-/** The same shard with its hour's use booked, in the hour given. */
-export function closed(shard: Shard, hour: number): Shard {
-  const book = (limit: LimitState): LimitState => ({ ...limit, consumedBeforeMilli: limit.consumedMilli });
-  const booked = hour === shard.hour ? [...new Set([...shard.booked, ...Object.keys(openUsage(shard).consumed)])] : [];
-  return { ...shard, limits: shard.limits.map(book), kept: shard.kept.map(book), hour, booked, eventsBefore: shard.events, writes: shard.writes + 1 };
-}
-
-/** Closes the hour of a shard: its use into the usage item, and the shard moved, on condition that nothing has changed. */
-export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpiresAtSecs: number): Write[] {
-  const moved = closed(shard, hour);
-  const bases = [...moved.limits.map((limit) => [limit, false] as const), ...moved.kept.map((limit) => [limit, true] as const)];
-  return [
-    {
-      table,
-      update: shardKey(id),
-      set: {
-        hw: hour,
-        eb: moved.eventsBefore,
-        ...(moved.booked.length > 0 ? { un: moved.booked } : {}),
-        ...Object.fromEntries(bases.map(([limit, isKept]) => [attribute(prefixOf(limit, isKept), 'th'), limit.consumedMilli])),
-      },
-      ...(moved.booked.length > 0 ? {} : { remove: ['un'] }),
-      add: { wc: 1 },
-      condition: unchanged(shard),
-    },
-    usageWrite(id, { shard, ...openUsage(shard) }, usageExpiresAtSecs),
-  ];
-}
-
-type Fenceable = Pick<Shard, 'version' | 'birth' | 'conversions'>;
-
-/** Stops all writers of a shard. On shard 0 it says what the bucket is changed to. */
-export const fenceWrite = (id: ShardId, { version, birth, conversions }: Fenceable, nonce: string, target?: string): Write => ({
-  table,
-  update: shardKey(id),
-  set: { cv: fenceVersion(nonce), ...(target === undefined ? {} : { fx: target }) },
-  // With the number of conversions, a fence that is sent twice cannot come back after its change was made.
-  condition: and(equals('cv', version), equals('bi', birth), equals('rs', conversions)),
-});
-
-/** Replaces the shards of a fenced bucket by what it is changed to, and books what was used of those that are gone. */
-export function conversionWrites(
-  bucket: Omit<ShardId, 'shard'>,
-  before: readonly Shard[],
-  { shards, bookings }: { readonly shards: readonly Shard[]; readonly bookings: readonly Booking[] },
-  usageExpiresAtSecs: number,
-): Write[] {
-  const at = (shard: number): ShardId => ({ ...bucket, shard });
-  const isStill = ({ version, birth }: Shard): Condition => and(equals('cv', version), equals('bi', birth));
-  return [
-    ...before.slice(shards.length).map((shard, i): Write => ({ table, delete: shardKey(at(shards.length + i)), condition: isStill(shard) })),
-    ...shards.map((shard, i): Write => {
-      const old = before[i];
-      return { table, put: shardItem(at(i), { ...shard, writes: shard.writes + 1 }), condition: old ? isStill(old) : absent('PK') };
-    }),
-    ...bookings.map((booking) => usageWrite(at(booking.index), booking, usageExpiresAtSecs)),
-  ];
 }

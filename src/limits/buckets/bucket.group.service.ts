@@ -6,12 +6,13 @@ import { hourOf } from '../usage/usage.js';
 import type { BucketActor, Load } from './bucket.actor.js';
 import type { BucketChanges } from './bucket.change.service.js';
 import { isFenced } from './bucket.item.js';
-import type { Answer, BucketSender, Chosen, Group, Lane } from './bucket.send.service.js';
+import type { Answer, BucketSender, Chosen, Group } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
-import { closed } from './bucket-write.item.js';
-import type { Operation, Outcome, Part, Sight } from './operation.js';
-import { type Placed, Plan, type Settlement, targetsOf } from './plan.js';
-import { isEnough, type Shard, type ShardAt, unbornShard } from './shard.js';
+import { closed } from './bucket-change.item.js';
+import { type Lane, Lanes } from './lane.actor.js';
+import type { Operation, Outcome, Part } from './operation.js';
+import { type Placed, Plan, type Settlement } from './plan.js';
+import type { Shard } from './shard.js';
 
 const deadlineMs = 3500;
 const maxAttempts = 50;
@@ -32,8 +33,7 @@ type Told = Outcome | { readonly error: unknown };
 
 /** A group of operations on the same buckets: plans, writes, learns from the answer, until each has its own. */
 export class BucketGroup {
-  private readonly lanes: Lane[] = [];
-  private readonly laneOf: readonly number[];
+  private readonly lanes: Lanes;
   private readonly isPlain: boolean;
   private readonly told = new Map<Operation, Told>();
   /** When what is known of the shards was what the store has. */
@@ -45,12 +45,7 @@ export class BucketGroup {
     actorOf: (part: Part) => BucketActor,
   ) {
     const [first] = group as [Operation];
-    this.laneOf = first.parts.map((part) => {
-      const actor = actorOf(part);
-      const known = this.lanes.findIndex((lane) => lane.actor === actor);
-      if (known >= 0) return known;
-      return this.lanes.push({ actor, isWide: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1;
-    });
+    this.lanes = new Lanes(first, actorOf);
     this.isPlain = first.parts.length === 1 && !first.rider;
   }
 
@@ -81,7 +76,7 @@ export class BucketGroup {
     // What the store has just shown is judged as of then: what refills meanwhile is for whoever comes next, or two
     // gateways would chase each drop of an empty bucket.
     const atMs = this.exactAtMs ?? nowMs;
-    const plans = this.lanes.map((lane) => new Plan(this.shardsOf(lane, atMs), atMs));
+    const plans = this.plansAt(atMs);
     const { chosen, short } = this.choose(plans);
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
@@ -93,42 +88,23 @@ export class BucketGroup {
   /** Makes sure that what must be known of the shards is known. What only settles must know its bucket: there is nothing to assume. */
   private async look(): Promise<void> {
     await Promise.all(
-      this.lanes.map(async (lane) => {
+      this.lanes.all.map(async (lane) => {
         const { actor, take, isWide } = lane;
         const mayAssume = this.isPlain && take && !isWide && actor.home === 0;
-        if (mayAssume || this.indexesOf(lane).every((index) => actor.seen(index))) return;
+        if (mayAssume || this.lanes.indexesOf(lane, this.open()).every((index) => actor.seen(index))) return;
         const [shards = []] = await this.parts.store.loadMany([actor.id]);
         actor.learnAll(shards);
-        if (this.lanes.length === 1) this.exactAtMs = this.parts.clock.nowMs();
+        if (this.lanes.all.length === 1) this.exactAtMs = this.parts.clock.nowMs();
       }),
     );
-  }
-
-  /** The shards of a lane that are looked at, the preferred one first. */
-  private indexesOf(lane: Lane): number[] {
-    const { actor, isWide, take } = lane;
-    if (take) return isWide ? [actor.home, ...range(actor.shardCount).filter((index) => index !== actor.home)] : [actor.home];
-    const settled = this.open().flatMap(({ parts }) =>
-      parts.flatMap(({ act }, i) => (act.kind === 'settle' && this.lanes[this.laneOf[i] as number] === lane ? act.moves : [])),
-    );
-    return [...new Set(settled.flatMap((move) => targetsOf(move, actor.shardCount)))];
-  }
-
-  /** A bucket that nobody has seen is as its first acquire would make it. */
-  private shardsOf(lane: Lane, nowMs: number): ShardAt[] {
-    const found = this.indexesOf(lane).flatMap((index) => {
-      const shard = lane.actor.seen(index);
-      return shard ? [{ index, shard }] : [];
-    });
-    return found.length > 0 || !lane.take ? found : [{ index: 0, shard: unbornShard(lane.take.set, nowMs) }];
   }
 
   /** Puts aside what stands in the way of a write; true where something did. */
   private async clearObstacle(): Promise<boolean> {
     const hour = hourOf(this.parts.clock.nowMs());
-    for (const [at, lane] of this.lanes.entries()) {
+    for (const [at, lane] of this.lanes.all.entries()) {
       const { actor, take } = lane;
-      for (const index of this.indexesOf(lane)) {
+      for (const index of this.lanes.indexesOf(lane, this.open())) {
         const shard = actor.seen(index);
         if (!shard) continue;
         if (isFenced(shard)) await this.finish(actor, index, shard);
@@ -150,7 +126,7 @@ export class BucketGroup {
   }
 
   private tellStale(lane: number, shard: Shard): void {
-    const part = this.laneOf.indexOf(lane);
+    const part = this.lanes.ofPart.indexOf(lane);
     for (const operation of this.open()) this.told.set(operation, { kind: 'stale', part, shard });
   }
 
@@ -166,7 +142,7 @@ export class BucketGroup {
 
   /** Who can go together: whatever only settles, and takes in order of arrival while there is enough. */
   private choose(plans: readonly Plan[]): { readonly chosen: Chosen[]; readonly short: Operation[] } {
-    const shards = this.lanes.reduce((sum, lane) => sum + this.indexesOf(lane).length, 0);
+    const shards = this.lanes.all.reduce((sum, lane) => sum + this.lanes.indexesOf(lane, this.open()).length, 0);
     const candidates = this.isPlain
       ? this.open()
       : this.open().slice(0, Math.floor((maxItemsPerTransaction - shards) / (this.group[0]?.rider?.record ? 2 : 1)));
@@ -185,7 +161,7 @@ export class BucketGroup {
     const undo = parts.length > 1 ? plans.map((plan) => plan.snapshot()) : [];
     const results: (Placed | Settlement)[] = [];
     for (const [i, { act }] of parts.entries()) {
-      const plan = plans[this.laneOf[i] as number] as Plan;
+      const plan = plans[this.lanes.ofPart[i] as number] as Plan;
       const result = act.kind === 'settle' ? plan.settle(act) : plan.place(act);
       if (!result) {
         for (const restore of undo) restore();
@@ -199,9 +175,9 @@ export class BucketGroup {
 
   /** Sends what does not seem to fit, whole and to the preferred shards: the conditions of the write decide. */
   private async ask(operation: Operation, nowMs: number): Promise<void> {
-    const plans = this.lanes.map((lane) => new Plan(this.shardsOf(lane, nowMs), nowMs));
+    const plans = this.plansAt(nowMs);
     const results = operation.parts.map(({ act }, i) => {
-      const plan = plans[this.laneOf[i] as number] as Plan;
+      const plan = plans[this.lanes.ofPart[i] as number] as Plan;
       if (act.kind === 'settle') return plan.settle(act);
       const forced = plan.force(act);
       plan.take(act, forced);
@@ -211,33 +187,33 @@ export class BucketGroup {
     this.apply({ ...answer, isExact: true }, nowMs);
     if (answer.outcomes.size > 0) return;
     // Of several buckets those that did not refuse have more than is remembered: they are read anew.
-    for (const [lane, { actor }] of this.lanes.entries()) if (!answer.learned.some((each) => each.lane === lane)) actor.forget();
+    for (const [lane, { actor }] of this.lanes.all.entries()) if (!answer.learned.some((each) => each.lane === lane)) actor.forget();
+  }
+
+  private plansAt(atMs: number): Plan[] {
+    return this.lanes.all.map((lane) => new Plan(this.lanes.shardsOf(lane, this.open(), atMs), atMs));
   }
 
   private grouped(plans: readonly Plan[], chosen: readonly Chosen[]): Group {
-    const { lanes, laneOf, isPlain } = this;
-    return { lanes, laneOf, isPlain, plans, chosen };
+    const { lanes, isPlain } = this;
+    return { lanes, isPlain, plans, chosen };
   }
 
   private apply({ isExact, learned, outcomes }: Answer, atMs: number): void {
-    for (const { lane, index, shard } of learned) this.learn((this.lanes[lane] as Lane).actor, index, shard);
+    for (const { lane, index, shard } of learned) this.learn((this.lanes.all[lane] as Lane).actor, index, shard);
     for (const [operation, outcome] of outcomes) this.told.set(operation, outcome);
     this.exactAtMs = isExact ? atMs : undefined;
-    for (const { actor, take, isWide } of this.lanes) {
+    for (const { actor, take, isWide } of this.lanes.all) {
       if (!take) actor.forgetRefusal();
       if (isWide) actor.moveHome(atMs);
     }
   }
 
-  /** Whether a lane does not have enough for an operation, though it were the only one. */
-  private isShort(lane: Lane, { parts }: Operation, atMs: number): boolean {
-    const shards = this.shardsOf(lane, atMs).map(({ shard }) => shard);
-    return parts.some(({ act }, i) => act.kind === 'take' && this.lanes[this.laneOf[i] as number] === lane && !isEnough(shards, act.amounts, atMs));
-  }
-
   /** Looks at all shards of a bucket whose preferred one does not have enough; false where all were looked at. */
   private widen(short: readonly Operation[], atMs: number): boolean {
-    const narrow = this.lanes.filter((lane) => !lane.isWide && lane.actor.shardCount > 1 && short.some((operation) => this.isShort(lane, operation, atMs)));
+    const narrow = this.lanes.all.filter(
+      (lane) => !lane.isWide && lane.actor.shardCount > 1 && short.some((operation) => this.lanes.isShort(lane, operation, atMs)),
+    );
     for (const lane of narrow) {
       lane.isWide = true;
       lane.actor.forget();
@@ -248,22 +224,11 @@ export class BucketGroup {
 
   /** Whoever is only short beside others is judged again once those have taken. */
   private refuse(short: readonly Operation[], atMs: number): void {
-    const seen = this.sights(atMs);
+    const seen = this.lanes.sights(short, atMs);
     for (const operation of short) {
-      const lanes = this.lanes.filter((lane) => this.isShort(lane, operation, atMs));
-      for (const lane of lanes) lane.actor.noteRefusal(this.shardsOf(lane, atMs).map(({ shard }) => shard));
+      const lanes = this.lanes.all.filter((lane) => this.lanes.isShort(lane, operation, atMs));
+      for (const lane of lanes) lane.actor.noteRefusal(this.lanes.shardsOf(lane, [operation], atMs).map(({ shard }) => shard));
       if (lanes.length > 0) this.told.set(operation, { kind: 'short', seen });
     }
   }
-
-  /** How the bucket of each part stands. */
-  private sights(atMs: number): Sight[] {
-    return this.laneOf.map((at) => {
-      const lane = this.lanes[at] as Lane;
-      const isPart = lane.actor.shardCount > 1 && !lane.isWide;
-      return { shards: isPart ? lane.actor.known() : this.shardsOf(lane, atMs).map(({ shard }) => shard), atMs };
-    });
-  }
 }
-
-const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

@@ -1,24 +1,15 @@
 import { GatewayError } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
 import { hourOf } from '../usage/usage.js';
-import type { BucketActor } from './bucket.actor.js';
 import type { BucketStore } from './bucket.store.js';
 import { changeWrite, creationWrite, type PlannedWrite } from './bucket-write.item.js';
 import { holdingsOf } from './holding.js';
+import type { Lane, Lanes } from './lane.actor.js';
 import type { Operation, Outcome, PartResult, Sight } from './operation.js';
 import type { Placed, Plan, Settlement, ShardChange, Take } from './plan.js';
 import type { Shard } from './shard.js';
 
 const birthBytes = 6;
-
-/** One bucket of a group of operations. */
-export interface Lane {
-  readonly actor: BucketActor;
-  /** Judged by the limits that all takes of the group were judged by. */
-  readonly take?: Take;
-  /** Whether all shards are looked at, because the preferred one does not have enough. */
-  isWide: boolean;
-}
 
 /** An operation that goes, and where its parts are placed. */
 export interface Chosen {
@@ -27,9 +18,7 @@ export interface Chosen {
 }
 
 export interface Group {
-  readonly lanes: readonly Lane[];
-  /** Which lane each part of an operation is on. */
-  readonly laneOf: readonly number[];
+  readonly lanes: Lanes;
   /** Whether each operation has one part and nothing that goes with it. */
   readonly isPlain: boolean;
   readonly plans: readonly Plan[];
@@ -54,7 +43,7 @@ export class BucketSender {
   constructor(private readonly store: BucketStore) {}
 
   async send(group: Group, nowMs: number): Promise<Answer> {
-    const planned = group.lanes.flatMap((lane, at) =>
+    const planned = group.lanes.all.flatMap((lane, at) =>
       (group.plans[at] as Plan).result().map(({ index, change }): Planned => ({ lane: at, index, ...this.planned(group, lane, index, change, nowMs) })),
     );
     const riding = group.chosen.flatMap(({ operation, results }) => (operation.rider ? [{ operation, results, rider: operation.rider }] : []));
@@ -96,7 +85,7 @@ export class BucketSender {
     riding: readonly (Chosen & { readonly rider: NonNullable<Operation['rider']> })[],
     nowMs: number,
   ): Promise<Answer> {
-    const drafts = riding.map(({ operation, results, rider }) => rider.draft(partResults(operation, results, group.laneOf, planned)));
+    const drafts = riding.map(({ operation, results, rider }) => rider.draft(partResults(operation, results, group.lanes.ofPart, planned)));
     const records = riding.flatMap(({ rider }) => rider.record ?? []);
     const refused = await this.store.transact(planned, [...drafts, ...records]);
     if (!refused) {
@@ -117,11 +106,11 @@ export class BucketSender {
 }
 
 function done(group: Group, planned: readonly Planned[], atMs: number): Map<Operation, Outcome> {
-  const sights = group.laneOf.map((lane): Sight => ({ shards: shardsAfter(group.lanes[lane] as Lane, lane, planned), atMs }));
+  const sights = group.lanes.ofPart.map((lane, part): Sight => ({ shards: shardsAfter(group.lanes.on(part), lane, planned), atMs }));
   return new Map(
     group.chosen.map(({ operation, results }) => [
       operation,
-      { kind: 'done', results: partResults(operation, results, group.laneOf, planned), after: sights } as const,
+      { kind: 'done', results: partResults(operation, results, group.lanes.ofPart, planned), after: sights } as const,
     ]),
   );
 }

@@ -5,7 +5,8 @@ import type { Draft } from '../../lib/draft.js';
 import { unavailable } from '../../lib/errors.js';
 import { type BucketId, entityPartition, isOwnLabel, namespaceIndexKeys, resourceIndexKey, type ShardId, shardKey } from '../limiter-keys.js';
 import { toldBy, toShard } from './bucket.item.js';
-import { closingWrites, conversionWrites, fenceWrite, type PlannedWrite } from './bucket-write.item.js';
+import { closingWrites, conversionWrites, fenceWrite } from './bucket-change.item.js';
+import type { PlannedWrite } from './bucket-write.item.js';
 import type { Conversion } from './convert.js';
 import { isUsed, type Shard } from './shard.js';
 

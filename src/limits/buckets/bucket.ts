@@ -42,6 +42,15 @@ export interface LimitState extends LimitSpec {
 /** Millitokens by the limit's name. */
 export type Amounts = Readonly<Record<string, bigint>>;
 
+/** Several amounts together. */
+export function sumOf(all: readonly Amounts[]): Amounts {
+  const [only] = all;
+  if (only && all.length === 1) return only;
+  const sum: Record<string, bigint> = {};
+  for (const amounts of all) for (const [name, milli] of Object.entries(amounts)) sum[name] = (sum[name] ?? 0n) + milli;
+  return sum;
+}
+
 /** A slot is dropped this long after its lease should have renewed it: a gateway's clock may be ahead. */
 export const slotGraceMs = 2000;
 export const slotMilli = 1000n;

@@ -1,7 +1,7 @@
 import { larger } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
 import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitState, restampLimit } from './bucket.js';
-import { isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt } from './shard.js';
+import { isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt, unbornShard } from './shard.js';
 
 /** What a bucket is changed to while all its writers are stopped. */
 export type Change =
@@ -38,6 +38,10 @@ export function converted(shards: readonly Shard[], change: Change, nowMs: numbe
     }
   }
 }
+
+/** The shards as they are under a limit set: as a first acquire would make them, or a stamp. */
+export const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): readonly Shard[] =>
+  found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
 
 /** As many of the shards as the limits can be served by. */
 function servable(count: number, { specs }: LimitSet, nowMs: number): number {
