@@ -16,12 +16,12 @@ import { sleep } from '../lib/timers.js';
 import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
 
 /**
- * Raised with each change to the tables or their items that running code must know of. Version 2 changed the keys of cost
- * requests, the hashes of secrets and keys, and the indexes of devices.
+ * Raised with each change to the tables or their items that running code must know of. Version 3 changed the items of
+ * buckets, and the keys of leases and of usage.
  */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 /** Items of stores before this version cannot be read any more. */
-const oldestReadable = 2;
+const oldestReadable = 3;
 
 const [backupsReadyMs, mostAttempts] = [1000, 120];
 
