@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Caller, orgInput } from '../support/app.js';
-import { patience } from '../support/patience.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = join(root, 'dist/main.js');

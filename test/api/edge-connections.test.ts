@@ -6,8 +6,8 @@ import WebSocket from 'ws';
 import { createSchema } from '../../src/graphql/schema.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type Client, newOrg, startTestApp, type TestApp } from '../support/app.js';
-import { patience } from '../support/patience.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 import { until } from '../support/until.js';
 
 /** Answers of any size, from a caller without a credential. */

@@ -9,8 +9,8 @@ import { newSigningKeys } from '../../src/identity/token.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { TestClock } from './clock.js';
-import { patience } from './patience.js';
 import * as op from './operations.js';
+import { patience } from './patience.js';
 
 export const adminKey = 'admin-key-of-the-tests-0123456789abcdef';
 
