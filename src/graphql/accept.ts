@@ -14,7 +14,7 @@ const maxRanges = 50;
 /** Reads an `Accept` header with its q-values (RFC 9110). Without one, plain JSON is expected. */
 export function acceptable(accept: string | undefined): Acceptable {
   if (accept === undefined || accept.trim() === '') return { json: plainJson, events: false };
-  const qualities = new Map(accept.split(',', maxRanges).map(rangeOf));
+  const qualities = qualitiesIn(accept);
   const qualityOf = (type: string): number => qualities.get(type) ?? qualities.get(`${type.split('/')[0]}/*`) ?? qualities.get('*/*') ?? 0;
   const [newer, plain] = [qualityOf(graphqlJson), qualityOf(plainJson)];
   // Of two equally welcome types the first by name wins; a wildcard alone means a client that knows only the older one.
@@ -23,6 +23,9 @@ export function acceptable(accept: string | undefined): Acceptable {
   // `*/*` is what clients send that never thought of streams: they would wait for the end of one.
   return { json, events: (qualities.get(eventStream) ?? qualities.get('text/*') ?? 0) > 0 };
 }
+
+/** What a header names, in lower case, each with its quality. */
+export const qualitiesIn = (header: string): Map<string, number> => new Map(header.split(',', maxRanges).map(rangeOf));
 
 function rangeOf(range: string): [type: string, quality: number] {
   const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { qualitiesIn } from './accept.js';
 import { type PublicError, statusOf } from './errors.js';
 import { limitHeaders } from './limit-headers.js';
 import type { Outbox } from './outbox.js';
@@ -59,13 +60,6 @@ const compressors = {
 /** The encoding to use, by RFC 9110: `br` before `gzip`, none that has a quality of 0. */
 export function encodingFor(accept: string | string[] | undefined): keyof typeof compressors | undefined {
   if (accept === undefined) return undefined;
-  const qualities = new Map(
-    String(accept)
-      .split(',', 20)
-      .map((range) => {
-        const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-        return [name, Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? 1)];
-      }),
-  );
+  const qualities = qualitiesIn(String(accept));
   return (['br', 'gzip'] as const).find((name) => (qualities.get(name) ?? qualities.get('*') ?? 0) > 0);
 }

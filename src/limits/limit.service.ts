@@ -4,17 +4,16 @@ import { newUuid, sha256 } from '../lib/id.js';
 import { isWholeWithin } from '../lib/int.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
-import { sumOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import { inForce } from './buckets/convert.js';
 import type { Holding } from './buckets/holding.js';
-import { bucketName, type Sight, type Taken } from './buckets/operation.js';
+import type { Sight, Taken } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import { acquireIssues, completeLimit, consumeIssues, entityIssues, limitSet, resourceIssues } from './limit.js';
-import { type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf } from './status.js';
+import { askedOf, type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf, violationsOf } from './status.js';
 import type { AcquireRequest, Draft, TakeService, Taking, Target } from './take.service.js';
 import type { RefusalService } from './usage/refusal.service.js';
 
@@ -201,17 +200,12 @@ export class LimitService {
 
   /** Refuses, and counts it under each limit that was short. */
   private refused({ targets, seen }: Extract<Taking, { kind: 'short' }>): RateLimited {
-    const buckets = new Map(targets.map(({ bucket }, i) => [bucketName(bucket), { bucket, sight: seen[i] as Sight }]));
-    const asked = [...buckets].map(([name, { bucket, sight }]) => {
-      const amounts = sumOf(targets.flatMap((target) => (bucketName(target.bucket) === name ? [target.amounts] : [])));
-      return { standing: standingOf(bucket, sight), amounts };
-    });
-    const answer = refusal(asked);
-    for (const { bucket } of buckets.values()) {
-      const limits = answer.violations.filter(({ entityId, resource }) => entityId === bucket.entityId && resource === bucket.resource);
-      if (limits.length > 0) this.parts.refusals.note(bucket, [...new Set(limits.map(({ limit }) => limit.name))], 'refused');
+    const asked = askedOf(targets, seen);
+    for (const { bucket, standing, amounts } of asked) {
+      const limits = violationsOf(statusesOf(standing, amounts)).map(({ limit }) => limit.name);
+      if (limits.length > 0) this.parts.refusals.note(bucket, limits, 'refused');
     }
-    return answer;
+    return refusal(asked);
   }
 
   private draft(orgId: string, namespace: string, name: string, request: AcquireRequest): Draft {

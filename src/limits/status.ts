@@ -1,7 +1,8 @@
-import type { Amounts } from './buckets/bucket.js';
-import type { Sight } from './buckets/operation.js';
+import { type Amounts, sumOf } from './buckets/bucket.js';
+import { bucketName, type Sight } from './buckets/operation.js';
 import { availableAcross, retryAcrossMs } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
+import type { BucketId } from './limiter-keys.js';
 
 /** How one limit of a bucket stands. */
 export interface LimitStatus {
@@ -68,10 +69,28 @@ export interface RateLimited {
   readonly retryAfterSecs: number;
 }
 
+/** What is asked of one bucket by one or several requests, and how it stands. */
+export interface Asked {
+  readonly bucket: BucketId;
+  readonly standing: Standing;
+  readonly amounts: Amounts;
+}
+
+/** Requests on the same bucket count together. */
+export function askedOf(targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[], seen: readonly Sight[]): Asked[] {
+  const buckets = new Map(targets.map(({ bucket }, i) => [bucketName(bucket), { bucket, standing: standingOf(bucket, seen[i] as Sight) }]));
+  return [...buckets].map(([name, { bucket, standing }]) => {
+    const amounts = sumOf(targets.flatMap((target) => (bucketName(target.bucket) === name ? [target.amounts] : [])));
+    return { bucket, standing, amounts };
+  });
+}
+
+export const violationsOf = (statuses: readonly LimitStatus[]): LimitStatus[] => statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce);
+
 /** The answer to those that there is not enough for. */
-export function refusal(asked: readonly { readonly standing: Standing; readonly amounts: Amounts }[]): RateLimited {
+export function refusal(asked: readonly Asked[]): RateLimited {
   const statuses = asked.flatMap(({ standing, amounts }) => statusesOf(standing, amounts));
-  const violations = statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce);
+  const violations = violationsOf(statuses);
   const retryAfterSecs = longestWaitSecs(statuses);
   const named = violations.map(({ entityId, limit, available, requested }) =>
     available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,

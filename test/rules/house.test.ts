@@ -87,6 +87,17 @@ const where = (pattern: RegExp, allowed: (path: string) => boolean) =>
       : text.split('\n').flatMap((line, i) => (pattern.test(line.replace(/^\s*(\/\/|\*|\/\*).*/, '')) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
   );
 
+/** The first lines of functions and methods with more than 40 lines, by how the formatter indents them. */
+function longFunctions(text: string): string[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, i) => {
+    const [, indent] = /^( *)(?:export |private |async |static |get )*(?:function\b.*|[\w$]+(?:<.*>)?\(.*|const [\w$]+ = .*=>.*)\{$/.exec(line) ?? [];
+    if (indent === undefined || /^ *(if|for|while|switch|catch|return)\b/.test(line)) return [];
+    const end = lines.findIndex((other, at) => at > i && other.startsWith(`${indent}}`));
+    return end - i + 1 > 40 ? [line.trim()] : [];
+  });
+}
+
 describe('the house', () => {
   it('is read: the rules below look at real files', () => {
     expect(files.length).toBeGreaterThan(50);
@@ -116,6 +127,12 @@ describe('the house', () => {
   it('makes keys in one place: no separator is pasted into a string beside the key builder', () => {
     const pasted = /(PK|SK|gsi1pk|gsi1sk|GSI\dPK|GSI\dSK|hardware_id|batch_id|ts_batch): [^k]*`[^`]*\$\{/;
     expect(where(pasted, () => false)).toEqual([]);
+  });
+
+  it('keeps the files of limits short, and their functions', () => {
+    const own = files.filter(({ path }) => path.startsWith('limits/'));
+    expect(own.flatMap(({ path, text }) => (text.split('\n').length - 1 > 250 ? [path] : []))).toEqual([]);
+    expect(own.flatMap(({ path, text }) => longFunctions(text).map((line) => `${path}: ${line}`))).toEqual([]);
   });
 
   it('has no barrels and no utils', () => {
