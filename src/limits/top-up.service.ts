@@ -3,8 +3,8 @@ import type { Actor } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
-import { isWholeWithin } from '../lib/int.js';
-import { unitsOf } from './buckets/bucket.js';
+import { isWholeWithin, smaller } from '../lib/int.js';
+import { asOf, ceiling, type LimitState, room, unitsOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
 import type { Sight } from './buckets/operation.js';
@@ -57,7 +57,7 @@ export class TopUpService {
     const nonce = newUuid();
     for (let round = 0; round < maxRounds; round++) {
       const [shards = []] = await this.parts.buckets.loadMany([bucket]);
-      const moves = topUpMoves(bucket, shards, limit, BigInt(amount) * 1000n);
+      const moves = topUpMoves(bucket, shards, limit, BigInt(amount) * 1000n, clock.nowMs());
       const outcome = await this.parts.buckets.apply({
         parts: [{ bucket, act: { kind: 'settle', moves, events: 0 } }],
         rider: {
@@ -79,8 +79,8 @@ export class TopUpService {
   }
 }
 
-/** The amount spread evenly over the shards. A bucket that does not exist is full: there is nothing to give. */
-function topUpMoves({ entityId }: BucketId, shards: readonly Shard[], name: string, milli: bigint): Holding[] {
+/** What is missing on the shards, up to the amount. A bucket that does not exist is full: there is nothing to give. */
+function topUpMoves({ entityId }: BucketId, shards: readonly Shard[], name: string, milli: bigint, nowMs: number): Holding[] {
   const [first] = shards;
   if (!first) return [];
   const limit = first.limits.find((each) => each.name === name);

@@ -33,6 +33,7 @@ export interface RegistryOptions {
 export class BucketRegistry {
   private readonly actors = new LRUCache<string, BucketActor>({ max: maxActors });
   private readonly resting = new LRUCache<string, number>({ max: maxActors });
+  private readonly stamping = new Map<string, Promise<void>>();
   private readonly locks = new Locks();
   private readonly preference = randomFraction();
   private readonly changes: BucketChanges;
@@ -98,8 +99,15 @@ export class BucketRegistry {
     return this.actors.get(bucketName(id))?.known() ?? [];
   }
 
-  /** Stamps a bucket with a limit set, unless it has one that was resolved later. */
-  async stamp(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<void> {
+  /** Stamps a bucket with a limit set, unless it has one that was resolved later. Once for all who ask for it at the same time. */
+  stamp(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<void> {
+    const name = `${bucketName(id)} ${set.version} ${set.levels}`;
+    const stamping = this.stamping.get(name) ?? this.stampNow(id, set, mayExpire).finally(() => this.stamping.delete(name));
+    this.stamping.set(name, stamping);
+    return stamping;
+  }
+
+  private async stampNow(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<void> {
     const shards = await this.changes.settle(id, ([first]) => (first && mayReplace(first, set) ? { kind: 'stamp', set, mayExpire } : undefined));
     this.relearn(id, shards);
   }

@@ -182,7 +182,9 @@ function windowStep(limit: LimitState, { take, charge, giveBack, judged }: UnitM
   const window = { is: limit.windowEndMs ?? 0, becomes };
   if (becomes === window.is) {
     const change = take + charge - giveBack;
-    return { window, ...(judged ? { upTo: ceiling(limit) - take } : {}), ...(change === 0n ? {} : { add: change }) };
+    // Never less than nothing used: that would be there to be taken later.
+    const used = giveBack > take + charge ? { from: giveBack - take - charge } : {};
+    return { window, ...used, ...(judged ? { upTo: ceiling(limit) - take } : {}), ...(change === 0n ? {} : { add: change }) };
   }
   if (take > ceiling(limit)) return { window, upTo: -1n };
   return take + charge === 0n ? { window: { is: window.is, becomes: window.is } } : { window, set: fullAt + take + charge };
