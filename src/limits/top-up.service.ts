@@ -87,12 +87,14 @@ function topUpMoves({ entityId }: BucketId, shards: readonly Shard[], name: stri
   if (!limit)
     throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}": it has ${first.limits.map((each) => `"${each.name}"`).join(', ')}` });
   if (limit.isConcurrency) throw badInput({ path: 'input.limit', message: `"${name}" counts the leases that are out: it cannot be topped up` });
-  // Taken as if of an unsharded bucket, it is given back to all shards alike.
-  const out = {
-    milli: -milli,
-    units: -unitsOf(limit, milli, 1),
-    period: limit.refillPeriodMs,
-    ...(limit.windowEndMs ? { windowEndMs: limit.windowEndMs } : {}),
-  };
-  return [{ entityId, shard: 0, shards: 1, birth: first.birth, out: { [name]: out }, isTopUp: true }];
+  let left = unitsOf(limit, milli, shards.length);
+  return shards.flatMap((of, shard) => {
+    const state = of.limits.find((each) => each.name === name) as LimitState;
+    const units = smaller(ceiling(state) - room(state, nowMs), left);
+    if (units <= 0n) return [];
+    left -= units;
+    const { windowEndMs } = asOf(state, nowMs);
+    const out = { milli: -1n, units: -units, period: state.refillPeriodMs, ...(windowEndMs === undefined ? {} : { windowEndMs }) };
+    return [{ entityId, shard, shards: shards.length, birth: of.birth, out: { [name]: out }, isTopUp: true }];
+  });
 }
