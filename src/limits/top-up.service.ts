@@ -94,7 +94,7 @@ function topUpMoves({ entityId }: BucketId, shards: readonly Shard[], name: stri
     if (units <= 0n) return [];
     left -= units;
     const { windowEndMs } = asOf(state, nowMs);
-    const out = { milli: -1n, units: -units, period: state.refillPeriodMs, ...(windowEndMs === undefined ? {} : { windowEndMs }) };
+    const out = { milli: 0n, units: -units, period: state.refillPeriodMs, ...(windowEndMs === undefined ? {} : { windowEndMs }) };
     return [{ entityId, shard, shards: shards.length, birth: of.birth, out: { [name]: out }, isTopUp: true }];
   });
 }

@@ -168,7 +168,7 @@ export class Plan {
     const { limits, kept, shardCount } = this.shardAt(targets[0] as number);
     const limit = [...limits, ...kept].find((each) => each.name === name && (out.born === undefined || (each.born ?? 0) === out.born));
     if (!limit) return undefined;
-    const isReturn = out.milli < 0n;
+    const isReturn = out.units < 0n;
     const { windowEndMs } = asOf(limit, this.nowMs);
     if (isReturn && out.windowEndMs !== undefined && windowEndMs !== out.windowEndMs) return undefined;
     if (limit.isConcurrency) return this.settleSlot(limit, move, targets[0] as number) ? {} : undefined;
