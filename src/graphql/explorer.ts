@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { HttpRefusal } from './request.js';
-import { encodingFor } from './response.js';
+import { isEncodingAccepted } from './response.js';
 
 interface Explorer {
   readonly page: Buffer;
@@ -23,7 +23,7 @@ export function createExplorer(endpoint: string): (request: IncomingMessage, res
       response.writeHead(304, cached).end();
       return;
     }
-    const isGzip = encodingFor(headers['accept-encoding']) !== undefined;
+    const isGzip = isEncodingAccepted(headers['accept-encoding'], 'gzip');
     const body = isGzip ? gzipped : page;
     response.writeHead(200, {
       ...cached,

@@ -35,7 +35,7 @@ export function respond(response: ServerResponse, answer: Answer, requestId: str
 
 /** The same, compressed if that is worth it and the caller can read it. */
 export async function respondCompressed(response: ServerResponse, answer: Answer, requestId: string, outbox: Outbox): Promise<void> {
-  const encoding = answer.body.length > minCompressedChars ? encodingFor(response.req.headers['accept-encoding']) : undefined;
+  const encoding = answer.body.length > minCompressedChars ? (['br', 'gzip'] as const).find((name) => isEncodingAccepted(response.req.headers['accept-encoding'], name)) : undefined;
   if (encoding === undefined) return send(response, answer, answer.body, requestId, outbox);
   const body = await compressors[encoding](answer.body);
   return send(response, { ...answer, headers: { ...answer.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' } }, body, requestId, outbox);
@@ -57,9 +57,8 @@ const compressors = {
   gzip: (body: string) => gzipped(body, { level: 4 }),
 } as const;
 
-/** The encoding to use, by RFC 9110: `br` before `gzip`, none that has a quality of 0. */
-export function encodingFor(accept: string | string[] | undefined): keyof typeof compressors | undefined {
-  if (accept === undefined) return undefined;
-  const qualities = qualitiesIn(String(accept));
-  return (['br', 'gzip'] as const).find((name) => (qualities.get(name) ?? qualities.get('*') ?? 0) > 0);
+/** Whether the caller can read an encoding, by RFC 9110. */
+export function isEncodingAccepted(accept: string | string[] | undefined, encoding: keyof typeof compressors): boolean {
+  const qualities = qualitiesIn(String(accept ?? ''));
+  return (qualities.get(encoding) ?? qualities.get('*') ?? 0) > 0;
 }

@@ -100,12 +100,13 @@ it('makes every line of the sessions of the README true', async () => {
   const folder = newFolder();
   const { url, child } = await startDev(join(folder, '.tollgate'));
   const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, session]) => session);
-  expect(sessions).toHaveLength(4);
+  expect(sessions).toHaveLength(5);
   const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], { cwd: folder, env: environment({ URL: url }) });
-  const [me, org, first, again, selection, spend, limits, entities, adjusted, refused, team, device, stored, duplicates, chart] = stdout
+  const [me, org, first, again, selection, spend, limits, entities, adjusted, refused, team, plain, device, stored, duplicates, chart] = stdout
     .trim()
     .split('\n')
-    .map((answer) => (JSON.parse(answer) as { data: Record<string, unknown> }).data);
+    .map((answer) => JSON.parse(answer) as { data?: unknown })
+    .map((answer) => answer.data ?? answer);
   expect(me).toMatchObject({ me: { kind: 'ORG_CLIENT', org: { name: 'Acme', timezone: 'America/New_York' } } });
   expect(org).toMatchObject({
     org: {
@@ -139,6 +140,7 @@ it('makes every line of the sessions of the README true', async () => {
       },
     },
   });
+  expect(plain).toMatchObject({ entityId: 'ben', statuses: [{ limit: { name: 'rpm' }, available: 9 }, {}], degraded: false });
   expect(device).toMatchObject({ registerDevice: { created: true, device: { hardwareId: 'AA:BB:CC:DD:EE:FF' } } });
   const kindsOf = (answer: unknown) => (answer as { ingest: { verdicts: { kind: string }[] } }).ingest.verdicts.map(({ kind }) => kind);
   expect([kindsOf(stored), kindsOf(duplicates)]).toEqual([

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { getIntrospectionQuery } from 'graphql';
 import { serverAudits } from 'graphql-http';
@@ -21,6 +22,7 @@ import {
   type TestApp,
   testEndpoint,
 } from '../support/app.js';
+import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { callerFields, tokensOf } from '../support/tokens.js';
@@ -633,6 +635,33 @@ describe('one principal', () => {
   });
 });
 
+describe('a large response', () => {
+  const query = '{ __schema { types { name description fields { name description } } } }';
+  const raw = (encoding: string) =>
+    new Promise<{ encoding: string | undefined; body: Buffer }>((resolve, reject) => {
+      const sent = httpRequest(app.url, { method: 'POST', headers: { 'content-type': 'application/json', 'accept-encoding': encoding } }, (response) => {
+        const chunks: Buffer[] = [];
+        response
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('end', () => resolve({ encoding: response.headers['content-encoding'], body: Buffer.concat(chunks) }));
+      });
+      sent.on('error', reject).end(JSON.stringify({ query }));
+    });
+
+  it.each([
+    ['gzip, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
+    ['*', 'br', brotliDecompressSync],
+    ['identity', undefined, (body: Buffer) => body],
+    ['*;q=0', undefined, (body: Buffer) => body],
+  ] as const)('is compressed as Accept-Encoding: %s allows', async (accept, expected, unpack) => {
+    const { encoding, body } = await raw(accept);
+    expect(encoding).toBe(expected);
+    expect(JSON.parse(unpack(body).toString())).toMatchObject({ data: { __schema: {} } });
+  });
+});
+
 describe('beside GraphQL', () => {
   it.each(['/healthz', '/readyz', '/metrics', '/.well-known/jwks.json'])('answers GET and HEAD at %s, and nothing else', async (path) => {
     expect((await ask(app.origin + path)).status).toBe(200);
@@ -670,6 +699,36 @@ describe('beside GraphQL', () => {
     expect(text).toMatch(/graphiql/i);
     const tags = text.match(/<(?:script|link|img|iframe)\b[^>]*>/gi) ?? [];
     expect(tags.filter((tag) => /(?:src|href)\s*=\s*["']?\s*(?:https?:)?\/\//i.test(tag))).toEqual([]);
+  });
+
+  it('sends the explorer again only if it has changed, and compressed only to whoever can read that', async () => {
+    const { headers } = await ask(`${app.origin}/`);
+    const etag = headers.get('etag') ?? '';
+    const again = await ask(`${app.origin}/`, { headers: { 'if-none-match': etag } });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect((await ask(`${app.origin}/`, { headers: { 'if-none-match': '"another"' } })).status).toBe(200);
+    const head = async (encoding: string) => {
+      const reply = await ask(`${app.origin}/`, { method: 'HEAD', headers: { 'accept-encoding': encoding } });
+      return reply.headers.get('content-encoding');
+    };
+    expect([await head('gzip, br'), await head('br'), await head('identity')]).toEqual(['gzip', null, null]);
+  });
+
+  it('makes the page of metrics once per second, however often it is asked for', async () => {
+    class SlowClock extends TestClock {
+      override monotonicMs(): number {
+        return super.monotonicMs() / 1000;
+      }
+    }
+    const still = await startTestApp({ clock: new SlowClock() });
+    const page = async () => (await ask(`${still.origin}/metrics`)).text;
+    const first = await page();
+    await still.admin.ask(op.MeDocument);
+    expect(await page()).toBe(first);
+    still.clock.age(1_000_000);
+    expect(await page()).not.toBe(first);
+    await still.stop();
+    still.tableAdmin.client.destroy();
   });
 
   it('serves no explorer in production', async () => {
