@@ -20,6 +20,7 @@ import {
   movesAll,
   movesBy,
   movesRenewed,
+  slotName,
   sumFor,
 } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
@@ -97,7 +98,7 @@ export class LeaseService {
     const nonce = randomToken(nonceBytes);
     return this.change(id, handle, ({ releasedBy, holdings }) => {
       if (releasedBy !== undefined) return { madeBy: releasedBy === nonce ? 'this call' : 'an earlier call' };
-      return { moves: movesAll(holdings, handle.name), next: { releasedBy: nonce } };
+      return { moves: movesAll(holdings, slotName(handle)), next: { releasedBy: nonce } };
     });
   }
 
@@ -106,7 +107,7 @@ export class LeaseService {
     refuseAny(ttlIssues(ttlSecs, 'ttlSecs'));
     await this.refuseGone(handle);
     const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
-    const moves = movesRenewed(handle.holdings, handle.name, renewByMs);
+    const moves = movesRenewed(handle.holdings, slotName(handle), renewByMs);
     if (!handle.degraded && moves.length === 0)
       throw badInput({ path: 'leaseId', message: 'the lease holds no slot of a concurrency limit: there is nothing to renew' });
     for (const part of partsOf(handle, moves).parts) {

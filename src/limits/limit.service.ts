@@ -10,7 +10,7 @@ import type { Holding } from './buckets/holding.js';
 import type { Sight, Taken } from './buckets/operation.js';
 import { type Shard, unbornShard } from './buckets/shard.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, sumFor } from './lease.js';
+import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotsUntilMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import { acquireIssues, completeLimit, consumeIssues, entityIssues, type LimitSet, limitSet, resourceIssues } from './limit.js';
@@ -186,7 +186,9 @@ export class LimitService {
     const found = await Promise.all(entities.map((id) => this.parts.buckets.load(id)));
     const atMs = this.parts.clock.nowMs();
     const statuses = entities.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
-    return this.leaseOf(handle, statuses, nonce !== attempt.nonce);
+    const lease = this.leaseOf(handle, statuses, nonce !== attempt.nonce);
+    const untilMs = slotsUntilMs(handle, found.flat());
+    return untilMs === undefined ? lease : { ...lease, renewBy: new Date(untilMs) };
   }
 
   /** The refusal, where one of the buckets has refused the like of this a moment ago. */

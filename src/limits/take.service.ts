@@ -1,9 +1,8 @@
 import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import type { Amounts } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import type { Holding } from './buckets/holding.js';
 import type { PartResult, Rider, Sight, Taken } from './buckets/operation.js';
-import type { HoldingMove, Slot, Take } from './buckets/plan.js';
+import type { Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
 import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
@@ -86,10 +85,10 @@ export class TakeService {
     }
   }
 
-  judgeAll({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string, zone = 'UTC'): Target[] {
+  judgeAll({ orgId, namespace, name, request, slotUntilMs, expiresAtMs }: Draft, { resolved, parent }: TakePath, at: string, zone = 'UTC'): Target[] {
     const { entityId, resource, consume, limits } = request;
     const brought = limits ? { brought: limitSet(inZone(limits.map(completeLimit), zone)) } : {};
-    const slot = { lease: slotName(name), untilMs: slotUntilMs };
+    const slot = { lease: slotName({ name, expiresAtMs }), untilMs: slotUntilMs };
     const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
     const isBrought = 'brought' in brought;
     const child = this.judge({ orgId, bucket: bucketOf(entityId, isBrought), consume, isParent: false, at, slot, ...brought }, resolved);
@@ -175,7 +174,7 @@ export class TakeService {
   private async giveBack({ targets, taken, after }: Extract<Taking, { kind: 'taken' }>): Promise<readonly Sight[]> {
     const undone = await Promise.allSettled(
       targets.map(({ bucket, slot }, i) => {
-        const moves = undoing((taken[i] as Taken).holdings, slot);
+        const moves = movesAll((taken[i] as Taken).holdings, slot.lease);
         return this.parts.buckets.apply({ parts: [{ bucket, act: { kind: 'settle', moves, events: -1 } }] });
       }),
     );
@@ -186,8 +185,6 @@ export class TakeService {
 }
 
 const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
-
-const undoing = (holdings: readonly Holding[], { lease }: Slot): HoldingMove[] => movesAll(holdings, '').map((move) => ({ ...move, slot: { lease } }));
 
 const noLimits = ({ bucket: { entityId, resource }, isParent, at }: Ask) =>
   badInput({

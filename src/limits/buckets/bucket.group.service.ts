@@ -49,7 +49,7 @@ export class BucketGroup {
       const actor = actorOf(part);
       const known = this.lanes.findIndex((lane) => lane.actor === actor);
       if (known >= 0) return known;
-      return this.lanes.push({ actor, isWide: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1;
+      return this.lanes.push({ actor, isWide: false, isRead: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1;
     });
     this.isPlain = first.parts.length === 1 && !first.rider;
   }
@@ -83,6 +83,7 @@ export class BucketGroup {
     const atMs = this.exactAtMs ?? nowMs;
     const plans = this.lanes.map((lane) => new Plan(this.shardsOf(lane, atMs), atMs));
     const { chosen, short } = this.choose(plans);
+    if (this.readAgain(chosen)) return;
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
     if (chosen.length > 0) this.apply(await this.parts.sender.send(this.grouped(plans, chosen), nowMs), nowMs);
@@ -99,6 +100,7 @@ export class BucketGroup {
         if (mayAssume || this.indexesOf(lane).every((index) => actor.seen(index))) return;
         const [shards = []] = await this.parts.store.loadMany([actor.id]);
         actor.learnAll(shards);
+        lane.isRead = true;
         if (this.lanes.length === 1) this.exactAtMs = this.parts.clock.nowMs();
       }),
     );
@@ -197,6 +199,16 @@ export class BucketGroup {
     return results;
   }
 
+  /** What a settlement does not find may have come since the bucket was last seen: that is believed only once it was read. */
+  private readAgain(chosen: readonly Chosen[]): boolean {
+    const missed = chosen.flatMap(({ operation, results }) =>
+      results.flatMap((result, i) => (isPartial(operation.parts[i] as Part, result) ? [this.lanes[this.laneOf[i] as number] as Lane] : [])),
+    );
+    const unread = missed.filter(({ isRead }) => !isRead);
+    for (const { actor } of unread) actor.forget();
+    return unread.length > 0;
+  }
+
   /** Sends what does not seem to fit, whole and to the preferred shards: the conditions of the write decide. */
   private async ask(operation: Operation, nowMs: number): Promise<void> {
     const plans = this.lanes.map((lane) => new Plan(this.shardsOf(lane, nowMs), nowMs));
@@ -265,5 +277,11 @@ export class BucketGroup {
     });
   }
 }
+
+/** Whether a settlement could not be made for all of its limits. */
+const isPartial = ({ act }: Part, result: Placed | Settlement): boolean =>
+  act.kind === 'settle' &&
+  result.kind === 'settle' &&
+  act.moves.some(({ out }, nth) => Object.keys(out).some((name) => result.applied[nth]?.[name] === undefined));
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

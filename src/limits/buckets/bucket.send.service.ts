@@ -18,6 +18,8 @@ export interface Lane {
   readonly take?: Take;
   /** Whether all shards are looked at, because the preferred one does not have enough. */
   isWide: boolean;
+  /** Whether it was read for this group. */
+  isRead: boolean;
 }
 
 /** An operation that goes, and where its parts are placed. */
