@@ -155,9 +155,11 @@ export const stepOf = (limit: LimitState, { takeMilli, chargeMilli, returnMilli,
   );
 
 export function stepIn(limit: LimitState, move: UnitMove, nowMs: number): Step {
-  const { take, charge, giveBack, judged } = move;
   if (limit.calendar) return windowStep(limit, move, nowMs);
-  if (limit.isConcurrency) return slotStep(limit, move, nowMs);
+  return limit.isConcurrency ? slotStep(limit, move, nowMs) : fullAtStep(limit, move, nowMs);
+}
+
+function fullAtStep(limit: LimitState, { take, charge, giveBack, judged }: UnitMove, nowMs: number): Step {
   const now = BigInt(nowMs) * limit.refillMilli;
   const change = take + charge - giveBack;
   const underCeiling = judged ? { upTo: now + ceiling(limit) - take } : {};
@@ -168,13 +170,12 @@ export function stepIn(limit: LimitState, move: UnitMove, nowMs: number): Step {
 }
 
 /** In a window that is new nothing is used yet, and nothing can be given back. */
-function windowStep(limit: LimitState, { take, charge, giveBack, judged }: UnitMove, nowMs: number): Step {
+function windowStep(limit: LimitState, move: UnitMove, nowMs: number): Step {
+  const { take, charge } = move;
   const { windowEndMs: becomes = 0, fullAt } = asOf(limit, nowMs);
   const window = { is: limit.windowEndMs ?? 0, becomes };
-  if (becomes === window.is) {
-    const change = take + charge - giveBack;
-    return { window, ...(judged ? { upTo: ceiling(limit) - take } : {}), ...(change === 0n ? {} : { add: change }) };
-  }
+  // More may have been given back than was used: then it is full, as any limit in whose past `fullAt` is.
+  if (becomes === window.is) return { window, ...fullAtStep(limit, move, nowMs) };
   if (take > ceiling(limit)) return { window, upTo: -1n };
   return take + charge === 0n ? { window: { is: window.is, becomes: window.is } } : { window, set: fullAt + take + charge };
 }
