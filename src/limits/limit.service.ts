@@ -7,8 +7,8 @@ import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import { converted } from './buckets/convert.js';
 import type { Holding } from './buckets/holding.js';
-import type { Sight, Taken } from './buckets/operation.js';
-import { type Shard, unbornShard } from './buckets/shard.js';
+import { bucketName, type Sight, type Taken } from './buckets/operation.js';
+import { type Shard, sumOf, unbornShard } from './buckets/shard.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotsUntilMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
@@ -203,8 +203,15 @@ export class LimitService {
 
   /** Refuses, and counts it under each limit that was short. */
   private refused({ targets, seen }: Extract<Taking, { kind: 'short' }>): RateLimited {
-    const answer = refusal(targets.map(({ bucket, amounts }, i) => ({ standing: standingOf(bucket, seen[i] as Sight), amounts })));
-    for (const { bucket } of targets) {
+    const names = targets.map(({ bucket }) => bucketName(bucket));
+    // Several requests for one bucket are refused for what they ask together.
+    const firsts = targets.filter((_, i) => names.indexOf(names[i] as string) === i);
+    const asked = firsts.map(({ bucket }) => {
+      const own = targets.filter((_, i) => names[i] === bucketName(bucket));
+      return { standing: standingOf(bucket, seen[targets.indexOf(own[0] as Target)] as Sight), amounts: sumOf(own.map(({ amounts }) => amounts)) };
+    });
+    const answer = refusal(asked);
+    for (const { bucket } of firsts) {
       const limits = answer.violations.filter(({ entityId, resource }) => entityId === bucket.entityId && resource === bucket.resource);
       if (limits.length > 0) this.parts.refusals.note(bucket, [...new Set(limits.map(({ limit }) => limit.name))], 'refused');
     }

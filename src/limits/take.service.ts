@@ -1,12 +1,12 @@
-import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
+import { badInput, GatewayError, type Issue, Overloaded, refuseAny } from '../lib/errors.js';
 import type { Amounts } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import type { PartResult, Rider, Sight, Taken } from './buckets/operation.js';
+import { bucketName, type PartResult, type Rider, type Sight, type Taken } from './buckets/operation.js';
 import type { Slot, Take } from './buckets/plan.js';
-import type { Shard } from './buckets/shard.js';
+import { type Shard, sumOf } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
 import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
-import { amountsOf, type Consumption, completeLimit, costIssues, inZone, type LimitRequest, type LimitSet, limitSet } from './limit.js';
+import { amountsOf, type Consumption, completeLimit, costIssues, inZone, type LimitRequest, type LimitSet, limitSet, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
 
 export interface AcquireRequest {
@@ -140,15 +140,16 @@ export class TakeService {
   ): Promise<Taking | { readonly kind: 'rider'; readonly old: unknown }> {
     let targets = first;
     for (let round = 0; round < maxRounds; round++) {
+      refuseAny(togetherIssues(targets));
       const operation = { parts: targets.map(partOf), ...(rider ? { rider: rider(targets) } : {}) };
       const outcome = await this.parts.buckets.apply(operation);
       if (outcome.kind === 'done') return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
       if (outcome.kind === 'short') return { kind: 'short', targets, seen: outcome.seen };
       if (outcome.kind === 'rider') return outcome;
       const stale = targets[outcome.part] as Target;
-      const { bucket } = stale;
-      const renewed = await this.renew(stale, outcome.shard);
-      targets = targets.map((target) => (target.bucket === bucket ? renewed : target));
+      const name = bucketName(stale.bucket);
+      // Several requests may be for the same bucket.
+      targets = await Promise.all(targets.map((target) => (bucketName(target.bucket) === name ? this.renew(target, outcome.shard) : target)));
     }
     throw new Overloaded('too many are changing this bucket; nothing was taken: try again');
   }
@@ -157,9 +158,7 @@ export class TakeService {
   private async renew(target: Target, { version }: Shard): Promise<Target> {
     const { buckets, resolution } = this.parts;
     const { namespace, entityId, resource } = target.bucket;
-    const renewed = target.brought
-      ? target
-      : this.judge({ ...target, at: 'input.consume' }, await resolution.resolveFresh(target.orgId, namespace, entityId, resource));
+    const renewed = target.brought ? target : this.judge(target, await resolution.resolveFresh(target.orgId, namespace, entityId, resource));
     if (renewed.set.version !== version) await buckets.stamp(target.bucket, renewed.set, renewed.mayExpire);
     return renewed;
   }
@@ -185,6 +184,23 @@ export class TakeService {
 }
 
 const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
+
+/** What several requests for one bucket can never take together. */
+function togetherIssues(targets: readonly Target[]): Issue[] {
+  if (targets.length === 1) return [];
+  const names = targets.map(({ bucket }) => bucketName(bucket));
+  return targets.flatMap(({ bucket: { entityId, resource }, set, at }, i): Issue[] => {
+    const all = targets.filter((_, other) => names[other] === names[i]);
+    if (all.length === 1 || names.indexOf(names[i] as string) < i) return [];
+    const sum = sumOf(all.map(({ amounts }) => amounts));
+    return set.specs
+      .filter(({ name, burstMilli, isShadow }) => !isShadow && (sum[name] ?? 0n) > burstMilli)
+      .map(({ name, burstMilli }) => ({
+        path: at,
+        message: `${tokensOf(sum[name] ?? 0n)} of "${name}" can never be taken together: the burst for "${entityId}" on "${resource}" is ${tokensOf(burstMilli)}`,
+      }));
+  });
+}
 
 const noLimits = ({ bucket: { entityId, resource }, isParent, at }: Ask) =>
   badInput({

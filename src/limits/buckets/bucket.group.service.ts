@@ -11,7 +11,7 @@ import type { BucketStore } from './bucket.store.js';
 import { closed } from './bucket-write.item.js';
 import type { Operation, Outcome, Part, Sight } from './operation.js';
 import { type Placed, Plan, type Settlement, targetsOf } from './plan.js';
-import { isEnough, type Shard, type ShardAt, unbornShard } from './shard.js';
+import { isEnough, type Shard, type ShardAt, sumOf, unbornShard } from './shard.js';
 
 const deadlineMs = 3500;
 const maxAttempts = 50;
@@ -83,7 +83,7 @@ export class BucketGroup {
     const atMs = this.exactAtMs ?? nowMs;
     const plans = this.lanes.map((lane) => new Plan(this.shardsOf(lane, atMs), atMs));
     const { chosen, short } = this.choose(plans);
-    if (this.readAgain(chosen)) return;
+    if (this.readAgain(chosen) || this.confirmShortage(chosen) || (await this.foldWidest(plans, chosen))) return;
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
     if (chosen.length > 0) this.apply(await this.parts.sender.send(this.grouped(plans, chosen), nowMs), nowMs);
@@ -169,9 +169,7 @@ export class BucketGroup {
   /** Who can go together: whatever only settles, and takes in order of arrival while there is enough. */
   private choose(plans: readonly Plan[]): { readonly chosen: Chosen[]; readonly short: Operation[] } {
     const shards = this.lanes.reduce((sum, lane) => sum + this.indexesOf(lane).length, 0);
-    const candidates = this.isPlain
-      ? this.open()
-      : this.open().slice(0, Math.floor((maxItemsPerTransaction - shards) / (this.group[0]?.rider?.record ? 2 : 1)));
+    const candidates = this.isPlain ? this.open() : this.open().slice(0, Math.max(1, Math.floor((maxItemsPerTransaction - shards) / this.itemsPerRider())));
     const chosen: Chosen[] = [];
     const short: Operation[] = [];
     for (const operation of candidates) {
@@ -180,6 +178,10 @@ export class BucketGroup {
       else short.push(operation);
     }
     return { chosen, short };
+  }
+
+  private itemsPerRider(): number {
+    return this.group[0]?.rider?.record ? 2 : 1;
   }
 
   /** Enters an operation into the plans of all its buckets, or into none. */
@@ -207,6 +209,32 @@ export class BucketGroup {
     const unread = missed.filter(({ isRead }) => !isRead);
     for (const { actor } of unread) actor.forget();
     return unread.length > 0;
+  }
+
+  /** Whoever is let through a limit that is not enforced is counted by what all shards have, as the store showed it within the last second. */
+  private confirmShortage(chosen: readonly Chosen[]): boolean {
+    const unsure = new Set<Lane>();
+    for (const result of chosen.flatMap(({ results }) => results.map((each, i) => ({ ...each, lane: this.lanes[this.laneOf[i] as number] as Lane })))) {
+      if (result.kind !== 'take' || result.wouldRefuse.length === 0) continue;
+      const { lane, wouldRefuse } = result;
+      const isSure = lane.actor.shardCount > 1 ? lane.isWide : lane.isRead || this.exactAtMs !== undefined;
+      if (isSure) lane.actor.noteShortage(wouldRefuse);
+      else if (!lane.actor.isShortOf(wouldRefuse)) unsure.add(lane);
+    }
+    this.widenAll([...unsure]);
+    return unsure.size > 0;
+  }
+
+  /** Several buckets may need more shards than one transaction can write: then the one with the most gets fewer. */
+  private async foldWidest(plans: readonly Plan[], chosen: readonly Chosen[]): Promise<boolean> {
+    const writes = plans.map((plan) => plan.result().length);
+    const riders = chosen.filter(({ operation }) => operation.rider).length * this.itemsPerRider();
+    if (writes.reduce((sum, count) => sum + count, riders) <= maxItemsPerTransaction) return false;
+    const { actor } = this.lanes[writes.indexOf(Math.max(...writes))] as Lane;
+    const first = actor.seen(0);
+    if (first) await this.parts.changes.make(actor.id, first, { kind: 'shards', count: Math.ceil(first.shardCount / 2) });
+    actor.forget();
+    return true;
   }
 
   /** Sends what does not seem to fit, whole and to the preferred shards: the conditions of the write decide. */
@@ -244,18 +272,23 @@ export class BucketGroup {
   /** Whether a lane does not have enough for an operation, though it were the only one. */
   private isShort(lane: Lane, { parts }: Operation, atMs: number): boolean {
     const shards = this.shardsOf(lane, atMs).map(({ shard }) => shard);
-    return parts.some(({ act }, i) => act.kind === 'take' && this.lanes[this.laneOf[i] as number] === lane && !isEnough(shards, act.amounts, atMs));
+    const taken = parts.flatMap(({ act }, i) => (act.kind === 'take' && this.lanes[this.laneOf[i] as number] === lane ? [act.amounts] : []));
+    return taken.length > 0 && !isEnough(shards, sumOf(taken), atMs);
   }
 
   /** Looks at all shards of a bucket whose preferred one does not have enough; false where all were looked at. */
   private widen(short: readonly Operation[], atMs: number): boolean {
     const narrow = this.lanes.filter((lane) => !lane.isWide && lane.actor.shardCount > 1 && short.some((operation) => this.isShort(lane, operation, atMs)));
-    for (const lane of narrow) {
+    this.widenAll(narrow);
+    return narrow.length > 0;
+  }
+
+  private widenAll(lanes: readonly Lane[]): void {
+    for (const lane of lanes) {
       lane.isWide = true;
       lane.actor.forget();
     }
-    if (narrow.length > 0) this.exactAtMs = undefined;
-    return narrow.length > 0;
+    if (lanes.length > 0) this.exactAtMs = undefined;
   }
 
   /** Whoever is only short beside others is judged again once those have taken. */

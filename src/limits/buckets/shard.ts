@@ -107,6 +107,13 @@ export const isEnough = (shards: readonly Shard[], amounts: Amounts, nowMs: numb
     ([name, milli]) => isEnoughOf(shards, name, milli, nowMs) || shards.every((shard) => limitNamed(shard, name)?.isShadow === true),
   );
 
+/** Amounts added up by limit. */
+export function sumOf(all: readonly Amounts[]): Amounts {
+  const sum: Record<string, bigint> = {};
+  for (const amounts of all) for (const [name, milli] of Object.entries(amounts)) sum[name] = (sum[name] ?? 0n) + milli;
+  return sum;
+}
+
 /** What is taken of a limit: millitokens for the books, and the same n-fold in the units of `fullAt`. */
 export interface Charge {
   readonly milli: bigint;
