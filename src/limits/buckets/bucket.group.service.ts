@@ -18,6 +18,8 @@ const maxAttempts = 50;
 const attemptsWithoutPause = 3;
 const pauseMs = 20;
 const maxItemsPerTransaction = 100;
+/** Each has its condition, and DynamoDB takes 4 KB of them. */
+const maxSlotsPerWrite = 64;
 
 export interface GroupParts {
   readonly store: BucketStore;
@@ -172,7 +174,10 @@ export class BucketGroup {
     const candidates = this.isPlain ? this.open() : this.open().slice(0, Math.max(1, Math.floor((maxItemsPerTransaction - shards) / this.itemsPerRider())));
     const chosen: Chosen[] = [];
     const short: Operation[] = [];
+    let slots = 0;
     for (const operation of candidates) {
+      slots += slotsIn(operation);
+      if (slots > maxSlotsPerWrite && chosen.length > 0) break;
       const results = this.enter(plans, operation);
       if (results) chosen.push({ operation, results });
       else short.push(operation);
@@ -310,6 +315,13 @@ export class BucketGroup {
     });
   }
 }
+
+/** How many slots of concurrency limits an operation takes, frees or renews. */
+const slotsIn = ({ parts }: Operation): number =>
+  parts.reduce((sum, { act }) => {
+    if (act.kind === 'take') return sum + act.set.specs.filter(({ name, isConcurrency }) => isConcurrency && (act.amounts[name] ?? 0n) > 0n).length;
+    return sum + act.moves.flatMap(({ out }) => Object.values(out)).filter(({ isSlot }) => isSlot).length;
+  }, 0);
 
 /** Whether a settlement could not be made for all of its limits. */
 const isPartial = ({ act }: Part, result: Placed | Settlement): boolean =>

@@ -46,6 +46,7 @@ export type Amounts = Readonly<Record<string, bigint>>;
 export const slotGraceMs = 2000;
 export const slotMilli = 1000n;
 const longestSlotMs = 86_400_000;
+const tidyDrops = 6;
 
 const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n);
 
@@ -63,9 +64,11 @@ const isFull = ({ fullAt, refillMilli }: LimitState, nowMs: number): boolean => 
 
 const isDropped = (untilMs: number, nowMs: number): boolean => untilMs + slotGraceMs <= nowMs;
 
-/** The slots whose leases have not renewed them in time. */
+/** The slots whose leases have not renewed them in time, the oldest first. */
 export const droppedSlots = ({ slots = {} }: LimitState, nowMs: number): string[] =>
-  Object.keys(slots).filter((lease) => isDropped(slots[lease] as number, nowMs));
+  Object.keys(slots)
+    .filter((lease) => isDropped(slots[lease] as number, nowMs))
+    .sort((a, b) => (slots[a] as number) - (slots[b] as number));
 
 /** The limit as it is at this moment: a window that is over has been replaced, slots that were not renewed are free. */
 export function asOf<T extends LimitState>(limit: T, nowMs: number): T {
@@ -181,7 +184,9 @@ function windowStep(limit: LimitState, move: UnitMove, nowMs: number): Step {
 }
 
 function slotStep(limit: LimitState, { take, giveBack, judged }: UnitMove, nowMs: number): Step {
-  const drops = take > 0n ? droppedSlots(limit, nowMs) : [];
+  // Those that have to make room, and some more: DynamoDB takes 4 KB of conditions, and there may be a thousand.
+  const needed = divCeil(limit.fullAt + take - ceiling(limit), slotMilli);
+  const drops = take > 0n ? droppedSlots(limit, nowMs).slice(0, Math.max(Number(needed), tidyDrops)) : [];
   const dropped = BigInt(drops.length) * slotMilli;
   const change = take - giveBack - dropped;
   return {
