@@ -230,6 +230,23 @@ describe('a calendar limit', () => {
     expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(24 * 3600);
   });
 
+  it('of a month lasts to the end that it began with when the time zone changes meanwhile', async () => {
+    const org = await limiter.ofOrg({ timezone: 'UTC' });
+    limiter.clock.moveTo(Date.UTC(2029, 4, 10, 12));
+    const entityId = await org.entity(perWindow(10, 'MONTH'));
+    await org.take(entityId, calls(6));
+    await org.app.admin.ask(op.UpdateOrgDocument, { input: { orgId: org.orgId, timezone: 'Pacific/Kiritimati' } });
+    org.clock.moveTo(Date.UTC(2029, 4, 20));
+    await org.hearOfChanges();
+    for (const via of [org.app, org.other]) await org.take(entityId, calls(2), { via });
+    // In Kiritimati it has been June for 13 hours.
+    org.clock.moveTo(Date.UTC(2029, 4, 31, 23));
+    expect((await org.refused(entityId, calls(1))).retryAfterSecs).toBe(3600);
+    org.clock.advance(hourMs);
+    await org.take(entityId, calls(10));
+    expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(30 * 86_400 - 14 * 3600);
+  });
+
   it('never goes back to a window that is over, for a gateway whose clock lags behind', async () => {
     const clock = new StandingClock();
     const { app } = limiter;

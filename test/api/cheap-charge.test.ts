@@ -151,30 +151,29 @@ describe('a lease', () => {
     expect(await limiter.standing(mortalId)).toEqual({ tokens: [4, 6] });
   });
 
-  it('over all shards of child and parent, with ten limits of the longest names, opens, renews, adjusts and is released', async () => {
+  it('over all shards of child and parent, with ten limits of the longest names, opens, is adjusted and released, hours after its shards were written', async () => {
     const long = (letter: string, length: number) => `${letter.repeat(length - 36)}${randomUUID()}`;
     const names = times(10, () => long('l', 64));
-    const limits = names.map((name) => slowLimit(name, 320, { refillPeriodSecs: 999_999_999 }));
+    const capacity = 1_000_000_000_000_000;
+    const limits = names.map((name) => ({ name, capacity, refillPeriodSecs: 999_999_999 }));
     const [parent, child] = [long('p', 256), long('c', 256)];
     for (const entityId of [parent, child]) await limiter.setLimits(entityId, ...limits);
     await createEntity(parent);
     await limiter.app.admin.ask(op.CreateEntityDocument, { input: { orgId: limiter.orgId, entityId: child, parentId: parent, cascade: true } });
     const amounts = (amount: number) => Object.fromEntries(names.map((name) => [name, amount]));
-    await limiter.take(child, amounts(1));
+    await limiter.take(child, amounts(0));
+    for (const entityId of [parent, child]) await limiter.shard(entityId, 32);
     // Shares that are no whole tokens, so that every part says all that it can.
-    for (const entityId of [parent, child]) {
-      await limiter.shard(entityId, 32);
-      for (let i = 0; i < 3; i++) await limiter.take(child, amounts(1), { via: i % 2 === 0 ? limiter.app : limiter.other });
-    }
-    limiter.clock.advance(1234);
-    const { leaseId } = await limiter.take(child, amounts(300), { requestId: randomUUID() });
-    expect(leaseId.length).toBeLessThanOrEqual(65_536);
-    const before = await limiter.standing(parent);
-    expect(Object.values(before).every(([available]) => available < 20)).toBe(true);
-    await limiter.charge(leaseId, amounts(1));
-    await limiter.adjust(leaseId, amounts(1));
+    await limiter.take(child, amounts(capacity));
+    limiter.clock.advance(499_999_123_457);
+    const left = (await limiter.availability(child, {})).statuses[0]?.available as number;
+    const { leaseId } = await limiter.take(child, amounts(left - 1), { requestId: randomUUID() });
+    expect(leaseId.length).toBeGreaterThan(65_536);
+    await limiter.charge(leaseId, amounts(2));
+    await limiter.adjust(leaseId, amounts(3));
+    await limiter.adjust(leaseId, amounts(-1), limiter.other);
     await limiter.release(leaseId, limiter.other);
-    for (const entityId of [child, parent]) expect(Object.values(await limiter.standing(entityId)).map(([, total]) => total)).toEqual(names.map(() => 8));
+    for (const entityId of [child, parent]) expect(Object.values(await limiter.standing(entityId))).toEqual(names.map(() => [left - 2, capacity + 2]));
   });
 
   it('with a hundred slots out in its bucket is released and renewed', async () => {
