@@ -50,8 +50,8 @@ export interface LeaseParts {
 
 const maxRounds = 30;
 const nonceBytes = 8;
-/** The longest: parts of ten limits on all shards of two entities. */
-const leaseId = /^[A-Za-z0-9_-]{32,65536}$/;
+/** The longest: parts of ten limits on all shards of two entities, each with figures of up to 36 digits. */
+const leaseId = /^[A-Za-z0-9_-]{32,131072}$/;
 
 /** What a change makes of a lease as it stands: its moves and the next state, or that it was made, by this call or an earlier one. */
 type Change = (

@@ -137,12 +137,19 @@ export class BucketGroup {
         if (!shard) continue;
         if (isFenced(shard)) await this.finish(actor, index, shard);
         else if (take && shard.version !== take.set.version) this.tellStale(at, shard);
-        else if (shard.hour < hour) await this.closeHour(actor, index, shard, hour);
         else continue;
         return true;
       }
     }
-    return false;
+    const closing: Promise<void>[] = [];
+    // All at once: one after the other, the hours of many shards would take more attempts than there are.
+    for (const lane of this.lanes)
+      for (const index of this.indexesOf(lane)) {
+        const shard = lane.actor.seen(index);
+        if (shard && shard.hour < hour) closing.push(this.closeHour(lane.actor, index, shard, hour));
+      }
+    await Promise.all(closing);
+    return closing.length > 0;
   }
 
   private async finish(actor: BucketActor, index: number, shard: Shard): Promise<void> {
