@@ -35,7 +35,10 @@ export function respond(response: ServerResponse, answer: Answer, requestId: str
 
 /** The same, compressed if that is worth it and the caller can read it. */
 export async function respondCompressed(response: ServerResponse, answer: Answer, requestId: string, outbox: Outbox): Promise<void> {
-  const encoding = answer.body.length > minCompressedChars ? (['br', 'gzip'] as const).find((name) => isEncodingAccepted(response.req.headers['accept-encoding'], name)) : undefined;
+  const encoding =
+    answer.body.length > minCompressedChars
+      ? (['br', 'gzip'] as const).find((name) => isEncodingAccepted(response.req.headers['accept-encoding'], name))
+      : undefined;
   if (encoding === undefined) return send(response, answer, answer.body, requestId, outbox);
   const body = await compressors[encoding](answer.body);
   return send(response, { ...answer, headers: { ...answer.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' } }, body, requestId, outbox);

@@ -8,7 +8,19 @@ import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Part, PartResult, Sight } from './buckets/operation.js';
 import type { HoldingMove } from './buckets/plan.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { afterMoves, decodeHandle, firstState, type LeaseHandle, type LeaseState, leaseContext, maxAdjusts, movesAll, movesRenewed, sumFor } from './lease.js';
+import {
+  afterMoves,
+  decodeHandle,
+  firstState,
+  type LeaseHandle,
+  type LeaseState,
+  leaseContext,
+  maxAdjusts,
+  movesAll,
+  movesRenewed,
+  slotName,
+  sumFor,
+} from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
 import { adjustIssues, movesOf, nothingIn, partsOf, statusesOfMoves } from './lease-parts.js';
 import { type Consumption, consumeIssues, mostTokens, ttlIssues } from './limit.js';
@@ -37,8 +49,8 @@ export interface LeaseParts {
 
 const maxRounds = 30;
 const nonceBytes = 8;
-/** The longest: parts of ten limits on all shards of two entities. */
-const leaseId = /^[A-Za-z0-9_-]{32,65536}$/;
+/** The longest: parts of ten limits on all shards of two entities, each with figures of up to 36 digits. */
+const leaseId = /^[A-Za-z0-9_-]{32,131072}$/;
 
 /** What a change makes of a lease as it stands: its moves and the next state, or that it was made, by this call or an earlier one. */
 type Change = (
@@ -85,7 +97,7 @@ export class LeaseService {
     const nonce = randomToken(nonceBytes);
     return this.change(id, handle, ({ releasedBy, holdings }) => {
       if (releasedBy !== undefined) return { madeBy: releasedBy === nonce ? 'this call' : 'an earlier call' };
-      return { moves: movesAll(holdings, handle.name), next: { releasedBy: nonce } };
+      return { moves: movesAll(holdings, slotName(handle)), next: { releasedBy: nonce } };
     });
   }
 
@@ -94,7 +106,7 @@ export class LeaseService {
     refuseAny(ttlIssues(ttlSecs, 'ttlSecs'));
     await this.refuseGone(handle);
     const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
-    const moves = movesRenewed(handle.holdings, handle.name, renewByMs);
+    const moves = movesRenewed(handle.holdings, slotName(handle), renewByMs);
     if (!handle.degraded && moves.length === 0)
       throw badInput({ path: 'leaseId', message: 'the lease holds no slot of a concurrency limit: there is nothing to renew' });
     for (const part of partsOf(handle, moves).parts) {

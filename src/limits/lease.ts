@@ -3,6 +3,7 @@ import { smaller } from '../lib/int.js';
 import { type Amounts, slotMilli, unitsOf } from './buckets/bucket.js';
 import type { Holding, Out } from './buckets/holding.js';
 import type { HoldingMove, Settlement } from './buckets/plan.js';
+import type { Shard } from './buckets/shard.js';
 
 /** What a lease's id says: everything that its first adjust or release needs to know. */
 export interface LeaseHandle {
@@ -50,8 +51,11 @@ export const maxAdjusts = 16;
 
 export const firstState = ({ holdings }: Pick<LeaseHandle, 'holdings'>): LeaseState => ({ version: 0, holdings, adjusted: {} });
 
-/** The name under which a lease holds its slots: short, because a bucket may have a hundred of them. */
-export const slotName = (leaseName: string): string => sha256(leaseName).slice(0, 11);
+/**
+ * The name under which a lease holds its slots: short, because a bucket may have a hundred of them. With its end, because
+ * a request id may be used again while the slot of its last lease is not dropped yet.
+ */
+export const slotName = ({ name, expiresAtMs }: Pick<LeaseHandle, 'name' | 'expiresAtMs'>): string => sha256(`${name} ${expiresAtMs}`).slice(0, 11);
 
 const isSlotMark = -1;
 type EncodedOut = [limit: number, milli: string, period: string, born: number, windowEndMs: number, units: string];
@@ -174,19 +178,19 @@ function moved({ out, shards }: Holding, name: string, milli: bigint): Out {
 }
 
 /** All that is out, given back. */
-export const movesAll = (holdings: readonly Holding[], leaseName: string): HoldingMove[] =>
+export const movesAll = (holdings: readonly Holding[], slot: string): HoldingMove[] =>
   holdings.map((holding) => ({
     ...holding,
     out: Object.fromEntries(Object.entries(holding.out).flatMap(([name, of]) => (of.milli === 0n ? [] : [[name, moved(holding, name, -of.milli)] as const]))),
-    slot: { lease: slotName(leaseName) },
+    slot: { lease: slot },
   }));
 
 /** The slots that a lease holds, kept until a later moment. */
-export const movesRenewed = (holdings: readonly Holding[], leaseName: string, untilMs: number): HoldingMove[] =>
+export const movesRenewed = (holdings: readonly Holding[], slot: string, untilMs: number): HoldingMove[] =>
   holdings.flatMap((holding) => {
     const slots = Object.entries(holding.out).filter(([, { isSlot, milli }]) => isSlot && milli > 0n);
     const out = Object.fromEntries(slots.map(([name, of]) => [name, { ...of, milli: 0n, units: 0n }]));
-    return slots.length > 0 ? [{ ...holding, out, slot: { lease: slotName(leaseName), untilMs } }] : [];
+    return slots.length > 0 ? [{ ...holding, out, slot: { lease: slot, untilMs } }] : [];
   });
 
 /** What is out after the moves: what was not charged is not out, what is given back is out no more, whatever became of its bucket. */
@@ -212,6 +216,13 @@ export function sumFor(entityId: string, holdings: readonly Pick<Holding, 'entit
     for (const [name, { milli }] of Object.entries(out)) sum[name] = (sum[name] ?? 0n) + milli;
   }
   return sum;
+}
+
+/** Until when a lease holds its slots, as its buckets have it; undefined where it holds none. */
+export function slotsUntilMs(handle: LeaseHandle, shards: readonly Shard[]): number | undefined {
+  const slot = slotName(handle);
+  const ends = shards.flatMap(({ limits, kept }) => [...limits, ...kept].flatMap(({ slots }) => slots?.[slot] ?? []));
+  return ends.length > 0 ? Math.min(...ends) : undefined;
 }
 
 /** Whether any slot of a concurrency limit is held. */

@@ -9,7 +9,7 @@ import { inForce } from './buckets/convert.js';
 import type { Holding } from './buckets/holding.js';
 import type { Sight, Taken } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotName, sumFor } from './lease.js';
+import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotsUntilMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import { acquireIssues, completeLimit, consumeIssues, entityIssues, limitSet, resourceIssues } from './limit.js';
@@ -185,9 +185,8 @@ export class LimitService {
     const found = await Promise.all(entities.map((id) => this.parts.buckets.load(id)));
     const atMs = this.parts.clock.nowMs();
     const statuses = entities.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
-    const slot = slotName(handle.name);
-    const [untilMs] = found.flatMap(([shard]) => shard?.limits.flatMap(({ slots }) => slots?.[slot] ?? []) ?? []);
     const lease = this.leaseOf(handle, statuses, nonce !== attempt.nonce);
+    const untilMs = slotsUntilMs(handle, found.flat());
     return untilMs === undefined ? lease : { ...lease, renewBy: new Date(untilMs) };
   }
 

@@ -179,7 +179,7 @@ export function costIssues(consume: readonly Consumption[], { limits }: LimitSet
       return [{ path: `${path}.${i}.limit`, message: `${where} has no limit "${limit}": it has ${limits.map(({ name }) => `"${name}"`).join(', ')}` }];
     if (found.kind === 'CONCURRENCY' && amount > 1)
       return [{ path: `${path}.${i}.amount`, message: `must be 0 or 1: "${limit}" counts the leases that are out at the same time` }];
-    return amount > found.burst
+    return amount > found.burst && found.enforce
       ? [{ path: `${path}.${i}.amount`, message: `${amount} can never be taken: the burst of "${limit}" for ${where} is ${found.burst}` }]
       : [];
   });

@@ -1,13 +1,12 @@
-import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
-import type { Amounts } from './buckets/bucket.js';
+import { badInput, GatewayError, type Issue, Overloaded, refuseAny } from '../lib/errors.js';
+import { type Amounts, sumOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import type { Holding } from './buckets/holding.js';
 import { bucketName, type PartResult, type Rider, type Sight, type Taken } from './buckets/operation.js';
-import type { HoldingMove, Slot, Take } from './buckets/plan.js';
+import type { Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
 import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
-import { amountsOf, type Consumption, completeLimit, costIssues, inZone, type LimitRequest, type LimitSet, limitSet } from './limit.js';
+import { amountsOf, type Consumption, completeLimit, costIssues, inZone, type LimitRequest, type LimitSet, limitSet, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
 
 export interface AcquireRequest {
@@ -86,10 +85,10 @@ export class TakeService {
     }
   }
 
-  judgeAll({ orgId, namespace, name, request, slotUntilMs }: Draft, { resolved, parent }: TakePath, at: string, zone = 'UTC'): Target[] {
+  judgeAll({ orgId, namespace, name, request, slotUntilMs, expiresAtMs }: Draft, { resolved, parent }: TakePath, at: string, zone = 'UTC'): Target[] {
     const { entityId, resource, consume, limits } = request;
     const brought = limits ? { brought: limitSet(inZone(limits.map(completeLimit), zone)) } : {};
-    const slot = { lease: slotName(name), untilMs: slotUntilMs };
+    const slot = { lease: slotName({ name, expiresAtMs }), untilMs: slotUntilMs };
     const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
     const isBrought = 'brought' in brought;
     const child = this.judge({ orgId, bucket: bucketOf(entityId, isBrought), consume, isParent: false, at, slot, ...brought }, resolved);
@@ -141,6 +140,7 @@ export class TakeService {
   ): Promise<Taking | { readonly kind: 'rider'; readonly old: unknown }> {
     let targets = first;
     for (let round = 0; round < maxRounds; round++) {
+      refuseAny(togetherIssues(targets));
       const operation = { parts: targets.map(partOf), ...(rider ? { rider: rider(targets) } : {}) };
       const outcome = await this.parts.buckets.apply(operation);
       if (outcome.kind === 'done') return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
@@ -172,7 +172,7 @@ export class TakeService {
   private async giveBack({ targets, taken, after }: Extract<Taking, { kind: 'taken' }>): Promise<readonly Sight[]> {
     const undone = await Promise.allSettled(
       targets.map(({ bucket, slot }, i) => {
-        const moves = undoing((taken[i] as Taken).holdings, slot);
+        const moves = movesAll((taken[i] as Taken).holdings, slot.lease);
         return this.parts.buckets.apply({ parts: [{ bucket, act: { kind: 'settle', moves, events: -1 } }] });
       }),
     );
@@ -184,7 +184,22 @@ export class TakeService {
 
 const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
 
-const undoing = (holdings: readonly Holding[], { lease }: Slot): HoldingMove[] => movesAll(holdings, '').map((move) => ({ ...move, slot: { lease } }));
+/** What several requests for one bucket can never take together. */
+function togetherIssues(targets: readonly Target[]): Issue[] {
+  if (targets.length === 1) return [];
+  const names = targets.map(({ bucket }) => bucketName(bucket));
+  return targets.flatMap(({ bucket: { entityId, resource }, set, at }, i): Issue[] => {
+    const all = targets.filter((_, other) => names[other] === names[i]);
+    if (all.length === 1 || names.indexOf(names[i] as string) < i) return [];
+    const sum = sumOf(all.map(({ amounts }) => amounts));
+    return set.specs
+      .filter(({ name, burstMilli, isShadow }) => !isShadow && (sum[name] ?? 0n) > burstMilli)
+      .map(({ name, burstMilli }) => ({
+        path: at,
+        message: `${tokensOf(sum[name] ?? 0n)} of "${name}" can never be taken together: the burst for "${entityId}" on "${resource}" is ${tokensOf(burstMilli)}`,
+      }));
+  });
+}
 
 const noLimits = ({ bucket: { entityId, resource }, isParent, at }: Ask) =>
   badInput({

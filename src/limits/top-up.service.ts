@@ -3,8 +3,8 @@ import type { Actor } from '../audit/audit-event.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
 import { newUuid, sha256 } from '../lib/id.js';
-import { isWholeWithin, smaller } from '../lib/int.js';
-import { asOf, ceiling, type LimitState, room, unitsOf } from './buckets/bucket.js';
+import { isWholeWithin } from '../lib/int.js';
+import { asOf, ceiling, room, unitsOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
 import type { Sight } from './buckets/operation.js';
@@ -79,22 +79,26 @@ export class TopUpService {
   }
 }
 
-/** What is missing on the shards, up to the amount. A bucket that does not exist is full: there is nothing to give. */
+/** The amount spread over the shards by what each of them misses. A bucket that does not exist is full: there is nothing to give. */
 function topUpMoves({ entityId }: BucketId, shards: readonly Shard[], name: string, milli: bigint, nowMs: number): Holding[] {
-  const [first] = shards;
-  if (!first) return [];
-  const limit = first.limits.find((each) => each.name === name);
-  if (!limit)
-    throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}": it has ${first.limits.map((each) => `"${each.name}"`).join(', ')}` });
-  if (limit.isConcurrency) throw badInput({ path: 'input.limit', message: `"${name}" counts the leases that are out: it cannot be topped up` });
-  let left = unitsOf(limit, milli, shards.length);
-  return shards.flatMap((of, shard) => {
-    const state = of.limits.find((each) => each.name === name) as LimitState;
-    const units = smaller(ceiling(state) - room(state, nowMs), left);
-    if (units <= 0n) return [];
-    left -= units;
-    const { windowEndMs } = asOf(state, nowMs);
-    const out = { milli: 0n, units: -units, period: state.refillPeriodMs, ...(windowEndMs === undefined ? {} : { windowEndMs }) };
-    return [{ entityId, shard, shards: shards.length, birth: of.birth, out: { [name]: out }, isTopUp: true }];
+  const missing = shards.map((shard, index) => {
+    const limit = shard.limits.find((each) => each.name === name);
+    if (!limit) throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}": it has ${namesOf(shard)}` });
+    if (limit.isConcurrency) throw badInput({ path: 'input.limit', message: `"${name}" counts the leases that are out: it cannot be topped up` });
+    return { index, shard, limit: asOf(limit, nowMs), units: ceiling(limit) - room(limit, nowMs) };
+  });
+  const sum = missing.reduce((total, { units }) => total + units, 0n);
+  const mostFirst = missing.sort((a, b) => (a.units > b.units ? -1 : 1));
+  const whole = mostFirst[0] ? unitsOf(mostFirst[0].limit, milli, shards.length) : 0n;
+  // By the share of each, so that several top-ups at once do not all fill the same shard. The first gets what rounding leaves.
+  const given = mostFirst.map(({ units }) => (sum === 0n ? 0n : (units * whole) / sum));
+  const left = whole - given.reduce((total, units) => total + units, 0n);
+  return mostFirst.flatMap(({ index, shard: { birth }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
+    const units = (given[nth] as bigint) + (nth === 0 ? left : 0n);
+    if (units === 0n) return [];
+    const out = { milli: -milli, units: -units, period, ...(windowEndMs ? { windowEndMs } : {}) };
+    return [{ entityId, shard: index, shards: shards.length, birth, out: { [name]: out }, isTopUp: true as const }];
   });
 }
+
+const namesOf = ({ limits }: Shard): string => limits.map(({ name }) => `"${name}"`).join(', ');

@@ -118,6 +118,7 @@ describe('what is granted', () => {
         available: 13,
         exceeded: false,
         retryAfterSecs: 0,
+        wouldRefuse: false,
       },
       {
         entityId: 'user-1',
@@ -127,6 +128,7 @@ describe('what is granted', () => {
         available: 1000,
         exceeded: false,
         retryAfterSecs: 0,
+        wouldRefuse: false,
       },
     ]);
     expect(Date.parse(lease.expiresAt)).toBe(app.clock.nowMs() + dayMs);

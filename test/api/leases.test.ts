@@ -402,7 +402,7 @@ describe('what happens between', () => {
       [other, false],
       [app, true],
     ] as const)
-      expect(await adjust(first, { rpm: 1 }, key, on)).toEqual({ leaseId: first, replayed, statuses: [] });
+      expect(await adjust(first, { rpm: 1 }, key, on)).toEqual({ leaseId: first, replayed, statuses: [], unknown: [] });
     expect(await release(first)).toMatchObject({ replayed: false });
     expect(await release(second, other)).toMatchObject({ replayed: false });
     expect(await release(second)).toMatchObject({ replayed: true });

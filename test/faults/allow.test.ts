@@ -79,7 +79,7 @@ describe('with the store away and the policy ALLOW', () => {
     for (const caller of [org.caller, app.as(unseen), chat.caller]) {
       const { leaseId, ...lease } = await taken(caller);
       expect(lease).toMatchObject({ degraded: true, replayed: false, statuses: [] });
-      const nothing = { leaseId, replayed: false, statuses: [] };
+      const nothing = { leaseId, replayed: false, statuses: [], unknown: [] };
       expect((await caller.ask(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).adjustLease).toEqual(nothing);
       expect((await caller.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toEqual(nothing);
     }

@@ -333,8 +333,8 @@ describe('with the store away', () => {
     }
     const adjustOf = (leaseId: string) => ({ input: { leaseId, adjust: [{ limit: 'tokens', amount: 50 }], idempotencyKey: randomUUID() } });
     const settle = async (leaseId: string) => {
-      expect((await app.admin.ask(op.AdjustLeaseDocument, adjustOf(leaseId))).adjustLease).toEqual({ leaseId, replayed: false, statuses: [] });
-      expect((await app.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toEqual({ leaseId, replayed: false, statuses: [] });
+      expect((await app.admin.ask(op.AdjustLeaseDocument, adjustOf(leaseId))).adjustLease).toEqual({ leaseId, replayed: false, statuses: [], unknown: [] });
+      expect((await app.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toEqual({ leaseId, replayed: false, statuses: [], unknown: [] });
     };
     await settle(withdrawn[0] as string);
     // One that holds something is not let off by the policy.

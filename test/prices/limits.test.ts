@@ -66,7 +66,10 @@ async function lease(entityId: string, overrides: Partial<AcquireRequest> = {}):
 
 const adjust = ({ id, handle }: Awaited<ReturnType<typeof lease>>, amount: number) =>
   app.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount }], randomUUID());
-const release = ({ id, handle }: Awaited<ReturnType<typeof lease>>) => app.gateway.services.leases.release(id, handle);
+const release = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) => on.gateway.services.leases.release(id, handle);
+/** Without a key. */
+const charge = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) =>
+  on.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount: 3 }], undefined);
 
 /** An entity whose bucket is there, and known to the gateway. */
 async function newEntity(): Promise<string> {
@@ -224,11 +227,87 @@ describe('the price of', () => {
   ])('50 %s at once on one bucket is at most 2.1 write units each', async (_, change, total) => {
     const entityId = await newEntity();
     const leases = await Promise.all(times(50, () => lease(entityId)));
-    const { read, write } = await unitsOf(() => Promise.all(leases.map(change)));
+    const { read, write } = await unitsOf(() => Promise.all(leases.map((of) => change(of))));
     expect(read).toBe(0);
     expect(write).toBeGreaterThanOrEqual(100);
     expect(write / 50).toBeLessThanOrEqual(2.1);
     expect(await totalOf(entityId)).toBe(total);
+  });
+
+  it('a charge without a key is 1 write unit and no read, 2 with a parent', async () => {
+    const alone = await lease(await newEntity());
+    expect(await unitsOf(() => charge(alone))).toEqual({ read: 0, write: 1, calls: 1 });
+    const { child } = await newChild();
+    const cascaded = await lease(child);
+    expect(await unitsOf(() => charge(cascaded))).toEqual({ read: 0, write: 2, calls: 2 });
+  });
+
+  it('50 charges without a key at once on one bucket is at most 0.1 write units each', async () => {
+    const entityId = await newEntity();
+    const leases = await Promise.all(times(50, () => lease(entityId)));
+    const { read, write } = await unitsOf(() => Promise.all(leases.map((of) => charge(of))));
+    expect(read).toBe(0);
+    expect(write / 50).toBeLessThanOrEqual(0.1);
+    expect(await totalOf(entityId)).toBe(201);
+  });
+
+  it('a charge or a release of a bucket that this gateway has not seen is one more call and at most 3 read units', async () => {
+    await newEntityOn(other);
+    for (const [change, write] of [
+      [charge, 1],
+      [release, 4],
+    ] as const) {
+      const of = await lease(await newEntity());
+      const units = await unitsOf(() => change(of, other), other);
+      expect({ write: units.write, calls: units.calls }).toEqual({ write, calls: 2 });
+      expect(units.read).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('an acquireAll of two buckets is 4 write units and no read, of one bucket 1', async () => {
+    const [a, b] = [await newEntity(), await newEntity()];
+    const all = (...entityIds: string[]) =>
+      app.gateway.services.limits.acquireAll(
+        orgId,
+        entityIds.map((entityId) => ({ entityId, resource: 'api', consume })),
+      );
+    expect(await unitsOf(() => all(a, b))).toEqual({ read: 0, write: 4, calls: 1 });
+    expect(await unitsOf(() => all(a))).toEqual({ read: 0, write: 1, calls: 1 });
+    expect(await unitsOf(() => all(a, a))).toEqual({ read: 0, write: 1, calls: 1 });
+  });
+
+  it.each<[string, op.LimitInput]>([
+    ['a concurrency limit', { name: 'tokens', capacity: 100, kind: 'CONCURRENCY' }],
+    ['a calendar limit', { name: 'tokens', capacity: 100, window: 'DAY' }],
+    ['a limit that is not enforced', { name: 'tokens', capacity: 100, refillPeriodSecs: 60, enforce: false }],
+  ])('an acquire under %s is 1 write unit and no read, a release 4', async (_, limit) => {
+    const entityId = `e-${randomUUID()}`;
+    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [limit] } });
+    await acquire(entityId);
+    await acquire(entityId);
+    expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
+    const of = await lease(entityId);
+    if (limit.kind === 'CONCURRENCY')
+      expect(await unitsOf(() => app.gateway.services.leases.renew(of.id, of.handle, 60))).toEqual({ read: 0, write: 1, calls: 1 });
+    expect(await unitsOf(() => release(of))).toEqual({ read: 0, write: 4, calls: 1 });
+  });
+
+  it('an acquire that a limit which is not enforced would have refused is one read more, once in a second', async () => {
+    const entityId = `e-${randomUUID()}`;
+    const scarce = { name: 'tokens', capacity: 1, refillPeriodSecs: 1_000_000, enforce: false };
+    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [scarce] } });
+    await acquire(entityId);
+    expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 1, write: 1, calls: 2 });
+    expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
+  });
+
+  // The audit event is an item of another table with an index of its own.
+  it('a top-up is one read of the bucket and one transaction of three items', async () => {
+    const entityId = await newEntity();
+    const request = { entityId, resource: 'api', limit: 'tokens', amount: 1, operationId: randomUUID() };
+    const units = await unitsOf(() => app.gateway.services.topUps.topUp(orgId, request, { kind: 'ADMIN' } as never));
+    expect({ read: units.read, calls: units.calls }).toEqual({ read: 1, calls: 2 });
+    expect(units.write).toBeLessThanOrEqual(8);
   });
 
   // 4 on the table: bucket and usage item in one transaction. The other 2 are the usage item's entries in GSI2 and GSI4.

@@ -5,11 +5,9 @@ import { attribute, fenceVersion, prefixOf, shardItem, usageAttribute } from './
 import type { LimitState } from './bucket.js';
 import { same } from './bucket-write.item.js';
 import type { Booking } from './convert.js';
-import { openUsage, type Shard } from './shard.js';
+import { bookedWith, openUsage, type Shard } from './shard.js';
 
 const table = 'limiter';
-/** The most limits that a usage item has a figure for; the rest is counted together. */
-export const maxUsageNames = 32;
 const otherLimits = 'other';
 
 /** Conditions under which a shard is still exactly as it was seen. */
@@ -23,10 +21,9 @@ const unchanged = (shard: Shard): Condition =>
 
 /** Books use into the item of the shard's hour; twice in one hour it adds up. */
 function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'index'>, expiresAtSecs: number): Update {
-  const known = new Set(shard.booked);
+  const known = new Set(bookedWith(shard, Object.keys(consumed)));
   const add: Record<string, bigint | number> = events === 0 ? {} : { events };
   for (const [name, milli] of Object.entries(consumed)) {
-    if (!known.has(name) && known.size < maxUsageNames) known.add(name);
     const counted = usageAttribute(known.has(name) ? name : otherLimits);
     add[counted] = BigInt(add[counted] ?? 0) + milli;
   }
@@ -36,7 +33,7 @@ function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'ind
 /** The same shard with its hour's use booked, in the hour given. */
 export function closed(shard: Shard, hour: number): Shard {
   const book = (limit: LimitState): LimitState => ({ ...limit, consumedBeforeMilli: limit.consumedMilli });
-  const booked = hour === shard.hour ? [...new Set([...shard.booked, ...Object.keys(openUsage(shard).consumed)])] : [];
+  const booked = hour === shard.hour ? bookedWith(shard, Object.keys(openUsage(shard).consumed)) : [];
   return { ...shard, limits: shard.limits.map(book), kept: shard.kept.map(book), hour, booked, eventsBefore: shard.events, writes: shard.writes + 1 };
 }
 

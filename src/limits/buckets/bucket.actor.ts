@@ -26,6 +26,7 @@ export class BucketActor {
   private sample: { readonly shard: number; readonly writes: number; readonly atMs: number } | undefined;
   private quietSinceMs: number | undefined;
   private refusal: { readonly shards: readonly Shard[]; readonly untilMs: number } | undefined;
+  private shortage: { readonly limits: ReadonlySet<string>; readonly untilMs: number } | undefined;
   private largest: { readonly sinceMs: number; readonly amounts: Record<string, bigint> };
 
   constructor(
@@ -85,6 +86,7 @@ export class BucketActor {
     this.sample = undefined;
     this.quietSinceMs = undefined;
     this.refusal = undefined;
+    this.shortage = undefined;
   }
 
   private measure(index: number, writes: number): Load {
@@ -131,9 +133,21 @@ export class BucketActor {
     this.refusal = { shards, untilMs: this.clock.monotonicMs() + refusalMs };
   }
 
+  /** Notes that all shards together are short of these limits, which are not enforced. */
+  noteShortage(limits: readonly string[]): void {
+    this.shortage = { limits: new Set(limits), untilMs: this.clock.monotonicMs() + refusalMs };
+  }
+
+  /** Whether all shards together were lately short of these. */
+  isShortOf(limits: readonly string[]): boolean {
+    const { shortage } = this;
+    return shortage !== undefined && shortage.untilMs > this.clock.monotonicMs() && limits.every((limit) => shortage.limits.has(limit));
+  }
+
   /** Something was charged or given back, or is about to be. */
   forgetRefusal(): void {
     this.refusal = undefined;
+    this.shortage = undefined;
   }
 
   /** The shards that refused lately and would refuse this too; nothing is asked of the store. */

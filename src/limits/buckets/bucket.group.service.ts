@@ -2,16 +2,15 @@ import type { Clock } from '../../lib/clock.js';
 import { Overloaded } from '../../lib/errors.js';
 import { randomFraction } from '../../lib/id.js';
 import { sleep } from '../../lib/timers.js';
-import { hourOf } from '../usage/usage.js';
-import type { BucketActor, Load } from './bucket.actor.js';
+import type { BucketActor } from './bucket.actor.js';
 import type { BucketChanges } from './bucket.change.service.js';
-import { isFenced } from './bucket.item.js';
-import type { Answer, BucketSender, Chosen, Group } from './bucket.send.service.js';
+import type { BucketObstacles } from './bucket.obstacle.service.js';
+import type { Answer, BucketSender, Group } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
-import { closed } from './bucket-change.item.js';
+import { type Chosen, chooseFrom, isPartial } from './choice.actor.js';
 import { type Lane, Lanes } from './lane.actor.js';
 import type { Operation, Outcome, Part } from './operation.js';
-import { type Placed, Plan, type Settlement } from './plan.js';
+import { Plan } from './plan.js';
 import type { Shard } from './shard.js';
 
 const deadlineMs = 3500;
@@ -24,9 +23,8 @@ export interface GroupParts {
   readonly store: BucketStore;
   readonly sender: BucketSender;
   readonly changes: BucketChanges;
+  readonly obstacles: BucketObstacles;
   readonly clock: Clock;
-  /** Told what the writes say of a bucket's load. */
-  readonly onLoad: (actor: BucketActor, load: Load) => void;
 }
 
 type Told = Outcome | { readonly error: unknown };
@@ -71,13 +69,17 @@ export class BucketGroup {
 
   private async attempt(): Promise<void> {
     await this.look();
-    if (await this.clearObstacle()) return;
+    const obstacle = await this.parts.obstacles.clear(this.lanes, this.open());
+    if (obstacle === 'fence') this.exactAtMs = undefined;
+    else if (obstacle && obstacle !== 'hour') this.tellStale(obstacle.lane, obstacle.shard);
+    if (obstacle) return;
     const nowMs = this.parts.clock.nowMs();
     // What the store has just shown is judged as of then: what refills meanwhile is for whoever comes next, or two
     // gateways would chase each drop of an empty bucket.
     const atMs = this.exactAtMs ?? nowMs;
     const plans = this.plansAt(atMs);
-    const { chosen, short } = this.choose(plans);
+    const { chosen, short } = chooseFrom(this.lanes, plans, this.candidates());
+    if (this.readAgain(chosen) || this.confirmShortage(chosen) || (await this.foldWidest(plans, chosen))) return;
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
     if (chosen.length > 0) this.apply(await this.parts.sender.send(this.grouped(plans, chosen), nowMs), nowMs);
@@ -94,35 +96,10 @@ export class BucketGroup {
         if (mayAssume || this.lanes.indexesOf(lane, this.open()).every((index) => actor.seen(index))) return;
         const [shards = []] = await this.parts.store.loadMany([actor.id]);
         actor.learnAll(shards);
+        lane.isRead = true;
         if (this.lanes.all.length === 1) this.exactAtMs = this.parts.clock.nowMs();
       }),
     );
-  }
-
-  /** Puts aside what stands in the way of a write; true where something did. */
-  private async clearObstacle(): Promise<boolean> {
-    const hour = hourOf(this.parts.clock.nowMs());
-    for (const [at, lane] of this.lanes.all.entries()) {
-      const { actor, take } = lane;
-      for (const index of this.lanes.indexesOf(lane, this.open())) {
-        const shard = actor.seen(index);
-        if (!shard) continue;
-        if (isFenced(shard)) await this.finish(actor, index, shard);
-        else if (take && shard.version !== take.set.version) this.tellStale(at, shard);
-        else if (shard.hour < hour) await this.closeHour(actor, index, shard, hour);
-        else continue;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private async finish(actor: BucketActor, index: number, shard: Shard): Promise<void> {
-    const { store, changes } = this.parts;
-    const first = index === 0 ? shard : (await store.loadShards([{ ...actor.id, shard: 0 }]))[0];
-    if (first && isFenced(first)) await changes.finish(actor.id, first);
-    actor.forget();
-    this.exactAtMs = undefined;
   }
 
   private tellStale(lane: number, shard: Shard): void {
@@ -130,47 +107,51 @@ export class BucketGroup {
     for (const operation of this.open()) this.told.set(operation, { kind: 'stale', part, shard });
   }
 
-  private async closeHour(actor: BucketActor, index: number, shard: Shard, hour: number): Promise<void> {
-    const outcome = await this.parts.store.closeHour({ ...actor.id, shard: index }, shard, hour);
-    this.learn(actor, index, outcome.done ? closed(shard, hour) : outcome.shard);
-  }
-
-  private learn(actor: BucketActor, index: number, shard: Shard | undefined): void {
-    if (shard) this.parts.onLoad(actor, actor.learn(index, shard));
-    else actor.forget(index);
-  }
-
-  /** Who can go together: whatever only settles, and takes in order of arrival while there is enough. */
-  private choose(plans: readonly Plan[]): { readonly chosen: Chosen[]; readonly short: Operation[] } {
+  /** As many as one write can take. */
+  private candidates(): Operation[] {
+    if (this.isPlain) return this.open();
     const shards = this.lanes.all.reduce((sum, lane) => sum + this.lanes.indexesOf(lane, this.open()).length, 0);
-    const candidates = this.isPlain
-      ? this.open()
-      : this.open().slice(0, Math.floor((maxItemsPerTransaction - shards) / (this.group[0]?.rider?.record ? 2 : 1)));
-    const chosen: Chosen[] = [];
-    const short: Operation[] = [];
-    for (const operation of candidates) {
-      const results = this.enter(plans, operation);
-      if (results) chosen.push({ operation, results });
-      else short.push(operation);
-    }
-    return { chosen, short };
+    return this.open().slice(0, Math.max(1, Math.floor((maxItemsPerTransaction - shards) / this.itemsPerRider())));
   }
 
-  /** Enters an operation into the plans of all its buckets, or into none. */
-  private enter(plans: readonly Plan[], { parts }: Operation): (Placed | Settlement)[] | undefined {
-    const undo = parts.length > 1 ? plans.map((plan) => plan.snapshot()) : [];
-    const results: (Placed | Settlement)[] = [];
-    for (const [i, { act }] of parts.entries()) {
-      const plan = plans[this.lanes.ofPart[i] as number] as Plan;
-      const result = act.kind === 'settle' ? plan.settle(act) : plan.place(act);
-      if (!result) {
-        for (const restore of undo) restore();
-        return undefined;
-      }
-      if (act.kind === 'take') plan.take(act, result as Placed);
-      results.push(result);
+  private itemsPerRider(): number {
+    return this.group[0]?.rider?.record ? 2 : 1;
+  }
+
+  /** What a settlement does not find may have come since the bucket was last seen: that is believed only once it was read. */
+  private readAgain(chosen: readonly Chosen[]): boolean {
+    const missed = chosen.flatMap(({ operation, results }) =>
+      results.flatMap((result, i) => (isPartial(operation.parts[i] as Part, result) ? [this.lanes.on(i)] : [])),
+    );
+    const unread = missed.filter(({ isRead }) => !isRead);
+    for (const { actor } of unread) actor.forget();
+    return unread.length > 0;
+  }
+
+  /** Whoever is let through a limit that is not enforced is counted by what all shards have, as the store showed it within the last second. */
+  private confirmShortage(chosen: readonly Chosen[]): boolean {
+    const unsure = new Set<Lane>();
+    for (const result of chosen.flatMap(({ results }) => results.map((each, i) => ({ ...each, lane: this.lanes.on(i) })))) {
+      if (result.kind !== 'take' || result.wouldRefuse.length === 0) continue;
+      const { lane, wouldRefuse } = result;
+      const isSure = lane.actor.shardCount > 1 ? lane.isWide : lane.isRead || this.exactAtMs !== undefined;
+      if (isSure) lane.actor.noteShortage(wouldRefuse);
+      else if (!lane.actor.isShortOf(wouldRefuse)) unsure.add(lane);
     }
-    return results;
+    this.widenAll([...unsure]);
+    return unsure.size > 0;
+  }
+
+  /** Several buckets may need more shards than one transaction can write: then the one with the most gets fewer. */
+  private async foldWidest(plans: readonly Plan[], chosen: readonly Chosen[]): Promise<boolean> {
+    const writes = plans.map((plan) => plan.result().length);
+    const riders = chosen.filter(({ operation }) => operation.rider).length * this.itemsPerRider();
+    if (writes.reduce((sum, count) => sum + count, riders) <= maxItemsPerTransaction) return false;
+    const { actor } = this.lanes.all[writes.indexOf(Math.max(...writes))] as Lane;
+    const first = actor.seen(0);
+    if (first) await this.parts.changes.make(actor.id, first, { kind: 'shards', count: Math.ceil(first.shardCount / 2) });
+    actor.forget();
+    return true;
   }
 
   /** Sends what does not seem to fit, whole and to the preferred shards: the conditions of the write decide. */
@@ -200,7 +181,7 @@ export class BucketGroup {
   }
 
   private apply({ isExact, learned, outcomes }: Answer, atMs: number): void {
-    for (const { lane, index, shard } of learned) this.learn((this.lanes.all[lane] as Lane).actor, index, shard);
+    for (const { lane, index, shard } of learned) this.parts.obstacles.learn((this.lanes.all[lane] as Lane).actor, index, shard);
     for (const [operation, outcome] of outcomes) this.told.set(operation, outcome);
     this.exactAtMs = isExact ? atMs : undefined;
     for (const { actor, take, isWide } of this.lanes.all) {
@@ -214,12 +195,16 @@ export class BucketGroup {
     const narrow = this.lanes.all.filter(
       (lane) => !lane.isWide && lane.actor.shardCount > 1 && short.some((operation) => this.lanes.isShort(lane, operation, atMs)),
     );
-    for (const lane of narrow) {
+    this.widenAll(narrow);
+    return narrow.length > 0;
+  }
+
+  private widenAll(lanes: readonly Lane[]): void {
+    for (const lane of lanes) {
       lane.isWide = true;
       lane.actor.forget();
     }
-    if (narrow.length > 0) this.exactAtMs = undefined;
-    return narrow.length > 0;
+    if (lanes.length > 0) this.exactAtMs = undefined;
   }
 
   /** Whoever is only short beside others is judged again once those have taken. */

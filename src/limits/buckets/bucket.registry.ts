@@ -12,6 +12,7 @@ import { BucketActor, type Load } from './bucket.actor.js';
 import { BucketChanges } from './bucket.change.service.js';
 import { BucketGroup, type GroupParts } from './bucket.group.service.js';
 import type { Amounts } from './bucket.js';
+import { BucketObstacles } from './bucket.obstacle.service.js';
 import { BucketSender } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
 import { bucketName, type Operation, type Outcome, type Part } from './operation.js';
@@ -48,7 +49,8 @@ export class BucketRegistry {
     private readonly options: RegistryOptions,
   ) {
     this.changes = new BucketChanges(store, clock);
-    this.groupParts = { store, sender: new BucketSender(store), changes: this.changes, clock, onLoad: (actor, load) => this.onLoad(actor, load) };
+    const obstacles = new BucketObstacles({ store, changes: this.changes, clock, onLoad: (actor, load) => this.onLoad(actor, load) });
+    this.groupParts = { store, sender: new BucketSender(store), changes: this.changes, obstacles, clock };
     this.queues = new GroupCommit({
       pace: options.pace,
       mostAGroup: maxPerGroup,

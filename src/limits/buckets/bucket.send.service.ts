@@ -3,6 +3,7 @@ import { randomToken } from '../../lib/id.js';
 import { hourOf } from '../usage/usage.js';
 import type { BucketStore } from './bucket.store.js';
 import { changeWrite, creationWrite, type PlannedWrite } from './bucket-write.item.js';
+import type { Chosen } from './choice.actor.js';
 import { holdingsOf } from './holding.js';
 import type { Lane, Lanes } from './lane.actor.js';
 import type { Operation, Outcome, PartResult, Sight } from './operation.js';
@@ -10,12 +11,6 @@ import type { Placed, Plan, Settlement, ShardChange, Take } from './plan.js';
 import type { Shard } from './shard.js';
 
 const birthBytes = 6;
-
-/** An operation that goes, and where its parts are placed. */
-export interface Chosen {
-  readonly operation: Operation;
-  readonly results: readonly (Placed | Settlement)[];
-}
 
 export interface Group {
   readonly lanes: Lanes;

@@ -55,6 +55,7 @@ export function sumOf(all: readonly Amounts[]): Amounts {
 export const slotGraceMs = 2000;
 export const slotMilli = 1000n;
 const longestSlotMs = 86_400_000;
+const tidyDrops = 6;
 
 const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n);
 
@@ -72,9 +73,11 @@ const isFull = ({ fullAt, refillMilli }: LimitState, nowMs: number): boolean => 
 
 const isDropped = (untilMs: number, nowMs: number): boolean => untilMs + slotGraceMs <= nowMs;
 
-/** The slots whose leases have not renewed them in time. */
+/** The slots whose leases have not renewed them in time, the oldest first. */
 export const droppedSlots = ({ slots = {} }: LimitState, nowMs: number): string[] =>
-  Object.keys(slots).filter((lease) => isDropped(slots[lease] as number, nowMs));
+  Object.keys(slots)
+    .filter((lease) => isDropped(slots[lease] as number, nowMs))
+    .sort((a, b) => (slots[a] as number) - (slots[b] as number));
 
 /** The limit as it is at this moment: a window that is over has been replaced, slots that were not renewed are free. */
 export function asOf<T extends LimitState>(limit: T, nowMs: number): T {
@@ -164,9 +167,11 @@ export const stepOf = (limit: LimitState, { takeMilli, chargeMilli, returnMilli,
   );
 
 export function stepIn(limit: LimitState, move: UnitMove, nowMs: number): Step {
-  const { take, charge, giveBack, judged } = move;
   if (limit.calendar) return windowStep(limit, move, nowMs);
-  if (limit.isConcurrency) return slotStep(limit, move, nowMs);
+  return limit.isConcurrency ? slotStep(limit, move, nowMs) : fullAtStep(limit, move, nowMs);
+}
+
+function fullAtStep(limit: LimitState, { take, charge, giveBack, judged }: UnitMove, nowMs: number): Step {
   const now = BigInt(nowMs) * limit.refillMilli;
   const change = take + charge - giveBack;
   const underCeiling = judged ? { upTo: now + ceiling(limit) - take } : {};
@@ -177,21 +182,20 @@ export function stepIn(limit: LimitState, move: UnitMove, nowMs: number): Step {
 }
 
 /** In a window that is new nothing is used yet, and nothing can be given back. */
-function windowStep(limit: LimitState, { take, charge, giveBack, judged }: UnitMove, nowMs: number): Step {
+function windowStep(limit: LimitState, move: UnitMove, nowMs: number): Step {
+  const { take, charge } = move;
   const { windowEndMs: becomes = 0, fullAt } = asOf(limit, nowMs);
   const window = { is: limit.windowEndMs ?? 0, becomes };
-  if (becomes === window.is) {
-    const change = take + charge - giveBack;
-    // Never less than nothing used: that would be there to be taken later.
-    const used = giveBack > take + charge ? { from: giveBack - take - charge } : {};
-    return { window, ...used, ...(judged ? { upTo: ceiling(limit) - take } : {}), ...(change === 0n ? {} : { add: change }) };
-  }
+  // More may have been given back than was used: then it is full, as any limit in whose past `fullAt` is.
+  if (becomes === window.is) return { window, ...fullAtStep(limit, move, nowMs) };
   if (take > ceiling(limit)) return { window, upTo: -1n };
   return take + charge === 0n ? { window: { is: window.is, becomes: window.is } } : { window, set: fullAt + take + charge };
 }
 
 function slotStep(limit: LimitState, { take, giveBack, judged }: UnitMove, nowMs: number): Step {
-  const drops = take > 0n ? droppedSlots(limit, nowMs) : [];
+  // Those that have to make room, and some more: DynamoDB takes 4 KB of conditions, and there may be a thousand.
+  const needed = divCeil(limit.fullAt + take - ceiling(limit), slotMilli);
+  const drops = take > 0n ? droppedSlots(limit, nowMs).slice(0, Math.max(Number(needed), tidyDrops)) : [];
   const dropped = BigInt(drops.length) * slotMilli;
   const change = take - giveBack - dropped;
   return {

@@ -1,7 +1,7 @@
 import { larger } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
 import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitState, restampLimit } from './bucket.js';
-import { isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt, unbornShard } from './shard.js';
+import { bookedWith, isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt, unbornShard } from './shard.js';
 
 /** What a bucket is changed to while all its writers are stopped. */
 export type Change =
@@ -122,7 +122,10 @@ function stamped(shards: readonly Shard[], bookings: readonly Booking[], set: Li
   const gone = (left: readonly LimitState[]) => left.filter((limit) => !isKept(limit) && limit.consumedMilli !== limit.consumedBeforeMilli);
   return {
     shards: done.map(({ shard, conversions, limits, left }) => {
-      const booked = [...new Set([...shard.booked, ...gone(left).map(({ name }) => name)])];
+      const booked = bookedWith(
+        shard,
+        gone(left).map(({ name }) => name),
+      );
       return { ...shard, limits, kept: left.filter(isKept), version: set.version, levels: set.levels ?? [], conversions, booked };
     }),
     bookings: [

@@ -11,6 +11,8 @@ export interface Lane {
   readonly take?: Take;
   /** Whether all shards are looked at, because the preferred one does not have enough. */
   isWide: boolean;
+  /** Whether it was read for this group. */
+  isRead: boolean;
 }
 
 /** The buckets of a group of operations, and which of them each part of an operation is on. */
@@ -24,7 +26,7 @@ export class Lanes {
       const actor = actorOf(part);
       const known = lanes.findIndex((lane) => lane.actor === actor);
       if (known >= 0) return known;
-      return lanes.push({ actor, isWide: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1;
+      return lanes.push({ actor, isWide: false, isRead: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1;
     });
     this.all = lanes;
   }

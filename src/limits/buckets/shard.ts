@@ -51,6 +51,8 @@ export const unbornShard = ({ specs, version, levels = [] }: LimitSet, nowMs: nu
 });
 
 export const maxShards = 32;
+/** The most limits that a usage item has a figure for; the rest is counted together. */
+export const maxUsageNames = 32;
 /** Past this, milliseconds are no whole numbers any more. */
 const aeonMs = 2 ** 52;
 
@@ -157,6 +159,9 @@ export function openUseOf(limits: readonly LimitState[]): Amounts {
   for (const { name, consumedMilli, consumedBeforeMilli } of limits) sum[name] = (sum[name] ?? 0n) + consumedMilli - consumedBeforeMilli;
   return sum;
 }
+
+/** The limits that the hour's usage item has a figure for once these are booked. Only those: the rest is counted together. */
+export const bookedWith = ({ booked }: Shard, names: readonly string[]): string[] => [...new Set([...booked, ...names])].slice(0, maxUsageNames);
 
 export const isUsed = (shard: Shard): boolean => {
   const { consumed, events } = openUsage(shard);
