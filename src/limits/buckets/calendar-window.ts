@@ -21,7 +21,8 @@ export function windowEndMs({ window, zone }: Calendar, atMs: number): number {
   let inside = Date.parse(`${lastDay}T12:00:00Z`);
   if (localDate(zone, inside) > lastDay) inside -= dayMs / 2;
   while (localDate(zone, inside) < lastDay) inside = dayEndMs(zone, inside);
-  return dayEndMs(zone, inside);
+  // Where the date line moved, the last day may never have been: then the day before it has just ended.
+  return localDate(zone, inside) > lastDay ? inside : dayEndMs(zone, inside);
 }
 
 function lastDayOf(window: 'WEEK' | 'MONTH', date: string): string {
