@@ -128,6 +128,8 @@ export interface UnitMove {
   readonly charge: bigint;
   readonly giveBack: bigint;
   readonly judged: boolean;
+  /** Whether tokens are given that nobody took: then no more than the ceiling is there afterwards. */
+  readonly isTopUp?: true;
 }
 
 /** The change of `fullAt` and the state it may be made in: both parts of one conditional write. */
@@ -168,23 +170,26 @@ export function stepIn(limit: LimitState, move: UnitMove, nowMs: number): Step {
 }
 
 /** In a window that is new nothing is used yet, and nothing can be given back. */
-function windowStep(limit: LimitState, { take, charge, giveBack, judged }: UnitMove, nowMs: number): Step {
+function windowStep(limit: LimitState, { take, charge, giveBack, judged, isTopUp }: UnitMove, nowMs: number): Step {
   const { windowEndMs: becomes = 0, fullAt } = asOf(limit, nowMs);
   const window = { is: limit.windowEndMs ?? 0, becomes };
   if (becomes === window.is) {
     const change = take + charge - giveBack;
+    // Use below nothing would let more be taken than the ceiling.
+    if (isTopUp && limit.fullAt + change < 0n) return { window, upTo: -change, set: 0n };
     return { window, ...(judged ? { upTo: ceiling(limit) - take } : {}), ...(change === 0n ? {} : { add: change }) };
   }
-  if (take > ceiling(limit)) return { window, upTo: -1n };
+  // More than a shard can ever hold: a condition that cannot hold.
+  if (take > ceiling(limit)) return { window, from: 1n, upTo: 0n };
   return take + charge === 0n ? { window: { is: window.is, becomes: window.is } } : { window, set: fullAt + take + charge };
 }
 
 function slotStep(limit: LimitState, { take, giveBack, judged }: UnitMove, nowMs: number): Step {
-  const drops = take > 0n ? droppedSlots(limit, nowMs) : [];
+  const drops = judged ? droppedSlots(limit, nowMs) : [];
   const dropped = BigInt(drops.length) * slotMilli;
   const change = take - giveBack - dropped;
   return {
-    ...(judged && take > 0n ? { upTo: ceiling(limit) - take + dropped } : {}),
+    ...(judged ? { upTo: ceiling(limit) - take + dropped } : {}),
     ...(change === 0n ? {} : { add: change }),
     ...(drops.length > 0 ? { drops } : {}),
   };

@@ -177,7 +177,8 @@ export class Plan {
     const units = convertedUnits(out, move.shards, shardCount, limit);
     for (const [nth, index] of targets.entries()) {
       const consumedMilli = nth === 0 && !move.isTopUp ? out.milli : 0n;
-      add(this.changeOf(index, 0, undefined), identityOf(limit), { ...(isReturn ? { giveBack: -units } : { charge: units }), consumedMilli });
+      const change = { ...(isReturn ? { giveBack: -units } : { charge: units }), consumedMilli, ...(move.isTopUp ? { isTopUp: true as const } : {}) };
+      add(this.changeOf(index, 0, undefined), identityOf(limit), change);
     }
     return windowEndMs === undefined ? {} : { windowEndMs };
   }
@@ -229,5 +230,6 @@ function add(changes: Map<string, LimitChange>, identity: string, more: Partial<
     taken: more.taken ? { ...sum.taken, ...more.taken } : sum.taken,
     renewed: more.renewed ? { ...sum.renewed, ...more.renewed } : sum.renewed,
     freed: more.freed ? [...sum.freed, ...more.freed] : sum.freed,
+    ...(sum.isTopUp || more.isTopUp ? { isTopUp: true } : {}),
   });
 }
