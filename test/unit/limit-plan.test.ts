@@ -329,7 +329,7 @@ describe('a settlement', () => {
   it('counts no use where it tops up, and one acquire less where it undoes one', () => {
     const plan = planOf([spent]);
     plan.settle(settle([{ ...back(taken()), isTopUp: true }]));
-    expect(changeOf(plan, spec)).toMatchObject({ giveBack: 240_000_000n, consumedMilli: 0n });
+    expect(changeOf(plan, spec)).toMatchObject({ giveBack: 240_000_000n, consumedMilli: 0n, isTopUp: true });
     const undone = planOf([spent]);
     undone.settle(settle([back(taken()), back(taken())], -1));
     expect(changesOf(undone).get(0)?.events).toBe(-1);
@@ -359,6 +359,7 @@ describe('a settlement', () => {
     expect(settled(ofDay(-4000n), endMs - 1)).toEqual([{ day: { windowEndMs: endMs } }, dayOf(2000n, endMs)]);
     expect(settled(ofDay(-4000n), endMs)).toEqual([{}, dayOf(6000n, endMs)]);
     expect(settled(ofDay(-4000n, endMs - dayMs), endMs - 1)).toEqual([{}, dayOf(6000n, endMs)]);
+    expect(settled({ ...ofDay(-9000n), isTopUp: true }, endMs - 1)).toEqual([{ day: { windowEndMs: endMs } }, dayOf(0n, endMs)]);
     expect(settled(ofDay(7000n), endMs - 1)).toEqual([{ day: { windowEndMs: endMs } }, dayOf(13_000n, endMs)]);
     expect(settled(ofDay(7000n), endMs)).toEqual([{ day: { windowEndMs: endMs + dayMs } }, dayOf(7000n, endMs + dayMs)]);
   });
