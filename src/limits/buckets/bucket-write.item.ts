@@ -7,11 +7,9 @@ import { afterStep, ceiling, fullLimit, identityOf, type LimitState, type Step, 
 import type { Booking } from './convert.js';
 import { expiring, expiryMs, ttlOf, withExpiry } from './expiry.js';
 import type { LimitChange, ShardChange } from './plan.js';
-import { openUsage, type Shard } from './shard.js';
+import { bookedWith, maxUsageNames, openUsage, type Shard } from './shard.js';
 
 const table = 'limiter';
-/** The most limits that a usage item has a figure for; the rest is counted together. */
-export const maxUsageNames = 32;
 const otherLimits = 'other';
 
 export interface PlannedWrite {
@@ -208,7 +206,7 @@ function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'ind
 /** The same shard with its hour's use booked, in the hour given. */
 export function closed(shard: Shard, hour: number): Shard {
   const book = (limit: LimitState): LimitState => ({ ...limit, consumedBeforeMilli: limit.consumedMilli });
-  const booked = hour === shard.hour ? [...new Set([...shard.booked, ...Object.keys(openUsage(shard).consumed)])] : [];
+  const booked = hour === shard.hour ? bookedWith(shard.booked, Object.keys(openUsage(shard).consumed)) : [];
   return { ...shard, limits: shard.limits.map(book), kept: shard.kept.map(book), hour, booked, eventsBefore: shard.events, writes: shard.writes + 1 };
 }
 

@@ -1,7 +1,7 @@
 import { larger } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
 import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitState, restampLimit } from './bucket.js';
-import { isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt } from './shard.js';
+import { bookedWith, isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt } from './shard.js';
 
 /** What a bucket is changed to while all its writers are stopped. */
 export type Change =
@@ -82,7 +82,8 @@ function means(first: Shard, others: readonly Shard[], nowMs: number, of: 'limit
     const like = others.map((shard) => shard[of].find((other) => identityOf(other) === identityOf(limit)) as LimitState);
     const current = inOneWindow([limit, ...like].map((each) => asOf(each, nowMs)));
     const full = BigInt(nowMs) * limit.refillMilli;
-    const sum = current.reduce((total, { fullAt }) => total + larger(fullAt, full), 0n);
+    // A lease may have given back to one shard what was used on another: without refill that stands against its use.
+    const sum = current.reduce((total, { fullAt }) => total + (limit.calendar ? fullAt : larger(fullAt, full)), 0n);
     const removed = like.reduce((total, { consumedMilli }) => total + consumedMilli, 0n);
     return {
       ...(current[0] as LimitState),
@@ -118,7 +119,10 @@ function stamped(shards: readonly Shard[], bookings: readonly Booking[], set: Li
   const gone = (left: readonly LimitState[]) => left.filter((limit) => !isKept(limit) && limit.consumedMilli !== limit.consumedBeforeMilli);
   return {
     shards: done.map(({ shard, conversions, limits, left }) => {
-      const booked = [...new Set([...shard.booked, ...gone(left).map(({ name }) => name)])];
+      const booked = bookedWith(
+        shard.booked,
+        gone(left).map(({ name }) => name),
+      );
       return { ...shard, limits, kept: left.filter(isKept), version: set.version, levels: set.levels ?? [], conversions, booked };
     }),
     bookings: [

@@ -51,6 +51,12 @@ export const unbornShard = ({ specs, version, levels = [] }: LimitSet, nowMs: nu
 });
 
 export const maxShards = 32;
+/** The most limits that a usage item has a figure for; the rest is counted together. */
+export const maxUsageNames = 32;
+
+/** The names that the hour's usage item has a figure for once these are booked too, in this order. */
+export const bookedWith = (booked: readonly string[], names: readonly string[]): string[] => [...new Set([...booked, ...names])].slice(0, maxUsageNames);
+
 /** Past this, milliseconds are no whole numbers any more. */
 const aeonMs = 2 ** 52;
 
