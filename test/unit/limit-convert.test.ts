@@ -57,9 +57,13 @@ function booksOf({ shards, bookings }: Conversion): Books {
 }
 
 /** Buckets with a limit that refills and one with a window, full, spent and in debt; each shard with use of its own. */
+/** Some units more than round figures, so that means have to be rounded. */
 const stateOf = (spec: LimitSpec, thousandths: number, tc: number, th: number): LimitState => ({
   ...fullLimit(spec, startMs),
-  fullAt: (spec.refillMilli > 0n ? debtFreeUpTo(spec, startMs) : spec.burstMilli) - (BigInt(thousandths) * spec.burstMilli * spec.refillPeriodMs) / 1000n,
+  fullAt:
+    (spec.refillMilli > 0n ? debtFreeUpTo(spec, startMs) : spec.burstMilli) -
+    (BigInt(thousandths) * spec.burstMilli * spec.refillPeriodMs) / 1000n +
+    BigInt(tc),
   consumedMilli: BigInt(tc),
   consumedBeforeMilli: BigInt(Math.min(tc, th)),
 });
