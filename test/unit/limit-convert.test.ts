@@ -53,7 +53,7 @@ function booksOf({ shards, bookings }: Conversion): Books {
     enter(consumed, events);
   }
   for (const { consumed, events } of bookings) enter(consumed, events);
-  return books;
+  return { ...books, open: Object.fromEntries(Object.entries(books.open).filter(([, milli]) => milli !== 0n)) };
 }
 
 /** Buckets with a limit that refills and one with a window, full, spent and in debt; each shard with use of its own. */
