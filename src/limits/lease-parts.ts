@@ -49,14 +49,14 @@ export function movesOf(holdings: readonly Holding[], adjust: readonly Consumpti
 
 /** What is wrong with an adjust of what the lease has out. */
 export function adjustIssues(holdings: readonly Holding[], adjust: readonly Consumption[]) {
-  const known = new Map(holdings.flatMap(({ out }) => Object.entries(out)));
+  const outsOf = (limit: string) => holdings.flatMap(({ out }) => out[limit] ?? []);
   return [
     ...(adjust.length === 0 ? [{ path: 'input.adjust', message: 'must name at least one limit' }] : []),
     ...adjust.flatMap(({ limit }, i) => {
-      const of = known.get(limit);
+      const outs = outsOf(limit);
       const path = `input.adjust.${i}.limit`;
-      if (!of) return [{ path, message: `the lease is of a bucket without a limit "${limit}"` }];
-      return of.isSlot ? [{ path, message: `"${limit}" counts the leases that are out: a lease cannot be adjusted by it` }] : [];
+      if (outs.length === 0) return [{ path, message: `the lease is of a bucket without a limit "${limit}"` }];
+      return outs.some(({ isSlot }) => isSlot) ? [{ path, message: `"${limit}" counts the leases that are out: a lease cannot be adjusted by it` }] : [];
     }),
   ];
 }

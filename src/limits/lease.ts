@@ -181,7 +181,9 @@ function moved({ out, shards }: Holding, name: string, milli: bigint): Out {
 export const movesAll = (holdings: readonly Holding[], slot: string): HoldingMove[] =>
   holdings.map((holding) => ({
     ...holding,
-    out: Object.fromEntries(Object.entries(holding.out).flatMap(([name, of]) => (of.milli === 0n ? [] : [[name, moved(holding, name, -of.milli)] as const]))),
+    out: Object.fromEntries(
+      Object.entries(holding.out).flatMap(([name, of]) => (of.milli === 0n && of.units === 0n ? [] : [[name, moved(holding, name, -of.milli)] as const])),
+    ),
     slot: { lease: slot },
   }));
 

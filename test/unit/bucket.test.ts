@@ -1,44 +1,28 @@
 import fc from 'fast-check';
 import {
   type Amounts,
-  admit,
   afterStep,
   availableMilli,
-  debtFreeUpTo,
-  emptyLimit,
   fillMs,
   fits,
   fullAtMs,
   fullLimit,
+  identityOf,
   type LimitSpec,
   type LimitState,
   type Move,
-  restamp,
+  restampLimit,
   retryAfterMs,
+  room,
   type Step,
   shardBurstMilli,
+  stepIn,
   stepOf,
+  type UnitMove,
+  unitsOf,
 } from '../../src/limits/buckets/bucket.js';
-
-/** An exact number: a whole one over a whole one, in lowest terms. */
-class Fraction {
-  readonly over: bigint;
-  readonly under: bigint;
-
-  constructor(over: bigint, under = 1n) {
-    let [a, b] = [over < 0n ? -over : over, under];
-    while (b !== 0n) [a, b] = [b, a % b];
-    this.over = over / a;
-    this.under = under / a;
-  }
-
-  plus = (other: Fraction): Fraction => new Fraction(this.over * other.under + other.over * this.under, this.under * other.under);
-  times = (factor: bigint): Fraction => new Fraction(this.over * factor, this.under);
-  isBelow = (other: Fraction): boolean => this.over * other.under < other.over * this.under;
-  least = (other: Fraction): Fraction => (other.isBelow(this) ? other : this);
-  floor = (): bigint => this.over / this.under - (this.over % this.under < 0n ? 1n : 0n);
-}
-const whole = (value: bigint): Fraction => new Fraction(value);
+import { Plan } from '../../src/limits/buckets/plan.js';
+import { debtFreeUpTo, emptyLimit, Fraction, rateSpec, reshard, restamped, setOf, shardOf, startMs, whole, written } from './limit-fixtures.js';
 
 /** The textbook's bucket, one of n shards: a balance that refills up to the burst. Its time is that of its last change and never goes back. */
 class Reference {
@@ -69,38 +53,22 @@ class Reference {
   }
 }
 
-/** What the store does with a step: all of its conditions hold and it is made, or nothing is. */
-function written(fullAt: bigint, { from, upTo, below, set, add = 0n }: Step): bigint | undefined {
-  if (from !== undefined && fullAt < from) return undefined;
-  if (upTo !== undefined && fullAt > upTo) return undefined;
-  if (below !== undefined && fullAt >= below) return undefined;
-  return set ?? fullAt + add;
-}
-
-const startMs = 1_760_000_000_000;
 const hourMs = 3_600_000;
 const move = (part: Partial<Move>): Move => ({ takeMilli: 0n, chargeMilli: 0n, returnMilli: 0n, judged: false, ...part });
 const take = (takeMilli: bigint): Move => move({ takeMilli, judged: true });
-const spec = (burst: bigint, refill = burst, periodMs = 60_000n, name = 'rpm'): LimitSpec => ({
-  name,
-  capacityMilli: burst,
-  burstMilli: burst,
-  refillMilli: refill,
-  refillPeriodMs: periodMs,
-});
-const perMinute = (tokens: bigint): LimitSpec => spec(tokens * 1000n);
+const perMinute = (tokens: bigint): LimitSpec => rateSpec(tokens * 1000n);
 /** As the full arm expects what it has not seen. */
 const untouched = (limit: LimitSpec, nowMs: number): LimitState => ({ ...fullLimit(limit, nowMs), fullAt: BigInt(nowMs) * limit.refillMilli - 1n });
 
 const milli = fc.oneof(fc.bigInt({ min: 1n, max: 50n }), fc.bigInt({ min: 1n, max: 1_000_000n }), fc.bigInt({ min: 1n, max: 10n ** 18n }));
 const specs: fc.Arbitrary<LimitSpec> = fc
   .record({ burst: milli, refill: milli, periodMs: fc.oneof(fc.bigInt({ min: 1n, max: 90n }), fc.bigInt({ min: 1n, max: 10n ** 12n })) })
-  .map(({ burst, refill, periodMs }) => spec(burst, refill, periodMs));
+  .map(({ burst, refill, periodMs }) => rateSpec(burst, refill, periodMs));
 /** Limits that fill within an hour, so that clocks of seconds matter to them. */
 const quickSpecs: fc.Arbitrary<LimitSpec> = fc
   .record({ burst: fc.bigInt({ min: 1n, max: 300_000n }), refill: fc.bigInt({ min: 1n, max: 300_000n }), periodMs: fc.bigInt({ min: 1n, max: 3_600_000n }) })
   .filter(({ burst, refill, periodMs }) => burst * periodMs <= refill * 3_600_000n)
-  .map(({ burst, refill, periodMs }) => spec(burst, refill, periodMs));
+  .map(({ burst, refill, periodMs }) => rateSpec(burst, refill, periodMs));
 const shardCounts = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 32 }));
 /** An amount as a part of what a shard has, a millitoken more or less. */
 const portions = fc.record({
@@ -327,10 +295,22 @@ describe('nothing, asked of a limit', () => {
   });
 });
 
-describe('admit', () => {
+describe('a plan of one shard', () => {
   const names = ['rpm', 'tpm', 'rph'];
   const buckets = fc.array(fc.record({ limit: specs, charged: portions }), { minLength: 1, maxLength: 3 });
   const requests = fc.array(fc.array(portions, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 8 });
+
+  /** Who of these fits, in order of arrival, and what the plan would write. */
+  function planned(limits: readonly LimitState[], asked: readonly Amounts[], nowMs: number, shards: number) {
+    const plan = new Plan([{ index: 0, shard: shardOf(limits, shards) }], nowMs);
+    const admitted = asked.map((amounts) => {
+      const placed = plan.place({ amounts });
+      if (placed) plan.take({ kind: 'take', set: setOf(limits), amounts, mayExpire: true, slot: { lease: 'l', untilMs: nowMs } }, placed);
+      return placed !== undefined;
+    });
+    return { admitted, changes: plan.result()[0]?.change.limits };
+  }
+  const admit = (limits: readonly LimitState[], asked: readonly Amounts[]) => planned(limits, asked, startMs, 1).admitted;
 
   it('lets through, in order of arrival, exactly those that the exact bucket would let through one by one; and together they can be written', () => {
     fc.assert(
@@ -352,12 +332,14 @@ describe('admit', () => {
           if (goes) for (const [i, reference] of references.entries()) reference.change(-(request[names[i] as string] as bigint), startMs);
           return goes;
         });
-        const admitted = admit(limits, amounts, startMs, shards);
+        const { admitted, changes } = planned(limits, amounts, startMs, shards);
         expect(admitted).toEqual(expected);
         if (!admitted.includes(true)) return;
         for (const limit of limits) {
           const sum = amounts.reduce((total, request, i) => (admitted[i] ? total + (request[limit.name] as bigint) : total), 0n);
-          const fullAt = written(limit.fullAt, stepOf(limit, take(sum), startMs, shards));
+          const step = stepIn(limit, changes?.get(identityOf(limit)) as UnitMove, startMs);
+          expect(step).toEqual(stepOf(limit, take(sum), startMs, shards));
+          const fullAt = written(limit.fullAt, step);
           expect(fullAt).toBeDefined();
           expect(availableMilli({ ...limit, fullAt: fullAt as bigint }, startMs, shards)).toBe(
             (references[names.indexOf(limit.name)] as Reference).balanceAt(startMs).floor(),
@@ -371,12 +353,12 @@ describe('admit', () => {
   it('asks every limit that a request leaves out for nothing: one in debt refuses all', () => {
     const [sound, owing] = [fullLimit(perMinute(10n), startMs), { ...fullLimit({ ...perMinute(10n), name: 'tpm' }, startMs) }];
     const inDebt = { ...owing, fullAt: debtFreeUpTo(owing, startMs) + 1n };
-    expect(admit([sound, owing], [{ rpm: 1000n }], startMs, 1)).toEqual([true]);
-    expect(admit([sound, inDebt], [{ rpm: 1000n }, {}], startMs, 1)).toEqual([false, false]);
+    expect(admit([sound, owing], [{ rpm: 1000n }])).toEqual([true]);
+    expect(admit([sound, inDebt], [{ rpm: 1000n }, {}])).toEqual([false, false]);
   });
 });
 
-describe('restamp', () => {
+describe('a limit under other parameters', () => {
   it('keeps what is available, debts too, as far as the new ceiling lets it; it mints nothing', () => {
     fc.assert(
       fc.property(specs, specs, shardCounts, portions, fc.nat(100_000), (older, newer, shards, charged, afterMs) => {
@@ -384,37 +366,42 @@ describe('restamp', () => {
         const before = afterStep(full, stepOf(full, move({ chargeMilli: amountOf(shardBurstMilli(older, shards), charged) }), startMs, shards));
         const nowMs = startMs + afterMs;
         const kept = smaller(availableMilli(before, nowMs, shards), shardBurstMilli(newer, shards));
-        const [after] = restamp([before], [newer], nowMs, shards) as [LimitState];
+        const after = restampLimit(before, newer, nowMs);
         expect(after).toEqual({ ...newer, fullAt: after.fullAt, consumedMilli: 77n, consumedBeforeMilli: 33n });
         expect(availableMilli(after, nowMs, shards)).toBe(kept);
         expect(fits(after, kept, nowMs, shards)).toBe(true);
         expect(fits(after, kept + 1n, nowMs, shards)).toBe(false);
 
-        // From then on it goes by the new limit alone.
+        // From then on it goes by the new limit alone, with what there was but for less than a unit.
         const share = new Fraction(newer.burstMilli, BigInt(shards));
+        const unit = new Fraction(1n, unitsOf(newer, 1n, shards));
         const laterMs = nowMs + 1 + (afterMs % 97);
-        const refilled = whole(kept).plus(new Fraction(newer.refillMilli * BigInt(laterMs - nowMs), newer.refillPeriodMs * BigInt(shards)));
-        expect(availableMilli(after, laterMs, shards)).toBe(share.least(refilled).floor());
+        const had = share.least(new Fraction(room(before, nowMs), unitsOf(older, 1n, shards)));
+        const refilled = had.plus(new Fraction(newer.refillMilli * BigInt(laterMs - nowMs), newer.refillPeriodMs * BigInt(shards)));
+        expect(availableMilli(after, laterMs, shards) <= share.least(refilled).floor()).toBe(true);
+        expect(availableMilli(after, laterMs, shards) >= share.least(refilled.minus(unit)).floor()).toBe(true);
       }),
       { numRuns: 300 },
     );
   });
 
-  it('starts a new limit full and forgets one that goes', () => {
+  it('starts full where it is new, and is not kept where it goes and is full', () => {
     const [rpm, tpm] = [perMinute(10n), { ...perMinute(1000n), name: 'tpm' }];
     const spent = afterStep(fullLimit(rpm, startMs), stepOf(fullLimit(rpm, startMs), take(4000n), startMs, 1));
-    expect(restamp([spent], [rpm, tpm], startMs, 1).map((limit) => [limit.name, availableMilli(limit, startMs, 1)])).toEqual([
+    const [both] = restamped([shardOf([spent])], [rpm, tpm]).shards;
+    expect(both?.limits.map((limit) => [limit.name, availableMilli(limit, startMs, 1)])).toEqual([
       ['rpm', 6000n],
       ['tpm', 1_000_000n],
     ]);
-    expect(restamp([spent], [tpm], startMs, 1)).toEqual([fullLimit(tpm, startMs)]);
+    const [other] = restamped([shardOf([spent])], [tpm], startMs + 24_000).shards;
+    expect([other?.limits, other?.kept]).toEqual([[{ ...fullLimit(tpm, startMs + 24_000), born: 1 }], []]);
+    const [early] = restamped([shardOf([spent])], [tpm], startMs + 23_999).shards;
+    expect(early?.kept).toEqual([spent]);
   });
 
-  it('under the same limit changes nothing but fractions of a millitoken', () => {
-    const spent = { ...fullLimit(spec(10_000n, 7n, 3n), startMs), fullAt: BigInt(startMs) * 7n + 3n * 40n + 1n };
-    const [after] = restamp([spent], [spec(10_000n, 7n, 3n)], startMs, 1) as [LimitState];
-    expect(availableMilli(after, startMs, 1)).toBe(availableMilli(spent, startMs, 1));
-    expect(after.fullAt - spent.fullAt).toBe(2n);
+  it('changes nothing where they are the same, fractions of a millitoken included', () => {
+    const spent = { ...fullLimit(rateSpec(10_000n, 7n, 3n), startMs), fullAt: BigInt(startMs) * 7n + 3n * 40n + 1n };
+    expect(restampLimit(spent, rateSpec(10_000n, 7n, 3n), startMs)).toEqual(spent);
   });
 });
 
@@ -441,11 +428,17 @@ describe('the shards of a bucket', () => {
       fc.property(specs, fc.integer({ min: 2, max: 32 }), events, fc.nat(60), (limit, n, schedule, doubledAfter) => {
         let nowMs = startMs;
         let shards = Array.from({ length: n }, () => untouched(limit, nowMs));
+        const roomOf = (limits: readonly LimitState[]) =>
+          limits.reduce((sum, each) => sum.plus(new Fraction(room(each, nowMs), unitsOf(limit, 1n, limits.length))), whole(0n));
         let granted = 0n;
         for (const [i, { wait, on, amount }] of schedule.entries()) {
           nowMs += waitMs(limit, wait);
-          const isFree = shards.every(({ fullAt }) => fullAt <= debtFreeUpTo(limit, nowMs));
-          if (i === doubledAfter && shards.length <= 16 && isFree) shards = [...shards, ...shards.map(() => emptyLimit(limit, nowMs))];
+          if (i === doubledAfter && shards.length <= 16) {
+            const before = roomOf(shards);
+            const bucket = shards.map((each) => shardOf([each], shards.length));
+            shards = reshard(bucket, shards.length * 2, nowMs).shards.map((shard) => shard.limits[0] as LimitState);
+            expect(roomOf(shards)).toEqual(before);
+          }
           const at = on % shards.length;
           const known = shards[at] as LimitState;
           const share = shardBurstMilli(limit, shards.length);
@@ -616,7 +609,7 @@ function replayed({ limit, shards = 1, stock }: Config, history: World['history'
 
 describe('callers of one bucket, in every order of what they do', () => {
   const limit = perMinute(10n); // 1 token in 6 s
-  const fast = spec(3000n, 1000n, 1n); // a token each millisecond
+  const fast = rateSpec(3000n, 1000n, 1n); // a token each millisecond
   const one = (memory: Caller['memory'], tokens = 1n, clockMs = 0): Caller => ({ does: take(tokens * 1000n), memory, clockMs });
   const memories: Caller['memory'][] = ['none', 'full', 'empty', 'fresh'];
   const triples = memories.flatMap((a, i) => memories.slice(i).flatMap((b, j) => memories.slice(i + j).map((c) => [a, b, c] as const)));

@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/graphql/limit-headers.js';
-import { afterStep, availableMilli, emptyLimit, fullAtMs, fullLimit, type LimitState, retryAfterMs, stepOf } from '../../src/limits/buckets/bucket.js';
+import { afterStep, availableMilli, fullAtMs, fullLimit, type LimitState, retryAfterMs, room, stepOf, unitsOf } from '../../src/limits/buckets/bucket.js';
+import type { Holding, Out } from '../../src/limits/buckets/holding.js';
+import { type HoldingMove, Plan } from '../../src/limits/buckets/plan.js';
 import {
   availableAcross,
   isEnough,
   isIdle,
   isUsed,
   keptMs,
-  mayDouble,
+  mayHaveShards,
   openUsage,
   retryAcrossMs,
   type Shard,
-  splitOver,
+  splitAmount,
 } from '../../src/limits/buckets/shard.js';
 import {
   changedEntity,
@@ -24,16 +26,17 @@ import {
   newEntityIssues,
 } from '../../src/limits/entities/entity.js';
 import {
+  afterMoves,
   decodeHandle,
   decodeHoldings,
   encodeHandle,
   encodeHoldings,
   firstState,
-  type Holding,
+  holdsSlots,
   type LeaseHandle,
-  type Settlement,
-  settle,
-  settleAll,
+  movesAll,
+  movesBy,
+  movesRenewed,
   sumFor,
 } from '../../src/limits/lease.js';
 import { type LimitConfig, limitLevels, type PlaceRequest, placeIssues, placeOf, placesFor, policyOf, winner } from '../../src/limits/levels/resolution.js';
@@ -44,6 +47,7 @@ import {
   consumeIssues,
   costIssues,
   entityIssues,
+  inZone,
   isEntityId,
   isLimitName,
   isResource,
@@ -58,6 +62,7 @@ import {
 import { hourOfInstant, usageKey, usageRange } from '../../src/limits/limiter-keys.js';
 import { type LimitStatus, longestWaitSecs, statusesAfter, statusesOf } from '../../src/limits/status.js';
 import { type HourUsage, hourOf, sumHours, type UsageWindow, windowEnd, windowStart } from '../../src/limits/usage/usage.js';
+import { emptyLimit, Fraction, shardOf, shardsAt, slotSpec, startMs, whole } from './limit-fixtures.js';
 
 interface Vector<I, E> {
   readonly name: string;
@@ -79,11 +84,10 @@ function of<I, E>(name: string): [string, I, E][] {
   return found.map((vector) => [vector.name, vector.input as I, vector.expected as E]);
 }
 
-const startMs = 1_760_000_000_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const rpm: Limit = { name: 'rpm', capacity: 100, burst: 100, refillAmount: 100, refillPeriodSecs: 60 };
-const tpm: Limit = { name: 'tpm', capacity: 1000, burst: 2000, refillAmount: 500, refillPeriodSecs: 60 };
+const rpm: Limit = { name: 'rpm', capacity: 100, burst: 100, refillAmount: 100, refillPeriodSecs: 60, kind: 'RATE', enforce: true };
+const tpm: Limit = { name: 'tpm', capacity: 1000, burst: 2000, refillAmount: 500, refillPeriodSecs: 60, kind: 'RATE', enforce: true };
 const paths = (issues: readonly { readonly path: string }[]) => issues.map(({ path }) => path);
 
 describe('names', () => {
@@ -143,6 +147,12 @@ describe('limitsIssues', () => {
     ['no period', { refillPeriodSecs: 0 }, ['l.0.refillPeriodSecs']],
     ['half a second', { refillPeriodSecs: 0.5 }, ['l.0.refillPeriodSecs']],
     ['an age', { refillPeriodSecs: 1e9 + 1 }, ['l.0.refillPeriodSecs']],
+    ['a window', { window: 'DAY', burst: null, refillAmount: null, refillPeriodSecs: 1 }, []],
+    ['a window with its capacity for a burst', { window: 'WEEK', refillAmount: null }, []],
+    ['a window with a burst and a refill', { window: 'MONTH', burst: 101 }, ['l.0.burst', 'l.0.refillAmount']],
+    ['100 at the same time', { kind: 'CONCURRENCY', refillAmount: null }, []],
+    ['101 at the same time', { kind: 'CONCURRENCY', capacity: 101, burst: null, refillAmount: null }, ['l.0.capacity']],
+    ['concurrency with a refill and a window', { kind: 'CONCURRENCY', window: 'DAY', burst: 101 }, ['l.0.burst', 'l.0.refillAmount', 'l.0.window']],
     [
       'everything wrong',
       { name: 'wcu', capacity: -1, burst: 0.5, refillAmount: 0, refillPeriodSecs: 0 },
@@ -200,13 +210,19 @@ describe('consumeIssues and costIssues', () => {
 });
 
 describe('limitSet', () => {
-  const limits: fc.Arbitrary<Limit> = fc.record({
+  const requests: fc.Arbitrary<LimitRequest> = fc.record({
     name: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,6}$/),
     capacity: fc.integer({ min: 1, max: 1e15 }),
     burst: fc.integer({ min: 1, max: 1e15 }),
     refillAmount: fc.integer({ min: 1, max: 1e15 }),
     refillPeriodSecs: fc.integer({ min: 1, max: 1e9 }),
+    kind: fc.constantFrom('RATE', 'CONCURRENCY'),
+    window: fc.constantFrom(undefined, 'DAY', 'WEEK', 'MONTH'),
+    enforce: fc.boolean(),
   });
+  const limits: fc.Arbitrary<Limit> = fc
+    .tuple(requests, fc.constantFrom('UTC', 'Asia/Kolkata'))
+    .map(([request, zone]) => inZone([completeLimit(request)], zone)[0] as Limit);
 
   it('is the same set in any order, and its specs give the limits back', () => {
     fc.assert(
@@ -226,17 +242,26 @@ describe('limitSet', () => {
     ['burst', { burst: 101 }],
     ['refillAmount', { refillAmount: 99 }],
     ['refillPeriodSecs', { refillPeriodSecs: 61 }],
+    ['kind', { kind: 'CONCURRENCY' }],
+    ['window', { window: 'DAY' }],
+    ['mode', { enforce: false }],
   ])('is another with another %s, or with a limit more or less', (_, change) => {
     const versions = [[rpm, tpm], [{ ...rpm, ...change }, tpm], [rpm], [rpm, tpm, { ...rpm, name: 'rph' }]].map((given) => limitSet(given).version);
     expect(new Set(versions).size).toBe(4);
   });
 
+  it('is another in another time zone where a limit has a window, and the same where none has', () => {
+    const inZones = (limit: Limit) => ['UTC', 'Asia/Kolkata'].map((zone) => limitSet(inZone([limit], zone)).version);
+    expect(new Set(inZones(completeLimit({ name: 'd', capacity: 1, refillPeriodSecs: 1, window: 'DAY' }))).size).toBe(2);
+    expect(new Set(inZones(rpm)).size).toBe(1);
+  });
+
   it('has for a burst and a refill that were left out the capacity', () => {
     const short = { name: 'rpm', capacity: 7, refillPeriodSecs: 60 };
-    const whole = { ...short, burst: 7, refillAmount: 7 };
-    expect(completeLimit(short)).toEqual(whole);
-    expect(completeLimit({ ...short, burst: null, refillAmount: null })).toEqual(whole);
-    expect(completeLimit({ ...short, burst: 9, refillAmount: 3 })).toEqual({ ...short, burst: 9, refillAmount: 3 });
+    const complete = { ...short, burst: 7, refillAmount: 7, kind: 'RATE', enforce: true };
+    expect(completeLimit(short)).toEqual(complete);
+    expect(completeLimit({ ...short, burst: null, refillAmount: null })).toEqual(complete);
+    expect(completeLimit({ ...short, burst: 9, refillAmount: 3 })).toEqual({ ...complete, burst: 9, refillAmount: 3 });
   });
 });
 
@@ -365,25 +390,15 @@ describe('windows of usage', () => {
 
   it('have hours that stand in their keys and sort by time', () => {
     const id = { namespace: 'n', entityId: 'u', resource: 'a/b', shard: 3 };
-    const { SK } = usageKey(id, 490_000);
+    const { SK } = usageKey(id, 490_000, 'birth');
     expect(hourOfInstant(SK.split('#')[4] as string)).toBe(490_000);
     const [from, to] = usageRange('a/b', 490_000, 490_001);
     expect(from <= SK && SK < to).toBe(true);
-    expect(usageKey(id, 490_001).SK < to || usageKey(id, 489_999).SK >= from).toBe(false);
+    expect(usageKey(id, 490_001, 'birth').SK < to || usageKey(id, 489_999, 'birth').SK >= from).toBe(false);
     expect(hourOf(490_001 * hourMs - 1)).toBe(490_000);
   });
 });
 
-const shardOf = (limits: readonly LimitState[], shardCount = 1, overrides: Partial<Shard> = {}): Shard => ({
-  limits,
-  version: 'v',
-  shardCount,
-  hour: hourOf(startMs),
-  events: 0,
-  eventsBefore: 0,
-  writes: 1,
-  ...overrides,
-});
 const [rpmSpec, tpmSpec] = limitSet([rpm, tpm]).specs as [LimitState, LimitState];
 const holding = (spec: LimitState, availableTokens: number, shards = 1): LimitState => {
   const empty = emptyLimit(spec, startMs);
@@ -414,8 +429,10 @@ describe('a bucket of several shards', () => {
   it('has what its shards have together, a debt of one against the others', () => {
     fc.assert(
       fc.property(buckets, ({ shards }) => {
-        const each = shards.map(({ limits: [limit], shardCount }) => availableMilli(limit as LimitState, startMs, shardCount));
-        expect(availableAcross(shards, 'rpm', startMs)).toBe(each.reduce((sum, there) => sum + there, 0n));
+        const each = shards.map(
+          ({ limits: [limit], shardCount }) => new Fraction(room(limit as LimitState, startMs), unitsOf(limit as LimitState, 1n, shardCount)),
+        );
+        expect(availableAcross(shards, 'rpm', startMs)).toBe(each.reduce((sum, there) => sum.plus(there), whole(0n)).floor());
         expect(availableAcross(shards, 'tpm', startMs)).toBe(0n);
       }),
     );
@@ -437,17 +454,20 @@ describe('a bucket of several shards', () => {
     fc.assert(
       fc.property(buckets, parts, ({ shards, burst }, thousandths) => {
         const rpmWanted = (burst * BigInt(thousandths)) / 1000n;
-        const split = splitOver(shards, { rpm: rpmWanted }, startMs);
+        const rooms = shards.map(({ limits }) => room(limits[0] as LimitState, startMs));
+        const perMilli = unitsOf((shards[0] as Shard).limits[0] as LimitState, 1n, shards.length);
+        const split = splitAmount(rooms, rpmWanted, perMilli);
         const enough = availableAcross(shards, 'rpm', startMs) >= rpmWanted;
         expect(isEnough(shards, { rpm: rpmWanted }, startMs)).toBe(enough);
         expect(split !== undefined).toBe(enough);
+        expect(new Plan(shardsAt(shards), startMs).place({ amounts: { rpm: rpmWanted } }) !== undefined).toBe(enough);
         if (!split) return;
         expect(split).toHaveLength(shards.length);
-        expect(split.reduce((sum, part) => sum + (part.rpm ?? 0n), 0n)).toBe(rpmWanted);
+        expect(split.reduce((sum, part) => sum + part.milli, 0n)).toBe(rpmWanted);
+        expect(split.reduce((sum, part) => sum + part.units, 0n)).toBe(rpmWanted * perMilli);
         split.forEach((part, i) => {
-          const { limits, shardCount } = shards[i] as Shard;
-          if (part.rpm === undefined) return;
-          expect(part.rpm > 0n && part.rpm <= availableMilli(limits[0] as LimitState, startMs, shardCount)).toBe(true);
+          if (part.units === 0n) expect(part.milli).toBe(0n);
+          else expect(part.units > 0n && part.units <= (rooms[i] as bigint)).toBe(true);
         });
       }),
     );
@@ -455,11 +475,13 @@ describe('a bucket of several shards', () => {
 
   it('gives nothing of one limit where it is short of another', () => {
     const shards = [0, 1].map(() => shardOf([holding(rpmSpec, 50, 2), holding(tpmSpec, 10, 2)], 2));
-    expect(splitOver(shards, { rpm: 60_000n, tpm: 20_000n }, startMs)).toEqual([
-      { rpm: 50_000n, tpm: 10_000n },
-      { rpm: 10_000n, tpm: 10_000n },
+    const place = (amounts: Record<string, bigint>) => new Plan(shardsAt(shards), startMs).place({ amounts });
+    const milliOf = place({ rpm: 60_000n, tpm: 20_000n })?.placements.map(({ charges }) => [charges.rpm?.milli, charges.tpm?.milli]);
+    expect(milliOf).toEqual([
+      [50_000n, 10_000n],
+      [10_000n, 10_000n],
     ]);
-    expect(splitOver(shards, { rpm: 60_000n, tpm: 20_001n }, startMs)).toBeUndefined();
+    expect(place({ rpm: 60_000n, tpm: 20_001n })).toBeUndefined();
   });
 
   it.each<[string, number, number, Record<string, bigint>, boolean]>([
@@ -470,9 +492,18 @@ describe('a bucket of several shards', () => {
     ['past 32', 100, 32, {}, false],
     ['where a share would be no whole millitoken', 101, 8, {}, false],
     ['whatever was asked of another limit', 100, 1, { rph: 10n ** 9n }, true],
+    ['where a share would be a token', 32, 16, {}, true],
+    ['where a share would be less than a token', 16, 16, {}, false],
   ])('may double %s, or may not', (_, burst, shardCount, asked, may) => {
     const [spec] = limitSet([{ ...rpm, burst }]).specs as [LimitState];
-    expect(mayDouble(shardOf([fullLimit(spec, startMs)], shardCount), asked)).toBe(may);
+    expect(mayHaveShards(shardCount * 2, shardOf([fullLimit(spec, startMs)], shardCount), asked)).toBe(may);
+  });
+
+  it('never has several with a concurrency limit, and may always have one', () => {
+    const shard = shardOf([fullLimit(slotSpec(100n), startMs)]);
+    expect([1, 2, 4].map((count) => mayHaveShards(count, shard, {}))).toEqual([true, false, false]);
+    const [odd] = limitSet([{ ...rpm, burst: 101 }]).specs as [LimitState];
+    expect(mayHaveShards(1, shardOf([fullLimit(odd, startMs)]), { rpm: 10n ** 9n })).toBe(true);
   });
 });
 
@@ -499,6 +530,7 @@ describe('how long a bucket is kept', () => {
   it('has open what was used since its hour began', () => {
     const used = { ...fullLimit(rpmSpec, startMs), consumedMilli: 9000n, consumedBeforeMilli: 4000n };
     expect(openUsage(shardOf([used], 1, { events: 7, eventsBefore: 5 }))).toEqual({ consumed: { rpm: 5000n }, events: 2 });
+    expect(openUsage(shardOf([used], 1, { kept: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({ rpm: 5001n });
     const even = { ...used, consumedBeforeMilli: 9000n };
     expect([shardOf([even]), shardOf([used]), shardOf([even], 1, { events: 1 }), shardOf([{ ...even, consumedMilli: 0n }])].map(isUsed)).toEqual([
       false,
@@ -511,42 +543,74 @@ describe('how long a bucket is kept', () => {
 
 describe('a lease', () => {
   const names = ['rpm', 'tpm'];
-  const holdings: fc.Arbitrary<Holding[]> = fc.array(
-    fc.record({
-      entityId: fc.constantFrom('child', 'parent'),
-      shard: fc.nat(31),
-      amounts: fc.record({ rpm: fc.bigInt({ min: 0n, max: 50n }), tpm: fc.bigInt({ min: 0n, max: 10n ** 18n }) }, { requiredKeys: ['rpm'] }) as fc.Arbitrary<
-        Record<string, bigint>
-      >,
-    }),
-    { maxLength: 6 },
+  /** What is out in units may be less or more than the millitokens say, by less than one: what was split is rounded for the books. */
+  const outs = (shards: number, most: bigint): fc.Arbitrary<Out> =>
+    fc
+      .record({
+        milli: fc.bigInt({ min: 0n, max: most }),
+        period: fc.bigInt({ min: 1n, max: 60_000n }),
+        off: fc.oneof(fc.constant(0n), fc.bigInt({ min: -999n, max: 999n })),
+        born: fc.nat(3),
+        window: fc.constantFrom({}, { windowEndMs: startMs }, { isSlot: true as const }),
+      })
+      .map(({ milli, period, off, born, window }) => {
+        const perMilli = period * BigInt(shards);
+        const units = milli === 0n ? 0n : milli * perMilli + (off * perMilli) / 1000n;
+        return { milli, units, period, born, ...window };
+      });
+  const holdings: fc.Arbitrary<Holding[]> = fc.boolean().chain((isOwn) =>
+    fc.array(
+      fc.constantFrom(1, 2, 4, 32).chain((shards) =>
+        fc.record({
+          entityId: fc.constantFrom('child', 'parent'),
+          ...(isOwn ? { isOwn: fc.constant(true as const) } : {}),
+          shard: fc.nat(shards - 1),
+          shards: fc.constant(shards),
+          birth: fc.constantFrom('one', 'other'),
+          out: fc.record({ rpm: outs(shards, 50n), tpm: outs(shards, 10n ** 18n) }, { requiredKeys: ['rpm'] }) as fc.Arbitrary<Record<string, Out>>,
+        }),
+      ),
+      { maxLength: 6 },
+    ),
   );
-  const out = (held: readonly Holding[], entityId: string, name: string): bigint =>
-    held.reduce((sum, { entityId: of, amounts }) => (of === entityId ? sum + (amounts[name] ?? 0n) : sum), 0n);
+  const outMilli = (held: readonly Holding[], entityId: string, name: string): bigint =>
+    held.reduce((sum, { entityId: of, out }) => (of === entityId ? sum + (out[name]?.milli ?? 0n) : sum), 0n);
   const holds = (held: readonly Holding[], entityId: string, name: string): boolean =>
-    held.some(({ entityId: of, amounts }) => of === entityId && amounts[name] !== undefined);
+    held.some(({ entityId: of, out }) => of === entityId && out[name] !== undefined);
+  /** What the buckets say when all of it was done, in the window it was taken in. */
+  const allDone = (held: readonly Holding[], moves: readonly HoldingMove[]) =>
+    moves.map(({ out }, i) =>
+      Object.fromEntries(
+        Object.keys(out).map((name) => {
+          const windowEndMs = held[i]?.out[name]?.windowEndMs;
+          return [name, windowEndMs === undefined ? {} : { windowEndMs }];
+        }),
+      ),
+    );
+  const settled = (held: readonly Holding[], moves: readonly HoldingMove[]): Holding[] => afterMoves(held, moves, allDone(held, moves));
 
   it('changes on each of its entities by what was said, or says of which limit more would come back than is out', () => {
     const deltas = fc.record({ rpm: fc.bigInt({ min: -120n, max: 60n }), tpm: fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }) }, { requiredKeys: [] });
     fc.assert(
       fc.property(holdings, deltas, (held, given) => {
         const asked = given as Record<string, bigint>;
-        const settled = settle(held, asked);
+        const moves = movesBy(held, asked);
         const entities = [...new Set(held.map(({ entityId }) => entityId))];
-        const isOver = (name: string) => entities.some((id) => holds(held, id, name) && out(held, id, name) + (asked[name] ?? 0n) < 0n);
-        if ('excess' in settled) {
-          expect(isOver(settled.excess)).toBe(true);
+        const isOver = (name: string) => entities.some((id) => holds(held, id, name) && outMilli(held, id, name) + (asked[name] ?? 0n) < 0n);
+        if ('excess' in moves) {
+          expect(isOver(moves.excess)).toBe(true);
           return;
         }
         expect(names.some(isOver)).toBe(false);
+        const after = settled(held, moves);
         for (const entityId of entities) {
           for (const name of names) {
             const delta = holds(held, entityId, name) ? (asked[name] ?? 0n) : 0n;
-            expect(out(settled.holdings, entityId, name)).toBe(out(held, entityId, name) + delta);
-            expect(sumFor(entityId, held, settled.moves)[name] ?? 0n).toBe(delta);
+            expect(outMilli(after, entityId, name)).toBe(outMilli(held, entityId, name) + delta);
+            expect(sumFor(entityId, moves)[name] ?? 0n).toBe(delta);
           }
         }
-        expectSound(held, settled);
+        expectSound(held, moves, after);
       }),
       { numRuns: 300 },
     );
@@ -555,33 +619,100 @@ describe('a lease', () => {
   it('gives back, released, all that is out and nothing else; twice, nothing more', () => {
     fc.assert(
       fc.property(holdings, (held) => {
-        const released = settleAll(held);
-        expectSound(held, released);
-        expect(released.holdings.flatMap(({ amounts }) => Object.values(amounts)).every((milli) => milli === 0n)).toBe(true);
-        released.moves.forEach((move, i) => {
-          for (const [name, milli] of Object.entries(move)) expect(milli).toBe(-((held[i] as Holding).amounts[name] as bigint));
+        const moves = movesAll(held, 'lease');
+        const after = settled(held, moves);
+        expectSound(held, moves, after);
+        expect(after.flatMap(({ out }) => Object.values(out)).every(({ milli, units }) => milli === 0n && units === 0n)).toBe(true);
+        moves.forEach(({ out, slot }, i) => {
+          const before = (held[i] as Holding).out;
+          for (const [name, of] of Object.entries(out))
+            expect(of).toEqual({ ...before[name], milli: -(before[name]?.milli ?? 0n), units: -(before[name]?.units ?? 0n) });
+          expect(slot).toEqual({ lease: 'lease' });
         });
-        expect(settleAll(released.holdings).moves.every((move) => Object.keys(move).length === 0)).toBe(true);
+        expect(movesAll(after, 'lease').every(({ out }) => Object.keys(out).length === 0)).toBe(true);
+      }),
+    );
+  });
+
+  it('gives back in all, however often and little at a time, what was taken in units and not one more', () => {
+    const steps = fc.array(fc.bigInt({ min: 1n, max: 20n }), { maxLength: 12 });
+    fc.assert(
+      fc.property(holdings, steps, (held, backs) => {
+        let now: Holding[] = held;
+        for (const back of backs) {
+          const moves = movesBy(now, { rpm: -back });
+          if ('excess' in moves) continue;
+          now = settled(now, moves);
+          expect(now.every(({ out }) => Object.values(out).every(({ units }) => units >= 0n))).toBe(true);
+        }
+        now = settled(now, movesAll(now, 'lease'));
+        // What is left over is less than a millitoken on each shard, of those that were given back bit by bit.
+        now.forEach(({ out, shards }) => {
+          for (const { milli, units, period } of Object.values(out)) {
+            expect(milli).toBe(0n);
+            expect(units >= 0n && units < period * BigInt(shards)).toBe(true);
+          }
+        });
       }),
     );
   });
 
   /** No shard gets back more than was taken from it, and the holdings are what the moves make of them. */
-  function expectSound(held: readonly Holding[], { moves, holdings: after }: Settlement): void {
+  function expectSound(held: readonly Holding[], moves: readonly HoldingMove[], after: readonly Holding[]): void {
     expect(moves).toHaveLength(held.length);
-    held.forEach(({ entityId, shard, amounts }, i) => {
-      const moved = Object.fromEntries(Object.entries(amounts).map(([name, milli]) => [name, milli + (moves[i]?.[name] ?? 0n)]));
-      expect(after[i]).toEqual({ entityId, shard, amounts: moved });
-      expect(Object.values(moved).every((milli) => milli >= 0n)).toBe(true);
-      expect(Object.keys(moves[i] ?? {}).every((name) => name in amounts)).toBe(true);
+    held.forEach((holding, i) => {
+      const moved = Object.entries(holding.out).map(([name, of]) => {
+        const { milli, units } = moves[i]?.out[name] ?? { milli: 0n, units: 0n };
+        return [name, { ...of, milli: of.milli + milli, units: of.units + units }] as const;
+      });
+      expect(after[i]).toEqual({ ...holding, out: Object.fromEntries(moved) });
+      expect(moved.every(([, { milli, units }]) => milli >= 0n && units >= 0n)).toBe(true);
+      expect(Object.keys(moves[i]?.out ?? {}).every((name) => name in holding.out)).toBe(true);
     });
   }
 
+  const held = (milli: bigint, shard = 0, more: Partial<Out> = {}): Holding => ({
+    entityId: 'u',
+    shard,
+    shards: 2,
+    birth: 'b',
+    out: { rpm: { milli, units: milli * 2n * 60n, period: 60n, born: 0, ...more } },
+  });
+  const milliOf = (moves: ReturnType<typeof movesBy>) => (moves as HoldingMove[]).map(({ out }) => out.rpm?.milli);
+
   it('charges the first shard of an entity and gives back from the last on', () => {
-    const held = [3n, 2n].map((rpmOut, shard) => ({ entityId: 'u', shard, amounts: { rpm: rpmOut } }));
-    expect((settle(held, { rpm: 4n }) as Settlement).moves).toEqual([{ rpm: 4n }, {}]);
-    expect((settle(held, { rpm: -4n }) as Settlement).moves).toEqual([{ rpm: -2n }, { rpm: -2n }]);
-    expect(settle(held, { rpm: -6n })).toEqual({ excess: 'rpm', outMilli: 5n });
+    const two = [held(3n), held(2n, 1)];
+    expect(milliOf(movesBy(two, { rpm: 4n }))).toEqual([4n, undefined]);
+    expect(milliOf(movesBy(two, { rpm: -4n }))).toEqual([-2n, -2n]);
+    expect(movesBy(two, { rpm: -6n })).toEqual({ excess: 'rpm', outMilli: 5n });
+    expect((movesBy(two, { rpm: 4n }) as HoldingMove[])[0]?.out.rpm?.units).toBe(480n);
+  });
+
+  it('records only what was charged, and has out no more what was given back, whatever became of it', () => {
+    const [charge, back] = [movesBy([held(3n)], { rpm: 2n }), movesBy([held(3n)], { rpm: -2n })] as HoldingMove[][];
+    const milliAfter = (moves: readonly HoldingMove[] | undefined, applied: Record<string, object>[]) =>
+      afterMoves([held(3n)], moves ?? [], applied)[0]?.out.rpm?.milli;
+    expect([milliAfter(charge, [{ rpm: {} }]), milliAfter(charge, [{}])]).toEqual([5n, 3n]);
+    expect([milliAfter(back, [{ rpm: {} }]), milliAfter(back, [{}])]).toEqual([1n, 1n]);
+  });
+
+  it('that is charged more in another window has out what was charged there alone', () => {
+    const before = [held(3n, 0, { windowEndMs: startMs })];
+    const moves = movesBy(before, { rpm: 2n }) as HoldingMove[];
+    expect(afterMoves(before, moves, [{ rpm: { windowEndMs: startMs + dayMs } }])[0]?.out.rpm).toMatchObject({
+      milli: 2n,
+      units: 240n,
+      windowEndMs: startMs + dayMs,
+    });
+    expect(afterMoves(before, moves, [{ rpm: { windowEndMs: startMs } }])[0]?.out.rpm).toMatchObject({ milli: 5n, units: 600n, windowEndMs: startMs });
+  });
+
+  it('renews the slots it holds, and nothing else', () => {
+    const slot = held(1000n, 0, { isSlot: true });
+    expect(movesRenewed([held(3n), slot, held(0n, 0, { isSlot: true })], 'lease', 77)).toEqual([
+      { ...slot, out: { rpm: { ...slot.out.rpm, milli: 0n, units: 0n } }, slot: { lease: 'lease', untilMs: 77 } },
+    ]);
+    expect([[slot], [held(1000n)], [held(0n, 0, { isSlot: true })]].map(holdsSlots)).toEqual([true, false, false]);
   });
 
   it('is what it was once it has been written down and read', () => {
@@ -611,8 +742,8 @@ describe('how limits stand', () => {
   it('tells of each what is asked, what is there and when it would do', () => {
     const base = { entityId: 'u', resource: 'api' };
     expect(statusesOf(standing, { rpm: 11_000n })).toEqual([
-      { ...base, limit: rpm, requested: 11, available: 10, exceeded: true, retryAfterSecs: 0.6 },
-      { ...base, limit: tpm, requested: 0, available: -5, exceeded: true, retryAfterSecs: 0.6 },
+      { ...base, limit: rpm, requested: 11, available: 10, exceeded: true, retryAfterSecs: 0.6, wouldRefuse: false },
+      { ...base, limit: tpm, requested: 0, available: -5, exceeded: true, retryAfterSecs: 0.6, wouldRefuse: false },
     ]);
     expect(statusesOf(standing, { rpm: 10_000n })[0]).toMatchObject({ requested: 10, available: 10, exceeded: false, retryAfterSecs: 0 });
     expect(longestWaitSecs(statusesOf(standing, { rpm: 100_000n }))).toBe(54);
@@ -624,6 +755,17 @@ describe('how limits stand', () => {
       [90, false],
       [0, true],
     ]);
+  });
+
+  it('tells of a shadow limit that it would refuse, and waits for none', () => {
+    const shards = [shardOf([{ ...holding(rpmSpec, 10), isShadow: true }, holding(tpmSpec, 5)])];
+    const statuses = statusesOf({ ...standing, shards }, { rpm: 11_000n, tpm: 6000n });
+    expect(statuses.map(({ wouldRefuse, exceeded }) => [wouldRefuse, exceeded])).toEqual([
+      [true, true],
+      [false, true],
+    ]);
+    expect(longestWaitSecs(statuses)).toBe(statuses[1]?.retryAfterSecs);
+    expect(statusesAfter({ ...standing, shards }, {}, ['rpm']).map(({ wouldRefuse }) => wouldRefuse)).toEqual([true, false]);
   });
 
   it('sums the shards', () => {
@@ -657,6 +799,7 @@ describe('a refusal', () => {
     available: 0,
     exceeded: true,
     retryAfterSecs: 1,
+    wouldRefuse: false,
     ...overrides,
   });
   it.each(of<{ retry_after_seconds: number }, string>('retryAfterHeader'))(
@@ -691,9 +834,9 @@ describe('a refusal', () => {
   });
 
   it('keeps to the integers of structured fields and to a bounded header', () => {
-    const most = { capacity: 1e15, burst: 1e15, refillAmount: 1e15, refillPeriodSecs: 1e9 };
+    const most = { ...rpm, capacity: 1e15, burst: 1e15, refillAmount: 1e15, refillPeriodSecs: 1e9 };
     const long = (at: number) =>
-      status({ entityId: at < 10 ? 'u' : 'p', limit: { name: `${'x'.repeat(62)}${at}`, ...most }, available: 1e15, exceeded: false });
+      status({ entityId: at < 10 ? 'u' : 'p', limit: { ...most, name: `${'x'.repeat(62)}${at}` }, available: 1e15, exceeded: false });
     const headers = limitStatusHeaders({ entityId: 'u', statuses: Array.from({ length: 20 }, (_, at) => long(10 + at)) });
     const [limits = [], policies = []] = [headers.ratelimit, headers['ratelimit-policy']].map((header) => header?.split(', '));
     expect([limits.length, policies.length]).toEqual([9, 9]);

@@ -188,18 +188,19 @@ function windowStep(limit: LimitState, move: UnitMove, nowMs: number): Step {
   const window = { is: limit.windowEndMs ?? 0, becomes };
   // More may have been given back than was used: then it is full, as any limit in whose past `fullAt` is.
   if (becomes === window.is) return { window, ...fullAtStep(limit, move, nowMs) };
-  if (take > ceiling(limit)) return { window, upTo: -1n };
+  // More than a shard can ever hold: a condition that cannot hold.
+  if (take > ceiling(limit)) return { window, from: 1n, upTo: 0n };
   return take + charge === 0n ? { window: { is: window.is, becomes: window.is } } : { window, set: fullAt + take + charge };
 }
 
 function slotStep(limit: LimitState, { take, giveBack, judged }: UnitMove, nowMs: number): Step {
   // Those that have to make room, and some more: DynamoDB takes 4 KB of conditions, and there may be a thousand.
   const needed = divCeil(limit.fullAt + take - ceiling(limit), slotMilli);
-  const drops = take > 0n ? droppedSlots(limit, nowMs).slice(0, Math.max(Number(needed), tidyDrops)) : [];
+  const drops = judged ? droppedSlots(limit, nowMs).slice(0, Math.max(Number(needed), tidyDrops)) : [];
   const dropped = BigInt(drops.length) * slotMilli;
   const change = take - giveBack - dropped;
   return {
-    ...(judged && take > 0n ? { upTo: ceiling(limit) - take + dropped } : {}),
+    ...(judged ? { upTo: ceiling(limit) - take + dropped } : {}),
     ...(change === 0n ? {} : { add: change }),
     ...(drops.length > 0 ? { drops } : {}),
   };

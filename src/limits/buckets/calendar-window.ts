@@ -17,11 +17,10 @@ const latestMidnightMs = 36 * 3_600_000;
 export function windowEndMs({ window, zone }: Calendar, atMs: number): number {
   if (window === 'DAY') return dayEndMs(zone, atMs);
   const lastDay = lastDayOf(window, localDate(zone, atMs));
-  // An instant of the last day: from noon of its date, UTC, the local date is at most a day off.
-  let inside = Date.parse(`${lastDay}T12:00:00Z`);
-  if (localDate(zone, inside) > lastDay) inside -= dayMs / 2;
-  while (localDate(zone, inside) < lastDay) inside = dayEndMs(zone, inside);
-  return dayEndMs(zone, inside);
+  // No zone is more than 12 hours behind UTC or 14 ahead: at noon of the last date, UTC, it is that day there, or the next one.
+  const noonMs = Date.parse(`${lastDay}T12:00:00Z`);
+  // Where the date line skipped the last day, this is an instant of the day before, at whose end the window ends.
+  return dayEndMs(zone, localDate(zone, noonMs) > lastDay ? noonMs - dayMs / 2 : noonMs);
 }
 
 function lastDayOf(window: 'WEEK' | 'MONTH', date: string): string {

@@ -86,7 +86,8 @@ function means(first: Shard, others: readonly Shard[], nowMs: number, of: 'limit
     const like = others.map((shard) => shard[of].find((other) => identityOf(other) === identityOf(limit)) as LimitState);
     const current = inOneWindow([limit, ...like].map((each) => asOf(each, nowMs)));
     const full = BigInt(nowMs) * limit.refillMilli;
-    const sum = current.reduce((total, { fullAt }) => total + larger(fullAt, full), 0n);
+    // A lease may have given back to one shard what was used on another: without refill that stands against its use.
+    const sum = current.reduce((total, { fullAt }) => total + (limit.calendar ? fullAt : larger(fullAt, full)), 0n);
     const removed = like.reduce((total, { consumedMilli }) => total + consumedMilli, 0n);
     return {
       ...(current[0] as LimitState),

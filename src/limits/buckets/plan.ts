@@ -127,7 +127,9 @@ export class Plan {
       const split = splitAmount(rooms, amounts[limit.name] ?? 0n, unitsOf(limit, 1n, shardCount)) ?? [];
       for (const [at, charge] of split.entries()) if (charge.units > 0n) (parts[at] as Record<string, Charge>)[limit.name] = charge;
     }
-    return parts.flatMap((charges, at) => (Object.keys(charges).length > 0 ? [{ index: (this.shards[at] as ShardAt).index, charges }] : []));
+    const placements = parts.flatMap((charges, at) => (Object.keys(charges).length > 0 ? [{ index: (this.shards[at] as ShardAt).index, charges }] : []));
+    // Of nothing at all: one shard counts it, and the lease has to know the bucket.
+    return placements.length > 0 ? placements : [{ index: (this.shards[0] as ShardAt).index, charges: {} }];
   }
 
   /** Enters a take where it was placed: one of its shards counts it as an acquire. */
@@ -175,7 +177,8 @@ export class Plan {
     const units = convertedUnits(out, move.shards, shardCount, limit);
     for (const [nth, index] of targets.entries()) {
       const consumedMilli = nth === 0 && !move.isTopUp ? out.milli : 0n;
-      add(this.changeOf(index, 0, undefined), identityOf(limit), { ...(isReturn ? { giveBack: -units } : { charge: units }), consumedMilli });
+      const change = { ...(isReturn ? { giveBack: -units } : { charge: units }), consumedMilli };
+      add(this.changeOf(index, 0, undefined), identityOf(limit), change);
     }
     return windowEndMs === undefined ? {} : { windowEndMs };
   }
