@@ -36,6 +36,8 @@ export class BucketGroup {
   private readonly laneOf: readonly number[];
   private readonly isPlain: boolean;
   private readonly told = new Map<Operation, Told>();
+  /** Whether what is known of the buckets was read since a settlement did not apply by it. */
+  private isReread = false;
   /** When what is known of the shards was what the store has. */
   private exactAtMs: number | undefined;
 
@@ -83,6 +85,7 @@ export class BucketGroup {
     const atMs = this.exactAtMs ?? nowMs;
     const plans = this.lanes.map((lane) => new Plan(this.shardsOf(lane, atMs), atMs));
     const { chosen, short } = this.choose(plans);
+    if (this.rereads(chosen)) return;
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
     if (chosen.length > 0) this.apply(await this.parts.sender.send(this.grouped(plans, chosen), nowMs), nowMs);
@@ -180,6 +183,14 @@ export class BucketGroup {
     return { chosen, short };
   }
 
+  /** Nothing is dropped by memory: another gateway may have made the bucket or the limit that a lease is of since. Lives do not come back, so once is enough. */
+  private rereads(chosen: readonly Chosen[]): boolean {
+    if (this.isReread || !chosen.some(({ operation, results }) => isPartial(operation, results))) return false;
+    this.isReread = true;
+    for (const { actor } of this.lanes) actor.forget();
+    return true;
+  }
+
   /** Enters an operation into the plans of all its buckets, or into none. */
   private enter(plans: readonly Plan[], { parts }: Operation): (Placed | Settlement)[] | undefined {
     const undo = parts.length > 1 ? plans.map((plan) => plan.snapshot()) : [];
@@ -251,7 +262,7 @@ export class BucketGroup {
     const seen = this.sights(atMs);
     for (const operation of short) {
       const lanes = this.lanes.filter((lane) => this.isShort(lane, operation, atMs));
-      for (const lane of lanes) lane.actor.noteRefusal(this.shardsOf(lane, atMs).map(({ shard }) => shard));
+      for (const lane of lanes) lane.actor.noteRefusal(this.shardsOf(lane, atMs));
       if (lanes.length > 0) this.told.set(operation, { kind: 'short', seen });
     }
   }
@@ -265,5 +276,13 @@ export class BucketGroup {
     });
   }
 }
+
+/** Whether a settlement leaves out a limit that it moves. */
+const isPartial = ({ parts }: Operation, results: readonly (Placed | Settlement)[]): boolean =>
+  parts.some(({ act }, i) => {
+    const result = results[i];
+    if (act.kind !== 'settle' || result?.kind !== 'settle') return false;
+    return act.moves.some(({ out }, nth) => Object.keys(out).some((name) => result.applied[nth]?.[name] === undefined));
+  });
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
