@@ -84,6 +84,7 @@ async function standing(id: BucketId, via = app): Promise<{ readonly shardCount:
 }
 const availableOf = async (id: BucketId, via = app) => (await standing(id, via)).available;
 const double = (id: BucketId, via = app) => via.gateway.services.buckets.double(id);
+const fold = (id: BucketId, via = app) => via.gateway.services.buckets.fold(id);
 const itemsOf = async ({ entityId }: BucketId): Promise<Item[]> =>
   (await app.gateway.services.store.scan('limiter')).items.filter(({ PK }) => (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`));
 
@@ -236,6 +237,119 @@ describe('a doubling', () => {
     }
     expect(shardsKnown(buckets, id)).toBe(1);
     expect(await itemsOf(id)).toMatchObject([{ shard_count: 1, b_tokens_tc: 1_100_000 }]);
+  });
+});
+
+describe('another number of shards', () => {
+  it('conserves what is available: five doublings and five foldings of a bucket that is nearly full', async () => {
+    const id = newId();
+    await setLimits(id.entityId, perMinute(1_024_000));
+    await take(id, 1000);
+    for (let shardCount = 2; shardCount <= 32; shardCount *= 2) {
+      expect(await double(id, shardCount % 4 ? app : other)).toBe(true);
+      expect(await standing(id)).toEqual({ shardCount, available: 1_023_000, totalConsumed: 1000 });
+    }
+    await take(id, 1000, { via: other });
+    expect(await availableOf(id)).toBe(1_022_000);
+    for (let shardCount = 16; shardCount >= 1; shardCount /= 2) {
+      expect(await fold(id, shardCount % 4 ? app : other)).toBe(true);
+      expect(await standing(id)).toEqual({ shardCount, available: 1_022_000, totalConsumed: 2000 });
+    }
+    await take(id, 1_022_000);
+    expect(await standing(id)).toEqual({ shardCount: 1, available: 0, totalConsumed: 1_024_000 });
+  });
+
+  it.each([
+    [4, 8],
+    [4, 16],
+    [4, 2],
+    [4, 1],
+    [1, 4],
+    [16, 1],
+  ])('leaves leases what they have: taken at %i shards and given back at %i', async (taken, returned) => {
+    const id = newId();
+    await setLimits(id.entityId, perMinute(640));
+    const first = await take(id, 7);
+    for (let count = 1; count < taken; count *= 2) expect(await double(id)).toBe(true);
+    const small = await take(id, 13, { via: other });
+    // More than any shard has left, so that it is of several.
+    const large = await take(id, 600);
+    expect(await standing(id)).toMatchObject({ available: 20, totalConsumed: 620 });
+    // A new gateway has not been asked for so much, so that there may be more shards.
+    const stranger = await app.another();
+    for (let count = taken; count < returned; count *= 2) expect(await double(id, stranger)).toBe(true);
+    for (let count = taken; count > returned; count /= 2) expect(await fold(id, stranger)).toBe(true);
+    // Where shards are folded, less than a thousandth of a millitoken is lost.
+    clock.advance(1);
+    expect(await standing(id)).toEqual({ shardCount: returned, available: 20, totalConsumed: 620 });
+    await adjust(large.leaseId, -100);
+    expect(await standing(id)).toMatchObject({ available: 120, totalConsumed: 520 });
+    await adjust(large.leaseId, 50, other);
+    expect(await standing(id)).toMatchObject({ available: 70, totalConsumed: 570 });
+    await release(large.leaseId);
+    expect(await standing(id)).toMatchObject({ available: 620, totalConsumed: 20 });
+    await release(first.leaseId, other);
+    await release(small.leaseId, stranger);
+    expect(await standing(id)).toEqual({ shardCount: returned, available: 640, totalConsumed: 0 });
+    await take(id, 640);
+    expect(await availableOf(id)).toBe(0);
+    await stranger.stop();
+  });
+
+  it('leaves a debt as it is when it is folded', async () => {
+    const id = await newBucket(400, 4);
+    const { leaseId } = await take(id, 1);
+    await adjust(leaseId, 500);
+    expect(await standing(id)).toMatchObject({ available: -101, totalConsumed: 501 });
+    expect([await fold(id), await fold(id)]).toEqual([true, true]);
+    expect(await standing(id)).toMatchObject({ shardCount: 1, available: -101, totalConsumed: 501 });
+    // 101 at 400 a minute.
+    clock.advance(15_149);
+    refused(await acquire(id, 0));
+    clock.advance(1);
+    await take(id, 0);
+  });
+
+  it('is half as many where a bucket has been quiet for ten minutes, again and again, and not before', async () => {
+    const { id, buckets, hand, poll } = await newPolled(1000);
+    await poll(1);
+    expect([await buckets.double(id), await buckets.double(id)]).toEqual([true, true]);
+    const during = async (minutes: number) => {
+      for (let i = 0; i < minutes * 2; i++) {
+        await poll(1);
+        hand.advance(30_000);
+      }
+    };
+    await during(10);
+    expect(shardsKnown(buckets, id)).toBe(4);
+    await during(1);
+    await untilWell(5000, async () => expect(shardsKnown(buckets, id)).toBe(2));
+    await during(9);
+    expect(shardsKnown(buckets, id)).toBe(2);
+    await during(2);
+    await untilWell(5000, async () => expect(shardsKnown(buckets, id)).toBe(1));
+    expect(await itemsOf(id)).toMatchObject([{ shard_count: 1 }]);
+    await during(15);
+    expect(shardsKnown(buckets, id)).toBe(1);
+  });
+
+  it('is as before where a bucket was busy within the ten minutes', async () => {
+    const { id, buckets, hand, poll } = await newPolled(1000);
+    const { store } = app.gateway.services;
+    await poll(1);
+    expect(await buckets.double(id)).toBe(true);
+    for (let minute = 0; minute < 25; minute++) {
+      await poll(1);
+      hand.advance(60_000 - 1000);
+      await poll(1);
+      // As if so many others had written in this second, every five minutes.
+      if (minute % 5 === 4) {
+        for (const item of await itemsOf(id)) await store.write({ table: 'limiter', put: { ...item, wc: (item.wc as number) + 300 } });
+      }
+      hand.advance(1000);
+    }
+    await poll(1);
+    expect(shardsKnown(buckets, id)).toBe(2);
   });
 });
 
@@ -539,6 +653,59 @@ describe('changed limits', () => {
     await setLimits(id.entityId, perMinute(320));
     await take(id, 220);
     expect(await standing(id)).toMatchObject({ shardCount: 4, available: 0 });
+  });
+});
+
+describe('a limit lowered to 1', () => {
+  it('still grants 1 on a bucket of 32 shards, then refuses, and grants 1 again when it said', async () => {
+    const id = await newBucket(3200, 32);
+    await setLimits(id.entityId, perMinute(1));
+    await take(id, 1, { via: other });
+    expect(await standing(id)).toMatchObject({ shardCount: 1, available: 0, totalConsumed: 1 });
+    for (const via of [app, other]) expect(refused(await acquire(id, 1, { via })).retryAfterSecs).toBe(60);
+    clock.advance(minuteMs - 1);
+    for (const via of [app, other]) expect(refused(await acquire(id, 1, { via })).retryAfterSecs).toBe(0.001);
+    clock.advance(1);
+    await take(id, 1);
+    refused(await acquire(id, 1, { via: other }));
+  });
+});
+
+describe('a refusal that is remembered', () => {
+  it('counts what was taken since: it does not promise a moment that is too early', async () => {
+    const id = newId();
+    await setLimits(id.entityId, perMinute(60));
+    await take(id, 20);
+    expect(refused(await acquire(id, 50)).retryAfterSecs).toBe(10);
+    await take(id, 30);
+    const { retryAfterSecs } = refused(await acquire(id, 50));
+    expect(retryAfterSecs).toBe(40);
+    clock.advance(retryAfterSecs * 1000 - 1);
+    refused(await acquire(id, 50));
+    clock.advance(1);
+    await take(id, 50);
+  });
+});
+
+describe('a lease of a bucket or limit that another gateway has made since', () => {
+  it('is adjusted and released there by one that remembers what was before', async () => {
+    const id = newId();
+    await setLimits(id.entityId, perMinute(100));
+    await take(id, 1, { via: other });
+    await setLimits(id.entityId, perMinute(100), perMinute(50, 'calls'));
+    const added = await take(id, 20, { limit: 'calls' });
+    const calls = async () => (await bucketOf(id)).limits.find(({ limit }) => limit.name === 'calls');
+    await release(added.leaseId, other);
+    expect(await calls()).toMatchObject({ available: 50, totalConsumed: 0 });
+
+    await take(id, 1, { via: other });
+    await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: id.entityId });
+    await setLimits(id.entityId, perMinute(100));
+    const { leaseId } = await take(id, 30);
+    await adjust(leaseId, 20, other);
+    expect(await standing(id)).toMatchObject({ available: 50, totalConsumed: 50 });
+    await release(leaseId, other);
+    expect(await standing(id)).toMatchObject({ available: 100, totalConsumed: 0 });
   });
 });
 

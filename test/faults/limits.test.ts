@@ -231,6 +231,20 @@ describe('a throttled bucket', () => {
   });
 });
 
+describe('a throttled table', () => {
+  it('doubles no bucket, however many are throttled and however often', async () => {
+    const entityIds = await Promise.all(Array.from({ length: 10 }, () => newEntity(640)));
+    const rule = proxy.inject({ table: 'limiter', fault: 'throttle' });
+    for (let i = 0; i < 3; i++) await Promise.all(entityIds.map((entityId) => app.admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) })));
+    expect(rule.hits).toBeGreaterThan(10);
+    proxy.clear();
+    for (const entityId of entityIds) {
+      await insist(app.admin, op.AcquireDocument, { input: inputOf(entityId, 1) });
+      expect(await truth(entityId)).toMatchObject({ shardCount: 1, totalConsumed: 2, available: 638 });
+    }
+  });
+});
+
 describe('a conflict with another transaction', () => {
   it.each([
     ['UpdateItem', undefined],

@@ -78,7 +78,8 @@ export function conversionWrites(
   usageExpiresAtSecs: number,
 ): Write[] {
   const at = (shard: number): ShardId => ({ ...bucket, shard });
-  const isStill = ({ version, birth }: Shard): Condition => and(equals('cv', version), equals('bi', birth));
+  // With the number of writes, because whoever books an hour may write to a fenced shard.
+  const isStill = ({ version, birth, writes }: Shard): Condition => and(equals('cv', version), equals('bi', birth), equals('wc', writes));
   return [
     ...before.slice(shards.length).map((shard, i): Write => ({ table, delete: shardKey(at(shards.length + i)), condition: isStill(shard) })),
     ...shards.map((shard, i): Write => {

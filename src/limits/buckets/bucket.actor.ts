@@ -3,7 +3,7 @@ import { smaller } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
 import { type Amounts, ceiling, room } from './bucket.js';
-import { isEnough, mayHaveShards, type Shard } from './shard.js';
+import { isEnough, mayHaveShards, type Shard, type ShardAt } from './shard.js';
 
 /** How long a refusal may be repeated from memory. */
 const refusalMs = 1000;
@@ -25,7 +25,7 @@ export class BucketActor {
   private homeShard = 0;
   private sample: { readonly shard: number; readonly writes: number; readonly atMs: number } | undefined;
   private quietSinceMs: number | undefined;
-  private refusal: { readonly shards: readonly Shard[]; readonly untilMs: number } | undefined;
+  private refusal: { readonly shards: readonly ShardAt[]; readonly untilMs: number } | undefined;
   private shortage: { readonly limits: ReadonlySet<string>; readonly untilMs: number } | undefined;
   private largest: { readonly sinceMs: number; readonly amounts: Record<string, bigint> };
 
@@ -129,7 +129,7 @@ export class BucketActor {
   }
 
   /** Notes that all shards together have just refused. */
-  noteRefusal(shards: readonly Shard[]): void {
+  noteRefusal(shards: readonly ShardAt[]): void {
     this.refusal = { shards, untilMs: this.clock.monotonicMs() + refusalMs };
   }
 
@@ -153,7 +153,10 @@ export class BucketActor {
   /** The shards that refused lately and would refuse this too; nothing is asked of the store. */
   refusedBy({ version }: LimitSet, amounts: Amounts): readonly Shard[] | undefined {
     const { refusal } = this;
-    if (!refusal || refusal.untilMs <= this.clock.monotonicMs() || refusal.shards.some((shard) => shard.version !== version)) return undefined;
-    return isEnough(refusal.shards, amounts, this.clock.nowMs()) ? undefined : refusal.shards;
+    if (!refusal || refusal.untilMs <= this.clock.monotonicMs()) return undefined;
+    // With what this process has taken since, or the time to retry would be too early.
+    const shards = refusal.shards.map(({ index, shard }) => this.shards[index] ?? shard);
+    if (shards.some((shard) => shard.version !== version)) return undefined;
+    return isEnough(shards, amounts, this.clock.nowMs()) ? undefined : shards;
   }
 }

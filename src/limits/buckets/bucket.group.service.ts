@@ -212,7 +212,7 @@ export class BucketGroup {
     const seen = this.lanes.sights(short, atMs);
     for (const operation of short) {
       const lanes = this.lanes.all.filter((lane) => this.lanes.isShort(lane, operation, atMs));
-      for (const lane of lanes) lane.actor.noteRefusal(this.lanes.shardsOf(lane, [operation], atMs).map(({ shard }) => shard));
+      for (const lane of lanes) lane.actor.noteRefusal(this.lanes.shardsOf(lane, [operation], atMs));
       if (lanes.length > 0) this.told.set(operation, { kind: 'short', seen });
     }
   }

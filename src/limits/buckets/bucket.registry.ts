@@ -174,14 +174,17 @@ export class BucketRegistry {
   private onLoad({ id }: BucketActor, load: Load): void {
     if (!load) return;
     const name = bucketName(id);
-    const nowMs = this.clock.monotonicMs();
-    if ((this.resting.get(name) ?? Number.NEGATIVE_INFINITY) > nowMs) return;
-    this.resting.set(name, nowMs + restMs);
+    if ((this.resting.get(name) ?? Number.NEGATIVE_INFINITY) > this.clock.monotonicMs()) return;
+    // However long it takes: a second one meanwhile would change the number twice.
+    this.resting.set(name, Number.POSITIVE_INFINITY);
     const { entityId, resource } = id;
-    (load === 'hot' ? this.double(id) : this.fold(id)).then(
-      (isDone) => isDone && this.options.log.info({ entityId, resource, load, shardCount: this.actor(id).shardCount }, 'a bucket has another number of shards'),
-      (error: unknown) => this.options.log.warn({ err: error, entityId, resource, load }, 'a bucket could not be given another number of shards'),
-    );
+    (load === 'hot' ? this.double(id) : this.fold(id))
+      .then(
+        (isDone) =>
+          isDone && this.options.log.info({ entityId, resource, load, shardCount: this.actor(id).shardCount }, 'a bucket has another number of shards'),
+        (error: unknown) => this.options.log.warn({ err: error, entityId, resource, load }, 'a bucket could not be given another number of shards'),
+      )
+      .finally(() => this.resting.set(name, this.clock.monotonicMs() + restMs));
   }
 }
 

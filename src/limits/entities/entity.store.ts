@@ -1,7 +1,7 @@
 import type { Check, Item, StoreClient, Write } from '../../dynamo/client.js';
 import { absent, and, beginsWith, between, equals, present } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
-import { isDeletedLevel } from '../levels/limit-config.store.js';
+import { deletedLevel, isDeletedLevel } from '../levels/limit-config.store.js';
 import { childIndexKey, entitiesIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from '../limiter-keys.js';
 import type { Entity, Metadata } from './entity.js';
 
@@ -10,7 +10,10 @@ const mostWritesATransaction = 100;
 /** Stands before all past use of an entity, so that one look finds either. */
 const tombstone = '#TOMBSTONE';
 
-type ItemKey = Readonly<Record<'PK' | 'SK', string>>;
+interface ItemKey extends Readonly<Record<'PK' | 'SK', string>> {
+  /** Of a level. It outlives the entity, because a bucket that was made meanwhile must not seem to be under later limits. */
+  readonly levelVersion?: number;
+}
 
 export interface EntityRef {
   readonly orgId: string;
@@ -85,7 +88,11 @@ export class EntityStore {
   async listOwnKeys(namespace: string, entityId: string): Promise<{ readonly keys: readonly ItemKey[]; readonly isLive: boolean }> {
     const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
     const items = await this.client.queryAll({ table, where, consistent: true });
-    return { keys: items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })), isLive: items.some((item) => !isDeletedLevel(item)) };
+    const keys = items.map(({ PK, SK, config_version: version }) => ({
+      ...{ PK: PK as string, SK: SK as string },
+      ...(version === undefined ? {} : { levelVersion: version as number }),
+    }));
+    return { keys, isLive: items.some((item) => !isDeletedLevel(item)) };
   }
 
   /**
@@ -101,11 +108,10 @@ export class EntityStore {
     const PK = entityPartition(namespace, entityId);
     const mark: Write = { table, put: { PK, SK: tombstone, ...namespaceIndexKeys(namespace, PK), deleted_at_ms: deletedAtMs, ttl: markedUntilSecs } };
     const last = keys.slice(-(mostWritesATransaction - drafts.length - 1));
-    await this.client.writeMany(
-      table,
-      keys.slice(0, keys.length - last.length).map((key) => ({ delete: key })),
-    );
-    await this.client.transact('fresh', [...last.map((key): Write => ({ table, delete: key })), mark, ...(drafts as readonly Write[])]);
+    const gone = ({ levelVersion, ...key }: ItemKey) =>
+      levelVersion === undefined ? { delete: key } : { put: { ...key, ...namespaceIndexKeys(namespace, key.PK), ...deletedLevel(levelVersion) } };
+    await this.client.writeMany(table, keys.slice(0, keys.length - last.length).map(gone));
+    await this.client.transact('fresh', [...last.map((key): Write => ({ table, ...gone(key) })), mark, ...(drafts as readonly Write[])]);
   }
 
   /** The children of an entity, or those created without a parent: by id, after the one named. */

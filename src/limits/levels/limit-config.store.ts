@@ -44,7 +44,7 @@ export class LimitConfigStore {
   /** Deletes a level, of which only a next version is left; false where it is not this version any more. */
   async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
     const keys = configKey(namespace, place);
-    return this.replace({ ...keys, ...namespaceIndexKeys(namespace, keys.PK), deleted: true, config_version: version + 1 }, version, drafts);
+    return this.replace({ ...keys, ...namespaceIndexKeys(namespace, keys.PK), ...deletedLevel(version) }, version, drafts);
   }
 
   private async replace(item: Item, seenVersion: number, drafts: readonly Draft[]): Promise<boolean> {
@@ -74,6 +74,9 @@ export class LimitConfigStore {
 }
 
 const isVersion = (version: number): Condition => (version === 0 ? absent('PK') : equals('config_version', version));
+
+/** What is left of a level that had this version. */
+export const deletedLevel = (version: number): Item => ({ deleted: true, config_version: version + 1 });
 
 /** Whether nothing is left of a level but its version. */
 export const isDeletedLevel = ({ deleted }: Item): boolean => deleted === true;
