@@ -196,12 +196,12 @@ export const movesRenewed = (holdings: readonly Holding[], slot: string, untilMs
   });
 
 /** What is out after the moves: what was not charged is not out, what is given back is out no more, whatever became of its bucket. */
-export const afterMoves = (holdings: readonly Holding[], moves: readonly HoldingMove[], applied: Settlement['applied']): Holding[] =>
-  holdings.map((holding, at) => {
+export function afterMoves(holdings: readonly Holding[], moves: readonly HoldingMove[], applied: Settlement['applied']): Holding[] {
+  const after = holdings.map((holding, at) => {
     const out = Object.entries(holding.out).map(([name, of]) => {
       const move = moves[at]?.out[name];
       const window = applied[at]?.[name];
-      if (!move || (move.milli > 0n && !window)) return [name, of] as const;
+      if (!move || (move.milli > 0n && (!window || window.split))) return [name, of] as const;
       // More charged in another window: of what was taken before nothing can be given back any more.
       const isNewWindow = window?.windowEndMs !== undefined && window.windowEndMs !== of.windowEndMs && move.milli > 0n;
       const base = isNewWindow ? { ...of, milli: 0n, units: 0n, windowEndMs: window.windowEndMs as number } : of;
@@ -209,6 +209,22 @@ export const afterMoves = (holdings: readonly Holding[], moves: readonly Holding
     });
     return { ...holding, out: Object.fromEntries(out) };
   });
+  return [...after, ...moves.flatMap((move, at) => splitHoldings(move, applied[at] ?? {}))];
+}
+
+/** What was charged to other shards than the one it was taken from are holdings of their own. */
+const splitHoldings = ({ slot: _, out, ...move }: HoldingMove, applied: Settlement['applied'][number]): Holding[] =>
+  Object.entries(applied).flatMap(([name, { split, windowEndMs }]) =>
+    (split?.parts ?? []).map(({ index, milli, units }) => {
+      const { period, shards } = split as NonNullable<typeof split>;
+      return {
+        ...move,
+        shard: index,
+        shards,
+        out: { [name]: { ...(out[name] as Out), milli, units, period, ...(windowEndMs === undefined ? {} : { windowEndMs }) } },
+      };
+    }),
+  );
 
 /** What the moves add up to on one entity, in millitokens. */
 export function sumFor(entityId: string, holdings: readonly Pick<Holding, 'entityId' | 'out'>[]): Amounts {

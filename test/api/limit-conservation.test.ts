@@ -104,9 +104,6 @@ function availableIn(shards: readonly Shard[], identity: string, nowMs: number):
   }, exact(0n));
 }
 
-const isInDebt = ({ fullAt, refillMilli, burstMilli, refillPeriodMs }: Shard['limits'][number], nowMs: number): boolean =>
-  fullAt - BigInt(nowMs) * refillMilli > burstMilli * refillPeriodMs;
-
 interface HeldOut {
   readonly bucket: string;
   readonly life: string;
@@ -375,9 +372,7 @@ class Sequence {
   private async retry(input: op.AcquireInput, afterSecs: number): Promise<void> {
     const waitMs = Math.round(afterSecs * 1000);
     expect(waitMs).toBeGreaterThan(0);
-    const shards = this.shards.get(this.bucketName(input.entityId, input.limits !== undefined)) ?? [];
-    const isIndebted = shards.some(({ limits }) => limits.some((limit) => isInDebt(limit, clock.nowMs())));
-    if (!this.chance.hit(0.5) || (shards.length > 1 && isIndebted)) return;
+    if (!this.chance.hit(0.5)) return;
     const { requestId: _, ...again } = input;
     const early = this.via();
     // What others have taken meanwhile is not in a refusal that was only remembered.
@@ -402,9 +397,7 @@ class Sequence {
       const [life, of] = this.lifeOf(bucket, shards, name) as readonly [string, Life];
       const milli = BigInt(consume.find(({ limit }) => limit === name)?.amount ?? 0) * 1000n;
       const had = of.at(nowMs);
-      // A debt stands on the shard that was charged: the others go on.
-      const isIndebted = shards.some((shard) => shard.limits.some((limit) => limit.name === name && isInDebt(limit, nowMs)));
-      if (isLess(had, exact(milli)) && !(shards.length > 1 && isIndebted)) throw new Error(`${life} granted ${milli} of ${text(had)}`);
+      if (isLess(had, exact(milli))) throw new Error(`${life} granted ${milli} of ${text(had)}`);
       of.move(milli, nowMs);
       this.count(entityId, name, milli);
       return { bucket, life, name, milli };

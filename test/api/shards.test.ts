@@ -183,6 +183,24 @@ describe('a doubling', () => {
     await take(id, 0);
   });
 
+  it('has nothing to do with a debt: all shards bear it, whichever was charged, and all of it can be given back', async () => {
+    const id = await newBucket(400, 4);
+    const { leaseId } = await take(id, 10);
+    await adjust(leaseId, 450);
+    expect(await standing(id)).toMatchObject({ available: -60, totalConsumed: 460 });
+    for (const via of [app, other]) for (let i = 0; i < 5; i++) refused(await acquire(id, i % 2, { via }));
+    clock.advance(9000);
+    expect(await availableOf(id)).toBe(0);
+    for (const via of [app, other]) refused(await acquire(id, 1, { via }));
+    await adjust(leaseId, -100, other);
+    expect(await standing(id)).toMatchObject({ available: 100, totalConsumed: 360 });
+    await take(id, 100, { via: other });
+    await release(leaseId);
+    expect((await standing(id)).totalConsumed).toBe(100);
+    clock.advance(minuteMs);
+    expect(await availableOf(id)).toBe(400);
+  });
+
   it('leaves the debt of one shard of several as it is', async () => {
     const id = await newBucket(400, 2);
     const { leaseId } = await take(id, 1);

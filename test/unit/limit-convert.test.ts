@@ -3,7 +3,8 @@ import { larger, smaller } from '../../src/lib/int.js';
 import { asOf, fullLimit, identityOf, type LimitSpec, type LimitState, room, stepIn, unitsOf } from '../../src/limits/buckets/bucket.js';
 import { type Conversion, converted, keptUnder, maxKeptLimits } from '../../src/limits/buckets/convert.js';
 import { type Holding, holdingsOf } from '../../src/limits/buckets/holding.js';
-import { type LimitChange, Plan } from '../../src/limits/buckets/plan.js';
+import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
+import { Plan } from '../../src/limits/buckets/plan.js';
 import { availableAcross, maxUsageNames, openUsage, type Shard } from '../../src/limits/buckets/shard.js';
 import { movesAll } from '../../src/limits/lease.js';
 import {

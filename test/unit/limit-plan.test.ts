@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { type Amounts, fullLimit, identityOf, type LimitSpec, type LimitState, room, stepIn, unitsOf } from '../../src/limits/buckets/bucket.js';
 import { type Holding, holdingsOf, type Out } from '../../src/limits/buckets/holding.js';
-import { type HoldingMove, type LimitChange, type Placed, Plan, type Settle, type ShardChange, type Take, targetsOf } from '../../src/limits/buckets/plan.js';
+import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
+import { type HoldingMove, type Placed, Plan, type Settle, type ShardChange, type Take, targetsOf } from '../../src/limits/buckets/plan.js';
 import type { Shard } from '../../src/limits/buckets/shard.js';
+import { levelCharge } from '../../src/limits/buckets/shard.js';
 import {
   calendarSpec,
   debtFreeUpTo,
@@ -219,6 +221,28 @@ describe('where a holding is by now', () => {
     [31, 32, 1, [0]],
   ])('shard %d of %d is, of %d shards, %j', (shard, shards, count, expected) => {
     expect(targetsOf({ shard, shards }, count)).toEqual(expected);
+  });
+});
+
+describe('a charge that is levelled', () => {
+  const rooms = fc.array(fc.bigInt({ min: -1000n, max: 1000n }), { minLength: 1, maxLength: 32 });
+
+  it('adds up exactly, and leaves no shard that was charged with less than one that was not', () => {
+    fc.assert(
+      fc.property(rooms, fc.bigInt({ min: 1n, max: 500n }), fc.bigInt({ min: 1n, max: 60n }), (there, milli, perMilli) => {
+        const parts = levelCharge(there, milli, perMilli);
+        expect(parts.reduce((sum, { units }) => sum + units, 0n)).toBe(milli * perMilli);
+        expect(parts.reduce((sum, part) => sum + part.milli, 0n)).toBe(milli);
+        const left = parts.map(({ units }, i) => (there[i] as bigint) - units);
+        const level = left.filter((_, i) => (parts[i]?.units ?? 0n) > 0n).sort((a, b) => (a < b ? -1 : 1));
+        expect(parts.every(({ units, milli: of }) => units >= 0n && of >= 0n)).toBe(true);
+        // Those that were charged differ by rounding only, and the others had no more than they have now.
+        expect((level.at(-1) as bigint) - (level[0] as bigint)).toBeLessThanOrEqual(1n);
+        left.forEach((of, i) => {
+          if (parts[i]?.units === 0n) expect(of <= (level.at(-1) as bigint)).toBe(true);
+        });
+      }),
+    );
   });
 });
 

@@ -5,7 +5,8 @@ import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
 import { attribute, levelsText, prefixOf, shardItem, slotAttribute, specAttributes } from './bucket.item.js';
 import { afterStep, ceiling, fullLimit, identityOf, type LimitState, type Step, slotGraceMs, stepIn } from './bucket.js';
 import { expiring, expiryMs, ttlOf, withExpiry } from './expiry.js';
-import type { LimitChange, ShardChange } from './plan.js';
+import type { LimitChange } from './limit-change.js';
+import type { ShardChange } from './plan.js';
 import type { Shard } from './shard.js';
 
 const table = 'limiter';

@@ -79,7 +79,7 @@ export class BucketGroup {
     const atMs = this.exactAtMs ?? nowMs;
     const plans = this.plansAt(atMs);
     const { chosen, short } = chooseFrom(this.lanes, plans, this.candidates());
-    if (this.readAgain(chosen) || this.confirmShortage(chosen) || (await this.foldWidest(plans, chosen))) return;
+    if (this.readAgain(chosen) || this.widenForDebts(chosen) || this.confirmShortage(chosen) || (await this.foldWidest(plans, chosen))) return;
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
     if (chosen.length > 0) this.apply(await this.parts.sender.send(this.grouped(plans, chosen), nowMs), nowMs);
@@ -126,6 +126,18 @@ export class BucketGroup {
     const unread = missed.filter(({ isRead }) => !isRead);
     for (const { actor } of unread) actor.forget();
     return unread.length > 0;
+  }
+
+  /** A charge that is split over the shards needs to know all of them. */
+  private widenForDebts(chosen: readonly Chosen[]): boolean {
+    const spread = chosen.flatMap(({ results }) =>
+      results.flatMap((result, i) =>
+        result.kind === 'settle' && result.applied.some((of) => Object.values(of).some(({ split }) => split)) ? [this.lanes.on(i)] : [],
+      ),
+    );
+    const narrow = spread.filter(({ isWide }) => !isWide);
+    this.widenAll(narrow);
+    return narrow.length > 0;
   }
 
   /** Whoever is let through a limit that is not enforced is counted by what all shards have, as the store showed it within the last second. */

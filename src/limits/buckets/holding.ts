@@ -58,3 +58,8 @@ const outOf = ({ refillPeriodMs, born = 0, windowEndMs, isConcurrency }: LimitSt
   ...(windowEndMs === undefined ? {} : { windowEndMs }),
   ...(isConcurrency ? { isSlot: true } : {}),
 });
+
+/** What was taken of n shards under one period, in the units of each shard that it is on by now. Rounded down: nothing is minted. */
+export function convertedUnits({ units, period }: Out, shards: number, shardCount: number, { refillPeriodMs }: LimitState): bigint {
+  return (units * refillPeriodMs * BigInt(Math.min(shards, shardCount))) / (period * BigInt(shards));
+}

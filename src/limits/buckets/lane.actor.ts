@@ -40,7 +40,7 @@ export class Lanes {
     const { actor, isWide, take } = lane;
     if (take) return isWide ? [actor.home, ...range(actor.shardCount).filter((index) => index !== actor.home)] : [actor.home];
     const moves = operations.flatMap(({ parts }) => parts.flatMap(({ act }, i) => (act.kind === 'settle' && this.on(i) === lane ? act.moves : [])));
-    return [...new Set(moves.flatMap((move) => targetsOf(move, actor.shardCount)))];
+    return isWide ? range(actor.shardCount) : [...new Set(moves.flatMap((move) => targetsOf(move, actor.shardCount)))];
   }
 
   /** A bucket that nobody has seen is as its first acquire would make it. */

@@ -1,7 +1,8 @@
 import type { LimitSet } from '../limit.js';
-import { type Amounts, asOf, identityOf, type LimitState, room, slotMilli, type UnitMove, unitsOf } from './bucket.js';
-import type { Holding, Out } from './holding.js';
-import { type Charge, type Shard, type ShardAt, splitAmount } from './shard.js';
+import { type Amounts, asOf, identityOf, type LimitState, room, slotMilli, unitsOf } from './bucket.js';
+import { convertedUnits, type Holding, type Out } from './holding.js';
+import { addChange, type LimitChange } from './limit-change.js';
+import { type Charge, levelCharge, type Shard, type ShardAt, splitAmount } from './shard.js';
 
 /** The name under which a lease holds slots of concurrency limits, and until when. */
 export interface Slot {
@@ -33,15 +34,6 @@ export interface Settle {
   readonly events: 0 | -1;
 }
 
-/** What all who share a write do to one limit of one shard. */
-export interface LimitChange extends UnitMove {
-  readonly consumedMilli: bigint;
-  /** By lease: until when it holds a slot, or that it gives it back. */
-  readonly taken: Readonly<Record<string, number>>;
-  readonly renewed: Readonly<Record<string, number>>;
-  readonly freed: readonly string[];
-}
-
 /** What all who share a write do to one shard. Limits by their identity. */
 export interface ShardChange {
   readonly limits: ReadonlyMap<string, LimitChange>;
@@ -66,10 +58,17 @@ export interface Placed {
 /** What could be done of a settlement: of each move the limits it was done for, with the window they are in. */
 export interface Settlement {
   readonly kind: 'settle';
-  readonly applied: readonly Readonly<Record<string, Pick<Out, 'windowEndMs'>>>[];
+  readonly applied: readonly Readonly<Record<string, Applied>>[];
 }
 
-const nothing: LimitChange = { take: 0n, charge: 0n, giveBack: 0n, judged: false, consumedMilli: 0n, taken: {}, renewed: {}, freed: [] };
+export interface Applied extends Pick<Out, 'windowEndMs'> {
+  /** Charged to several shards, because its own had too little left. */
+  readonly split?: { readonly parts: readonly SplitPart[]; readonly shards: number; readonly period: bigint };
+}
+
+export interface SplitPart extends Charge {
+  readonly index: number;
+}
 
 /** Plans the writes of one group on one bucket: what is taken by one is not there for the next. */
 export class Plan {
@@ -144,7 +143,7 @@ export class Plan {
         rooms[i] = (rooms[i] as bigint) - units;
         const held = limit.isConcurrency && milli > 0n ? { [slot.lease]: slot.untilMs } : {};
         const isJudged = limit.name in charges;
-        add(entered, identityOf(limit), { take: units, judged: isJudged, consumedMilli: milli, taken: held });
+        addChange(entered, identityOf(limit), { take: units, judged: isJudged, consumedMilli: milli, taken: held });
       }
     }
   }
@@ -152,7 +151,7 @@ export class Plan {
   /** Enters a settlement as far as the bucket is the one that the lease took from. */
   settle({ moves, events }: Settle): Settlement {
     const applied = moves.map((move, nth) => {
-      const done: Record<string, Pick<Out, 'windowEndMs'>> = {};
+      const done: Record<string, Applied> = {};
       const [first] = this.shards;
       if (!first || (move.birth !== undefined && first.shard.birth !== move.birth)) return done;
       const targets = targetsOf(move, first.shard.shardCount);
@@ -166,7 +165,7 @@ export class Plan {
     return { kind: 'settle', applied };
   }
 
-  private settleLimit(move: HoldingMove, name: string, out: Out, targets: readonly number[]): Pick<Out, 'windowEndMs'> | undefined {
+  private settleLimit(move: HoldingMove, name: string, out: Out, targets: readonly number[]): Applied | undefined {
     const { limits, kept, shardCount } = this.shardAt(targets[0] as number);
     const limit = [...limits, ...kept].find((each) => each.name === name && (out.born === undefined || (each.born ?? 0) === out.born));
     if (!limit) return undefined;
@@ -174,20 +173,54 @@ export class Plan {
     const { windowEndMs } = asOf(limit, this.nowMs);
     if (isReturn && out.windowEndMs !== undefined && windowEndMs !== out.windowEndMs) return undefined;
     if (limit.isConcurrency) return this.settleSlot(limit, move, targets[0] as number) ? {} : undefined;
+    const perMilli = unitsOf(limit, 1n, shardCount);
     const units = convertedUnits(out, move.shards, shardCount, limit);
-    for (const [nth, index] of targets.entries()) {
-      const consumedMilli = nth === 0 && !move.isTopUp ? out.milli : 0n;
-      const change = { ...(isReturn ? { giveBack: -units } : { charge: units }), consumedMilli };
-      add(this.changeOf(index, 0, undefined), identityOf(limit), change);
+    const parts = targets.map((index, nth) => ({ index, units, milli: nth === 0 ? out.milli : 0n }));
+    // A debt on one shard would leave the others granting: what does not fit there is charged to all of them.
+    const isSplit = units > 0n && !targets.every((index) => this.hasRoom(index, limit, units));
+    const split = isSplit ? this.levelled(limit, out.milli, perMilli) : parts;
+    for (const part of split) {
+      const consumedMilli = move.isTopUp ? 0n : part.milli;
+      const change = part.units < 0n ? { giveBack: -part.units } : { charge: part.units };
+      addChange(this.changeOf(part.index, 0, undefined), identityOf(limit), { ...change, consumedMilli });
+      this.useRoom(part.index, limit, part.units);
     }
-    return windowEndMs === undefined ? {} : { windowEndMs };
+    return {
+      ...(windowEndMs === undefined ? {} : { windowEndMs }),
+      ...(isSplit ? { split: { parts: split, shards: shardCount, period: limit.refillPeriodMs } } : {}),
+    };
+  }
+
+  private levelled(limit: LimitState, milli: bigint, perMilli: bigint): SplitPart[] {
+    const rooms = this.shards.map(({ index }) => this.roomOf(index, limit) ?? 0n);
+    return levelCharge(rooms, milli, perMilli).flatMap((charge, at) => (charge.units > 0n ? [{ index: (this.shards[at] as ShardAt).index, ...charge }] : []));
+  }
+
+  /** Undefined for a limit that is only kept: nobody takes from it. */
+  private roomOf(index: number, limit: LimitState): bigint | undefined {
+    const [{ shard }] = this.shards as [ShardAt];
+    const i = shard.limits.findIndex((each) => identityOf(each) === identityOf(limit));
+    return this.rooms[this.shards.findIndex((each) => each.index === index)]?.[i];
+  }
+
+  /** Of an unsharded bucket the one shard has to bear everything. */
+  private hasRoom(index: number, limit: LimitState, units: bigint): boolean {
+    const there = this.roomOf(index, limit);
+    return (this.shards[0] as ShardAt).shard.shardCount === 1 || there === undefined || units <= there;
+  }
+
+  private useRoom(index: number, limit: LimitState, units: bigint): void {
+    const [{ shard }] = this.shards as [ShardAt];
+    const i = shard.limits.findIndex((each) => identityOf(each) === identityOf(limit));
+    const rooms = this.rooms[this.shards.findIndex((each) => each.index === index)];
+    if (rooms?.[i] !== undefined) rooms[i] -= units;
   }
 
   private settleSlot(limit: LimitState, { slot }: HoldingMove, index: number): boolean {
     if (!slot || limit.slots?.[slot.lease] === undefined) return false;
     const { lease, untilMs } = slot;
     const change = untilMs === undefined ? { giveBack: slotMilli, consumedMilli: -slotMilli, freed: [lease] } : { renewed: { [lease]: untilMs } };
-    add(this.changeOf(index, 0, undefined), identityOf(limit), change);
+    addChange(this.changeOf(index, 0, undefined), identityOf(limit), change);
     return true;
   }
 
@@ -213,22 +246,3 @@ export class Plan {
 /** The shards that a holding is on by now: of twice as many, two; of fewer, the one that it was folded into. */
 export const targetsOf = ({ shard, shards }: Pick<Holding, 'shard' | 'shards'>, shardCount: number): number[] =>
   shardCount <= shards ? [shard % shardCount] : Array.from({ length: shardCount / shards }, (_, i) => shard + i * shards);
-
-/** What was taken of n shards under one period, in the units of each shard that it is on by now. Rounded down: nothing is minted. */
-function convertedUnits({ units, period }: Out, shards: number, shardCount: number, { refillPeriodMs }: LimitState): bigint {
-  return (units * refillPeriodMs * BigInt(Math.min(shards, shardCount))) / (period * BigInt(shards));
-}
-
-function add(changes: Map<string, LimitChange>, identity: string, more: Partial<LimitChange>): void {
-  const sum = changes.get(identity) ?? nothing;
-  changes.set(identity, {
-    take: sum.take + (more.take ?? 0n),
-    charge: sum.charge + (more.charge ?? 0n),
-    giveBack: sum.giveBack + (more.giveBack ?? 0n),
-    judged: sum.judged || (more.judged ?? false),
-    consumedMilli: sum.consumedMilli + (more.consumedMilli ?? 0n),
-    taken: more.taken ? { ...sum.taken, ...more.taken } : sum.taken,
-    renewed: more.renewed ? { ...sum.renewed, ...more.renewed } : sum.renewed,
-    freed: more.freed ? [...sum.freed, ...more.freed] : sum.freed,
-  });
-}

@@ -131,6 +131,27 @@ export function splitAmount(rooms: readonly bigint[], milli: bigint, perMilli: b
   });
 }
 
+/**
+ * Parts of a charge, one a room, that leave no shard with less than another would then have: so no shard is in debt while
+ * another still grants.
+ */
+export function levelCharge(rooms: readonly bigint[], milli: bigint, perMilli: bigint): Charge[] {
+  const sorted = [...rooms].sort((a, b) => (a > b ? -1 : 1));
+  let [sum, count] = [0n, 0];
+  do sum += sorted[count++] as bigint;
+  while (count < sorted.length && divFloor(sum - milli * perMilli, BigInt(count)) < (sorted[count] as bigint));
+  const level = divFloor(sum - milli * perMilli, BigInt(count));
+  let [excess, charged] = [sum - milli * perMilli - level * BigInt(count), 0n];
+  return rooms.map((there) => {
+    const rounding = there > level && excess > 0n ? 1n : 0n;
+    const units = there > level ? there - level - rounding : 0n;
+    excess -= rounding;
+    const before = charged / perMilli;
+    charged += units;
+    return { units, milli: charged / perMilli - before };
+  });
+}
+
 /** Whether so many shards would serve: whole shares of at least a token, and none smaller than what is asked for at once. */
 export const mayHaveShards = (count: number, { limits }: Pick<Shard, 'limits'>, largestAsked: Amounts): boolean =>
   count === 1 ||
