@@ -10,6 +10,8 @@ const longest = [
   'api/live',
   'faults/spend',
   'history/checker',
+  'faults/limit-change',
+  'api/limit-conservation',
   'worker/aggregation',
   'faults/limits.',
   'api/abuse',
