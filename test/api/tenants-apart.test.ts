@@ -28,6 +28,7 @@ interface World {
   readonly acquireIds: readonly string[];
   readonly leaseId: string;
   readonly adjustKey: string;
+  readonly topUpIds: readonly string[];
   /** By the field that they go on from. */
   readonly cursors: Readonly<Record<string, string>>;
   /** By type. */
@@ -86,6 +87,8 @@ async function newWorld(): Promise<World> {
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   const adjustKey = randomUUID();
   await ask(op.AdjustLeaseDocument, { input: { leaseId: acquire.leaseId, adjust: [{ limit, amount: 1 }], idempotencyKey: adjustKey } });
+  const topUpIds = roles.map(() => randomUUID());
+  for (const operationId of topUpIds) await ask(op.TopUpDocument, { input: { entityId: parentId, resource, limit, amount: 1, operationId } });
 
   const { apiKey, secret } = (await ask(op.CreateApiKeyDocument, { input: { description: `Key ${bird}` } })).createApiKey;
   const device = new Caller(app.url, { 'x-api-key': secret });
@@ -115,7 +118,7 @@ async function newWorld(): Promise<World> {
   await ask(op.SubmitCostDocument, { input: { ...aCost(randomUUID()), modelLabel: 'premium', appId, costUsdMicros: 50_000_000 } });
   await worker.spend.sumAll();
   const world = { bird, org, client, sibling, entityIds, resource, limits, hardwareIds, readings, keyId: apiKey.keyId, deviceKey: secret };
-  return { ...world, costIds, acquireIds, leaseId: acquire.leaseId, adjustKey, ...(await handlesOf(world, orgId)) };
+  return { ...world, costIds, acquireIds, leaseId: acquire.leaseId, adjustKey, topUpIds, ...(await handlesOf(world, orgId)) };
 }
 
 type Shown = Pick<World, 'org' | 'client' | 'entityIds' | 'hardwareIds' | 'resource'>;
@@ -341,6 +344,15 @@ const mutation = (field: string, type: string, selection: string): string => `mu
 
 const consumed = ({ limits: [limit] }: World) => [{ limit: limit?.name ?? '', amount: 1 }];
 const acquired = mutation('acquire', 'AcquireInput', '{ ... on Lease { entityId resource replayed } }');
+const allAcquired = mutation('acquireAll', 'AcquireAllInput', '{ ... on Leases { leases { entityId resource } } }');
+const toppedUp = mutation('topUp', 'TopUpInput', '{ replayed }');
+const topUpOf = (of: World, operationId: string) => ({
+  entityId: of.entityIds[0],
+  resource: of.resource,
+  limit: of.limits[0]?.name ?? '',
+  amount: 1,
+  operationId,
+});
 const adjusted = mutation('adjustLease', 'AdjustLeaseInput', '{ replayed }');
 const rotated = mutation('rotateCredentials', 'RotateCredentialsInput', '{ secretRetrieval { __typename } }');
 const clientCreated = mutation('createClient', 'CreateClientInput', '{ client { name } }');
@@ -809,6 +821,41 @@ const table: Readonly<Record<string, Row>> = {
     input((_, entityId) => ({ entityId, resource: own.resource, consume: consumed(own) })),
     same('ok ok ok ok bad', 'admin', 'org', 'app'),
   ),
+  'Mutation.acquireAll(orgId)': row(
+    allAcquired,
+    orgIds,
+    input(({ of }) => ({ requests: [{ entityId: of.entityIds[0], resource: of.resource, consume: consumed(of) }] })),
+    ofClients,
+  ),
+  'Mutation.acquireAll(entityId)': row(
+    allAcquired,
+    entityIds,
+    input((_, entityId) => ({ requests: [{ entityId, resource: own.resource, consume: consumed(own) }] })),
+    same('ok ok ok ok bad', 'admin', 'org', 'app'),
+  ),
+  // The lease holds no slot: whoever may see it is told so.
+  'Mutation.renewLease(leaseId)': row('mutation ($it: String!) { it: renewLease(leaseId: $it) { renewBy } }', leaseIds, (it) => ({ it }), {
+    admin: 'bad - - none none',
+    ...same('bad - none none none', 'org', 'app'),
+  }),
+  'Mutation.topUp(orgId)': row(
+    toppedUp,
+    orgIds,
+    input(({ of }) => topUpOf(of, randomUUID())),
+    ofAdmins,
+  ),
+  'Mutation.topUp(entityId)': row(
+    toppedUp,
+    entityIds,
+    input((_, entityId) => ({ ...topUpOf(own, randomUUID()), entityId })),
+    same('ok ok ok ok bad', 'admin', 'org'),
+  ),
+  'Mutation.topUp(operationId)': row(
+    toppedUp,
+    { own: () => own.topUpIds[0] ?? '', foreign: ({ role }) => foreign.topUpIds[nth(role)] ?? '', ...uuid },
+    input((_, operationId) => topUpOf(own, operationId)),
+    same('again - ok ok bad', 'admin', 'org'),
+  ),
   'Mutation.setLimits(orgId)': row(
     limitsSet,
     orgIds,
@@ -954,7 +1001,7 @@ async function send(name: string, { document, platform }: Row, { role, target }:
   const isSubscription = document.startsWith('subscription');
   const { status, headers, body, word } = await (isSubscription ? follow : post)(role, document, variables);
   const kept = [...headers].filter(([header]) => header !== 'date').sort();
-  const bytes = `${status} ${JSON.stringify(kept)} ${body}`.replaceAll(it, '(it)');
+  const bytes = `${status} ${JSON.stringify(kept)} ${body}`.replaceAll(it, '(it)').replaceAll(/;([rt])=\d+/g, ';$1=(n)');
   const isTheirs = role === 'admin' && (platform || (target === 'foreign' && word === 'ok'));
   if (!isTheirs && sings(bytes)) throw new Error(`${name} tells ${role}, asking for ${target}, of the other tenant: ${bytes}`);
   return { word, bytes };
