@@ -141,7 +141,7 @@ async function issueAll(): Promise<Run> {
   await send(op.RegisterDeviceDocument, aDevice(), { 'x-api-key': deviceKey });
   const limits = [{ name: 'rpm', capacity: 100, refillPeriodSecs: 60 }];
   const acquiring = { entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }], limits, requestId: randomUUID() };
-  const leaseId = await take('lease', send(op.AcquireDocument, input(acquiring), bearer(member.access)), 'leaseId');
+  const leaseId = await take('lease', send(op.AcquireDocument, input(acquiring), asOrg), 'leaseId');
   const adjusting = send(op.AdjustLeaseDocument, input({ leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() }), asOrg);
   (await adjusting).meant.add(leaseId);
 
