@@ -144,7 +144,7 @@ export class LimitResolver {
   @Mutation(() => Boolean, {
     nullable: true,
     description:
-      'Deletes all limits, entities, buckets and usage of the org. Leases that are out become NOT_FOUND. The audit trail stays. False if there was nothing.',
+      'Deletes all limits, entities, buckets, leases and usage of the org. Leases that are out become NOT_FOUND. The audit trail stays. False if there was nothing.',
   })
   purgeLimiter(
     @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
