@@ -1,33 +1,32 @@
 import { badInput } from '../lib/errors.js';
 import type { Holding } from './buckets/holding.js';
-import type { Outcome, Part, Sight } from './buckets/operation.js';
+import { byBucket, type Outcome, type Part, type Sight } from './buckets/operation.js';
 import type { HoldingMove } from './buckets/plan.js';
 import { type LeaseHandle, movesBy, sumFor } from './lease.js';
 import { amountsOf, type Consumption, tokensOf } from './limit.js';
+import type { BucketId } from './limiter-keys.js';
 import { type LimitStatus, standingOf, statusesAfter } from './status.js';
 
 /** One part for each bucket that something is moved in, and which of the moves each of its parts' are, in order. */
-export function partsOf(
-  { namespace, resource }: LeaseHandle,
-  moves: readonly HoldingMove[],
-  isAll = false,
-): { readonly parts: Part[]; readonly indexes: number[] } {
-  const parts = new Map<string, { bucket: Part['bucket']; moves: HoldingMove[]; indexes: number[] }>();
-  for (const [i, move] of moves.entries()) {
-    if (!isAll && Object.keys(move.out).length === 0) continue;
-    const { entityId, isOwn } = move;
-    const name = `${entityId} ${isOwn ?? ''}`;
-    const part = parts.get(name) ?? { bucket: { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }, moves: [], indexes: [] };
-    part.moves.push(move);
-    part.indexes.push(i);
-    parts.set(name, part);
-  }
-  const all = [...parts.values()];
+export function partsOf(handle: LeaseHandle, moves: readonly HoldingMove[]): { readonly parts: Part[]; readonly indexes: number[] } {
+  const moving = moves.flatMap((move, index) => (Object.keys(move.out).length > 0 ? [{ bucket: bucketOf(handle, move), move, index }] : []));
+  const all = byBucket(moving);
   return {
-    parts: all.map(({ bucket, moves: own }) => ({ bucket, act: { kind: 'settle', moves: own, events: 0 } })),
-    indexes: all.flatMap(({ indexes }) => indexes),
+    parts: all.map((together) => ({ bucket: together[0].bucket, act: { kind: 'settle', moves: together.map(({ move }) => move), events: 0 } })),
+    indexes: all.flat().map(({ index }) => index),
   };
 }
+
+/** The buckets that the holdings of a lease are of. */
+export const bucketsOf = (handle: LeaseHandle, holdings: readonly Holding[]): BucketId[] =>
+  byBucket(holdings.map((holding) => ({ bucket: bucketOf(handle, holding) }))).map(([{ bucket }]) => bucket);
+
+const bucketOf = ({ namespace, resource }: LeaseHandle, { entityId, isOwn }: Holding): BucketId => ({
+  namespace,
+  entityId,
+  resource,
+  ...(isOwn ? { isOwn } : {}),
+});
 
 /** For a change of the lease alone. */
 export const nothingIn = ({ namespace, entityId, resource }: LeaseHandle): Part => ({

@@ -22,7 +22,7 @@ import {
   sumFor,
 } from './lease.js';
 import { type LeaseStore, toState } from './lease.store.js';
-import { adjustIssues, movesOf, nothingIn, partsOf, statusesOfMoves } from './lease-parts.js';
+import { adjustIssues, bucketsOf, movesOf, nothingIn, partsOf, statusesOfMoves } from './lease-parts.js';
 import { type Consumption, consumeIssues, mostTokens, ttlIssues } from './limit.js';
 import { type LimitStatus, standingOf, statusesAfter } from './status.js';
 
@@ -202,10 +202,10 @@ export class LeaseService {
   }
 
   private async statusesNow(handle: LeaseHandle, { holdings }: LeaseState): Promise<LimitStatus[]> {
-    const { parts } = partsOf(handle, holdings, true);
-    const found = await this.parts.buckets.loadMany(parts.map(({ bucket }) => bucket));
+    const buckets = bucketsOf(handle, holdings);
+    const found = await this.parts.buckets.loadMany(buckets);
     const atMs = this.parts.clock.nowMs();
-    return parts.flatMap(({ bucket }, i) => statusesAfter(standingOf(bucket, { shards: found[i] ?? [], atMs }), {}));
+    return buckets.flatMap((bucket, i) => statusesAfter(standingOf(bucket, { shards: found[i] ?? [], atMs }), {}));
   }
 }
 

@@ -84,12 +84,9 @@ export function encodeHoldings(holdings: readonly Holding[]): Encoded {
 function encodeOut(limit: number, { milli, units, period, born = 0, windowEndMs = 0, isSlot }: Out, shards: number): Partial<EncodedOut> {
   const isWhole = units === unitsOf({ refillPeriodMs: period }, milli, shards);
   const all: EncodedOut = [limit, String(milli), String(period), born, isSlot ? isSlotMark : windowEndMs, String(units)];
-  if (!isWhole) return all;
-  return all[4] !== 0
-    ? (all.slice(0, 5) as Partial<EncodedOut>)
-    : all[3] !== 0
-      ? (all.slice(0, 4) as Partial<EncodedOut>)
-      : (all.slice(0, 3) as Partial<EncodedOut>);
+  const said = isWhole ? all.slice(0, 5) : all;
+  while (said.at(-1) === 0 && said.length > 3) said.pop();
+  return said as Partial<EncodedOut>;
 }
 
 export const decodeHoldings = ([entities, limits, holdings]: Encoded): Holding[] =>

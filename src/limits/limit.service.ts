@@ -7,10 +7,11 @@ import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import { inForce } from './buckets/convert.js';
 import type { Holding } from './buckets/holding.js';
-import type { Sight, Taken } from './buckets/operation.js';
+import { heldBy, type Sight, type Taken } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotsUntilMs, sumFor } from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
+import { bucketsOf } from './lease-parts.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import { acquireIssues, completeLimit, consumeIssues, entityIssues, limitSet, resourceIssues } from './limit.js';
 import { askedOf, type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf, violationsOf } from './status.js';
@@ -113,9 +114,7 @@ export class LimitService {
     const found = await Promise.all(
       targets.map(async ({ bucket, set, mayExpire }) => {
         const shards = await buckets.load(bucket);
-        if (shards.length === 0 || shards[0]?.version === set.version) return shards;
-        await buckets.stamp(bucket, set, mayExpire);
-        return buckets.load(bucket);
+        return shards.length === 0 || shards[0]?.version === set.version ? shards : buckets.stamp(bucket, set, mayExpire);
       }),
     );
     const atMs = clock.nowMs();
@@ -165,7 +164,7 @@ export class LimitService {
     const { leases, takes, clock } = this.parts;
     const taking = await takes.takeWith(await takes.targets(draft, 'input.consume'), () => ({
       name: `${draft.namespace} ${draft.name}`,
-      draft: (results) => leases.first({ handle: this.handleOf(draft, results.flatMap(holdings)), ...attempt }, clock.nowMs()),
+      draft: (results) => leases.first({ handle: this.handleOf(draft, heldBy(results)), ...attempt }, clock.nowMs()),
     }));
     if (taking.kind === 'rider') return toFirst(taking.old);
     return taking.kind === 'short' ? this.refused(taking) : this.leased(draft, taking);
@@ -178,13 +177,10 @@ export class LimitService {
   ): Promise<Lease> {
     if (requestHash !== attempt.requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
     if (isReleased) throw new GatewayError('LEASE_EXPIRED', `the lease of request ${requestId} was released: acquire with another \`requestId\``);
-    const { namespace, resource } = handle;
-    const entities = [
-      ...new Map(handle.holdings.map(({ entityId, isOwn }) => [entityId, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) }])).values(),
-    ];
-    const found = await Promise.all(entities.map((id) => this.parts.buckets.load(id)));
+    const buckets = bucketsOf(handle, handle.holdings);
+    const found = await Promise.all(buckets.map((id) => this.parts.buckets.load(id)));
     const atMs = this.parts.clock.nowMs();
-    const statuses = entities.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
+    const statuses = buckets.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
     const lease = this.leaseOf(handle, statuses, nonce !== attempt.nonce);
     const untilMs = slotsUntilMs(handle, found.flat());
     return untilMs === undefined ? lease : { ...lease, renewBy: new Date(untilMs) };
@@ -203,8 +199,8 @@ export class LimitService {
   /** Refuses, and counts it under each limit that was short. */
   private refused({ targets, seen }: Extract<Taking, { kind: 'short' }>): RateLimited {
     const asked = askedOf(targets, seen);
-    for (const { bucket, standing, amounts } of asked) {
-      const limits = violationsOf(statusesOf(standing, amounts)).map(({ limit }) => limit.name);
+    for (const { bucket, statuses } of asked) {
+      const limits = violationsOf(statuses).map(({ limit }) => limit.name);
       if (limits.length > 0) this.parts.refusals.note(bucket, limits, 'refused');
     }
     return refusal(asked);
@@ -225,8 +221,9 @@ export class LimitService {
     );
     for (const [i, { wouldRefuse }] of taken.entries())
       if (wouldRefuse.length > 0) this.parts.refusals.note((targets[i] as Target).bucket, wouldRefuse, 'wouldRefuse');
-    const lease = this.leaseOf(this.handleOf(draft, taken.flatMap(holdings)), statuses, false);
-    return holdsSlots(taken.flatMap(holdings)) ? { ...lease, renewBy: new Date(draft.slotUntilMs) } : lease;
+    const held = heldBy(taken);
+    const lease = this.leaseOf(this.handleOf(draft, held), statuses, false);
+    return holdsSlots(held) ? { ...lease, renewBy: new Date(draft.slotUntilMs) } : lease;
   }
 
   private leaseOf(handle: LeaseHandle, statuses: readonly LimitStatus[], replayed: boolean): Lease {
@@ -237,8 +234,6 @@ export class LimitService {
 }
 
 const unknownPath = (entityId: string): TakePath => ({ entityId, resolved: { onUnavailable: 'ALLOW', isOwn: false, levels: [] } });
-
-const holdings = (result: { readonly kind: string }): readonly Holding[] => (result.kind === 'take' ? (result as Taken).holdings : []);
 
 /** Of what the caller asked for, in any order of its parts. */
 function hashOf({ entityId, resource, consume, limits }: AcquireRequest): string {

@@ -1,5 +1,5 @@
 import { type Amounts, sumOf } from './buckets/bucket.js';
-import { bucketName, type Sight } from './buckets/operation.js';
+import { byBucket, type Sight } from './buckets/operation.js';
 import { availableAcross, retryAcrossMs } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
@@ -72,16 +72,14 @@ export interface RateLimited {
 /** What is asked of one bucket by one or several requests, and how it stands. */
 export interface Asked {
   readonly bucket: BucketId;
-  readonly standing: Standing;
-  readonly amounts: Amounts;
+  readonly statuses: readonly LimitStatus[];
 }
 
 /** Requests on the same bucket count together. */
 export function askedOf(targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[], seen: readonly Sight[]): Asked[] {
-  const buckets = new Map(targets.map(({ bucket }, i) => [bucketName(bucket), { bucket, standing: standingOf(bucket, seen[i] as Sight) }]));
-  return [...buckets].map(([name, { bucket, standing }]) => {
-    const amounts = sumOf(targets.flatMap((target) => (bucketName(target.bucket) === name ? [target.amounts] : [])));
-    return { bucket, standing, amounts };
+  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as Sight }))).map((together) => {
+    const [{ bucket, sight }] = together;
+    return { bucket, statuses: statusesOf(standingOf(bucket, sight), sumOf(together.map(({ amounts }) => amounts))) };
   });
 }
 
@@ -89,13 +87,13 @@ export const violationsOf = (statuses: readonly LimitStatus[]): LimitStatus[] =>
 
 /** The answer to those that there is not enough for. */
 export function refusal(asked: readonly Asked[]): RateLimited {
-  const statuses = asked.flatMap(({ standing, amounts }) => statusesOf(standing, amounts));
+  const statuses = asked.flatMap((of) => of.statuses);
   const violations = violationsOf(statuses);
   const retryAfterSecs = longestWaitSecs(statuses);
   const named = violations.map(({ entityId, limit, available, requested }) =>
     available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
   );
-  const resources = [...new Set(asked.map(({ standing }) => `"${standing.resource}"`))].join(', ');
+  const resources = [...new Set(asked.map(({ bucket }) => `"${bucket.resource}"`))].join(', ');
   return {
     kind: 'RateLimited',
     message: `refused on ${resources}: ${named.join(', ')}; try again in ${retryAfterSecs} s`,

@@ -1,7 +1,7 @@
 import { badInput, GatewayError, type Issue, Overloaded, refuseAny } from '../lib/errors.js';
 import { type Amounts, sumOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import { bucketName, type PartResult, type Rider, type Sight, type Taken } from './buckets/operation.js';
+import { bucketName, byBucket, isTaken, type Rider, type Sight, type Taken } from './buckets/operation.js';
 import type { Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
@@ -182,16 +182,14 @@ export class TakeService {
   }
 }
 
-const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
-
 /** What several requests for one bucket can never take together. */
 function togetherIssues(targets: readonly Target[]): Issue[] {
   if (targets.length === 1) return [];
-  const names = targets.map(({ bucket }) => bucketName(bucket));
-  return targets.flatMap(({ bucket: { entityId, resource }, set, at }, i): Issue[] => {
-    const all = targets.filter((_, other) => names[other] === names[i]);
-    if (all.length === 1 || names.indexOf(names[i] as string) < i) return [];
-    const sum = sumOf(all.map(({ amounts }) => amounts));
+  return byBucket(targets).flatMap((together): Issue[] => {
+    if (together.length === 1) return [];
+    const [{ bucket, set, at }] = together;
+    const { entityId, resource } = bucket;
+    const sum = sumOf(together.map(({ amounts }) => amounts));
     return set.specs
       .filter(({ name, burstMilli, isShadow }) => !isShadow && (sum[name] ?? 0n) > burstMilli)
       .map(({ name, burstMilli }) => ({

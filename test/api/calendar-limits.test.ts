@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { localDate } from '../../src/spend/calendar.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { type Lease, Limiter, StandingClock, slowLimit, times } from '../support/limiter.js';
+import { StandingClock } from '../support/clock.js';
+import { type Lease, Limiter, slowLimit, times } from '../support/limiter.js';
 import * as op from '../support/operations.js';
 
 const dayMs = 86_400_000;

@@ -4,22 +4,9 @@ import type { Shard } from '../../src/limits/buckets/shard.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
-import { TestClock } from '../support/clock.js';
+import { StandingClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { hourMs, newTenant } from '../worker/costs.js';
-
-/** Stands until it is moved: every operation happens at one known moment. */
-class StandingClock extends TestClock {
-  private atMs = Date.UTC(new Date().getUTCFullYear() + 1, 5, 15, 12);
-
-  override nowMs(): number {
-    return this.atMs;
-  }
-
-  override advance(ms: number): void {
-    this.atMs += ms;
-  }
-}
 
 const clock = new StandingClock();
 const resource = 'api';

@@ -8,23 +8,10 @@ import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { untilWell } from '../faults/harness.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSeed } from '../support/chance.js';
-import { TestClock } from '../support/clock.js';
+import { StandingClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { HandClock } from '../unit/hand-clock.js';
 import { hourMs, newTenant } from '../worker/costs.js';
-
-/** Noon of a day, and it stays noon until it is moved: what refills is what the test lets refill. */
-class StandingClock extends TestClock {
-  private atMs = Date.UTC(new Date().getUTCFullYear() + 1, 5, 15, 12);
-
-  override nowMs(): number {
-    return this.atMs;
-  }
-
-  override advance(ms: number): void {
-    this.atMs += ms;
-  }
-}
 
 const clock = new StandingClock();
 let app: TestApp;

@@ -23,3 +23,22 @@ export class TestClock implements Clock {
     this.offsetMs += ms;
   }
 }
+
+/** Noon of a day, and it stays noon until it is moved: what refills is what the test lets refill. */
+export class StandingClock extends TestClock {
+  constructor(private atMs = Date.UTC(new Date().getUTCFullYear() + 1, 5, 15, 12)) {
+    super();
+  }
+
+  override nowMs(): number {
+    return this.atMs;
+  }
+
+  override advance(ms: number): void {
+    this.atMs += ms;
+  }
+
+  moveTo(atMs: number): void {
+    this.atMs = atMs;
+  }
+}

@@ -2,27 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { orgInput, startTestApp, type TestApp, type TestOptions } from './app.js';
-import { TestClock } from './clock.js';
+import { StandingClock } from './clock.js';
 import * as op from './operations.js';
-
-/** Noon of a day, and it stays noon until it is moved: what refills is what the test lets refill. */
-export class StandingClock extends TestClock {
-  constructor(private atMs = Date.UTC(new Date().getUTCFullYear() + 1, 5, 15, 12)) {
-    super();
-  }
-
-  override nowMs(): number {
-    return this.atMs;
-  }
-
-  override advance(ms: number): void {
-    this.atMs += ms;
-  }
-
-  moveTo(atMs: number): void {
-    this.atMs = atMs;
-  }
-}
 
 export const resource = 'api';
 export type Amounts = Readonly<Record<string, number>>;

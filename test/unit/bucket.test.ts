@@ -2,27 +2,39 @@ import fc from 'fast-check';
 import {
   type Amounts,
   afterStep,
-  availableMilli,
   fillMs,
-  fits,
   fullAtMs,
   fullLimit,
   identityOf,
   type LimitSpec,
   type LimitState,
-  type Move,
   restampLimit,
   retryAfterMs,
   room,
   type Step,
   shardBurstMilli,
   stepIn,
-  stepOf,
   type UnitMove,
   unitsOf,
 } from '../../src/limits/buckets/bucket.js';
 import { Plan } from '../../src/limits/buckets/plan.js';
-import { debtFreeUpTo, emptyLimit, Fraction, rateSpec, reshard, restamped, setOf, shardOf, startMs, whole, written } from './limit-fixtures.js';
+import {
+  availableMilli,
+  debtFreeUpTo,
+  emptyLimit,
+  Fraction,
+  fits,
+  type Move,
+  rateSpec,
+  reshard,
+  restamped,
+  setOf,
+  shardOf,
+  startMs,
+  stepOf,
+  whole,
+  written,
+} from './limit-fixtures.js';
 
 /** The textbook's bucket, one of n shards: a balance that refills up to the burst. Its time is that of its last change and never goes back. */
 class Reference {

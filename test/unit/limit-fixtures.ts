@@ -1,4 +1,4 @@
-import { type LimitSpec, type LimitState, type Step, slotGraceMs } from '../../src/limits/buckets/bucket.js';
+import { divFloor, type LimitSpec, type LimitState, room, type Step, slotGraceMs, stepIn, unitsOf } from '../../src/limits/buckets/bucket.js';
 import { type Change, type Conversion, converted } from '../../src/limits/buckets/convert.js';
 import type { Shard, ShardAt } from '../../src/limits/buckets/shard.js';
 import type { LimitSet } from '../../src/limits/limit.js';
@@ -114,3 +114,26 @@ export function writtenLimit(there: LimitState, step: Step, nowMs: number): Limi
   const slots = there.slots && Object.fromEntries(Object.entries(there.slots).filter(([lease]) => !drops.includes(lease)));
   return { ...there, fullAt, ...(window ? { windowEndMs: window.becomes } : {}), ...(slots ? { slots } : {}) };
 }
+
+/** What a caller could take from this shard; negative while an overrun is being paid back. Rounded down: a fraction is never lent. */
+export const availableMilli = (limit: LimitState, nowMs: number, shards: number): bigint => divFloor(room(limit, nowMs), unitsOf(limit, 1n, shards));
+
+/** Whether an amount could be taken now. Nothing at all can be taken from what is in debt, not even 0. */
+export const fits = (limit: LimitState, milli: bigint, nowMs: number, shards: number): boolean => unitsOf(limit, milli, shards) <= room(limit, nowMs);
+
+/** What one write does to a limit, in millitokens: takes that stay under the ceiling, then charges that need not, then what is given back. */
+export interface Move {
+  readonly takeMilli: bigint;
+  readonly chargeMilli: bigint;
+  readonly returnMilli: bigint;
+  /** Whether anyone takes, be it 0: then the limit must not be in debt. */
+  readonly judged: boolean;
+}
+
+/** The step for a move on one of the shards. */
+export const stepOf = (limit: LimitState, { takeMilli, chargeMilli, returnMilli, judged }: Move, nowMs: number, shards: number): Step =>
+  stepIn(
+    limit,
+    { take: unitsOf(limit, takeMilli, shards), charge: unitsOf(limit, chargeMilli, shards), giveBack: unitsOf(limit, returnMilli, shards), judged },
+    nowMs,
+  );

@@ -3,10 +3,8 @@ import { smaller } from '../../src/lib/int.js';
 import {
   afterStep,
   asOf,
-  availableMilli,
   droppedSlots,
   fillMs,
-  fits,
   fullAtMs,
   fullLimit,
   identityOf,
@@ -19,7 +17,7 @@ import {
   type UnitMove,
 } from '../../src/limits/buckets/bucket.js';
 import { longestWindowMs } from '../../src/limits/buckets/calendar-window.js';
-import { calendarSpec, rateSpec, slotSpec, startMs, writtenLimit } from './limit-fixtures.js';
+import { availableMilli, calendarSpec, fits, rateSpec, slotSpec, startMs, writtenLimit } from './limit-fixtures.js';
 
 const dayMs = 86_400_000;
 const move = (part: Partial<UnitMove>): UnitMove => ({ take: 0n, charge: 0n, giveBack: 0n, judged: false, ...part });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { leaseKey, leasePartitions, refusalIndexKeys, refusalKey, resourceUsageRange, usageRange } from '../../src/limits/limiter-keys.js';
-import { maxNames, maxTallies, RefusalCounts } from '../../src/limits/usage/refusals.js';
-import { countersOf, type HourUsage, sumHours, topEntities } from '../../src/limits/usage/usage.js';
+import { maxTallies, RefusalCounts } from '../../src/limits/usage/refusals.js';
+import { countersOf, type HourUsage, maxUsageNames, sumHours, topEntities } from '../../src/limits/usage/usage.js';
 
 const bucket = (entityId: string) => ({ namespace: 'n', entityId, resource: 'api' });
 const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
@@ -23,18 +23,18 @@ describe('counts of refusals', () => {
     expect(new Set(counts.unsaved(10).map(({ id }) => id)).size).toBe(3);
   });
 
-  it(`name ${maxNames} limits at most and count the others together`, () => {
+  it(`name ${maxUsageNames} limits at most and count the others together`, () => {
     const counts = new RefusalCounts();
     counts.note(
       bucket('a'),
       1,
-      times(maxNames, (i) => `limit-${i}`),
+      times(maxUsageNames, (i) => `limit-${i}`),
       'refused',
     );
     counts.note(bucket('a'), 1, ['one', 'more', 'limit-0'], 'wouldRefuse');
     counts.note(bucket('a'), 1, ['limit-1', 'two'], 'refused');
     const [tally] = counts.unsaved(1);
-    expect(Object.keys(tally?.refused ?? {})).toHaveLength(maxNames + 1);
+    expect(Object.keys(tally?.refused ?? {})).toHaveLength(maxUsageNames + 1);
     expect(tally?.refused).toMatchObject({ 'limit-0': 1, 'limit-1': 2, other: 1 });
     expect(tally?.wouldRefuse).toEqual({ 'limit-0': 1, other: 2 });
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/graphql/limit-headers.js';
-import { afterStep, availableMilli, fullAtMs, fullLimit, type LimitState, retryAfterMs, room, stepOf, unitsOf } from '../../src/limits/buckets/bucket.js';
+import { afterStep, fullAtMs, fullLimit, type LimitState, retryAfterMs, room, unitsOf } from '../../src/limits/buckets/bucket.js';
 import type { Holding, Out } from '../../src/limits/buckets/holding.js';
 import { type HoldingMove, Plan } from '../../src/limits/buckets/plan.js';
 import {
@@ -62,7 +62,7 @@ import {
 import { hourOfInstant, usageKey, usageRange } from '../../src/limits/limiter-keys.js';
 import { type LimitStatus, longestWaitSecs, statusesAfter, statusesOf } from '../../src/limits/status.js';
 import { type HourUsage, hourOf, sumHours, type UsageWindow, windowEnd, windowStart } from '../../src/limits/usage/usage.js';
-import { emptyLimit, Fraction, shardOf, shardsAt, slotSpec, startMs, whole } from './limit-fixtures.js';
+import { availableMilli, emptyLimit, Fraction, shardOf, shardsAt, slotSpec, startMs, stepOf, whole } from './limit-fixtures.js';
 
 interface Vector<I, E> {
   readonly name: string;

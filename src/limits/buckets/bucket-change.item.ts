@@ -1,6 +1,7 @@
 import type { Update, Write } from '../../dynamo/client.js';
 import { absent, and, type Condition, equals } from '../../dynamo/expression.js';
 import { type ShardId, shardKey, usageIndexKeys, usageKey } from '../limiter-keys.js';
+import { otherLimits } from '../usage/usage.js';
 import { attribute, fenceVersion, prefixOf, shardItem, usageAttribute } from './bucket.item.js';
 import type { LimitState } from './bucket.js';
 import { same } from './bucket-write.item.js';
@@ -8,7 +9,6 @@ import type { Booking } from './convert.js';
 import { bookedWith, openUsage, type Shard } from './shard.js';
 
 const table = 'limiter';
-const otherLimits = 'other';
 
 /** Conditions under which a shard is still exactly as it was seen. */
 const unchanged = (shard: Shard): Condition =>

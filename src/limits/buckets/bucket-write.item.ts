@@ -3,11 +3,11 @@ import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or, pre
 import type { LimitSet } from '../limit.js';
 import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
 import { attribute, levelsText, prefixOf, shardItem, slotAttribute, specAttributes } from './bucket.item.js';
-import { afterStep, ceiling, fullLimit, identityOf, type LimitState, type Step, slotGraceMs, stepIn } from './bucket.js';
+import { afterStep, ceiling, identityOf, type LimitState, type Step, slotGraceMs, stepIn } from './bucket.js';
 import { expiring, expiryMs, ttlOf, withExpiry } from './expiry.js';
 import type { LimitChange } from './limit-change.js';
 import type { ShardChange } from './plan.js';
-import type { Shard } from './shard.js';
+import { type Shard, unbornShard } from './shard.js';
 
 const table = 'limiter';
 
@@ -114,27 +114,12 @@ export interface Creation {
 }
 
 /** The first write on a bucket: makes it. */
-export function creationWrite(id: ShardId, { set: { specs, version, levels = [] }, change, birth, hour, orFull }: Creation, nowMs: number): PlannedWrite {
-  const changed = specs.map((spec) => {
-    const limit = fullLimit(spec, nowMs);
-    return changedLimit(limit, false, change.limits.get(identityOf(limit)), nowMs);
-  });
-  const made: Shard = {
-    limits: changed.map(({ limit, change: of, after }) => ({ ...after, fullAt: limit.fullAt + (of?.take ?? 0n) })),
-    kept: [],
-    version,
-    levels,
-    birth,
-    conversions: 0,
-    shardCount: 1,
-    hour,
-    booked: [],
-    events: change.events,
-    eventsBefore: 0,
-    writes: 1,
-  };
-  const after = expiring(made, change.mayExpire ?? true, nowMs);
-  const isPlain = orFull && specs.every(({ refillMilli }) => refillMilli > 0n);
+export function creationWrite(id: ShardId, { set, change, birth, hour, orFull }: Creation, nowMs: number): PlannedWrite {
+  const unborn = unbornShard(set, nowMs);
+  const changed = unborn.limits.map((limit) => changedLimit(limit, false, change.limits.get(identityOf(limit)), nowMs));
+  const limits = changed.map(({ limit, change: of, after }) => ({ ...after, fullAt: limit.fullAt + (of?.take ?? 0n) }));
+  const after = expiring({ ...unborn, limits, birth, hour, events: change.events, writes: 1 }, change.mayExpire ?? true, nowMs);
+  const isPlain = orFull && limits.every(({ refillMilli }) => refillMilli > 0n);
   const write: Update = isPlain
     ? creatingOrTaking(id, after, changed)
     : { table, update: shardKey(id), set: withoutKey(shardItem(id, after)), condition: absent('PK') };

@@ -4,7 +4,7 @@ import { randomFraction } from '../../lib/id.js';
 import { sleep } from '../../lib/timers.js';
 import type { BucketActor } from './bucket.actor.js';
 import type { BucketChanges } from './bucket.change.service.js';
-import type { BucketObstacles } from './bucket.obstacle.service.js';
+import type { BucketObstacles, Learn } from './bucket.obstacle.service.js';
 import type { Answer, BucketSender, Group } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
 import { type Chosen, chooseFrom, isPartial } from './choice.actor.js';
@@ -24,6 +24,7 @@ export interface GroupParts {
   readonly sender: BucketSender;
   readonly changes: BucketChanges;
   readonly obstacles: BucketObstacles;
+  readonly learn: Learn;
   readonly clock: Clock;
 }
 
@@ -89,17 +90,18 @@ export class BucketGroup {
 
   /** Makes sure that what must be known of the shards is known. What only settles must know its bucket: there is nothing to assume. */
   private async look(): Promise<void> {
-    await Promise.all(
-      this.lanes.all.map(async (lane) => {
-        const { actor, take, isWide } = lane;
-        const mayAssume = this.isPlain && take && !isWide && actor.home === 0;
-        if (mayAssume || this.lanes.indexesOf(lane, this.open()).every((index) => actor.seen(index))) return;
-        const [shards = []] = await this.parts.store.loadMany([actor.id]);
-        actor.learnAll(shards);
-        lane.isRead = true;
-        if (this.lanes.all.length === 1) this.exactAtMs = this.parts.clock.nowMs();
-      }),
-    );
+    const unknown = this.lanes.all.filter((lane) => {
+      const { actor, take, isWide } = lane;
+      const mayAssume = this.isPlain && take && !isWide && actor.home === 0;
+      return !mayAssume && !this.lanes.indexesOf(lane, this.open()).every((index) => actor.seen(index));
+    });
+    if (unknown.length === 0) return;
+    const found = await this.parts.store.loadMany(unknown.map(({ actor }) => actor.id));
+    for (const [i, lane] of unknown.entries()) {
+      lane.actor.learnAll(found[i] ?? []);
+      lane.isRead = true;
+    }
+    if (this.lanes.all.length === 1) this.exactAtMs = this.parts.clock.nowMs();
   }
 
   private tellStale(lane: number, shard: Shard): void {
@@ -156,6 +158,7 @@ export class BucketGroup {
 
   /** Several buckets may need more shards than one transaction can write: then the one with the most gets fewer. */
   private async foldWidest(plans: readonly Plan[], chosen: readonly Chosen[]): Promise<boolean> {
+    if (this.isPlain) return false;
     const writes = plans.map((plan) => plan.result().length);
     const riders = chosen.filter(({ operation }) => operation.rider).length * this.itemsPerRider();
     if (writes.reduce((sum, count) => sum + count, riders) <= maxItemsPerTransaction) return false;
@@ -193,7 +196,7 @@ export class BucketGroup {
   }
 
   private apply({ isExact, learned, outcomes }: Answer, atMs: number): void {
-    for (const { lane, index, shard } of learned) this.parts.obstacles.learn((this.lanes.all[lane] as Lane).actor, index, shard);
+    for (const { lane, index, shard } of learned) this.parts.learn((this.lanes.all[lane] as Lane).actor, index, shard);
     for (const [operation, outcome] of outcomes) this.told.set(operation, outcome);
     this.exactAtMs = isExact ? atMs : undefined;
     for (const { actor, take, isWide } of this.lanes.all) {

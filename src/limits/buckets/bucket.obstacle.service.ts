@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.js';
 import { hourOf } from '../usage/usage.js';
-import type { BucketActor, Load } from './bucket.actor.js';
+import type { BucketActor } from './bucket.actor.js';
 import type { BucketChanges } from './bucket.change.service.js';
 import { isFenced } from './bucket.item.js';
 import type { BucketStore } from './bucket.store.js';
@@ -13,9 +13,11 @@ export interface ObstacleParts {
   readonly store: BucketStore;
   readonly changes: BucketChanges;
   readonly clock: Clock;
-  /** Told what the writes say of a bucket's load. */
-  readonly onLoad: (actor: BucketActor, load: Load) => void;
+  readonly learn: Learn;
 }
+
+/** Takes note of a shard as the store has just shown it; absent: it is gone, or nobody knows. */
+export type Learn = (actor: BucketActor, index: number, shard: Shard | undefined) => void;
 
 /** What stood in the way of a write: a change under way and an hour that was over are put aside, other limits are told. */
 export type Obstacle = 'fence' | 'hour' | { readonly lane: number; readonly shard: Shard };
@@ -37,11 +39,6 @@ export class BucketObstacles {
       }
     }
     return (await this.closeHours(lanes, open)) ? 'hour' : undefined;
-  }
-
-  learn(actor: BucketActor, index: number, shard: Shard | undefined): void {
-    if (shard) this.parts.onLoad(actor, actor.learn(index, shard));
-    else actor.forget(index);
   }
 
   private async finish(actor: BucketActor, index: number, shard: Shard): Promise<void> {
@@ -66,6 +63,6 @@ export class BucketObstacles {
 
   private async closeHour(actor: BucketActor, index: number, shard: Shard, hour: number): Promise<void> {
     const outcome = await this.parts.store.closeHour({ ...actor.id, shard: index }, shard, hour);
-    this.learn(actor, index, outcome.done ? closed(shard, hour) : outcome.shard);
+    this.parts.learn(actor, index, outcome.done ? closed(shard, hour) : outcome.shard);
   }
 }

@@ -12,7 +12,7 @@ import { BucketActor, type Load } from './bucket.actor.js';
 import { BucketChanges } from './bucket.change.service.js';
 import { BucketGroup, type GroupParts } from './bucket.group.service.js';
 import type { Amounts } from './bucket.js';
-import { BucketObstacles } from './bucket.obstacle.service.js';
+import { BucketObstacles, type Learn } from './bucket.obstacle.service.js';
 import { BucketSender } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
 import { bucketName, type Operation, type Outcome, type Part } from './operation.js';
@@ -34,7 +34,7 @@ export interface RegistryOptions {
 export class BucketRegistry {
   private readonly actors = new LRUCache<string, BucketActor>({ max: maxActors });
   private readonly resting = new LRUCache<string, number>({ max: maxActors });
-  private readonly stamping = new Map<string, Promise<void>>();
+  private readonly stamping = new Map<string, Promise<Shard[]>>();
   private readonly locks = new Locks();
   private readonly preference = randomFraction();
   private readonly changes: BucketChanges;
@@ -49,8 +49,9 @@ export class BucketRegistry {
     private readonly options: RegistryOptions,
   ) {
     this.changes = new BucketChanges(store, clock);
-    const obstacles = new BucketObstacles({ store, changes: this.changes, clock, onLoad: (actor, load) => this.onLoad(actor, load) });
-    this.groupParts = { store, sender: new BucketSender(store), changes: this.changes, obstacles, clock };
+    const learn: Learn = (actor, index, shard) => (shard ? this.onLoad(actor, actor.learn(index, shard)) : actor.forget(index));
+    const obstacles = new BucketObstacles({ store, changes: this.changes, clock, learn });
+    this.groupParts = { store, sender: new BucketSender(store), changes: this.changes, obstacles, learn, clock };
     this.queues = new GroupCommit({
       pace: options.pace,
       mostAGroup: maxPerGroup,
@@ -101,17 +102,18 @@ export class BucketRegistry {
     return this.actors.get(bucketName(id))?.known() ?? [];
   }
 
-  /** Stamps a bucket with a limit set, unless it has one that was resolved later. Once for all who ask for it at the same time. */
-  stamp(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<void> {
+  /** Stamps a bucket with a limit set, unless it has one that was resolved later; returns its shards. Once for all who ask at the same time. */
+  stamp(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<Shard[]> {
     const name = `${bucketName(id)} ${set.version} ${set.levels}`;
     const stamping = this.stamping.get(name) ?? this.stampNow(id, set, mayExpire).finally(() => this.stamping.delete(name));
     this.stamping.set(name, stamping);
     return stamping;
   }
 
-  private async stampNow(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<void> {
+  private async stampNow(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<Shard[]> {
     const shards = await this.changes.settle(id, ([first]) => (first && mayReplace(first, set) ? { kind: 'stamp', set, mayExpire } : undefined));
     this.relearn(id, shards);
+    return shards;
   }
 
   /** Ends a bucket: all its shards at once, what is used of their hours booked. Returns how many there were. */

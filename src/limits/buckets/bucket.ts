@@ -93,12 +93,6 @@ export function room(limit: LimitState, nowMs: number): bigint {
   return ceiling(now) - atLeastZero(now.fullAt - BigInt(nowMs) * now.refillMilli);
 }
 
-/** What a caller could take from this shard; negative while an overrun is being paid back. Rounded down: a fraction is never lent. */
-export const availableMilli = (limit: LimitState, nowMs: number, shards: number): bigint => divFloor(room(limit, nowMs), unitsOf(limit, 1n, shards));
-
-/** Whether an amount could be taken now. Nothing at all can be taken from what is in debt, not even 0. */
-export const fits = (limit: LimitState, milli: bigint, nowMs: number, shards: number): boolean => unitsOf(limit, milli, shards) <= room(limit, nowMs);
-
 /** How long until the amount fits; 0 where it does. To the millisecond: not one earlier, not one later. */
 export function retryAfterMs(limit: LimitState, milli: bigint, nowMs: number, shards: number): number {
   const missing = unitsOf(limit, milli, shards) - room(limit, nowMs);
@@ -125,20 +119,12 @@ export function fullAtMs({ fullAt, refillMilli, windowEndMs: endMs, slots }: Lim
   return Math.max(fullAt > 0n ? (endMs ?? 0) : 0, ...Object.values(slots ?? {}).map((untilMs) => untilMs + slotGraceMs));
 }
 
-/** What one write does to a limit: takes that stay under the ceiling, then charges that need not, then what is given back. */
-export interface Move {
-  readonly takeMilli: bigint;
-  readonly chargeMilli: bigint;
-  readonly returnMilli: bigint;
-  /** Whether anyone takes, be it 0: then the limit must not be in debt. */
-  readonly judged: boolean;
-}
-
-/** The same in the units of `fullAt`. */
+/** What one write does to a limit, in the units of `fullAt`: takes that stay under the ceiling, then charges that need not, then what is given back. */
 export interface UnitMove {
   readonly take: bigint;
   readonly charge: bigint;
   readonly giveBack: bigint;
+  /** Whether anyone takes, be it 0: then the limit must not be in debt. */
   readonly judged: boolean;
 }
 
@@ -159,13 +145,6 @@ export interface Step {
  * The step for a move, for the state last seen. If another has written since, its condition fails, or it is as right as
  * it was: the ceiling is inside the condition, so that no two writers can together take more than there is.
  */
-export const stepOf = (limit: LimitState, { takeMilli, chargeMilli, returnMilli, judged }: Move, nowMs: number, shards: number): Step =>
-  stepIn(
-    limit,
-    { take: unitsOf(limit, takeMilli, shards), charge: unitsOf(limit, chargeMilli, shards), giveBack: unitsOf(limit, returnMilli, shards), judged },
-    nowMs,
-  );
-
 export function stepIn(limit: LimitState, move: UnitMove, nowMs: number): Step {
   if (limit.calendar) return windowStep(limit, move, nowMs);
   return limit.isConcurrency ? slotStep(limit, move, nowMs) : fullAtStep(limit, move, nowMs);

@@ -1,6 +1,6 @@
 import { larger } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
-import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitState, restampLimit } from './bucket.js';
+import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitSpec, type LimitState, restampLimit } from './bucket.js';
 import { bookedWith, isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt, unbornShard } from './shard.js';
 
 /** What a bucket is changed to while all its writers are stopped. */
@@ -32,7 +32,7 @@ export function converted(shards: readonly Shard[], change: Change, nowMs: numbe
     case 'shards':
       return change.count > shards.length ? spread(shards, change.count) : folded(shards, change.count, nowMs);
     case 'stamp': {
-      const count = servable(shards.length, change.set, nowMs);
+      const count = servable(shards.length, change.set.specs);
       const { shards: fewer, bookings } = count < shards.length ? folded(shards, count, nowMs) : { shards, bookings: [] };
       return stamped(fewer, bookings, change.set, nowMs);
     }
@@ -44,10 +44,7 @@ export const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): 
   found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
 
 /** As many of the shards as the limits can be served by. */
-function servable(count: number, { specs }: LimitSet, nowMs: number): number {
-  const limits = specs.map((spec) => fullLimit(spec, nowMs));
-  return mayHaveShards(count, { limits }, {}) ? count : servable(count / 2, { specs, limits: [], version: '' }, nowMs);
-}
+const servable = (count: number, limits: readonly LimitSpec[]): number => (mayHaveShards(count, { limits }, {}) ? count : servable(count / 2, limits));
 
 /** Shard i + n begins where shard i is: in 2n-fold units both together have what the one had. */
 function spread(shards: readonly Shard[], count: number): Conversion {

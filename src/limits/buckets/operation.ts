@@ -20,6 +20,11 @@ export interface Taken {
 
 export type PartResult = Taken | Settlement;
 
+export const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
+
+/** What all takes among the results hold. */
+export const heldBy = (results: readonly PartResult[]): Holding[] => results.filter(isTaken).flatMap(({ holdings }) => holdings);
+
 /** A write that goes with an operation, both or neither: made anew for wherever the parts are placed. */
 export interface Rider {
   readonly name: string;
@@ -48,5 +53,16 @@ export type Outcome =
   | { readonly kind: 'stale'; readonly part: number; readonly shard: Shard }
   /** What goes with it is not as its condition expects: as it is there. */
   | { readonly kind: 'rider'; readonly old: unknown };
+
+/** Those on the same bucket together, in order of arrival. */
+export function byBucket<T extends { readonly bucket: BucketId }>(targets: readonly T[]): [T, ...T[]][] {
+  const groups = new Map<string, [T, ...T[]]>();
+  for (const target of targets) {
+    const group = groups.get(bucketName(target.bucket));
+    if (group) group.push(target);
+    else groups.set(bucketName(target.bucket), [target]);
+  }
+  return [...groups.values()];
+}
 
 export const bucketName = ({ namespace, entityId, resource, isOwn }: BucketId): string => `${namespace}/${entityId}#${resource}${isOwn ? '#own' : ''}`;

@@ -70,10 +70,20 @@ export interface SplitPart extends Charge {
   readonly index: number;
 }
 
+/** A change of a shard in the making. */
+interface Entered {
+  readonly limits: Map<string, LimitChange>;
+  events: number;
+  /** Whether all who take let the item expire. */
+  mayExpire: boolean;
+  /** Whether somebody leaves the expiry as it is. */
+  isAsItIs: boolean;
+}
+
 /** Plans the writes of one group on one bucket: what is taken by one is not there for the next. */
 export class Plan {
   private readonly rooms: bigint[][];
-  private readonly changes = new Map<number, { limits: Map<string, LimitChange>; events: number; mayExpire: (boolean | undefined)[] }>();
+  private readonly changes = new Map<number, Entered>();
 
   constructor(
     private readonly shards: readonly ShardAt[],
@@ -141,9 +151,8 @@ export class Plan {
         const { milli, units } = charges[limit.name] ?? { milli: 0n, units: 0n };
         const rooms = this.rooms[at] as bigint[];
         rooms[i] = (rooms[i] as bigint) - units;
-        const held = limit.isConcurrency && milli > 0n ? { [slot.lease]: slot.untilMs } : {};
-        const isJudged = limit.name in charges;
-        addChange(entered, identityOf(limit), { take: units, judged: isJudged, consumedMilli: milli, taken: held });
+        const held = limit.isConcurrency && milli > 0n ? { taken: { [slot.lease]: slot.untilMs } } : {};
+        addChange(entered, identityOf(limit), { take: units, judged: limit.name in charges, consumedMilli: milli, ...held });
       }
     }
   }
@@ -173,17 +182,17 @@ export class Plan {
     const { windowEndMs } = asOf(limit, this.nowMs);
     if (isReturn && out.windowEndMs !== undefined && windowEndMs !== out.windowEndMs) return undefined;
     if (limit.isConcurrency) return this.settleSlot(limit, move, targets[0] as number) ? {} : undefined;
-    const perMilli = unitsOf(limit, 1n, shardCount);
     const units = convertedUnits(out, move.shards, shardCount, limit);
     const parts = targets.map((index, nth) => ({ index, units, milli: nth === 0 ? out.milli : 0n }));
     // A debt on one shard would leave the others granting: what does not fit there is charged to all of them.
-    const isSplit = units > 0n && !targets.every((index) => this.hasRoom(index, limit, units));
-    const split = isSplit ? this.levelled(limit, out.milli, perMilli) : parts;
+    const isSplit = units > 0n && shardCount > 1 && targets.some((index) => units > (this.roomOf(index, limit) ?? units));
+    const split = isSplit ? this.levelled(limit, out.milli, unitsOf(limit, 1n, shardCount)) : parts;
     for (const part of split) {
       const consumedMilli = move.isTopUp ? 0n : part.milli;
       const change = part.units < 0n ? { giveBack: -part.units } : { charge: part.units };
       addChange(this.changeOf(part.index, 0, undefined), identityOf(limit), { ...change, consumedMilli });
-      this.useRoom(part.index, limit, part.units);
+      const there = this.roomAt(part.index, limit);
+      if (there) there.rooms[there.i] = (there.rooms[there.i] as bigint) - part.units;
     }
     return {
       ...(windowEndMs === undefined ? {} : { windowEndMs }),
@@ -196,24 +205,16 @@ export class Plan {
     return levelCharge(rooms, milli, perMilli).flatMap((charge, at) => (charge.units > 0n ? [{ index: (this.shards[at] as ShardAt).index, ...charge }] : []));
   }
 
-  /** Undefined for a limit that is only kept: nobody takes from it. */
   private roomOf(index: number, limit: LimitState): bigint | undefined {
-    const [{ shard }] = this.shards as [ShardAt];
-    const i = shard.limits.findIndex((each) => identityOf(each) === identityOf(limit));
-    return this.rooms[this.shards.findIndex((each) => each.index === index)]?.[i];
+    const there = this.roomAt(index, limit);
+    return there?.rooms[there.i];
   }
 
-  /** Of an unsharded bucket the one shard has to bear everything. */
-  private hasRoom(index: number, limit: LimitState, units: bigint): boolean {
-    const there = this.roomOf(index, limit);
-    return (this.shards[0] as ShardAt).shard.shardCount === 1 || there === undefined || units <= there;
-  }
-
-  private useRoom(index: number, limit: LimitState, units: bigint): void {
-    const [{ shard }] = this.shards as [ShardAt];
-    const i = shard.limits.findIndex((each) => identityOf(each) === identityOf(limit));
-    const rooms = this.rooms[this.shards.findIndex((each) => each.index === index)];
-    if (rooms?.[i] !== undefined) rooms[i] -= units;
+  /** Where the room of a limit on a shard is kept; undefined for a limit that is only kept itself: nobody takes from it. */
+  private roomAt(index: number, limit: LimitState): { readonly rooms: bigint[]; readonly i: number } | undefined {
+    const at = this.shards.findIndex((each) => each.index === index);
+    const i = this.shards[at]?.shard.limits.findIndex((each) => identityOf(each) === identityOf(limit)) ?? -1;
+    return i < 0 ? undefined : { rooms: this.rooms[at] as bigint[], i };
   }
 
   private settleSlot(limit: LimitState, { slot }: HoldingMove, index: number): boolean {
@@ -226,9 +227,9 @@ export class Plan {
 
   /** One change for each shard that is written. */
   result(): { readonly index: number; readonly change: ShardChange }[] {
-    return [...this.changes].map(([index, { limits, events, mayExpire }]) => ({
+    return [...this.changes].map(([index, { limits, events, mayExpire, isAsItIs }]) => ({
       index,
-      change: mayExpire.includes(undefined) ? { limits, events } : { limits, events, mayExpire: !mayExpire.includes(false) },
+      change: isAsItIs ? { limits, events } : { limits, events, mayExpire },
     }));
   }
 
@@ -237,8 +238,11 @@ export class Plan {
   }
 
   private changeOf(index: number, events: number, mayExpire: boolean | undefined): Map<string, LimitChange> {
-    const change = this.changes.get(index) ?? { limits: new Map<string, LimitChange>(), events: 0, mayExpire: [] };
-    this.changes.set(index, { ...change, events: change.events + events, mayExpire: [...change.mayExpire, mayExpire] });
+    const change = this.changes.get(index) ?? { limits: new Map<string, LimitChange>(), events: 0, mayExpire: true, isAsItIs: false };
+    change.events += events;
+    change.mayExpire &&= mayExpire !== false;
+    change.isAsItIs ||= mayExpire === undefined;
+    this.changes.set(index, change);
     return change.limits;
   }
 }

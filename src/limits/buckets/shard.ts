@@ -1,6 +1,19 @@
 import { smaller } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
-import { type Amounts, divFloor, fillMs, fullAtMs, fullLimit, type LimitState, retryAfterMs, room, shardBurstMilli, unitsOf } from './bucket.js';
+import { maxUsageNames } from '../usage/usage.js';
+import {
+  type Amounts,
+  divFloor,
+  fillMs,
+  fullAtMs,
+  fullLimit,
+  type LimitSpec,
+  type LimitState,
+  retryAfterMs,
+  room,
+  shardBurstMilli,
+  unitsOf,
+} from './bucket.js';
 
 /** One shard of a bucket, as the store last showed it. An unsharded bucket is its only shard. */
 export interface Shard {
@@ -51,8 +64,6 @@ export const unbornShard = ({ specs, version, levels = [] }: LimitSet, nowMs: nu
 });
 
 export const maxShards = 32;
-/** The most limits that a usage item has a figure for; the rest is counted together. */
-export const maxUsageNames = 32;
 /** Past this, milliseconds are no whole numbers any more. */
 const aeonMs = 2 ** 52;
 
@@ -153,7 +164,7 @@ export function levelCharge(rooms: readonly bigint[], milli: bigint, perMilli: b
 }
 
 /** Whether so many shards would serve: whole shares of at least a token, and none smaller than what is asked for at once. */
-export const mayHaveShards = (count: number, { limits }: Pick<Shard, 'limits'>, largestAsked: Amounts): boolean =>
+export const mayHaveShards = (count: number, { limits }: { readonly limits: readonly LimitSpec[] }, largestAsked: Amounts): boolean =>
   count === 1 ||
   (count <= maxShards &&
     limits.every(

@@ -1,12 +1,10 @@
 import { randomToken } from '../../lib/id.js';
 import type { BucketId } from '../limiter-keys.js';
+import { maxUsageNames, otherLimits } from './usage.js';
 
 export type RefusalKind = 'refused' | 'wouldRefuse';
 
 export const maxTallies = 10_000;
-/** Limits with a count of their own per tally; the others are counted together. */
-export const maxNames = 32;
-const otherName = 'other';
 
 /** The refusals of one bucket in one hour, as far as this process has seen them. The stored item has its id. */
 export interface Tally {
@@ -79,7 +77,7 @@ export class RefusalCounts {
 }
 
 function count(tally: Tally, kind: RefusalKind, limit: string): void {
-  const name = hasName(tally, limit) || namesOf(tally) < maxNames ? limit : otherName;
+  const name = hasName(tally, limit) || namesOf(tally) < maxUsageNames ? limit : otherLimits;
   tally[kind][name] = (tally[kind][name] ?? 0) + 1;
 }
 
@@ -87,5 +85,5 @@ const hasName = ({ refused, wouldRefuse }: Tally, limit: string): boolean => lim
 
 function namesOf({ refused, wouldRefuse }: Tally): number {
   const names = new Set([...Object.keys(refused), ...Object.keys(wouldRefuse)]);
-  return names.size - (names.has(otherName) ? 1 : 0);
+  return names.size - (names.has(otherLimits) ? 1 : 0);
 }

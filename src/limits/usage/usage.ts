@@ -2,6 +2,9 @@ import type { Amounts } from '../buckets/bucket.js';
 import { tokensOf } from '../limit.js';
 
 export const hourMs = 3_600_000;
+/** The most limits that a usage item has a figure for; the rest is counted together. */
+export const maxUsageNames = 32;
+export const otherLimits = 'other';
 export const usageWindows = ['HOURLY', 'DAILY', 'MONTHLY'] as const;
 export type UsageWindow = (typeof usageWindows)[number];
 
