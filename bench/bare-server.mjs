@@ -14,17 +14,30 @@ const models = Array.from({ length: 100 }, (_, i) => ({
   tier: 'standard',
   family: 'bench',
   description: `Model ${i} of the benchmarks`,
-  price: { inputUsdMicrosPer1M: 800_000 + i, outputUsdMicrosPer1M: 4_000_000 + i, source: 'CONFIG_DEFAULT', fetchedAt: null },
+  price: {
+    inputUsdMicrosPer1M: 800_000 + i,
+    outputUsdMicrosPer1M: 4_000_000 + i,
+    source: 'CONFIG_DEFAULT',
+    fetchedAt: null,
+  },
 }));
 const resolvers = { Query: { me: () => ({ kind: 'APP_CLIENT' }), models: () => models } };
 
 const servers = {
   async apollo() {
-    const [{ ApolloServer }, { startStandaloneServer }] = await Promise.all([import('@apollo/server'), import('@apollo/server/standalone')]);
-    await startStandaloneServer(new ApolloServer({ typeDefs, resolvers }), { listen: { port: Number(port), host: '127.0.0.1' } });
+    const [{ ApolloServer }, { startStandaloneServer }] = await Promise.all([
+      import('@apollo/server'),
+      import('@apollo/server/standalone'),
+    ]);
+    await startStandaloneServer(new ApolloServer({ typeDefs, resolvers }), {
+      listen: { port: Number(port), host: '127.0.0.1' },
+    });
   },
   async yoga() {
-    const [{ createSchema, createYoga }, { createServer }] = await Promise.all([import('graphql-yoga'), import('node:http')]);
+    const [{ createSchema, createYoga }, { createServer }] = await Promise.all([
+      import('graphql-yoga'),
+      import('node:http'),
+    ]);
     const yoga = createYoga({ schema: createSchema({ typeDefs, resolvers }), graphiql: false, logging: false });
     createServer(yoga).listen(Number(port), '127.0.0.1');
   },

@@ -51,7 +51,10 @@ const rates = [
   { rate: 1000, orgs: 300 },
   { rate: 10_000, orgs: 1000 },
   { rate: 100_000, orgs: 3000 },
-].map((load) => ({ ...load, gateways: Math.max(2, Math.ceil((load.rate * number('cpu-ms')) / 1000 / number('utilisation'))) }));
+].map((load) => ({
+  ...load,
+  gateways: Math.max(2, Math.ceil((load.rate * number('cpu-ms')) / 1000 / number('utilisation'))),
+}));
 
 /** An org that expects more costs a second than this is registered with 64 shards instead of 8; it cannot be changed later. */
 const manyCosts = 100;
@@ -125,7 +128,12 @@ class Meter {
 
   /** Units a second while it is steady. */
   unitsOf(side) {
-    return [...this.channels.values()].filter((channel) => channel.side === side).reduce((sum, channel) => sum + channel.sum, 0) / (hourAt - steadyAt);
+    return (
+      [...this.channels.values()]
+        .filter((channel) => channel.side === side)
+        .reduce((sum, channel) => sum + channel.sum, 0) /
+      (hourAt - steadyAt)
+    );
   }
 }
 
@@ -201,7 +209,8 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
   const all = { commits: 0, conflicts: 0 };
   /** Whether what is remembered for a minute has to be read; at the first sight here by how often it is asked for. */
   const isForgotten = (memory, id, nowS, perSecond) => {
-    const until = memory.get(id) ?? (random() < 1 / (1 + perSecond * memorySeconds) ? 0 : nowS + 0.01 + random() * memorySeconds);
+    const until =
+      memory.get(id) ?? (random() < 1 / (1 + perSecond * memorySeconds) ? 0 : nowS + 0.01 + random() * memorySeconds);
     if (until > nowS) memory.set(id, until);
     else memory.set(id, nowS + memorySeconds);
     return until <= nowS;
@@ -214,7 +223,8 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
     const entityId = `e${e}`;
     const name = o * entitiesAnOrg + e;
     const perSecond = (rate * 0.5 * share) / gatewayCount;
-    if (isForgotten(pathsKnown, name * gatewayCount + g, second, perSecond * ofEntities.shares[e])) entityReads(entityPartition(namespace, entityId), 3);
+    if (isForgotten(pathsKnown, name * gatewayCount + g, second, perSecond * ofEntities.shares[e]))
+      entityReads(entityPartition(namespace, entityId), 3);
     if (isForgotten(orgsKnown, o * gatewayCount + g, second, perSecond)) {
       limitReads(`${namespace}/SYSTEM#`, 1);
       limitReads(resourceIndexKey(namespace, resource), 1);
@@ -292,7 +302,8 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
         // Nobody remembers settings past a revocation: the org and its app are read again, by each gateway. In the same second the
         // limiter of the largest org is purged, and its namespace read again.
         if (isFirst(settingsRead, (o * gatewayCount + g) * 8)) settingReads(configKey({ orgId: orgs[o].orgId }).PK, 1);
-        if (isFirst(settingsRead, (o * gatewayCount + g) * 8 + 1 + a)) settingReads(configKey({ orgId: orgs[o].orgId }).PK, 1);
+        if (isFirst(settingsRead, (o * gatewayCount + g) * 8 + 1 + a))
+          settingReads(configKey({ orgId: orgs[o].orgId }).PK, 1);
         if (u < 0.5 && o === 0 && isFirst(registryRead, g)) registryReads('_/SYSTEM#', 1);
       }
       if (u < 0.5) acquire(o, g, nowMs, second);
@@ -308,7 +319,17 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
     meter.tick();
   }
   const devices = orgs.reduce((sum, { ofDevices }) => sum + ofDevices.shares.length, 0);
-  return { ...load, lasts, meter, hot, all, devices, tenants: orgs, ofEntities, shardsOfHottest: shardCounts.get(0) ?? 1 };
+  return {
+    ...load,
+    lasts,
+    meter,
+    hot,
+    all,
+    devices,
+    tenants: orgs,
+    ofEntities,
+    shardsOfHottest: shardCounts.get(0) ?? 1,
+  };
 }
 
 // --- what it comes to ----------------------------------------------------------------------------------------------------
@@ -318,14 +339,21 @@ const exceeding = ({ meter }) => [...meter.channels.values()].filter(({ side, wo
 
 /** How many of the buckets are used within an hour. */
 const bucketsAnHour = ({ rate, tenants, ofEntities }) =>
-  tenants.reduce((sum, { share }) => sum + ofEntities.shares.reduce((of, entity) => of + 1 - Math.exp(-rate * 0.5 * share * entity * 3600), 0), 0);
+  tenants.reduce(
+    (sum, { share }) =>
+      sum + ofEntities.shares.reduce((of, entity) => of + 1 - Math.exp(-rate * 0.5 * share * entity * 3600), 0),
+    0,
+  );
 
 const itemBytes = { request: 420, reading: 480, marker: 260, usage: 350, overhead: 100 };
 
 function bill(result) {
   const { rate, meter, tenants, gateways } = result;
   const hourly = bucketsAnHour(result);
-  const shardItems = tenants.reduce((sum, { shardCount }) => sum + appsAnOrg * labels.length * Math.min(shardCount, gateways), 0);
+  const shardItems = tenants.reduce(
+    (sum, { shardCount }) => sum + appsAnOrg * labels.length * Math.min(shardCount, gateways),
+    0,
+  );
   const scopes = tenants.length * (appsAnOrg + 1) * labels.length;
   // Beside what was replayed: the closing of hours, and the worker's rounds, once a minute over every shard item and total, for
   // which it asks 16 slices of 4 keys about 4 days.
@@ -339,7 +367,11 @@ function bill(result) {
     daily(hourly / 3600, 90, itemBytes.usage);
   const monthly = (units, name) => (units * monthSeconds * number(name)) / 1e6;
   const gb = bytes / 1e9;
-  const usd = { writes: monthly(writes, 'write-usd'), reads: monthly(reads, 'read-usd'), storage: gb * number('storage-usd') };
+  const usd = {
+    writes: monthly(writes, 'write-usd'),
+    reads: monthly(reads, 'read-usd'),
+    storage: gb * number('storage-usd'),
+  };
   return { writes, reads, gb, usd, total: usd.writes + usd.reads + usd.storage };
 }
 
@@ -348,7 +380,19 @@ const short = (value) => (value >= 1000 ? whole(value) : String(Number(value.toP
 
 const billTable = (results) =>
   table(
-    ['requests/s', 'gateways', 'orgs', 'devices', 'write units/s', 'read units/s', 'writes $', 'reads $', 'stored GB', 'storage $', '$ a month'],
+    [
+      'requests/s',
+      'gateways',
+      'orgs',
+      'devices',
+      'write units/s',
+      'read units/s',
+      'writes $',
+      'reads $',
+      'stored GB',
+      'storage $',
+      '$ a month',
+    ],
     results.map((result) => {
       const { writes, reads, gb, usd, total } = bill(result);
       return [
@@ -400,7 +444,16 @@ const groupOf = (perSecond) => {
 
 const groupTable = (results) =>
   table(
-    ['hottest key', 'requests/s', 'arrivals/s', 'of one gateway', 'a write, by formula', 'a write, replayed', 'shards', 'meet another gateway'],
+    [
+      'hottest key',
+      'requests/s',
+      'arrivals/s',
+      'of one gateway',
+      'a write, by formula',
+      'a write, replayed',
+      'shards',
+      'meet another gateway',
+    ],
     results.flatMap(({ rate, lasts, gateways, hot, tenants: [first], shardsOfHottest }) =>
       ['bucket', 'cost'].map((name) => {
         const { arrivals, writes, conflicts } = hot[name];
@@ -421,10 +474,22 @@ const groupTable = (results) =>
 
 const floodTable = () =>
   table(
-    ['arrivals/s at one gateway on one key', 'arrivals a write', 'writes/s', 'write units an acquire', 'write units a cost'],
+    [
+      'arrivals/s at one gateway on one key',
+      'arrivals a write',
+      'writes/s',
+      'write units an acquire',
+      'write units a cost',
+    ],
     [10, 100, 200, 1000, 5000].map((perSecond) => {
       const group = groupOf(perSecond);
-      return [whole(perSecond), group.toFixed(2), whole(perSecond / group), (1 / group).toFixed(2), (2 + 2 / Math.min(group, 99)).toFixed(2)];
+      return [
+        whole(perSecond),
+        group.toFixed(2),
+        whole(perSecond / group),
+        (1 / group).toFixed(2),
+        (2 + 2 / Math.min(group, 99)).toFixed(2),
+      ];
     }),
   );
 
@@ -433,14 +498,21 @@ const floodTable = () =>
 const readings = 'readings: `{org}/{MAC}`';
 const wrong = [];
 const results = rates.map((load) => simulate(load));
-for (const result of results) for (const { kind } of exceeding(result)) wrong.push(`${result.rate}/s: ${kind} does not hold`);
+for (const result of results)
+  for (const { kind } of exceeding(result)) wrong.push(`${result.rate}/s: ${kind} does not hold`);
 const largest = rates.at(-1);
-const careless = simulate(largest, { shards: fewShards, mostCallsADevice: Number.POSITIVE_INFINITY, lasts: steadyAt + 1 });
+const careless = simulate(largest, {
+  shards: fewShards,
+  mostCallsADevice: Number.POSITIVE_INFINITY,
+  lasts: steadyAt + 1,
+});
 const conflictsOf = ({ hot: { cost } }) => cost.conflicts / cost.writes;
 const hottestOf = (result, kind) => result.meter.channels.get(`${kind} write`).steady.units;
 if (hottestOf(careless, readings) <= mostWrites) wrong.push('a device without a bound holds, other than is said');
-if (conflictsOf(results.at(-1)) > 0.15) wrong.push('with 64 shards more than 15 % of the commits of the hottest scope meet another');
-if (conflictsOf(careless) < 0.3) wrong.push('with 8 shards less than 30 % of the commits of the hottest scope meet another');
+if (conflictsOf(results.at(-1)) > 0.15)
+  wrong.push('with 64 shards more than 15 % of the commits of the hottest scope meet another');
+if (conflictsOf(careless) < 0.3)
+  wrong.push('with 8 shards less than 30 % of the commits of the hottest scope meet another');
 
 const text = [
   '### The bill',
@@ -469,7 +541,9 @@ const text = [
 ].join('\n\n');
 console.log(`${text}\n`);
 
-const isOther = writeBetween(new URL('../docs/capacity.md', import.meta.url), 'capacity', text, { isDry: !options.write });
+const isOther = writeBetween(new URL('../docs/capacity.md', import.meta.url), 'capacity', text, {
+  isDry: !options.write,
+});
 if (isOther && !options.write) wrong.push('the tables in docs/capacity.md are not these: run it with --write');
 for (const fault of wrong) console.log(`claim: ${fault}`);
 console.log(wrong.length === 0 ? 'every claim of docs/capacity.md holds' : `${wrong.length} claims do not hold`);

@@ -23,8 +23,19 @@ export async function devices(stage, { seconds }) {
     stage,
     [
       { operation: 'two puts in a transaction', by: 'raw SDK', isByHand: true, send: raw.send },
-      { operation: 'ingest, 1 a call, by the reading', by: 'Tollgate', send: () => gateway.ingest(1), warmUpSeconds: 3 },
-      { operation: `ingest, ${many} a call, by the reading`, by: 'Tollgate', units: many, mostInFlight: barLevel, send: () => gateway.ingest(many) },
+      {
+        operation: 'ingest, 1 a call, by the reading',
+        by: 'Tollgate',
+        send: () => gateway.ingest(1),
+        warmUpSeconds: 3,
+      },
+      {
+        operation: `ingest, ${many} a call, by the reading`,
+        by: 'Tollgate',
+        units: many,
+        mostInFlight: barLevel,
+        send: () => gateway.ingest(many),
+      },
     ],
     { seconds },
   );
@@ -70,7 +81,8 @@ const newSensors = () => ({
 });
 
 const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
-const registerDevice = 'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { device { confirmationId } } }';
+const registerDevice =
+  'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { device { confirmationId } } }';
 const ingestReadings = `mutation Ingest($input: IngestInput!) {
   ingest(input: $input) { settledBatchIds verdicts { index batchId kind error { code message } } }
 }`;
@@ -93,7 +105,13 @@ async function fleet(stage) {
   const macs = Array.from({ length: deviceCount }, (_, i) => macOf(i));
   const confirmationIds = [];
   for (const hardwareId of macs) {
-    const input = { hardwareId, bootId, firmwareVersion: '1.4.2', friendlyName: 'Bench', capabilities: { sensors: ['bme280', 'ds18b20'], features: [] } };
+    const input = {
+      hardwareId,
+      bootId,
+      firmwareVersion: '1.4.2',
+      friendlyName: 'Bench',
+      capabilities: { sensors: ['bme280', 'ds18b20'], features: [] },
+    };
     confirmationIds.push((await client.ask(headers, registerDevice, { input })).registerDevice.device.confirmationId);
   }
   const acknowledged = new Map(macs.map((mac) => [mac, 0]));
@@ -118,7 +136,10 @@ async function fleet(stage) {
         new QueryCommand({
           TableName: stage.tableName('device_readings'),
           KeyConditionExpression: 'hardware_id = :device',
-          ExpressionAttributeValues: { ':device': readingsKey({ orgId, hardwareId: read, generation: generationOf(confirmationIds[0]) }).hardware_id },
+          ExpressionAttributeValues: {
+            ':device': readingsKey({ orgId, hardwareId: read, generation: generationOf(confirmationIds[0]) })
+              .hardware_id,
+          },
           ScanIndexForward: false,
           Limit: page,
         }),
@@ -141,13 +162,15 @@ async function fleet(stage) {
         const hardwareId = macs[i];
         const ids = [];
         for (let after = null, more = true; more; ) {
-          const { nodes, pageInfo } = (await client.ask(asAdmin, readingsOf, { orgId, hardwareId, after })).org.device.readings;
+          const { nodes, pageInfo } = (await client.ask(asAdmin, readingsOf, { orgId, hardwareId, after })).org.device
+            .readings;
           ids.push(...nodes.map(({ batchId }) => batchId));
           after = pageInfo.endCursor;
           more = pageInfo.hasNextPage;
         }
         const expected = acknowledged.get(hardwareId);
-        if (ids.length !== expected || new Set(ids).size !== expected) wrong.push(`device ${hardwareId}: ${ids.length} there, acknowledged ${expected}`);
+        if (ids.length !== expected || new Set(ids).size !== expected)
+          wrong.push(`device ${hardwareId}: ${ids.length} there, acknowledged ${expected}`);
       }
       return wrong;
     },

@@ -22,7 +22,8 @@ const bars = { 'me { kind }': 1, [`list of ${listed} × 10 fields`]: 2.5 };
 export function graphqlEnvironment() {
   const file = join(tmpdir(), `tollgate-bench-${process.pid}.yaml`);
   const config = parse(readFileSync(new URL('../config.yaml', import.meta.url), 'utf8'));
-  for (let i = Object.keys(config.models).length; i < listed; i++) config.models[`model-${i}`] = { ...config.models.standard, description: `Model ${i}` };
+  for (let i = Object.keys(config.models).length; i < listed; i++)
+    config.models[`model-${i}`] = { ...config.models.standard, description: `Model ${i}` };
   writeFileSync(file, stringify(config));
   process.once('exit', () => rmSync(file, { force: true }));
   return { TOLLGATE_CONFIG: file };
@@ -36,9 +37,15 @@ export async function graphql(stage, { seconds }) {
     for (const [kind, by] of Object.entries(bare)) {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/graphql`;
-      const server = startProcess([fileURLToPath(new URL('bare-server.mjs', import.meta.url)), kind, String(port)], { NODE_ENV: 'production' });
+      const server = startProcess([fileURLToPath(new URL('bare-server.mjs', import.meta.url)), kind, String(port)], {
+        NODE_ENV: 'production',
+      });
       servers.push({ by, server, client: new Client(url) });
-      await ready(server, url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ me { kind } }"}' });
+      await ready(server, url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"query":"{ me { kind } }"}',
+      });
     }
     const rows = [];
     const failures = [];
@@ -50,14 +57,24 @@ export async function graphql(stage, { seconds }) {
       };
       const phases = [
         { operation, by: 'Tollgate', send: asking(stage.client, headers), warmUpSeconds: 2 },
-        ...servers.map(({ by, server, client }) => ({ operation, by, pid: server.child.pid, send: asking(client, {}), warmUpSeconds: 2 })),
+        ...servers.map(({ by, server, client }) => ({
+          operation,
+          by,
+          pid: server.child.pid,
+          send: asking(client, {}),
+          warmUpSeconds: 2,
+        })),
       ];
       const measured = await measure(stage, phases, { seconds });
       rows.push(...measured.rows);
       failures.push(...measured.failures);
     }
     const comparisons = Object.keys(operations).flatMap((operation) =>
-      Object.values(bare).map((by) => ({ operation, to: { by }, ...(by === bare.apollo ? { bar: bars[operation] } : {}) })),
+      Object.values(bare).map((by) => ({
+        operation,
+        to: { by },
+        ...(by === bare.apollo ? { bar: bars[operation] } : {}),
+      })),
     );
     return { rows: compare(rows, comparisons), failures, wrong: [] };
   } finally {

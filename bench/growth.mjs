@@ -27,7 +27,13 @@ const roundSeconds = 0.9;
 // The first is longer because it takes a while until the compilers have done their work.
 const warmUpSeconds = [1.5, 0.1];
 const mostARound = 100_000;
-const sizes = [1, 10, 100].map((times) => ({ times, orgs: 10 * times, buckets: 100 * times, devices: 10 * times, history: 1000 * times }));
+const sizes = [1, 10, 100].map((times) => ({
+  times,
+  orgs: 10 * times,
+  buckets: 100 * times,
+  devices: 10 * times,
+  history: 1000 * times,
+}));
 const limitedOrgs = 10;
 const resources = ['a', 'b', 'c', 'd', 'e'];
 const scopeCounts = [100, 300, 1000];
@@ -47,12 +53,16 @@ const mostABatch = 25;
 
 /** Straight into the engine, in the layout that the gateway itself writes. */
 async function putAll({ docs, tableName }, table, items) {
-  const batches = Array.from({ length: Math.ceil(items.length / mostABatch) }, (_, i) => items.slice(i * mostABatch, (i + 1) * mostABatch));
+  const batches = Array.from({ length: Math.ceil(items.length / mostABatch) }, (_, i) =>
+    items.slice(i * mostABatch, (i + 1) * mostABatch),
+  );
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       for (let batch = batches.pop(); batch; batch = batches.pop()) {
         const { UnprocessedItems } = await docs.send(
-          new BatchWriteCommand({ RequestItems: { [tableName(table)]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
+          new BatchWriteCommand({
+            RequestItems: { [tableName(table)]: batch.map((Item) => ({ PutRequest: { Item } })) },
+          }),
         );
         if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not take all items');
       }
@@ -60,14 +70,18 @@ async function putAll({ docs, tableName }, table, items) {
   );
 }
 
-const read = async ({ docs, tableName }, table, Key) => (await docs.send(new GetCommand({ TableName: tableName(table), Key, ConsistentRead: true }))).Item;
+const read = async ({ docs, tableName }, table, Key) =>
+  (await docs.send(new GetCommand({ TableName: tableName(table), Key, ConsistentRead: true }))).Item;
 
 /** The same item under another name, wherever the name stands in it. */
 const renamed = (item, from, to) => JSON.parse(JSON.stringify(item).replaceAll(from, to));
 
 /** Orgs like one that was registered, each with its app. */
 async function cloneOrgs(stage, orgId, count) {
-  const [org, app] = await Promise.all([read(stage, 'config', configKey({ orgId })), read(stage, 'config', configKey({ orgId, appId: 'chat' }))]);
+  const [org, app] = await Promise.all([
+    read(stage, 'config', configKey({ orgId })),
+    read(stage, 'config', configKey({ orgId, appId: 'chat' })),
+  ]);
   const ids = Array.from({ length: count }, () => randomUUID());
   await putAll(
     stage,
@@ -77,9 +91,15 @@ async function cloneOrgs(stage, orgId, count) {
   return ids;
 }
 
-const macOf = (i) => `02:00:00:00:${[i >> 8, i & 255].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join(':')}`;
+const macOf = (i) =>
+  `02:00:00:00:${[i >> 8, i & 255].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join(':')}`;
 const bootId = randomUUID();
-const figures = (requests) => ({ cost_usd_micros: 16_500 * requests, input_tokens: 1500 * requests, output_tokens: 800 * requests, requests });
+const figures = (requests) => ({
+  cost_usd_micros: 16_500 * requests,
+  input_tokens: 1500 * requests,
+  output_tokens: 800 * requests,
+  requests,
+});
 const spendId = (orgId, day = today) => ({ orgId, appId: 'chat', label: 'premium', day });
 
 function storedReading(device, i) {
@@ -92,7 +112,13 @@ function storedReading(device, i) {
     boot_id: bootId,
     firmware_version: '1.4.2',
     friendly_name: 'Bench',
-    sensors: { bme280_temp_c: 21.5, ds18b20_temp_c: 20.25, humidity_pct: 40, pressure_hpa: 1013.25, soil_moisture_pct: 33.3 },
+    sensors: {
+      bme280_temp_c: 21.5,
+      ds18b20_temp_c: 20.25,
+      humidity_pct: 40,
+      pressure_hpa: 1013.25,
+      soil_moisture_pct: 33.3,
+    },
     sensor_status: { bme280: 'ok', ds18b20: 'ok', soil_moisture: 'ok' },
     payload_hash: 'x'.repeat(43),
     expiration_time: inDays(90),
@@ -116,7 +142,12 @@ const storedCost = (orgId) => {
   };
 };
 
-const storedTotal = (orgId, day) => ({ ...totalKey(spendId(orgId, day)), ...figures(100), as_of_ms: Date.now(), expires_at_epoch: inDays(400) });
+const storedTotal = (orgId, day) => ({
+  ...totalKey(spendId(orgId, day)),
+  ...figures(100),
+  as_of_ms: Date.now(),
+  expires_at_epoch: inDays(400),
+});
 const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
 async function fill(stage, { orgs, buckets, devices, history }) {
@@ -126,12 +157,15 @@ async function fill(stage, { orgs, buckets, devices, history }) {
   const [{ orgId }] = tenants;
   const orgIds = [...tenants.map((tenant) => tenant.orgId), ...(await cloneOrgs(stage, orgId, orgs - limitedOrgs))];
   const limits = [{ name: 'requests', capacity: 1e12, refillPeriodSecs: 1 }];
-  for (const tenant of tenants) await client.ask(asAdmin, setLimits, { input: { orgId: tenant.orgId, level: 'SYSTEM', limits } });
+  for (const tenant of tenants)
+    await client.ask(asAdmin, setLimits, { input: { orgId: tenant.orgId, level: 'SYSTEM', limits } });
   const { createApiKey } = await client.ask(asAdmin, createKey, { input: { orgId } });
   const byKey = { 'x-api-key': createApiKey.secret };
   const macs = times(devices, macOf);
   const capabilities = { sensors: ['bme280', 'ds18b20'], features: [] };
-  await client.ask(byKey, registerDevice, { input: { hardwareId: macs[0], bootId, firmwareVersion: '1.4.2', friendlyName: 'Bench', capabilities } });
+  await client.ask(byKey, registerDevice, {
+    input: { hardwareId: macs[0], bootId, firmwareVersion: '1.4.2', friendlyName: 'Bench', capabilities },
+  });
   const device = await read(stage, 'devices', deviceKey({ orgId, hardwareId: macs[0] }));
   await putAll(
     stage,
@@ -171,9 +205,11 @@ async function fill(stage, { orgs, buckets, devices, history }) {
 const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
 const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
 const registerDevice = 'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }';
-const submitCost = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed costUsdMicros } }';
+const submitCost =
+  'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed costUsdMicros } }';
 const submitCosts = 'mutation ($inputs: [SubmitCostInput!]!) { submitCosts(inputs: $inputs) { error { code } } }';
-const acquire = 'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ... on Lease { leaseId statuses { available } } } }';
+const acquire =
+  'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ... on Lease { leaseId statuses { available } } } }';
 const acquireAll = `mutation (${resources.map((r) => `$${r}: AcquireInput!`)}) { ${resources.map((r) => `${r}: acquire(input: $${r}) { __typename }`).join(' ')} }`;
 const ingest = 'mutation Ingest($input: IngestInput!) { ingest(input: $input) { settledBatchIds verdicts { kind } } }';
 const spendOf =
@@ -199,7 +235,11 @@ const must = (isSo, what) => {
 /** Each with what makes all of its keys known first: the price is that of a key used within the last minute. */
 function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
   const { client, asAdmin } = stage;
-  const acquireInput = ({ entityId }, resource) => ({ entityId, resource, consume: [{ limit: 'requests', amount: 1 }] });
+  const acquireInput = ({ entityId }, resource) => ({
+    entityId,
+    resource,
+    consume: [{ limit: 'requests', amount: 1 }],
+  });
   const buckets = entities.flatMap((entity) => resources.map((resource) => ({ entity, resource })));
   const newReading = (hardwareId) => ({
     hardwareId,
@@ -210,7 +250,14 @@ function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
     sensors: { bme280TempC: 21.5, humidityPct: 40 },
     sensorStatus: { bme280: 'OK' },
   });
-  const newCost = (id) => ({ orgId: id, appId: 'chat', requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 });
+  const newCost = (id) => ({
+    orgId: id,
+    appId: 'chat',
+    requestId: randomUUID(),
+    modelLabel: 'premium',
+    inputTokens: 1500,
+    outputTokens: 800,
+  });
   const send = async (readings) => {
     const { settledBatchIds } = (await client.ask(byKey, ingest, { input: { readings } })).ingest;
     must(settledBatchIds.length === readings.length, 'a reading was not stored');
@@ -227,7 +274,10 @@ function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
       }),
       meetings: Math.ceil(orgIds.length / 100),
       send: inTurn(orgIds, async (id) =>
-        must((await client.ask(asAdmin, submitCost, { input: newCost(id) })).submitCost.costUsdMicros === 16_500, 'a wrong receipt'),
+        must(
+          (await client.ask(asAdmin, submitCost, { input: newCost(id) })).submitCost.costUsdMicros === 16_500,
+          'a wrong receipt',
+        ),
       ),
     },
     acquire: {
@@ -253,20 +303,28 @@ function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
       send: inTurn(macs, (mac) => send([newReading(mac)])),
     },
     'spend of an app': {
-      send: inTurn(orgIds, async (id) => must((await client.ask(asAdmin, spendOf, { orgId: id })).org.app.spend.requests > 0, 'no total')),
+      send: inTurn(orgIds, async (id) =>
+        must((await client.ask(asAdmin, spendOf, { orgId: id })).org.app.spend.requests > 0, 'no total'),
+      ),
     },
     'readings, first page': {
-      send: async () => must((await client.ask(asAdmin, readingsOf, { orgId, mac: macs[0] })).org.device.readings.nodes.length === 50, 'not a whole page'),
+      send: async () =>
+        must(
+          (await client.ask(asAdmin, readingsOf, { orgId, mac: macs[0] })).org.device.readings.nodes.length === 50,
+          'not a whole page',
+        ),
     },
     'buckets of an entity': {
       send: inTurn(entities, async (entity) => {
-        const found = (await client.ask(asAdmin, bucketsOf, { orgId: entity.orgId, entityId: entity.entityId })).org.entity.buckets;
+        const found = (await client.ask(asAdmin, bucketsOf, { orgId: entity.orgId, entityId: entity.entityId })).org
+          .entity.buckets;
         must(found.length === resources.length, 'not all buckets');
       }),
     },
     'resourceCapacity (all buckets)': {
       isWhole: true,
-      send: async () => must((await client.ask(asAdmin, capacityOf, { orgId })).org.resourceCapacity.totalCapacity > 0, 'no capacity'),
+      send: async () =>
+        must((await client.ask(asAdmin, capacityOf, { orgId })).org.resourceCapacity.totalCapacity > 0, 'no capacity'),
     },
   };
 }
@@ -281,7 +339,8 @@ async function openSized() {
 async function measureRound({ stage, ops }, name, round, runs, failures) {
   const { send, meet, meetings, isWhole } = ops[name];
   const at = isWhole ? 1 : inFlight;
-  if (meet && round === 0) failures.push(...(await drive({ inFlight, seconds: 60, most: meetings, send: meet })).failures);
+  if (meet && round === 0)
+    failures.push(...(await drive({ inFlight, seconds: 60, most: meetings, send: meet })).failures);
   failures.push(...(await drive({ inFlight: at, seconds: warmUpSeconds[round], most: mostARound, send })).failures);
   const before = await stage.used();
   const run = await drive({ inFlight: at, seconds: roundSeconds, most: mostARound, send });
@@ -305,7 +364,8 @@ async function measureGrowth(failures) {
     // The sizes of one operation one after the other, so that what disturbs the machine for a while disturbs them alike.
     for (const name of names)
       for (const round of warmUpSeconds.keys())
-        for (const place of places) await measureRound(place, name, round, runs.get(`${name} ${place.size.times}`), failures);
+        for (const place of places)
+          await measureRound(place, name, round, runs.get(`${name} ${place.size.times}`), failures);
     return names.map((name) => ({
       name,
       isWhole: places[0].ops[name].isWhole,
@@ -323,7 +383,13 @@ function summed(size, runs, failures) {
   const { count, perSecond, p50, failures: failed } = together(runs);
   failures.push(...failed);
   const each = (key) => runs.reduce((sum, { used }) => sum + used[key], 0) / count;
-  const cost = { gatewayMs: each('gatewayMs'), engineMs: each('engineMs'), calls: each('calls'), read: each('read'), write: each('write') };
+  const cost = {
+    gatewayMs: each('gatewayMs'),
+    engineMs: each('engineMs'),
+    calls: each('calls'),
+    read: each('read'),
+    write: each('write'),
+  };
   return { size, perSecond, p50, ...cost, cpu: cost.gatewayMs + cost.engineMs };
 }
 
@@ -376,7 +442,8 @@ function storedShard(orgId, shard, requests) {
 async function timed({ spend }, scopes) {
   const startedMs = performance.now();
   const round = await spend.sumAll();
-  if (round.scopes !== scopes || round.failed > 0) throw new Error(`a round summed ${JSON.stringify(round)}, not ${scopes}`);
+  if (round.scopes !== scopes || round.failed > 0)
+    throw new Error(`a round summed ${JSON.stringify(round)}, not ${scopes}`);
   return performance.now() - startedMs;
 }
 
@@ -395,7 +462,18 @@ async function newWorker({ store, tableName }) {
 
 // --- telling -------------------------------------------------------------------------------------------------------------
 
-const growthHead = ['operation', 'size', 'req/s', 'p50 ms', 'gateway CPU ms', 'engine CPU ms', 'store calls', 'read units', 'write units', 'CPU vs 1x'];
+const growthHead = [
+  'operation',
+  'size',
+  'req/s',
+  'p50 ms',
+  'gateway CPU ms',
+  'engine CPU ms',
+  'store calls',
+  'read units',
+  'write units',
+  'CPU vs 1x',
+];
 const growthRows = (results) =>
   results.flatMap(({ name, sizes: measured }) =>
     measured.map((at, i) => [
@@ -411,7 +489,14 @@ const growthRows = (results) =>
       (at.cpu / measured[0].cpu).toFixed(2),
     ]),
   );
-const roundHead = ['scopes', 'shard items', 'round, all changed (s)', 'ms a scope', 'round, nothing changed (s)', `bar: 1,000 in under ${barSeconds} s`];
+const roundHead = [
+  'scopes',
+  'shard items',
+  'round, all changed (s)',
+  'ms a scope',
+  'round, nothing changed (s)',
+  `bar: 1,000 in under ${barSeconds} s`,
+];
 const roundRows = (results) =>
   results.map(({ scopes, changedMs, idleMs }) => [
     String(scopes),
@@ -427,11 +512,18 @@ const isFast = ({ changedMs }) => changedMs < barSeconds * 1000;
 function draw(results) {
   const [width, height, left, right, top, bottom] = [860, 430, 64, 230, 56, 62];
   const colours = ['#1f6fb2', '#c8541a', '#2f8f4e', '#8a4fb5', '#b3333d', '#7a6a12'];
-  const lines = results.map(({ name, sizes: at }, i) => ({ name, colour: colours[i % colours.length], values: at.map(({ cpu }) => cpu / at[0].cpu) }));
+  const lines = results.map(({ name, sizes: at }, i) => ({
+    name,
+    colour: colours[i % colours.length],
+    values: at.map(({ cpu }) => cpu / at[0].cpu),
+  }));
   const most = Math.max(2, Math.ceil(2 * Math.max(...lines.flatMap(({ values }) => values)) + 0.01) / 2);
   const x = (i) => left + (i * (width - left - right)) / (sizes.length - 1);
   const y = (value) => height - bottom - (value * (height - top - bottom)) / most;
-  const label = ({ times: size, orgs, buckets }) => [`${size}x`, `${orgs.toLocaleString('en')} orgs, ${buckets.toLocaleString('en')} buckets`];
+  const label = ({ times: size, orgs, buckets }) => [
+    `${size}x`,
+    `${orgs.toLocaleString('en')} orgs, ${buckets.toLocaleString('en')} buckets`,
+  ];
   // Names stand beside the ends of their lines, pushed apart where they would overlap.
   const ends = lines.map((line) => ({ ...line, at: y(line.values.at(-1)) })).sort((a, b) => a.at - b.at);
   for (const [i, end] of ends.entries()) if (i > 0) end.at = Math.max(end.at, ends[i - 1].at + 19);
@@ -451,12 +543,15 @@ function draw(results) {
     ...sizes.flatMap((size, i) => {
       const anchor = i === 0 ? 'start' : i === sizes.length - 1 ? 'end' : 'middle';
       return label(size).map(
-        (text, row) => `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"${row ? ' fill="#57606a"' : ''}>${text}</text>`,
+        (text, row) =>
+          `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"${row ? ' fill="#57606a"' : ''}>${text}</text>`,
       );
     }),
     ...lines.flatMap(({ colour, values }) => [
       `<polyline fill="none" stroke="${colour}" stroke-width="2.2" points="${values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ')}"/>`,
-      ...values.map((value, i) => `<circle cx="${x(i).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3.2" fill="${colour}"/>`),
+      ...values.map(
+        (value, i) => `<circle cx="${x(i).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3.2" fill="${colour}"/>`,
+      ),
     ]),
     ...ends.map(({ name, colour, values, at }) => {
       const endX = width - right;

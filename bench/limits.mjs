@@ -1,6 +1,12 @@
 // acquire against the same work done by hand, raw conditional updates from one SDK client, and against rate-limiter-flexible.
 import { randomUUID } from 'node:crypto';
-import { BatchWriteItemCommand, DynamoDB, DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  BatchWriteItemCommand,
+  DynamoDB,
+  DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import rateLimiterFlexible from 'rate-limiter-flexible';
 import { drive } from './load.mjs';
 import { compare, measure } from './measure.mjs';
@@ -23,7 +29,9 @@ export async function limits(stage, { seconds }) {
   const gateway = await buckets(stage);
   const [filled] = await Promise.all([gateway.fill(), raw.fill(), library.fill()]);
   if (gateway.acknowledged.size < many)
-    throw new Error(`only ${gateway.acknowledged.size} of ${many} buckets were made within ${mostSecondsToFill} s: ${filled.failures[0] ?? 'too slow'}`);
+    throw new Error(
+      `only ${gateway.acknowledged.size} of ${many} buckets were made within ${mostSecondsToFill} s: ${filled.failures[0] ?? 'too slow'}`,
+    );
   const [one, each] = ['one bucket', '10,000 buckets'];
   const { rows, failures } = await measure(
     stage,
@@ -51,7 +59,11 @@ export async function limits(stage, { seconds }) {
       { operation: `acquire, ${one}`, to: byHand(`conditional update, ${one}`), bar: 3 },
       { operation: `acquire, ${one}`, to: byLibrary(one), bar: 4 },
       { operation: `acquire, ${each}`, to: byHand(`conditional update, ${each}`), bar: 1.5 },
-      { operation: `acquire, ${each}`, to: byHand(`the gateway's own update, ${each}`), title: 'the same update by the raw SDK' },
+      {
+        operation: `acquire, ${each}`,
+        to: byHand(`the gateway's own update, ${each}`),
+        title: 'the same update by the raw SDK',
+      },
       { operation: `acquire, ${each}`, to: byLibrary(each) },
     ]),
     failures: [...filled.failures, ...failures],
@@ -74,7 +86,8 @@ const count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
 const acquireOne = `mutation Acquire($input: AcquireInput!) {
   acquire(input: $input) { __typename ... on Lease { leaseId degraded statuses { available exceeded } } ... on RateLimited { message retryAfterSecs } }
 }`;
-const release = 'mutation Release($leaseId: String!) { releaseLease(leaseId: $leaseId) { replayed statuses { available } } }';
+const release =
+  'mutation Release($leaseId: String!) { releaseLease(leaseId: $leaseId) { replayed statuses { available } } }';
 const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
 const bucketOf = `query ($orgId: UUID!, $entityId: String!, $resource: String!) {
   org(orgId: $orgId) { entity(entityId: $entityId) { bucket(resource: $resource) { shardCount limits { totalConsumed } } } }
@@ -84,20 +97,27 @@ const bucketOf = `query ($orgId: UUID!, $entityId: String!, $resource: String!) 
 async function buckets(stage) {
   const { client, asAdmin } = stage;
   const { orgId, headers } = await newOrg(stage);
-  await client.ask(asAdmin, setLimits, { input: { orgId, level: 'RESOURCE', resource, limits: [{ name: limit, capacity: plenty, refillPeriodSecs: 1 }] } });
+  await client.ask(asAdmin, setLimits, {
+    input: { orgId, level: 'RESOURCE', resource, limits: [{ name: limit, capacity: plenty, refillPeriodSecs: 1 }] },
+  });
   const acknowledged = new Map();
   const acquire = async (entityId) => {
-    const { acquire: lease } = await client.ask(headers, acquireOne, { input: { entityId, resource, consume: [{ limit, amount: 1 }] } });
+    const { acquire: lease } = await client.ask(headers, acquireOne, {
+      input: { entityId, resource, consume: [{ limit, amount: 1 }] },
+    });
     if (lease.__typename !== 'Lease' || lease.degraded) throw new Error(`not granted: ${JSON.stringify(lease)}`);
     count(acknowledged, entityId);
   };
   /** Takes one and gives it back. */
   const borrow = async (entityId) => {
-    const { acquire: lease } = await client.ask(headers, acquireOne, { input: { entityId, resource, consume: [{ limit, amount: 1 }] } });
+    const { acquire: lease } = await client.ask(headers, acquireOne, {
+      input: { entityId, resource, consume: [{ limit, amount: 1 }] },
+    });
     const { releaseLease: released } = await client.ask(headers, release, { leaseId: lease.leaseId });
     if (released.replayed) throw new Error('released before');
   };
-  const bucket = async (entityId) => (await client.ask(asAdmin, bucketOf, { orgId, entityId, resource })).org.entity.bucket;
+  const bucket = async (entityId) =>
+    (await client.ask(asAdmin, bucketOf, { orgId, entityId, resource })).org.entity.bucket;
   return {
     acknowledged,
     acquire,
@@ -157,9 +177,16 @@ function rawUpdates({ store, tableName }) {
           UpdateExpression: 'SET #ttl = :ttl ADD #fa :cost, #tc :cost, #wc :one, #ec :one',
           ConditionExpression: '#cv = :cv AND #shard_count = :one AND #hw = :hw AND #fa >= :from AND #fa <= :most',
           ExpressionAttributeNames: Object.fromEntries(
-            Object.entries({ fa: 'b_requests_fa', tc: 'b_requests_tc', wc: 'wc', ec: 'ec', ttl: 'ttl', cv: 'cv', shard_count: 'shard_count', hw: 'hw' }).map(
-              ([name, attribute]) => [`#${name}`, attribute],
-            ),
+            Object.entries({
+              fa: 'b_requests_fa',
+              tc: 'b_requests_tc',
+              wc: 'wc',
+              ec: 'ec',
+              ttl: 'ttl',
+              cv: 'cv',
+              shard_count: 'shard_count',
+              hw: 'hw',
+            }).map(([name, attribute]) => [`#${name}`, attribute]),
           ),
           ExpressionAttributeValues: {
             ':cost': { N: '1000' },
@@ -190,7 +217,9 @@ function rawUpdates({ store, tableName }) {
 
 /** What the item of a bucket with one limit carries. */
 const ourAttributes = (namespace, name) => ({
-  ...Object.fromEntries(['cp', 'bx', 'ra', 'rp', 'fa', 'tc', 'th'].map((field) => [`b_${limit}_${field}`, { N: '1000' }])),
+  ...Object.fromEntries(
+    ['cp', 'bx', 'ra', 'rp', 'fa', 'tc', 'th'].map((field) => [`b_${limit}_${field}`, { N: '1000' }]),
+  ),
   ...Object.fromEntries(['shard_count', 'ec', 'wc'].map((field) => [field, { N: '1' }])),
   eb: { N: '0' },
   hw: { N: '490000' },
@@ -218,7 +247,12 @@ async function libraryLimiter({ store, tableName }) {
   return {
     take: (name) => limiter.consume(name, 1),
     /** Windows that have begun, as most have in real use. */
-    fill: () => putAll(client, table, [hot, ...names], (name) => ({ key: { S: limiter.getKey(name) }, points: { N: '1' }, expire })),
+    fill: () =>
+      putAll(client, table, [hot, ...names], (name) => ({
+        key: { S: limiter.getKey(name) },
+        points: { N: '1' },
+        expire,
+      })),
     close: () => client.destroy(),
   };
 }

@@ -31,7 +31,13 @@ export function together(runs) {
   const latencies = Float64Array.from(runs.flatMap((run) => run.latencies)).sort();
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
   const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { count: latencies.length, perSecond: latencies.length / seconds, p50: at(0.5), p99: at(0.99), failures: runs.flatMap((run) => run.failures) };
+  return {
+    count: latencies.length,
+    perSecond: latencies.length / seconds,
+    p50: at(0.5),
+    p99: at(0.99),
+    failures: runs.flatMap((run) => run.failures),
+  };
 }
 
 const answerMs = 10_000;

@@ -15,13 +15,24 @@ const rounds = 2;
 export async function measure(stage, phases, { seconds, inFlight = levels }) {
   const failures = [];
   for (const { send, warmUpSeconds = 1, mostInFlight = barLevel } of phases)
-    failures.push(...(await drive({ inFlight: Math.min(barLevel, mostInFlight), seconds: warmUpSeconds, send })).failures);
-  const runs = new Map(phases.map((phase) => [phase, new Map(inFlight.filter((level) => level <= (phase.mostInFlight ?? level)).map((level) => [level, []]))]));
+    failures.push(
+      ...(await drive({ inFlight: Math.min(barLevel, mostInFlight), seconds: warmUpSeconds, send })).failures,
+    );
+  const runs = new Map(
+    phases.map((phase) => [
+      phase,
+      new Map(inFlight.filter((level) => level <= (phase.mostInFlight ?? level)).map((level) => [level, []])),
+    ]),
+  );
   for (let round = 0; round < rounds; round++) {
     for (const level of inFlight) {
       for (const phase of phases.filter((one) => runs.get(one).has(level))) {
         const before = await usedBy(stage, phase);
-        const run = await drive({ inFlight: level, seconds: (level === barLevel ? seconds : seconds / 3) / rounds, send: phase.send });
+        const run = await drive({
+          inFlight: level,
+          seconds: (level === barLevel ? seconds : seconds / 3) / rounds,
+          send: phase.send,
+        });
         runs
           .get(phase)
           .get(level)
@@ -29,7 +40,9 @@ export async function measure(stage, phases, { seconds, inFlight = levels }) {
       }
     }
   }
-  const rows = [...runs].flatMap(([phase, byLevel]) => [...byLevel].sort(([a], [b]) => a - b).map(([level, all]) => rowOf(phase, level, all, failures)));
+  const rows = [...runs].flatMap(([phase, byLevel]) =>
+    [...byLevel].sort(([a], [b]) => a - b).map(([level, all]) => rowOf(phase, level, all, failures)),
+  );
   return { rows, failures };
 }
 
@@ -63,10 +76,15 @@ export function compare(rows, comparisons) {
     row.against = comparisons
       .filter(({ operation, by = 'Tollgate' }) => operation === row.operation && by === row.by)
       .flatMap(({ to, bar, at = barLevel, title = to.by }) => {
-        const other = rows.find(({ operation, by, inFlight }) => operation === (to.operation ?? row.operation) && by === to.by && inFlight === row.inFlight);
+        const other = rows.find(
+          ({ operation, by, inFlight }) =>
+            operation === (to.operation ?? row.operation) && by === to.by && inFlight === row.inFlight,
+        );
         if (!other) return [];
         const ratio = row.perSecond / other.perSecond;
-        return [{ to: title, ratio, ...(bar !== undefined && row.inFlight === at ? { bar, isMet: ratio >= bar } : {}) }];
+        return [
+          { to: title, ratio, ...(bar !== undefined && row.inFlight === at ? { bar, isMet: ratio >= bar } : {}) },
+        ];
       });
   }
   return rows;

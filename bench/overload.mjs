@@ -31,13 +31,21 @@ export async function overload(stage, { seconds: asked }) {
     console.log('no right to a higher priority: the latencies hold waiting of the load itself');
   }
   const { orgId, headers } = await newOrg(stage);
-  const { createApiKey } = await stage.client.ask(stage.asAdmin, 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }', {
-    input: { orgId },
-  });
+  const { createApiKey } = await stage.client.ask(
+    stage.asAdmin,
+    'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }',
+    {
+      input: { orgId },
+    },
+  );
   const device = { 'x-api-key': createApiKey.secret };
-  await stage.client.ask(device, 'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { device { hardwareId } } }', {
-    input: { hardwareId, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } },
-  });
+  await stage.client.ask(
+    device,
+    'mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { device { hardwareId } } }',
+    {
+      input: { hardwareId, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } },
+    },
+  );
   const wire = new Wire(stage.client, headers, device);
   // The compilers need thousands of requests; the peak is the best of what follows.
   await closedLoop(wire, 64, 4);
@@ -60,8 +68,12 @@ export async function overload(stage, { seconds: asked }) {
   const normalMs = Math.max(20, 3 * at(sorted(before.answers.map(({ ms }) => ms)), 0.99));
   const recovered = recoverySeconds(after.answers, normalMs);
   const verdict = (isMet) => (isMet ? 'met' : 'MISSED');
-  console.log(`peak: ${peak.toFixed(0)} operations/s (${peaks.map((rate) => rate.toFixed(0)).join(' at 64, ')} at 256 in flight)`);
-  console.log(`offered: ${(flood.answers.length / (seconds + 2)).toFixed(0)}/s for ${seconds + 2} s, one in ten a list; not even sent: ${flood.unsent}`);
+  console.log(
+    `peak: ${peak.toFixed(0)} operations/s (${peaks.map((rate) => rate.toFixed(0)).join(' at 64, ')} at 256 in flight)`,
+  );
+  console.log(
+    `offered: ${(flood.answers.length / (seconds + 2)).toFixed(0)}/s for ${seconds + 2} s, one in ten a list; not even sent: ${flood.unsent}`,
+  );
   console.log(
     `goodput: ${good.toFixed(0)} operations/s, ${(good / peak).toFixed(2)} of the peak (>= ${bars.goodput}: ${verdict(good / peak >= bars.goodput)})`,
   );
@@ -71,8 +83,12 @@ export async function overload(stage, { seconds: asked }) {
   console.log(
     `served of submissions: ${(100 * shareOf(false)).toFixed(1)} %, of lists: ${(100 * shareOf(true)).toFixed(1)} % (lists first: ${verdict(shareOf(true) < shareOf(false))})`,
   );
-  console.log(`back to normal after ${recovered} s (<= ${bars.recoverySeconds}: ${verdict(recovered <= bars.recoverySeconds)})`);
-  const odd = [...new Set([...before.answers, ...settled, ...after.answers].map(({ code }) => code))].filter((code) => !known.has(code));
+  console.log(
+    `back to normal after ${recovered} s (<= ${bars.recoverySeconds}: ${verdict(recovered <= bars.recoverySeconds)})`,
+  );
+  const odd = [...new Set([...before.answers, ...settled, ...after.answers].map(({ code }) => code))].filter(
+    (code) => !known.has(code),
+  );
   return { rows: [], failures: odd, wrong: [] };
 }
 
@@ -88,7 +104,9 @@ function recoverySeconds(answers, normalMs) {
     bySecond[second] ??= [];
     bySecond[second].push(answer);
   }
-  const lastBad = bySecond.findLastIndex((all) => all?.some(({ isGood }) => !isGood) || at(sorted((all ?? []).map(({ ms }) => ms)), 0.95) > normalMs);
+  const lastBad = bySecond.findLastIndex(
+    (all) => all?.some(({ isGood }) => !isGood) || at(sorted((all ?? []).map(({ ms }) => ms)), 0.95) > normalMs,
+  );
   return lastBad + 1;
 }
 
@@ -143,7 +161,13 @@ class Wire {
 
   submit() {
     const kind = Math.floor(Math.random() * 3);
-    if (kind === 0) return this.send(this.app, 'submitCost', { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 });
+    if (kind === 0)
+      return this.send(this.app, 'submitCost', {
+        requestId: randomUUID(),
+        modelLabel: 'premium',
+        inputTokens: 1500,
+        outputTokens: 800,
+      });
     if (kind === 1)
       return this.send(this.app, 'acquire', {
         entityId: `user-${Math.floor(Math.random() * entities)}`,

@@ -20,14 +20,27 @@ export async function processes(stage, { seconds }) {
       gateways.push({ by, stage: await openStage({ ...options, env: { ...graphqlEnvironment(), ...env } }) });
     for (const gateway of gateways) gateway.headers = (await newOrg(gateway.stage)).headers;
     const asked = {
-      ...Object.fromEntries(Object.entries(operations).map(([name, query]) => [name, ({ stage: { client }, headers }) => client.ask(headers, query)])),
+      ...Object.fromEntries(
+        Object.entries(operations).map(([name, query]) => [
+          name,
+          ({ stage: { client }, headers }) => client.ask(headers, query),
+        ]),
+      ),
       'submitCost, one org': ({ stage: { client }, headers }) =>
-        client.ask(headers, submitCost, { input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 } }),
+        client.ask(headers, submitCost, {
+          input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 },
+        }),
     };
     const rows = [];
     const failures = [];
     for (const [operation, send] of Object.entries(asked)) {
-      const phases = gateways.map((gateway) => ({ operation, by: gateway.by, pid: gateway.stage.pid, send: () => send(gateway), warmUpSeconds: 2 }));
+      const phases = gateways.map((gateway) => ({
+        operation,
+        by: gateway.by,
+        pid: gateway.stage.pid,
+        send: () => send(gateway),
+        warmUpSeconds: 2,
+      }));
       const measured = await measure(stage, phases, { seconds, inFlight: [inFlight] });
       rows.push(...measured.rows);
       failures.push(...measured.failures);

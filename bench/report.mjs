@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const digits = (number) => (number === undefined || Number.isNaN(number) ? '' : number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0));
+const digits = (number) =>
+  number === undefined || Number.isNaN(number) ? '' : number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0);
 
 const columns = [
   ['operation', ({ operation }) => operation],
@@ -16,14 +17,17 @@ const columns = [
   ['write units', ({ writeUnits }) => digits(writeUnits)],
   ['compared', ({ against }) => (against ?? []).map(comparison).join('; ')],
 ];
-const comparison = ({ to, ratio, bar, isMet }) => `${ratio.toFixed(2)} × ${to}${bar === undefined ? '' : ` (bar ${bar}: ${isMet ? 'met' : 'MISSED'})`}`;
+const comparison = ({ to, ratio, bar, isMet }) =>
+  `${ratio.toFixed(2)} × ${to}${bar === undefined ? '' : ` (bar ${bar}: ${isMet ? 'met' : 'MISSED'})`}`;
 
 const isText = new Set(['operation', 'by', 'compared']);
 
 /** The rows as a table; the name of an operation stands once. */
 export function tableOf(rows) {
   const isSame = (row, other) => row.operation === other?.operation && row.by === other?.by;
-  const cells = rows.map((row, i) => columns.map(([title, show]) => (title === 'operation' && isSame(row, rows[i - 1]) ? '' : show(row))));
+  const cells = rows.map((row, i) =>
+    columns.map(([title, show]) => (title === 'operation' && isSame(row, rows[i - 1]) ? '' : show(row))),
+  );
   return table(
     columns.map(([title]) => title),
     cells,
@@ -34,7 +38,8 @@ export function tableOf(rows) {
 /** Reads well in a terminal and is Markdown. Numbers but for the first column, unless said otherwise. */
 export function table(head, rows, isLeft = head.map((_, i) => i === 0)) {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  const line = (cells) => `| ${cells.map((cell, i) => (isLeft[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
+  const line = (cells) =>
+    `| ${cells.map((cell, i) => (isLeft[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
   const rule = `|${widths.map((width, i) => (isLeft[i] ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');
 }

@@ -17,7 +17,10 @@ const parts = {
   devices: async () => ({ measure: (await import('./devices.mjs')).devices }),
   transport: async () => ({ measure: (await import('./transport.mjs')).transport }),
   processes: async () => {
-    const [{ processes }, { graphqlEnvironment }] = await Promise.all([import('./processes.mjs'), import('./graphql.mjs')]);
+    const [{ processes }, { graphqlEnvironment }] = await Promise.all([
+      import('./processes.mjs'),
+      import('./graphql.mjs'),
+    ]);
     return { measure: processes, env: graphqlEnvironment() };
   },
 };
@@ -80,7 +83,11 @@ if (rows.length > 0) {
   );
   const table = tableOf(rows);
   console.log(`\n${table}\n\n${notes.join('\n')}`);
-  writeFileSync(results, `${JSON.stringify({ at: new Date().toISOString(), machine, seconds, rows, notes }, null, 2)}\n`);
-  if (positionals.length === 0) writeBetween(document, 'bench', `${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
+  writeFileSync(
+    results,
+    `${JSON.stringify({ at: new Date().toISOString(), machine, seconds, rows, notes }, null, 2)}\n`,
+  );
+  if (positionals.length === 0)
+    writeBetween(document, 'bench', `${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
 }
 process.exit(failed > 0 ? 1 : 0);

@@ -32,16 +32,28 @@ try {
   const any = (all) => all[Math.floor(Math.random() * all.length)];
   const operations = [
     () =>
-      stage.client.ask(any(orgs).headers, 'mutation ($input: SubmitCostInput!) { submitCost(input: $input) { requestId } }', {
-        input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 10, outputTokens: 10 },
-      }),
+      stage.client.ask(
+        any(orgs).headers,
+        'mutation ($input: SubmitCostInput!) { submitCost(input: $input) { requestId } }',
+        {
+          input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 10, outputTokens: 10 },
+        },
+      ),
     () =>
-      stage.client.ask(any(orgs).headers, 'mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } }', {
-        input: acquireBy(Math.floor(Math.random() * 1e6)),
-      }),
+      stage.client.ask(
+        any(orgs).headers,
+        'mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } }',
+        {
+          input: acquireBy(Math.floor(Math.random() * 1e6)),
+        },
+      ),
     // A document that no one has sent before: what is remembered of documents must be bounded too.
     () => stage.client.ask(any(orgs).headers, `{ me { kind } a${randomUUID().replaceAll('-', '')}: me { kind } }`),
-    () => stage.client.ask(any(orgs).headers, '{ org { app(appId: "chat") { spend { labels { label costUsdMicros asOf } } modelSelection { label } } } }'),
+    () =>
+      stage.client.ask(
+        any(orgs).headers,
+        '{ org { app(appId: "chat") { spend { labels { label costUsdMicros asOf } } modelSelection { label } } } }',
+      ),
     () => comeAndGo(any(orgs)),
   ];
   function acquireBy(user) {
@@ -55,7 +67,9 @@ try {
       socket.on('error', reject);
       socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: headers })));
       socket.on('message', () => {
-        socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { quotaAlerts { id } }' } }));
+        socket.send(
+          JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { quotaAlerts { id } }' } }),
+        );
         setTimeout(() => socket.close(), 20);
       });
       socket.on('close', resolve);
@@ -107,7 +121,8 @@ try {
   await callersDone;
 
   const windows = [];
-  for (let i = 0; i + windowSamples <= samples.length; i += windowSamples) windows.push(samples.slice(i, i + windowSamples));
+  for (let i = 0; i + windowSamples <= samples.length; i += windowSamples)
+    windows.push(samples.slice(i, i + windowSamples));
   console.log('minute  heap MB (lowest)  resident MB  descriptors');
   const lows = windows.map((all) => ({
     minute: (all[0].atMs - samples[0].atMs) / 60_000,

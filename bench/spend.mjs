@@ -21,7 +21,11 @@ export async function spend(stage, { seconds }) {
     [
       { operation: 'two-item transaction', by: 'raw SDK', isByHand: true, send: raw.send },
       { operation: 'submitCost, one org', by: 'Tollgate', send: () => submit(stage, single), warmUpSeconds: 4 },
-      { operation: 'submitCost, 100 orgs', by: 'Tollgate', send: () => submit(stage, many[Math.floor(Math.random() * many.length)]) },
+      {
+        operation: 'submitCost, 100 orgs',
+        by: 'Tollgate',
+        send: () => submit(stage, many[Math.floor(Math.random() * many.length)]),
+      },
     ],
     { seconds },
   );
@@ -47,7 +51,9 @@ export async function spend(stage, { seconds }) {
       { operation: 'spend of an app', to: readByHand },
     ],
   );
-  const acknowledged = orgs.flatMap((org) => [...org.acknowledged.values()]).reduce((sum, { requests }) => sum + requests, 0);
+  const acknowledged = orgs
+    .flatMap((org) => [...org.acknowledged.values()])
+    .reduce((sum, { requests }) => sum + requests, 0);
   return {
     rows,
     failures: [...submitting.failures, ...reading.failures],
@@ -57,18 +63,23 @@ export async function spend(stage, { seconds }) {
 }
 
 const selection = '{ me { app { modelSelection { allowed label bedrockModelId mode recheckAfterSecs resetsAt } } } }';
-const spendToday = '{ me { app { spend { day costUsdMicros requests labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
-const submitCost = 'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
+const spendToday =
+  '{ me { app { spend { day costUsdMicros requests labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
+const submitCost =
+  'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
 
 /** Submits a cost of an org, which must be acknowledged, and notes it there. */
 export async function submit({ client }, { headers, acknowledged }) {
   const requestId = randomUUID();
-  const { submitCost: receipt } = await client.ask(headers, submitCost, { input: { requestId, modelLabel: 'premium', ...usage } });
+  const { submitCost: receipt } = await client.ask(headers, submitCost, {
+    input: { requestId, modelLabel: 'premium', ...usage },
+  });
   const day = acknowledged.get(receipt.day) ?? { costUsdMicros: 0, requests: 0 };
   day.costUsdMicros += receipt.costUsdMicros;
   day.requests += 1;
   acknowledged.set(receipt.day, day);
-  if (receipt.requestId !== requestId || receipt.replayed || receipt.costUsdMicros !== cost) throw new Error(`a wrong receipt: ${JSON.stringify(receipt)}`);
+  if (receipt.requestId !== requestId || receipt.replayed || receipt.costUsdMicros !== cost)
+    throw new Error(`a wrong receipt: ${JSON.stringify(receipt)}`);
 }
 
 const exactSpend = `query ($orgId: UUID!, $day: LocalDate!) {
@@ -84,7 +95,9 @@ export async function wrongOrgs({ client, asAdmin }, orgs) {
       const costUsdMicros = org.spend.labels.reduce((sum, label) => sum + label.costUsdMicros, 0);
       const requests = org.spend.labels.reduce((sum, label) => sum + label.requests, 0);
       if (costUsdMicros !== expected.costUsdMicros || requests !== expected.requests)
-        wrong.push(`org ${orgId} on ${day}: ${costUsdMicros} of ${requests}, acknowledged ${expected.costUsdMicros} of ${expected.requests}`);
+        wrong.push(
+          `org ${orgId} on ${day}: ${costUsdMicros} of ${requests}, acknowledged ${expected.costUsdMicros} of ${expected.requests}`,
+        );
     }
   }
   return wrong;
@@ -97,15 +110,31 @@ function rawTransactions({ store, tableName }) {
   const [requests, shards] = [tableName('cost_requests'), tableName('usage_agg_sharded')];
   const orgId = randomUUID();
   const day = new Date().toISOString().slice(0, 10);
-  const shardKey = (shard) => ({ PK: `ORG#${orgId}#APP#chat#LABEL#premium#SH#${shard}`, SK: `DAY#${day.replaceAll('-', '')}` });
+  const shardKey = (shard) => ({
+    PK: `ORG#${orgId}#APP#chat#LABEL#premium#SH#${shard}`,
+    SK: `DAY#${day.replaceAll('-', '')}`,
+  });
   const expiry = Math.floor(Date.now() / 1000) + 35 * 86_400;
-  const figures = { cost_usd_micros: cost, input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, requests: 1 };
+  const figures = {
+    cost_usd_micros: cost,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    requests: 1,
+  };
   let acknowledged = 0;
   return {
     async send() {
       const requestId = randomUUID();
       const shard = Math.floor(Math.random() * rawShards);
-      const Item = { PK: `ORG#${orgId}#REQ#${requestId}`, request_id: requestId, org_id: orgId, app_id: 'chat', model_label: 'premium', day, ...figures };
+      const Item = {
+        PK: `ORG#${orgId}#REQ#${requestId}`,
+        request_id: requestId,
+        org_id: orgId,
+        app_id: 'chat',
+        model_label: 'premium',
+        day,
+        ...figures,
+      };
       await client.send(
         new TransactWriteCommand({
           TransactItems: [
@@ -120,8 +149,14 @@ function rawTransactions({ store, tableName }) {
               Update: {
                 TableName: shards,
                 Key: shardKey(shard),
-                UpdateExpression: 'ADD cost_usd_micros :cost, input_tokens :input, output_tokens :output, requests :one',
-                ExpressionAttributeValues: { ':cost': cost, ':input': usage.inputTokens, ':output': usage.outputTokens, ':one': 1 },
+                UpdateExpression:
+                  'ADD cost_usd_micros :cost, input_tokens :input, output_tokens :output, requests :one',
+                ExpressionAttributeValues: {
+                  ':cost': cost,
+                  ':input': usage.inputTokens,
+                  ':output': usage.outputTokens,
+                  ':one': 1,
+                },
               },
             },
           ],
@@ -132,7 +167,9 @@ function rawTransactions({ store, tableName }) {
     read: () => client.send(new BatchGetCommand({ RequestItems: { [shards]: { Keys: [shardKey(0), shardKey(1)] } } })),
     async wrong() {
       const Keys = Array.from({ length: rawShards }, (_, shard) => shardKey(shard));
-      const { Responses } = await client.send(new BatchGetCommand({ RequestItems: { [shards]: { Keys, ConsistentRead: true } } }));
+      const { Responses } = await client.send(
+        new BatchGetCommand({ RequestItems: { [shards]: { Keys, ConsistentRead: true } } }),
+      );
       const counted = Responses[shards].reduce((sum, item) => sum + item.requests, 0);
       return counted === acknowledged ? [] : [`raw: ${counted}, acknowledged ${acknowledged}`];
     },

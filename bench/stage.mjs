@@ -24,7 +24,11 @@ export async function openStage({ profile, args = [], env = {}, isMute = false }
   const [enginePid] = enginePids().filter((pid) => !others.has(pid));
   let gateway;
   try {
-    const store = { endpoint: engine.endpoint, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+    const store = {
+      endpoint: engine.endpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    };
     const admin = adminClient(store);
     await createTables({ client: admin, prefix: tablePrefix, protect: false });
     admin.destroy();
@@ -48,7 +52,11 @@ export async function openStage({ profile, args = [], env = {}, isMute = false }
       ...(process.env.STORE_CLIENT ? { STORE_CLIENT: process.env.STORE_CLIENT } : {}),
       ...env,
     };
-    gateway = startProcess([...profiling, pathOf('../dist/main.js'), 'gateway', ...args], environment, isMute ? 'ignore' : 'inherit');
+    gateway = startProcess(
+      [...profiling, pathOf('../dist/main.js'), 'gateway', ...args],
+      environment,
+      isMute ? 'ignore' : 'inherit',
+    );
     await ready(gateway, `${origin}/readyz`);
     const client = new Client(`${origin}/graphql`);
     return {
@@ -86,13 +94,17 @@ function countedOn(page) {
 }
 
 /** What was used between the two. */
-export const difference = (after, before) => Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]));
+export const difference = (after, before) =>
+  Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]));
 
 const pathOf = (file) => fileURLToPath(new URL(file, import.meta.url));
 
 /** A Node process that dies with this one. */
 export function startProcess(args, env, output = 'inherit') {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', output, 'inherit'], env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', output, 'inherit'],
+    env: { PATH: process.env.PATH, ...env },
+  });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const orphaned = () => child.kill('SIGKILL');
   process.once('exit', orphaned);
@@ -166,4 +178,5 @@ export function ownCpuMs() {
 }
 
 /** Engines of ours: each runs below a shell that guards it, so it is a grandchild. */
-const enginePids = () => pids().filter((pid) => statOf(pid)?.name.startsWith('dynoxide') && parentOf(parentOf(pid)) === String(process.pid));
+const enginePids = () =>
+  pids().filter((pid) => statOf(pid)?.name.startsWith('dynoxide') && parentOf(parentOf(pid)) === String(process.pid));

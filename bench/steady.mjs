@@ -32,8 +32,12 @@ export async function steady(stage) {
   const [first, last] = [measured[0], measured.at(-1)];
   const ratio = last.perSecond / first.perSecond;
   const verdict = ratio >= minRatio ? 'steady' : 'NOT STEADY';
-  console.log(`\n${verdict}: the last ten seconds had ${ratio.toFixed(2)} of the rate of the first (at least ${minRatio});`);
+  console.log(
+    `\n${verdict}: the last ten seconds had ${ratio.toFixed(2)} of the rate of the first (at least ${minRatio});`,
+  );
   console.log(`the engine took ${(last.engineUs / first.engineUs).toFixed(2)} times the CPU per cost,`);
-  console.log(`and relative to the gateway's CPU, which a slower machine raises alike, ${(last.engineShare / first.engineShare).toFixed(2)} times`);
+  console.log(
+    `and relative to the gateway's CPU, which a slower machine raises alike, ${(last.engineShare / first.engineShare).toFixed(2)} times`,
+  );
   return { rows: [], failures, wrong: await wrongOrgs(stage, orgs) };
 }

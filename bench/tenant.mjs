@@ -2,29 +2,49 @@
 export async function acquireAll({ client }, headers, inputs) {
   const variables = inputs.map((_, i) => `$i${i}: AcquireInput!`).join(', ');
   const fields = inputs.map((_, i) => `a${i}: acquire(input: $i${i}) { __typename }`).join(' ');
-  const leases = await client.ask(headers, `mutation (${variables}) { ${fields} }`, Object.fromEntries(inputs.map((input, i) => [`i${i}`, input])));
+  const leases = await client.ask(
+    headers,
+    `mutation (${variables}) { ${fields} }`,
+    Object.fromEntries(inputs.map((input, i) => [`i${i}`, input])),
+  );
   if (Object.values(leases).some(({ __typename }) => __typename !== 'Lease')) throw new Error('not granted');
 }
 
 /** A fresh org with an app that is logged in. */
 export async function newOrg({ client, asAdmin }) {
-  const { registerOrg } = await client.ask(asAdmin, 'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }', {
-    input: {
-      name: 'Bench',
-      timezone: 'UTC',
-      quotaScope: 'APP',
-      modelOrdering: ['premium'],
-      quotas: [{ label: 'premium', dailyUsdMicros: 1e12 }],
-      appsMayBringLimits: true,
+  const { registerOrg } = await client.ask(
+    asAdmin,
+    'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }',
+    {
+      input: {
+        name: 'Bench',
+        timezone: 'UTC',
+        quotaScope: 'APP',
+        modelOrdering: ['premium'],
+        quotas: [{ label: 'premium', dailyUsdMicros: 1e12 }],
+        appsMayBringLimits: true,
+      },
     },
-  });
+  );
   const { orgId } = registerOrg.org;
-  const { registerApp } = await client.ask(asAdmin, 'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }', {
-    input: { orgId, appId: 'chat', name: 'Chat' },
-  });
-  const { retrieveSecret } = await client.ask({}, 'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }', {
-    token: registerApp.secretRetrieval.token,
-  });
-  const { issueToken } = await client.ask({}, 'mutation ($input: IssueTokenInput!) { issueToken(input: $input) { accessToken } }', { input: retrieveSecret });
+  const { registerApp } = await client.ask(
+    asAdmin,
+    'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }',
+    {
+      input: { orgId, appId: 'chat', name: 'Chat' },
+    },
+  );
+  const { retrieveSecret } = await client.ask(
+    {},
+    'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }',
+    {
+      token: registerApp.secretRetrieval.token,
+    },
+  );
+  const { issueToken } = await client.ask(
+    {},
+    'mutation ($input: IssueTokenInput!) { issueToken(input: $input) { accessToken } }',
+    { input: retrieveSecret },
+  );
   return { orgId, headers: { authorization: `Bearer ${issueToken.accessToken}` } };
 }

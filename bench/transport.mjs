@@ -6,7 +6,14 @@ import { measure } from './measure.mjs';
 
 const inFlight = 16;
 const mostShare = 0.3;
-const attributes = { cost_usd_micros: 16_500, input_tokens: 1500, output_tokens: 800, requests: 1, label: 'premium', note: 'of the benchmarks' };
+const attributes = {
+  cost_usd_micros: 16_500,
+  input_tokens: 1500,
+  output_tokens: 800,
+  requests: 1,
+  label: 'premium',
+  note: 'of the benchmarks',
+};
 
 /** Rows with the CPU of a call by each, and the share of the one in the other. */
 export async function transport(stage, { seconds }) {
@@ -24,7 +31,13 @@ export async function transport(stage, { seconds }) {
       ExpressionAttributeNames: { '#p': 'PK' },
       ExpressionAttributeValues: { ':p': keyOf(next++).PK },
     }),
-    update: () => ({ TableName, Key: keyOf(next++), ...change, ConditionExpression: '#r >= :one', ReturnValues: 'UPDATED_NEW' }),
+    update: () => ({
+      TableName,
+      Key: keyOf(next++),
+      ...change,
+      ConditionExpression: '#r >= :one',
+      ReturnValues: 'UPDATED_NEW',
+    }),
     transact: () => ({ TransactItems: [1, 2].map(() => ({ Update: { TableName, Key: keyOf(next++), ...change } })) }),
   };
   const names = Object.keys(calls);
@@ -44,7 +57,15 @@ export async function transport(stage, { seconds }) {
   for (const { close } of Object.values(transports)) close();
   for (const row of rows) {
     const sdk = rows.find(({ operation, by }) => operation === row.operation && by === 'SDK');
-    if (row.by !== 'SDK') row.against = [{ to: "the SDK's CPU", ratio: row.cpuMs / sdk.cpuMs, bar: mostShare, isMet: row.cpuMs / sdk.cpuMs <= mostShare }];
+    if (row.by !== 'SDK')
+      row.against = [
+        {
+          to: "the SDK's CPU",
+          ratio: row.cpuMs / sdk.cpuMs,
+          bar: mostShare,
+          isMet: row.cpuMs / sdk.cpuMs <= mostShare,
+        },
+      ];
   }
   return { rows, failures, wrong: [] };
 }

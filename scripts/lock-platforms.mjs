@@ -11,7 +11,10 @@ const lock = JSON.parse(readFileSync(path, 'utf8'));
 /** The registry's manifest of a package; undefined where it serves none. */
 function manifestOf(name, version) {
   try {
-    const text = execFileSync('npm', ['view', `${name}@${version}`, '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const text = execFileSync('npm', ['view', `${name}@${version}`, '--json'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     return text ? JSON.parse(text) : undefined;
   } catch (error) {
     if (error.stdout?.includes('E404')) return undefined;
@@ -20,7 +23,17 @@ function manifestOf(name, version) {
 }
 
 function entryFor({ version, dist, cpu, libc, license, os, engines }, dev) {
-  const entry = { version, integrity: dist.integrity, cpu, dev: dev || undefined, libc, license, optional: true, os, engines };
+  const entry = {
+    version,
+    integrity: dist.integrity,
+    cpu,
+    dev: dev || undefined,
+    libc,
+    license,
+    optional: true,
+    os,
+    engines,
+  };
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 }
 
@@ -40,7 +53,9 @@ for (const [place, owner] of Object.entries({ ...lock.packages })) {
       lock.packages[`node_modules/${name}`] = entryFor(manifest, owner.dev);
       added++;
     } else if (isRoot) {
-      throw new Error(`package.json names ${name}@${version}, which the registry does not serve: make it an optional peer dependency`);
+      throw new Error(
+        `package.json names ${name}@${version}, which the registry does not serve: make it an optional peer dependency`,
+      );
     } else {
       delete owner.optionalDependencies[name];
       delete lock.packages[`node_modules/${name}`];

@@ -205,10 +205,20 @@ export function buildBackground(
     log,
   });
   const priceStore = new PriceStore(store, retention.priceDays);
-  const prices = priceSource ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) } : {};
+  const prices = priceSource
+    ? { prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) }
+    : {};
   const readings = new ReadingStore(store, clock, { readings: retention.readingDays, batches: batchDays });
   const devices = new DeviceRollup(new DeletionStore(store), readings, clock);
-  return { log, spend, limits, devices, ...prices, sweep: () => sweepExpired(store, clock), close: () => store.close() };
+  return {
+    log,
+    spend,
+    limits,
+    devices,
+    ...prices,
+    sweep: () => sweepExpired(store, clock),
+    close: () => store.close(),
+  };
 }
 
 export async function buildServices(
@@ -223,7 +233,12 @@ export async function buildServices(
   const revocations = new RevocationStore(store);
 
   const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
-  const audit = new AuditService({ store: auditStore, clock, retentionDays: config.retention.auditDays, pending: pendingWrites });
+  const audit = new AuditService({
+    store: auditStore,
+    clock,
+    retentionDays: config.retention.auditDays,
+    pending: pendingWrites,
+  });
   const feed = new RevocationFeed(revocations, clock, log);
   const tokenKeys = await importTokenKeys(config.signingKeys);
   // One core is left to everyone else, and of libuv's four threads one to lookups of names: without it no connection to the store opens.
@@ -272,19 +287,47 @@ export async function buildServices(
     refreshMint: new TokenMint('tgr_', new RootKeys(rootSecrets, 'refresh token marks')),
     failures,
   });
-  const orgs: OrgService = new OrgService({ store: orgStore, credentials, sessions, audit, catalog: config.catalog, clock });
+  const orgs: OrgService = new OrgService({
+    store: orgStore,
+    credentials,
+    sessions,
+    audit,
+    catalog: config.catalog,
+    clock,
+  });
   const clientStore = new ClientStore(store);
   const clients = new ClientService({ store: clientStore, credentials, revocations, feed, audit, clock, metrics });
-  const lifecycle = new LifecycleService({ store: new LifecycleStore(store), orgs: orgStore, clients, sessions, audit, clock });
+  const lifecycle = new LifecycleService({
+    store: new LifecycleStore(store),
+    orgs: orgStore,
+    clients,
+    sessions,
+    audit,
+    clock,
+  });
   const prices = new PriceService(new PriceStore(store, config.retention.priceDays), config.catalog, clock);
   const alertStore = new AlertStore(store);
   const stickyStore = new StickyStore(store);
-  const spendStore = new SpendStore(store, clock, config.retention, Math.floor(randomFraction() * 64), config.submissionsWaiting);
+  const spendStore = new SpendStore(
+    store,
+    clock,
+    config.retention,
+    Math.floor(randomFraction() * 64),
+    config.submissionsWaiting,
+  );
   const labelStore = new LabelStore(store);
   const slices = new SliceStore(store);
   const totals = new TotalService({ totals: new TotalStore(store, config.retention.totalDays), slices, clock });
   const { shardDays } = config.retention;
-  const exact = new ExactService({ shards: spendStore, totals, labels: labelStore, slices, apps: orgStore, clock, shardDays });
+  const exact = new ExactService({
+    shards: spendStore,
+    totals,
+    labels: labelStore,
+    slices,
+    apps: orgStore,
+    clock,
+    shardDays,
+  });
   const spend = new SpendService({ store: spendStore, labels: labelStore, totals, exact, prices, clock });
   const alerts = new AlertService(alertStore, clock, metrics, log, config.retention.alertDays);
   const selection = new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log });
@@ -303,7 +346,17 @@ export async function buildServices(
   const apiKeyStore = new ApiKeyStore(store);
   const exists = async (orgId: string) => (await orgs.recallOrgs([orgId]))[0] !== undefined;
   const deviceKeys = new RootKeys(rootSecrets, 'device keys');
-  const apiKeys = new ApiKeyService({ store: apiKeyStore, sessions, orgs: { exists }, tenants, audit, clock, log, metrics, rootKeys: deviceKeys });
+  const apiKeys = new ApiKeyService({
+    store: apiKeyStore,
+    sessions,
+    orgs: { exists },
+    tenants,
+    audit,
+    clock,
+    log,
+    metrics,
+    rootKeys: deviceKeys,
+  });
   const deviceStore = new DeviceStore(store);
   const newPerMinute = config.devices.newPerKeyPerMinute;
   const readingStore = new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });
@@ -340,7 +393,17 @@ export async function buildServices(
     auditStore,
     namespaces,
     resolution,
-    limits: new LimitService({ buckets, leases: leaseStore, takes, namespaces, resolution, refusals, sealer, clock, metrics }),
+    limits: new LimitService({
+      buckets,
+      leases: leaseStore,
+      takes,
+      namespaces,
+      resolution,
+      refusals,
+      sealer,
+      clock,
+      metrics,
+    }),
     leases: new LeaseService({ buckets, leases: leaseStore, namespaces, sealer, clock }),
     limitConfigs: new LimitConfigService({ store: configStore, namespaces, changes, buckets: takes, audit, log }),
     entities: new EntityService({
@@ -355,7 +418,13 @@ export async function buildServices(
       usageDays,
     }),
     reports: new ReportService({ buckets: bucketStore, registry: buckets, entities: entityStore, namespaces, clock }),
-    usage: new UsageService({ buckets: bucketStore, usage: new UsageStore(store, clock), entities: entityStore, namespaces, clock }),
+    usage: new UsageService({
+      buckets: bucketStore,
+      usage: new UsageStore(store, clock),
+      entities: entityStore,
+      namespaces,
+      clock,
+    }),
     refusals,
     buckets,
     topUps: new TopUpService({ buckets, leases: leaseStore, namespaces, audit, clock }),

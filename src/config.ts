@@ -117,12 +117,19 @@ const fileSchema = z.strictObject({
     )
     .refine((models) => Object.keys(models).length > 0, 'at least one label is needed'),
   login: z.strictObject({ perAddressPerMinute: z.number().int().min(1) }),
-  aggregation: z.strictObject({ intervalSecs: z.number().int().min(1).max(3600), nearIntervalSecs: z.number().int().min(1).max(3600) }),
+  aggregation: z.strictObject({
+    intervalSecs: z.number().int().min(1).max(3600),
+    nearIntervalSecs: z.number().int().min(1).max(3600),
+  }),
   submissions: z.strictObject({ mostWaiting: z.number().int().min(1) }),
   devices: z
     .strictObject({ maxPerOrg: z.number().int().min(1).max(1e9), newPerKeyPerMinute: z.number().int().min(1).max(1e9) })
     .default({ maxPerOrg: 100_000, newPerKeyPerMinute: 600 }),
-  prices: z.strictObject({ source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL') }).optional(),
+  prices: z
+    .strictObject({
+      source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL'),
+    })
+    .optional(),
   retention: z.strictObject({
     auditDays: days,
     requestDays: days,
@@ -149,15 +156,24 @@ const originList = z
   .string()
   .transform((value) => value.split(',').map((origin) => origin.trim()))
   .refine(
-    (origins) => origins.every((origin) => origin === '*' || (/^https?:\/\/[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin)),
+    (origins) =>
+      origins.every(
+        (origin) =>
+          origin === '*' ||
+          (/^https?:\/\/[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin),
+      ),
     'must be origins such as https://dash.example.com, separated by commas, or *',
   );
-const jwkSet = z.string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one').transform((value, context) => {
-  const keys = parseJwks(value);
-  if (keys) return keys;
-  context.addIssue('must be a JWK set {"keys":[…]} of private Ed25519 keys (kty OKP, crv Ed25519, kid, x, d), each with its own kid');
-  return z.NEVER;
-});
+const jwkSet = z
+  .string('is missing: a JWK set with at least one private Ed25519 key; `tollgate keys` makes one')
+  .transform((value, context) => {
+    const keys = parseJwks(value);
+    if (keys) return keys;
+    context.addIssue(
+      'must be a JWK set {"keys":[…]} of private Ed25519 keys (kty OKP, crv Ed25519, kid, x, d), each with its own kid',
+    );
+    return z.NEVER;
+  });
 
 const storeSchema = z.object({
   DYNAMODB_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8000' }).optional(),
@@ -176,7 +192,9 @@ const origin = z.string().transform((value, context) => {
   return z.NEVER;
 });
 const environmentSchema = storeSchema.extend({
-  NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').default('production'),
+  NODE_ENV: z
+    .enum(['development', 'production', 'test'], 'must be development, production or test')
+    .default('production'),
   HOST: text.default('0.0.0.0'),
   PORT: wholeNumber(0, 65535).default(4000),
   WORKER_PORT: wholeNumber(1, 65535).optional(),
@@ -191,7 +209,9 @@ const environmentSchema = storeSchema.extend({
   TRUST_PROXY: onOff,
   READY_WHEN_DEGRADED: onOff,
   CORS_ORIGINS: originList.optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent').default('info'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
+    .default('info'),
 });
 
 /** Reads the environment and `config.yaml`; throws one `ConfigError` that names every fault of both. */
@@ -220,9 +240,14 @@ export function loadConfig(environment: Environment): Config {
     readyWhenDegraded: env.READY_WHEN_DEGRADED,
     corsOrigins: env.CORS_ORIGINS ?? (env.NODE_ENV === 'production' ? [] : ['loopback']),
     logLevel: env.LOG_LEVEL,
-    catalog: new Map(Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }])) as Catalog,
+    catalog: new Map(
+      Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }]),
+    ) as Catalog,
     loginPerAddressPerMinute: file.login.perAddressPerMinute,
-    aggregation: { ...file.aggregation, ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}) },
+    aggregation: {
+      ...file.aggregation,
+      ...(env.AGGREGATION_INTERVAL_SECS ? { intervalSecs: env.AGGREGATION_INTERVAL_SECS } : {}),
+    },
     ...(file.prices ? { priceSource: priceSource(file.prices.source, configPath(environment.TOLLGATE_CONFIG)) } : {}),
     submissionsWaiting: file.submissions.mostWaiting,
     devices: file.devices,
@@ -265,7 +290,12 @@ function storeSettings(env: z.infer<typeof storeSchema>): StoreSettings {
 const given = (environment: Environment): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
 
-function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[], name: (path: string) => string): z.infer<T> | undefined {
+function checked<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  faults: string[],
+  name: (path: string) => string,
+): z.infer<T> | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   for (const issue of result.error.issues) {
@@ -275,7 +305,8 @@ function checked<T extends z.ZodType>(schema: T, value: unknown, faults: string[
   return undefined;
 }
 
-const configPath = (path: string | undefined): string => (path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url)));
+const configPath = (path: string | undefined): string =>
+  path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url));
 
 /** A relative path is relative to the file that names it, wherever the process was started. */
 function priceSource(source: string, configFile: string): string {
@@ -298,7 +329,8 @@ function parseJwks(value: string): JWK[] | undefined {
     const { keys } = JSON.parse(value) as { keys?: JWK[] };
     if (!Array.isArray(keys) || keys.length === 0) return undefined;
     const sound = keys.every(
-      ({ kty, crv, kid, x, d }) => kty === 'OKP' && crv === 'Ed25519' && [kid, x, d].every((part) => typeof part === 'string' && part !== ''),
+      ({ kty, crv, kid, x, d }) =>
+        kty === 'OKP' && crv === 'Ed25519' && [kid, x, d].every((part) => typeof part === 'string' && part !== ''),
     );
     return sound && new Set(keys.map(({ kid }) => kid)).size === keys.length ? keys : undefined;
   } catch {
@@ -306,4 +338,5 @@ function parseJwks(value: string): JWK[] | undefined {
   }
 }
 
-const withoutUndefined = <T extends object>(value: T): T => Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;

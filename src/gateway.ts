@@ -25,14 +25,19 @@ const drainMs = 8500;
 const lettingGoMs = 1400;
 
 /** The API process: services, edge, listen. */
-export async function startGateway(config: Config, { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {}): Promise<Gateway> {
+export async function startGateway(
+  config: Config,
+  { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {},
+): Promise<Gateway> {
   const services = await buildServices(config, surroundings);
   await services.revocationFeed.start();
   services.alertFeed.start();
   services.readingFeed.start();
   services.refusals.start();
   // In the background: what it finds changes nothing that is served.
-  services.labelCheck.run().catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
+  services.labelCheck
+    .run()
+    .catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
   const edge = await createEdge(services, schema ?? (await createSchema()));
   const { server } = edge;
   await new Promise<void>((resolve, reject) => {
@@ -55,13 +60,32 @@ export async function startGateway(config: Config, { schema, noticeMs = 0, ...su
   };
 }
 
-async function letGo({ spend, buckets, pendingWrites, revocationFeed, alertFeed, readingFeed, refusals }: Services): Promise<void> {
-  await Promise.all([spend.flush(), buckets.flush(), pendingWrites.flush(), revocationFeed.stop(), alertFeed.stop(), readingFeed.stop(), refusals.stop()]);
+async function letGo({
+  spend,
+  buckets,
+  pendingWrites,
+  revocationFeed,
+  alertFeed,
+  readingFeed,
+  refusals,
+}: Services): Promise<void> {
+  await Promise.all([
+    spend.flush(),
+    buckets.flush(),
+    pendingWrites.flush(),
+    revocationFeed.stop(),
+    alertFeed.stop(),
+    readingFeed.stop(),
+    refusals.stop(),
+  ]);
 }
 
 function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
-  if (error.code === 'EADDRINUSE') return new Error(`port ${port} is in use: stop what uses it, or set PORT to another`, { cause: error });
-  if (error.code === 'EACCES') return new Error(`port ${port} may not be opened by this user: set PORT to one above 1023`, { cause: error });
-  if (error.code === 'EADDRNOTAVAIL') return new Error(`${host} is no address of this machine: set HOST to one that is`, { cause: error });
+  if (error.code === 'EADDRINUSE')
+    return new Error(`port ${port} is in use: stop what uses it, or set PORT to another`, { cause: error });
+  if (error.code === 'EACCES')
+    return new Error(`port ${port} may not be opened by this user: set PORT to one above 1023`, { cause: error });
+  if (error.code === 'EADDRNOTAVAIL')
+    return new Error(`${host} is no address of this machine: set HOST to one that is`, { cause: error });
   return error;
 }

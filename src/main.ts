@@ -31,7 +31,8 @@ const help: Readonly<Record<string, string>> = {
   dev: 'tollgate dev\n\nStarts the embedded engine (data in TOLLGATE_DATA_DIR, default .tollgate/), creates the tables, and runs gateway and worker.\nKeys that are not set are made at the first start and kept in the data folder. With DYNAMODB_ENDPOINT set, that engine is used.',
   gateway:
     'tollgate gateway [--processes N]\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEYS, TOLLGATE_ROOT_SECRETS and\nTOLLGATE_SIGNING_KEYS. With --processes N as many processes share the port, one a core; one that ends is started again.\nSIGTERM: finishes what is under way and exits within 10 s.',
-  worker: 'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
+  worker:
+    'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
   tables:
     'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
   seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, or the one in the data folder.',
@@ -80,14 +81,21 @@ async function dev(_args: readonly string[], given: Environment): Promise<void> 
   const { store } = loadConfig({ ...environment, DYNAMODB_ENDPOINT: engine.endpoint, AWS_ACCESS_KEY_ID: undefined });
   try {
     const dialled = engine.dial ? { ...store, dial: engine.dial } : store;
-    const reach = engine.dial ? '' : `\nWarning: the engine listens on ${engine.endpoint} without credentials. ${openEngine}`;
-    await runAll({ ...config, store: dialled }, { engine: `${engine.name}, data in ${dataDir}/${reach}`, ...shown }, engine.exited);
+    const reach = engine.dial
+      ? ''
+      : `\nWarning: the engine listens on ${engine.endpoint} without credentials. ${openEngine}`;
+    await runAll(
+      { ...config, store: dialled },
+      { engine: `${engine.name}, data in ${dataDir}/${reach}`, ...shown },
+      engine.exited,
+    );
   } finally {
     await engine.stop();
   }
 }
 
-const openEngine = 'Other users of this machine and web pages open on it may reach it. Do not keep data of value in it.';
+const openEngine =
+  'Other users of this machine and web pages open on it may reach it. Do not keep data of value in it.';
 
 interface Shown {
   readonly engine: string;
@@ -126,7 +134,8 @@ curl -s ${url} -H 'content-type: application/json' -H "x-admin-key: ${adminKey ?
 async function gateway(args: readonly string[], environment: Environment): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { processes: { type: 'string', default: '1' } } });
   const processes = /^\d+$/.test(values.processes) ? Number(values.processes) : 0;
-  if (processes < 1 || processes > mostProcesses) throw new Error(`--processes must be a whole number from 1 to ${mostProcesses}`);
+  if (processes < 1 || processes > mostProcesses)
+    throw new Error(`--processes must be a whole number from 1 to ${mostProcesses}`);
   const config = loadConfig(environment);
   await requireTables(config.store);
   const { isOneOfMany, runProcesses } = await import('./lib/processes.js');
@@ -138,7 +147,10 @@ async function gateway(args: readonly string[], environment: Environment): Promi
   const told = signalled();
   const { startGateway } = await import('./gateway.js');
   const { Metrics } = await import('./lib/metrics.js');
-  const running = await startGateway(config, { metrics: new Metrics().withProcess(), noticeMs: config.production ? 2000 : 0 });
+  const running = await startGateway(config, {
+    metrics: new Metrics().withProcess(),
+    noticeMs: config.production ? 2000 : 0,
+  });
   running.services.log.info({ url: running.url, ...(isOneOfMany() ? { pid: process.pid } : {}) }, 'gateway is serving');
   await told;
   await running.stop();
@@ -162,7 +174,11 @@ async function worker(_args: readonly string[], environment: Environment): Promi
 }
 
 async function tables(args: readonly string[], environment: Environment): Promise<void> {
-  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { template: { type: 'boolean', default: false } } });
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { template: { type: 'boolean', default: false } },
+  });
   const settings = loadStoreSettings(environment);
   const { createTables, migrateTables } = await import('./dynamo/table-admin.js');
   switch (positionals[0]) {
@@ -190,7 +206,10 @@ async function tables(args: readonly string[], environment: Environment): Promis
 }
 
 async function seed(args: readonly string[], environment: Environment): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { url: { type: 'string', default: 'http://127.0.0.1:4000/graphql' } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { url: { type: 'string', default: 'http://127.0.0.1:4000/graphql' } },
+  });
   const { devSecrets } = await import('./embedded/dev-secrets.js');
   const { seedDemo } = await import('./embedded/seed.js');
   const { parseAdminKeys } = await import('./identity/admin-key.js');
@@ -215,13 +234,16 @@ async function tableAdmin(settings: StoreSettings) {
 async function requireTables(settings: StoreSettings): Promise<void> {
   const { checkTables } = await import('./dynamo/table-admin.js');
   const faults = await checkTables(await tableAdmin(settings));
-  if (faults.length > 0) throw new Error(`the store cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  if (faults.length > 0)
+    throw new Error(`the store cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one kills as usual. Called before anything is served: a signal is never missed. */
 async function signalled(): Promise<'signal'> {
   const alive = keepAlive();
-  await Promise.race((['SIGTERM', 'SIGINT'] as const).map((signal) => new Promise((resolve) => process.once(signal, resolve))));
+  await Promise.race(
+    (['SIGTERM', 'SIGINT'] as const).map((signal) => new Promise((resolve) => process.once(signal, resolve))),
+  );
   alive.end();
   return 'signal';
 }
@@ -229,8 +251,12 @@ async function signalled(): Promise<'signal'> {
 main(process.argv.slice(2)).then(
   () => process.exit(),
   (error: unknown) => {
-    const expected = error instanceof ConfigError || (error instanceof Error && !(error instanceof TypeError) && !(error instanceof ReferenceError));
-    process.stderr.write(`tollgate: ${expected ? (error as Error).message : ((error as Error)?.stack ?? String(error))}\n`);
+    const expected =
+      error instanceof ConfigError ||
+      (error instanceof Error && !(error instanceof TypeError) && !(error instanceof ReferenceError));
+    process.stderr.write(
+      `tollgate: ${expected ? (error as Error).message : ((error as Error)?.stack ?? String(error))}\n`,
+    );
     process.exit(1);
   },
 );

@@ -33,7 +33,9 @@ export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerO
     );
   const loops = [
     every(intervalSecs * 1000, 'summing the day', () => spend.sumAll()),
-    ...(nearIntervalSecs < intervalSecs ? [every(nearIntervalSecs * 1000, 'summing what is near its quota', () => spend.sumNear())] : []),
+    ...(nearIntervalSecs < intervalSecs
+      ? [every(nearIntervalSecs * 1000, 'summing what is near its quota', () => spend.sumNear())]
+      : []),
     ...(prices ? [every(pricesEveryMs, 'refreshing prices', () => prices.refresh())] : []),
     every(tidyEveryMs, 'tidying buckets', () => limits.tidyBuckets()),
     every(purgeEveryMs, 'deleting purged namespaces', () => limits.purge()),

@@ -35,7 +35,9 @@ export class AlertFeed {
     this.loop = repeat(
       pollMs,
       async () => {
-        await Promise.all([...this.partitions].map(([number, partition]) => this.tail(number, partition).catch(this.complain)));
+        await Promise.all(
+          [...this.partitions].map(([number, partition]) => this.tail(number, partition).catch(this.complain)),
+        );
       },
       this.complain,
     );
@@ -57,7 +59,11 @@ export class AlertFeed {
     if (!partition || after !== undefined) {
       const head = await this.store.head(number);
       // The log was deleted or restored to an earlier time. The subscriber would wait in vain until it has grown as long again.
-      if ((after ?? 0) > head) throw badInput({ path: 'after', message: 'is ahead of the alert log, which was reset since: subscribe without `after`' });
+      if ((after ?? 0) > head)
+        throw badInput({
+          path: 'after',
+          message: 'is ahead of the alert log, which was reset since: subscribe without `after`',
+        });
       partition = this.partitions.get(number) ?? { last: head, streams: new Set() };
       this.partitions.set(number, partition);
     }

@@ -11,7 +11,8 @@ import { scopeOf } from '../spend/scope.js';
 import type { AlertFilter, AlertKind, QuotaAlert } from './alert.js';
 import { QuotaAlertConnection, QuotaAlertKindType, QuotaAlertType } from './alert.types.js';
 
-const wrongCursor = 'must be the `cursor` field of a QuotaAlert of this org; edge cursors of `alerts` (`edges.cursor`, `endCursor`) only page that list';
+const wrongCursor =
+  'must be the `cursor` field of a QuotaAlert of this org; edge cursors of `alerts` (`edges.cursor`, `endCursor`) only page that list';
 
 const cursorContext = (orgId: string): string => `${orgId} quotaAlerts`;
 
@@ -35,22 +36,25 @@ export class AlertResolver {
   })
   quotaAlerts(
     @Root() alert: QuotaAlert,
-    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org to follow. Required for the platform admin; absent: the caller’s own.' }) _orgId:
-      | string
-      | null
-      | undefined,
+    @Arg('orgId', () => Uuid, {
+      nullable: true,
+      description: 'The org to follow. Required for the platform admin; absent: the caller’s own.',
+    })
+    _orgId: string | null | undefined,
     @Arg('appId', () => String, {
       nullable: true,
       description: 'Only alerts of the quotas that this app counts against. For an app client: absent means itself.',
     })
     _appId: string | null | undefined,
-    @Arg('kinds', () => [QuotaAlertKindType], { nullable: true, description: 'Only these kinds (and GAP). Absent: all.' }) _kinds:
-      | AlertKind[]
-      | null
-      | undefined,
+    @Arg('kinds', () => [QuotaAlertKindType], {
+      nullable: true,
+      description: 'Only these kinds (and GAP). Absent: all.',
+    })
+    _kinds: AlertKind[] | null | undefined,
     @Arg('after', () => String, {
       nullable: true,
-      description: 'The `cursor` field of the last alert received. The edge cursors of `alerts` are for paging and are refused here.',
+      description:
+        'The `cursor` field of the last alert received. The edge cursors of `alerts` are for paging and are refused here.',
     })
     _after: string | null | undefined,
   ) {
@@ -65,7 +69,10 @@ interface FollowArgs {
   readonly after?: string | null;
 }
 
-async function follow({ orgId: named, appId, kinds, after: given }: FollowArgs, context: Context): Promise<AsyncIterable<QuotaAlert>> {
+async function follow(
+  { orgId: named, appId, kinds, after: given }: FollowArgs,
+  context: Context,
+): Promise<AsyncIterable<QuotaAlert>> {
   const { viewer, loaders, cursors, alertFeed, lastEventId } = context;
   requirePolicy(viewer, 'alerts:follow');
   const orgId = orgIdFor(viewer, named);
@@ -83,12 +90,22 @@ async function follow({ orgId: named, appId, kinds, after: given }: FollowArgs, 
 }
 
 /** Alerts of an org or of one scope, newest first. */
-function listing({ alertStore, cursors }: Context, page: PageArgs, orgId: string, field: string, scope?: { readonly appId?: string }) {
+function listing(
+  { alertStore, cursors }: Context,
+  page: PageArgs,
+  orgId: string,
+  field: string,
+  scope?: { readonly appId?: string },
+) {
   return paginate(
     page,
     { cursors, tenant: orgId, field },
     ({ number }: QuotaAlert) => String(number),
-    (limit, after) => alertStore.list(orgId, limit, { ...(scope ? { scope } : {}), ...(after === undefined ? {} : { before: Number(after) }) }),
+    (limit, after) =>
+      alertStore.list(orgId, limit, {
+        ...(scope ? { scope } : {}),
+        ...(after === undefined ? {} : { before: Number(after) }),
+      }),
   );
 }
 
@@ -105,7 +122,8 @@ export class OrgAlertResolver {
 export class AppAlertResolver {
   @Authorized<Policy>('app:read')
   @FieldResolver(() => QuotaAlertConnection, {
-    description: 'Alerts on the quotas that this app counts against, newest first. Under quotaScope ORG: those of the org.',
+    description:
+      'Alerts on the quotas that this app counts against, newest first. Under quotaScope ORG: those of the org.',
   })
   alerts(@Root() app: App, @Args(() => PageArgs) page: PageArgs, @Ctx() context: Context) {
     return listing(context, page, app.orgId, `App.alerts ${app.appId}`, scopeOf(app));

@@ -38,7 +38,8 @@ export class AlertService {
     const name = [orgId, appId, day, label, kind].join(' ');
     if (this.known.has(name)) return;
     const nowMs = this.clock.nowMs();
-    if (await this.store.raise(draft, new Date(nowMs), epochSeconds(nowMs) + this.retentionDays * 86_400)) this.metrics.alerts.inc({ kind });
+    if (await this.store.raise(draft, new Date(nowMs), epochSeconds(nowMs) + this.retentionDays * 86_400))
+      this.metrics.alerts.inc({ kind });
     this.known.set(name, true);
   }
 }

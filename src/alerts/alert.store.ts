@@ -13,11 +13,20 @@ const digits = 12;
 
 const padded = (number: number): string => String(number).padStart(digits, '0');
 
-export const markerKey = (draft: AlertDraft) => ({ PK: 'MARK#'.concat(scopeKey(draft)), SK: key`${draft.day}#${draft.label}#${draft.kind}` });
+export const markerKey = (draft: AlertDraft) => ({
+  PK: 'MARK#'.concat(scopeKey(draft)),
+  SK: key`${draft.day}#${draft.label}#${draft.kind}`,
+});
 export const headKey = (partition: number) => ({ PK: key`HEAD#${partition}`, SK: '#HEAD' });
-export const entryKey = (partition: number, number: number) => ({ PK: key`LOG#${partition}`, SK: key`${padded(number)}` });
+export const entryKey = (partition: number, number: number) => ({
+  PK: key`LOG#${partition}`,
+  SK: key`${padded(number)}`,
+});
 const orgIndex = (orgId: string, number: number) => ({ gsi1pk: key`ORG#${orgId}`, gsi1sk: padded(number) });
-const scopeIndex = (scope: Pick<AlertDraft, 'orgId' | 'appId'>, number: number) => ({ gsi2pk: scopeKey(scope), gsi2sk: padded(number) });
+const scopeIndex = (scope: Pick<AlertDraft, 'orgId' | 'appId'>, number: number) => ({
+  gsi2pk: scopeKey(scope),
+  gsi2sk: padded(number),
+});
 
 export class AlertStore {
   constructor(private readonly client: StoreClient) {}
@@ -27,13 +36,19 @@ export class AlertStore {
     const partition = partitionOf(draft.orgId);
     // A marker is never changed, so the nonce in it shows for good who raised the alert.
     const nonce = newUuid();
-    const isOwn = ([marker]: readonly CancellationReason[]): boolean => marker?.kind === 'condition' && marker.old?.nonce === nonce;
+    const isOwn = ([marker]: readonly CancellationReason[]): boolean =>
+      marker?.kind === 'condition' && marker.old?.nonce === nonce;
     let head = await this.head(partition);
     for (let attempt = 0; attempt < 50; attempt++) {
       const number = head + 1;
       const outcome = await this.client.transact(isOwn, [
         { table, put: { ...markerKey(draft), nonce, expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
-        { table, update: headKey(partition), set: { n: number }, condition: head === 0 ? absent('n') : equals('n', head) },
+        {
+          table,
+          update: headKey(partition),
+          set: { n: number },
+          condition: head === 0 ? absent('n') : equals('n', head),
+        },
         { table, put: toItem(draft, partition, number, raisedAt, expiresAtSecs), condition: absent('PK') },
       ]);
       if (outcome.done) return true;
@@ -67,10 +82,18 @@ export class AlertStore {
     limit: number,
     { scope, before }: { readonly scope?: { readonly appId?: string }; readonly before?: number },
   ): Promise<QuotaAlert[]> {
-    const [index, partition, sort] = scope ? (['gsi2', 'gsi2pk', 'gsi2sk'] as const) : (['gsi1', 'gsi1pk', 'gsi1sk'] as const);
+    const [index, partition, sort] = scope
+      ? (['gsi2', 'gsi2pk', 'gsi2sk'] as const)
+      : (['gsi1', 'gsi1pk', 'gsi1sk'] as const);
     const value = scope ? scopeKey({ orgId, ...scope }) : key`ORG#${orgId}`;
     const older = before === undefined ? [] : [between(sort, padded(0), padded(before - 1))];
-    const found = await this.client.queryIndexed({ table, index, where: and(equals(partition, value), ...older), newestFirst: true, limit });
+    const found = await this.client.queryIndexed({
+      table,
+      index,
+      where: and(equals(partition, value), ...older),
+      newestFirst: true,
+      limit,
+    });
     return found.map(({ item }) => toAlert(item));
   }
 

@@ -59,4 +59,5 @@ export interface AlertFilter {
 
 /** A gap concerns every subscriber of its org, whatever else it asked for. */
 export const matches = ({ orgId, scope, kinds }: AlertFilter, alert: QuotaAlert): boolean =>
-  alert.orgId === orgId && (alert.kind === 'GAP' || ((!scope || alert.appId === scope.appId) && (!kinds || kinds.includes(alert.kind))));
+  alert.orgId === orgId &&
+  (alert.kind === 'GAP' || ((!scope || alert.appId === scope.appId) && (!kinds || kinds.includes(alert.kind))));

@@ -22,7 +22,8 @@ registerEnumType(QuotaAlertKindType, {
 
 @ObjectType('QuotaAlert', {
   implements: Node,
-  description: 'An alert about a daily quota. Raised once per scope, label, day and kind. Kept for 30 days unless the platform has configured otherwise.',
+  description:
+    'An alert about a daily quota. Raised once per scope, label, day and kind. Kept for 30 days unless the platform has configured otherwise.',
 })
 export class QuotaAlertType extends Node {
   @Field(() => QuotaAlertKindType, { simple: true, description: 'What has happened.' })
@@ -31,28 +32,45 @@ export class QuotaAlertType extends Node {
   @Field(() => Uuid, { simple: true, description: 'The org it concerns.' })
   readonly orgId!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The app whose quota it is. Null if the quota is the org’s.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The app whose quota it is. Null if the quota is the org’s.',
+  })
   readonly appId?: string;
 
   @Field(() => String, { simple: true, description: 'The label that is near or past its quota.' })
   readonly label!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'For FALLBACK_ACTIVATED: the label that selections recommend now.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'For FALLBACK_ACTIVATED: the label that selections recommend now.',
+  })
   readonly activeLabel?: string;
 
   @Field(() => LocalDate, { simple: true, description: 'The day of the spend, in the org’s time zone.' })
   readonly day!: string;
 
-  @Field(() => SafeInt, { simple: true, description: 'What the label had cost when the alert was raised, in micro-dollars.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'What the label had cost when the alert was raised, in micro-dollars.',
+  })
   readonly costUsdMicros!: number;
 
   @Field(() => SafeInt, { simple: true, description: 'The daily quota it was judged by, in micro-dollars.' })
   readonly quotaUsdMicros!: number;
 
-  @Field(() => Float, { simple: true, description: 'The cost in per cent of the quota, to four decimal places, rounded down.' })
+  @Field(() => Float, {
+    simple: true,
+    description: 'The cost in per cent of the quota, to four decimal places, rounded down.',
+  })
   readonly quotaPct!: number;
 
-  @Field(() => Int, { simple: true, description: 'The tight-mode threshold it was judged by, in per cent of the quota.' })
+  @Field(() => Int, {
+    simple: true,
+    description: 'The tight-mode threshold it was judged by, in per cent of the quota.',
+  })
   readonly thresholdPct!: number;
 
   @Field(() => DateTime, { simple: true, description: 'When the alert was raised.' })

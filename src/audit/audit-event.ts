@@ -80,7 +80,8 @@ export const auditEventId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 /** Each field in which two states differ, with its value before and after. `unset` stands for a value that is not there. */
 export function changesBetween(before: object, after: object, unset = 'none'): AuditDetail[] {
   const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
-  const shown = (value: unknown): string => (value === undefined || value === null ? unset : typeof value === 'string' ? value : JSON.stringify(value));
+  const shown = (value: unknown): string =>
+    value === undefined || value === null ? unset : typeof value === 'string' ? value : JSON.stringify(value);
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]
     .sort()
     .map((name) => ({ name, value: shown(now[name]), previousValue: shown(old[name]) }))

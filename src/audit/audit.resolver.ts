@@ -15,19 +15,25 @@ export class OrgAuditResolver {
   @FieldResolver(() => AuditEventConnection, { description: 'Audit events of the org, newest first.' })
   auditEvents(
     @Root() { orgId }: Org,
-    @Arg('entityId', () => String, { nullable: true, description: 'Only events about this object, as in `AuditEvent.entityId`. Absent: all events.' }) entityId:
-      | string
-      | null
-      | undefined,
+    @Arg('entityId', () => String, {
+      nullable: true,
+      description: 'Only events about this object, as in `AuditEvent.entityId`. Absent: all events.',
+    })
+    entityId: string | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { auditStore, cursors }: Context,
   ) {
-    if (entityId && !auditedEntity.test(entityId)) throw badInput({ path: 'entityId', message: 'must be an id as in AuditEvent.entityId' });
+    if (entityId && !auditedEntity.test(entityId))
+      throw badInput({ path: 'entityId', message: 'must be an id as in AuditEvent.entityId' });
     return paginate(
       page,
       { cursors, tenant: orgId, field: `Org.auditEvents ${entityId ?? ''}` },
       ({ entityId: of, eventId }: AuditEvent) => `${eventId} ${of}`,
-      (limit, after) => auditStore.list(orgId, limit, { ...(entityId ? { entityId } : {}), ...(after === undefined ? {} : { after: parsePosition(after) }) }),
+      (limit, after) =>
+        auditStore.list(orgId, limit, {
+          ...(entityId ? { entityId } : {}),
+          ...(after === undefined ? {} : { after: parsePosition(after) }),
+        }),
     );
   }
 }

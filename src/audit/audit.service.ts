@@ -41,13 +41,17 @@ export class AuditService {
 
   private eventOf({ orgId, actor, action, entityId, resource, details = {}, changes = [] }: Act): AuditEvent {
     const nowMs = this.deps.clock.nowMs();
-    const named = Object.entries(details).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: String(value) }]));
+    const named = Object.entries(details).flatMap(([name, value]) =>
+      value === undefined ? [] : [{ name, value: String(value) }],
+    );
     return {
       nodeType: 'AuditEvent',
       orgId,
       eventId: ulid(nowMs),
       at: new Date(nowMs),
-      ...(typeof actor === 'string' ? { actor } : { actor: actor.name, address: actor.address, requestId: actor.requestId }),
+      ...(typeof actor === 'string'
+        ? { actor }
+        : { actor: actor.name, address: actor.address, requestId: actor.requestId }),
       action,
       entityId,
       ...(resource === undefined ? {} : { resource }),

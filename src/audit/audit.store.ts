@@ -5,8 +5,14 @@ import type { AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
 
 const table = 'limiter';
 
-export const auditKey = (orgId: string, entityId: string, eventId: string) => ({ PK: key`${orgId}/AUDIT#${slashed(entityId)}`, SK: key`#AUDIT#${eventId}` });
-export const auditIndexKey = (orgId: string, eventId: string) => ({ GSI1PK: key`${orgId}/AUDIT`, GSI1SK: key`${eventId}` });
+export const auditKey = (orgId: string, entityId: string, eventId: string) => ({
+  PK: key`${orgId}/AUDIT#${slashed(entityId)}`,
+  SK: key`#AUDIT#${eventId}`,
+});
+export const auditIndexKey = (orgId: string, eventId: string) => ({
+  GSI1PK: key`${orgId}/AUDIT`,
+  GSI1SK: key`${eventId}`,
+});
 
 export class AuditStore {
   constructor(private readonly client: StoreClient) {}
@@ -21,15 +27,31 @@ export class AuditStore {
   }
 
   /** Newest first, of one entity or of all, up to `limit` after the position named. */
-  async list(orgId: string, limit: number, { entityId, after }: { readonly entityId?: string; readonly after?: AuditPosition }): Promise<AuditEvent[]> {
-    const start = after && { ...auditKey(orgId, after.entityId, after.eventId), ...(entityId === undefined ? auditIndexKey(orgId, after.eventId) : {}) };
+  async list(
+    orgId: string,
+    limit: number,
+    { entityId, after }: { readonly entityId?: string; readonly after?: AuditPosition },
+  ): Promise<AuditEvent[]> {
+    const start = after && {
+      ...auditKey(orgId, after.entityId, after.eventId),
+      ...(entityId === undefined ? auditIndexKey(orgId, after.eventId) : {}),
+    };
     const page = { newestFirst: true, limit, ...(start ? { after: start } : {}) };
     if (entityId !== undefined) {
-      const { items } = await this.client.query({ table, where: equals('PK', key`${orgId}/AUDIT#${slashed(entityId)}`), ...page });
+      const { items } = await this.client.query({
+        table,
+        where: equals('PK', key`${orgId}/AUDIT#${slashed(entityId)}`),
+        ...page,
+      });
       return items.map(toEvent);
     }
     // The index holds keys only, so that an acquire never pays for it; the events are fetched beside.
-    const events = await this.client.queryIndexed({ table, index: 'GSI1', where: equals('GSI1PK', key`${orgId}/AUDIT`), ...page });
+    const events = await this.client.queryIndexed({
+      table,
+      index: 'GSI1',
+      where: equals('GSI1PK', key`${orgId}/AUDIT`),
+      ...page,
+    });
     return events.map(({ item }) => toEvent(item));
   }
 

@@ -17,12 +17,19 @@ export class DeletionStore {
 
   /** The deletions that wait longest, up to `limit`. */
   async list(limit: number): Promise<Deletion[]> {
-    const found = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', deletionIndexKey), limit });
+    const found = await this.client.queryIndexed({
+      table,
+      index: 'gsi1',
+      where: equals('gsi1pk', deletionIndexKey),
+      limit,
+    });
     return found.map(({ item }) => {
       const [orgId = '', hardwareId = ''] = (item.hardware_id as string).split('/');
       const lives = Object.entries(item).flatMap(([attribute, deletedAt]) => {
         const generation = generationIn(attribute);
-        return generation === undefined ? [] : [{ orgId, hardwareId, generation, deletedAt: new Date(deletedAt as string) }];
+        return generation === undefined
+          ? []
+          : [{ orgId, hardwareId, generation, deletedAt: new Date(deletedAt as string) }];
       });
       return { orgId, hardwareId, deletedAt: new Date(item.deleted_at as string), lives };
     });
@@ -30,7 +37,12 @@ export class DeletionStore {
 
   /** Strikes one life off the note. Idempotent. */
   async strike(life: ReadingsRef): Promise<void> {
-    const write = { table, update: deletionKey(life), remove: [generationAttribute(life.generation)], condition: present('deleted_at') } as const;
+    const write = {
+      table,
+      update: deletionKey(life),
+      remove: [generationAttribute(life.generation)],
+      condition: present('deleted_at'),
+    } as const;
     await this.client.write(write, { repeat: 'idempotent' });
   }
 

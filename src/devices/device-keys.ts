@@ -18,7 +18,9 @@ export const generationIn = (attribute: string): string | undefined =>
 const padded = (timestampMs: number): string => String(timestampMs).padStart(13, '0');
 
 /** The generation keeps the readings of a device apart from those of its predecessor under the same MAC address. */
-export const readingsKey = ({ orgId, hardwareId, generation }: ReadingsRef) => ({ hardware_id: key`${orgId}/${hardwareId}/${generation}` });
+export const readingsKey = ({ orgId, hardwareId, generation }: ReadingsRef) => ({
+  hardware_id: key`${orgId}/${hardwareId}/${generation}`,
+});
 export const readingSortKey = (timestampMs: number, batchId: string): string => key`${padded(timestampMs)}#${batchId}`;
 export const readingKey = (device: ReadingsRef, timestampMs: number, batchId: string) => ({
   ...readingsKey(device),
@@ -26,7 +28,10 @@ export const readingKey = (device: ReadingsRef, timestampMs: number, batchId: st
 });
 export const batchIdIn = (sortKey: string): string => sortKey.slice(sortKey.indexOf('#') + 1);
 /** Bounds of the readings from one moment to before another. No batch id sorts after a tilde. */
-export const readingRange = (fromMs: number, toMs: number): [string, string] => [key`${padded(fromMs)}#`, key`${padded(toMs - 1)}#~`];
+export const readingRange = (fromMs: number, toMs: number): [string, string] => [
+  key`${padded(fromMs)}#`,
+  key`${padded(toMs - 1)}#~`,
+];
 
 export const batchKey = ({ orgId, hardwareId, generation }: ReadingsRef, batchId: string) => ({
   batch_id: key`${orgId}/${hardwareId}/${generation}/${batchId}`,

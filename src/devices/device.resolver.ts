@@ -7,7 +7,14 @@ import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { OrgType } from '../orgs/org.types.js';
 import type { Org } from '../orgs/settings.js';
 import type { Device, DeviceCaller } from './device.js';
-import { DeviceConnection, type DeviceOrder, DeviceOrderType, DeviceType, RegisterDeviceInput, RegisterDevicePayload } from './device.types.js';
+import {
+  DeviceConnection,
+  type DeviceOrder,
+  DeviceOrderType,
+  DeviceType,
+  RegisterDeviceInput,
+  RegisterDevicePayload,
+} from './device.types.js';
 
 const orgArgument = { nullable: true, description: 'The org. Required for the platform admin.' } as const;
 const deviceArgument = { description: 'MAC address XX:XX:XX:XX:XX:XX of the device, in either case.' } as const;
@@ -21,7 +28,10 @@ export class DeviceResolver {
       'Registers a device, or updates it; a device calls it at each boot. The first API key that registers a device owns it. ' +
       "Another key gets FORBIDDEN, unless the owner's keys are all revoked. An org client may register any device and becomes no owner.",
   })
-  registerDevice(@Arg('input', () => RegisterDeviceInput, { description: 'The device.' }) input: RegisterDeviceInput, @Ctx() context: Context) {
+  registerDevice(
+    @Arg('input', () => RegisterDeviceInput, { description: 'The device.' }) input: RegisterDeviceInput,
+    @Ctx() context: Context,
+  ) {
     return context.devices.register(deviceCaller(context), input);
   }
 
@@ -30,7 +40,10 @@ export class DeviceResolver {
   renameDevice(
     @Arg('orgId', () => Uuid, orgArgument) orgId: string | null | undefined,
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
-    @Arg('friendlyName', () => String, { nullable: true, description: '1–64 printable ASCII characters. Null removes the name.' })
+    @Arg('friendlyName', () => String, {
+      nullable: true,
+      description: '1–64 printable ASCII characters. Null removes the name.',
+    })
     friendlyName: string | null | undefined,
     @Ctx() { viewer, actor, devices }: Context,
   ) {
@@ -45,7 +58,10 @@ export class DeviceResolver {
   assignDevice(
     @Arg('orgId', () => Uuid, orgArgument) orgId: string | null | undefined,
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
-    @Arg('keyId', () => Uuid, { nullable: true, description: 'An active API key of the org. Null: the next key that registers the device becomes its owner.' })
+    @Arg('keyId', () => Uuid, {
+      nullable: true,
+      description: 'An active API key of the org. Null: the next key that registers the device becomes its owner.',
+    })
     keyId: string | null | undefined,
     @Ctx() { viewer, actor, devices }: Context,
   ) {
@@ -76,8 +92,15 @@ export class DeviceResolver {
 @Resolver(() => OrgType)
 export class OrgDeviceResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => DeviceType, { nullable: true, description: 'One device of the org. Null if there is no such device.' })
-  device(@Root() { orgId }: Org, @Arg('hardwareId', () => String, deviceArgument) hardwareId: string, @Ctx() { devices }: Context) {
+  @FieldResolver(() => DeviceType, {
+    nullable: true,
+    description: 'One device of the org. Null if there is no such device.',
+  })
+  device(
+    @Root() { orgId }: Org,
+    @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
+    @Ctx() { devices }: Context,
+  ) {
     return devices.find({ orgId, hardwareId });
   }
 
@@ -91,7 +114,11 @@ export class OrgDeviceResolver {
   @FieldResolver(() => DeviceConnection, { description: 'The devices of the org.' })
   devices(
     @Root() { orgId }: Org,
-    @Arg('orderBy', () => DeviceOrderType, { nullable: true, defaultValue: 'LAST_SEEN', description: 'The order. Use HARDWARE_ID to list a whole fleet.' })
+    @Arg('orderBy', () => DeviceOrderType, {
+      nullable: true,
+      defaultValue: 'LAST_SEEN',
+      description: 'The order. Use HARDWARE_ID to list a whole fleet.',
+    })
     orderBy: DeviceOrder | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { deviceStore, cursors }: Context,
@@ -107,7 +134,8 @@ export class OrgDeviceResolver {
       page,
       { cursors, tenant: orgId, field: 'Org.devices' },
       ({ lastSeenAt, hardwareId }: Device) => `${lastSeenAt.getTime()} ${hardwareId}`,
-      (limit, after) => deviceStore.listByLastSeen(orgId, limit, after === undefined ? undefined : parsePosition(after)),
+      (limit, after) =>
+        deviceStore.listByLastSeen(orgId, limit, after === undefined ? undefined : parsePosition(after)),
     );
   }
 }

@@ -47,7 +47,10 @@ export class DeviceService {
   constructor(private readonly deps: DeviceDeps) {}
 
   /** Registers a device, or updates one that is known. The first key that registers a device owns it. */
-  async register(caller: DeviceCaller, sent: Registration): Promise<{ readonly device: Device; readonly created: boolean }> {
+  async register(
+    caller: DeviceCaller,
+    sent: Registration,
+  ): Promise<{ readonly device: Device; readonly created: boolean }> {
     refuseAny(registrationIssues(sent));
     const registration = { ...sent, hardwareId: normalHardwareId(sent.hardwareId), bootId: sent.bootId.toLowerCase() };
     if (mayServe(caller.key, { hardwareId: registration.hardwareId }) === 'no') throw boundElsewhere();
@@ -119,7 +122,12 @@ export class DeviceService {
     return undefined;
   }
 
-  private act({ orgId, hardwareId }: DeviceRef, actor: Actor, action: DeviceAction, details: Readonly<Record<string, string | undefined>>) {
+  private act(
+    { orgId, hardwareId }: DeviceRef,
+    actor: Actor,
+    action: DeviceAction,
+    details: Readonly<Record<string, string | undefined>>,
+  ) {
     return this.deps.audit.draft({ orgId, actor, action, entityId: deviceEntity(hardwareId), details });
   }
 
@@ -132,22 +140,39 @@ export class DeviceService {
 
 type DeviceAction = 'device_renamed' | 'device_assigned' | 'device_deleted' | 'device_registered';
 
-function refOf({ orgId, hardwareId }: DeviceRef, issues: readonly { readonly path: string; readonly message: string }[] = []): DeviceRef {
+function refOf(
+  { orgId, hardwareId }: DeviceRef,
+  issues: readonly { readonly path: string; readonly message: string }[] = [],
+): DeviceRef {
   refuseAny([...hardwareIdIssues(hardwareId, 'hardwareId'), ...issues]);
   return { orgId, hardwareId: normalHardwareId(hardwareId) };
 }
 
-const boundElsewhere = () => new GatewayError('FORBIDDEN', 'input.hardwareId: this API key is bound to another device; use the key of this device');
+const boundElsewhere = () =>
+  new GatewayError(
+    'FORBIDDEN',
+    'input.hardwareId: this API key is bound to another device; use the key of this device',
+  );
 const ownedByAnother = () =>
-  new GatewayError('FORBIDDEN', 'input.hardwareId: this device belongs to another API key; use that key, or hand the device over with assignDevice');
+  new GatewayError(
+    'FORBIDDEN',
+    'input.hardwareId: this device belongs to another API key; use that key, or hand the device over with assignDevice',
+  );
 const tooManyDevices = (max: number) =>
-  badInput({ path: 'input.hardwareId', message: `the org has the maximum of ${max} devices; delete some with deleteDevice` });
-const tooManyNew = (waitMs: number, perMinute: number) =>
-  rateLimited(`registerDevice: more than ${perMinute} new devices per minute by this credential; wait and retry`, waitMs, {
-    name: 'new-devices',
-    quota: perMinute,
-    windowSecs: 60,
+  badInput({
+    path: 'input.hardwareId',
+    message: `the org has the maximum of ${max} devices; delete some with deleteDevice`,
   });
+const tooManyNew = (waitMs: number, perMinute: number) =>
+  rateLimited(
+    `registerDevice: more than ${perMinute} new devices per minute by this credential; wait and retry`,
+    waitMs,
+    {
+      name: 'new-devices',
+      quota: perMinute,
+      windowSecs: 60,
+    },
+  );
 const deletedLately = () =>
   rateLimited('registerDevice: this device was deleted a moment ago; wait and retry', returnAfterMs, {
     name: 'deleted-device',

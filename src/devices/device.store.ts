@@ -1,8 +1,34 @@
 import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
-import { absent, and, atMost, type Changes, type Condition, equals, greaterThan, lessThan, or, present } from '../dynamo/expression.js';
+import {
+  absent,
+  and,
+  atMost,
+  type Changes,
+  type Condition,
+  equals,
+  greaterThan,
+  lessThan,
+  or,
+  present,
+} from '../dynamo/expression.js';
 import type { Draft } from '../lib/draft.js';
-import { type Capabilities, type Device, type DeviceRef, type DeviceReport, generationOf, maxClockSkewMs, type Registration } from './device.js';
-import { deletionIndexKey, deletionKey, deviceCountKey, deviceIndexKey, deviceKey, generationAttribute } from './device-keys.js';
+import {
+  type Capabilities,
+  type Device,
+  type DeviceRef,
+  type DeviceReport,
+  generationOf,
+  maxClockSkewMs,
+  type Registration,
+} from './device.js';
+import {
+  deletionIndexKey,
+  deletionKey,
+  deviceCountKey,
+  deviceIndexKey,
+  deviceKey,
+  generationAttribute,
+} from './device-keys.js';
 
 const table = 'devices';
 
@@ -26,7 +52,9 @@ export interface Creation extends RegistrationWrite {
   readonly notDeletedSince: Date;
 }
 
-export type CreationOutcome = { readonly kind: 'created'; readonly device: Device } | { readonly kind: 'exists' | 'full' | 'deleted-lately' };
+export type CreationOutcome =
+  | { readonly kind: 'created'; readonly device: Device }
+  | { readonly kind: 'exists' | 'full' | 'deleted-lately' };
 
 export class DeviceStore {
   constructor(private readonly client: StoreClient) {}
@@ -36,10 +64,17 @@ export class DeviceStore {
    * that a reboot does not undo a rename. Returns the device as it is now; else the one that was
    * found, which does not fit, or nothing if there is none.
    */
-  async refresh(orgId: string, write: RegistrationWrite): Promise<{ readonly device?: Device; readonly found?: Device }> {
+  async refresh(
+    orgId: string,
+    write: RegistrationWrite,
+  ): Promise<{ readonly device?: Device; readonly found?: Device }> {
     const owner = write.ownerKeyId;
     const isOwn = owner === undefined ? [] : [or(absent('owner_key_id'), equals('owner_key_id', owner))];
-    const condition = and(present('confirmation_id'), ...isOwn, or(atMost('last_seen_at', write.at.toISOString()), isAhead(write.at)));
+    const condition = and(
+      present('confirmation_id'),
+      ...isOwn,
+      or(atMost('last_seen_at', write.at.toISOString()), isAhead(write.at)),
+    );
     const set = { ...described(write), ...seen(write.at) };
     const outcome = await this.client.write(
       { table, update: deviceKey({ orgId, hardwareId: write.registration.hardwareId }), set, condition },
@@ -55,7 +90,10 @@ export class DeviceStore {
     // By another gateway's clock it was seen later, within the skew: that time stays.
     const set = { ...described(write), ...(isLater ? seen(write.at) : {}) };
     const condition = and(isSameLife(found), isOwnedAs(found));
-    const outcome = await this.client.write({ table, update: deviceKey(found), set, condition }, { returnNew: 'all', repeat: 'idempotent' });
+    const outcome = await this.client.write(
+      { table, update: deviceKey(found), set, condition },
+      { returnNew: 'all', repeat: 'idempotent' },
+    );
     return outcome.done ? toDevice(outcome.item as Item) : undefined;
   }
 
@@ -74,7 +112,11 @@ export class DeviceStore {
       gsi2sk: ref.hardwareId,
     };
     const isRoom = or(absent('device_count'), lessThan('device_count', maxDevices));
-    const isGone = or(absent('deleted_at'), atMost('deleted_at', notDeletedSince.toISOString()), greaterThan('deleted_at', aheadOf(at)));
+    const isGone = or(
+      absent('deleted_at'),
+      atMost('deleted_at', notDeletedSince.toISOString()),
+      greaterThan('deleted_at', aheadOf(at)),
+    );
     const outcome = await this.client.transact('fresh', [
       { table, put: item, condition: absent('hardware_id') },
       { table, update: deviceCountKey(orgId), add: { device_count: 1 }, condition: isRoom },
@@ -102,9 +144,22 @@ export class DeviceStore {
   async listByLastSeen(orgId: string, limit: number, after?: DevicePosition): Promise<Device[]> {
     const gsi1pk = deviceIndexKey(orgId);
     const start: { after?: Key } = after
-      ? { after: { ...deviceKey({ orgId, hardwareId: after.hardwareId }), gsi1pk, gsi1sk: after.lastSeenAt.toISOString() } }
+      ? {
+          after: {
+            ...deviceKey({ orgId, hardwareId: after.hardwareId }),
+            gsi1pk,
+            gsi1sk: after.lastSeenAt.toISOString(),
+          },
+        }
       : {};
-    const found = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', gsi1pk), newestFirst: true, limit, ...start });
+    const found = await this.client.queryIndexed({
+      table,
+      index: 'gsi1',
+      where: equals('gsi1pk', gsi1pk),
+      newestFirst: true,
+      limit,
+      ...start,
+    });
     // Each at the place in the list where it was found, though it may have been seen again since.
     return found.map(({ entry, item }) => ({ ...toDevice(item), lastSeenAt: new Date(entry.gsi1sk as string) }));
   }
@@ -112,14 +167,22 @@ export class DeviceStore {
   /** By hardware id. Nothing a device does moves it in this list. */
   async listByHardwareId(orgId: string, limit: number, after?: string): Promise<Device[]> {
     const gsi2pk = deviceIndexKey(orgId);
-    const start: { after?: Key } = after === undefined ? {} : { after: { ...deviceKey({ orgId, hardwareId: after }), gsi2pk, gsi2sk: after } };
-    const found = await this.client.queryIndexed({ table, index: 'gsi2', where: equals('gsi2pk', gsi2pk), limit, ...start });
+    const start: { after?: Key } =
+      after === undefined ? {} : { after: { ...deviceKey({ orgId, hardwareId: after }), gsi2pk, gsi2sk: after } };
+    const found = await this.client.queryIndexed({
+      table,
+      index: 'gsi2',
+      where: equals('gsi2pk', gsi2pk),
+      limit,
+      ...start,
+    });
     return found.map(({ item }) => toDevice(item));
   }
 
   /** Names a device, or takes its name away; false where there is none. */
   async rename(ref: DeviceRef, friendlyName: string | undefined, drafts: readonly Draft[]): Promise<boolean> {
-    const change = friendlyName === undefined ? { remove: ['friendly_name'] } : { set: { friendly_name: friendlyName } };
+    const change =
+      friendlyName === undefined ? { remove: ['friendly_name'] } : { set: { friendly_name: friendlyName } };
     return this.change(ref, change, drafts);
   }
 
@@ -132,13 +195,23 @@ export class DeviceStore {
   /** Makes a device whose owner was revoked the caller's; false if it has changed hands or life since `found` was read. */
   async claim(found: Device, ownerKeyId: string): Promise<boolean> {
     const condition = and(isSameLife(found), isOwnedAs(found));
-    return (await this.client.write({ table, update: deviceKey(found), set: { owner_key_id: ownerKeyId }, condition }, { repeat: 'idempotent' })).done;
+    return (
+      await this.client.write(
+        { table, update: deviceKey(found), set: { owner_key_id: ownerKeyId }, condition },
+        { repeat: 'idempotent' },
+      )
+    ).done;
   }
 
   /** Deletes a device and leaves word for the worker to delete its readings; false if it is gone or another by now. */
   async delete(device: Device, at: Date, drafts: readonly Draft[]): Promise<boolean> {
     const deletedAt = at.toISOString();
-    const word = { deleted_at: deletedAt, gsi1pk: deletionIndexKey, gsi1sk: deletedAt, [generationAttribute(device.generation)]: deletedAt };
+    const word = {
+      deleted_at: deletedAt,
+      gsi1pk: deletionIndexKey,
+      gsi1sk: deletedAt,
+      [generationAttribute(device.generation)]: deletedAt,
+    };
     const { done } = await this.client.transact('fresh', [
       { table, delete: deviceKey(device), condition: isSameLife(device) },
       { table, update: deviceCountKey(device.orgId), add: { device_count: -1 }, condition: present('device_count') },
@@ -152,9 +225,16 @@ export class DeviceStore {
   async touch(device: Device, at: Date, notSince: Date, report?: DeviceReport): Promise<void> {
     const isDue = or(lessThan('last_seen_at', notSince.toISOString()), isAhead(at));
     const isNews = report ? [or(absent('reported_at'), lessThan('reported_at', report.atMs))] : [];
-    const reported = report ? { firmware_version: report.firmwareVersion, last_boot_id: report.bootId, reported_at: report.atMs } : {};
+    const reported = report
+      ? { firmware_version: report.firmwareVersion, last_boot_id: report.bootId, reported_at: report.atMs }
+      : {};
     await this.client.write(
-      { table, update: deviceKey(device), set: { ...seen(at), ...reported }, condition: and(isSameLife(device), isDue, ...isNews) },
+      {
+        table,
+        update: deviceKey(device),
+        set: { ...seen(at), ...reported },
+        condition: and(isSameLife(device), isDue, ...isNews),
+      },
       { repeat: 'idempotent' },
     );
   }
@@ -172,14 +252,22 @@ const aheadOf = (at: Date): string => new Date(at.getTime() + maxClockSkewMs).to
 /** Further ahead than clocks differ: written by a gateway whose clock was wrong. */
 const isAhead = (at: Date): Condition => greaterThan('last_seen_at', aheadOf(at));
 const isSameLife = ({ confirmationId }: Device): Condition => equals('confirmation_id', confirmationId);
-const isOwnedAs = ({ ownerKeyId }: Device): Condition => (ownerKeyId === undefined ? absent('owner_key_id') : equals('owner_key_id', ownerKeyId));
+const isOwnedAs = ({ ownerKeyId }: Device): Condition =>
+  ownerKeyId === undefined ? absent('owner_key_id') : equals('owner_key_id', ownerKeyId);
 const seen = (at: Date) => ({ last_seen_at: at.toISOString(), gsi1sk: at.toISOString() });
 
-const described = ({ registration: { bootId, firmwareVersion, friendlyName, capabilities }, at, ownerKeyId }: RegistrationWrite) => ({
+const described = ({
+  registration: { bootId, firmwareVersion, friendlyName, capabilities },
+  at,
+  ownerKeyId,
+}: RegistrationWrite) => ({
   last_boot_id: bootId,
   firmware_version: firmwareVersion,
   reported_at: at.getTime(),
-  capabilities: { sensors: [...capabilities.sensors], features: Object.fromEntries(capabilities.features.map(({ name, enabled }) => [name, enabled])) },
+  capabilities: {
+    sensors: [...capabilities.sensors],
+    features: Object.fromEntries(capabilities.features.map(({ name, enabled }) => [name, enabled])),
+  },
   ...(typeof friendlyName === 'string' ? { friendly_name: friendlyName } : {}),
   ...(ownerKeyId === undefined ? {} : { owner_key_id: ownerKeyId }),
 });
@@ -187,7 +275,10 @@ const described = ({ registration: { bootId, firmwareVersion, friendlyName, capa
 function toDevice(item: Item): Device {
   const [orgId = '', hardwareId = ''] = (item.hardware_id as string).split('/');
   const { sensors, features } = item.capabilities as { sensors: string[]; features: Record<string, boolean> };
-  const capabilities: Capabilities = { sensors, features: Object.entries(features).map(([name, enabled]) => ({ name, enabled })) };
+  const capabilities: Capabilities = {
+    sensors,
+    features: Object.entries(features).map(([name, enabled]) => ({ name, enabled })),
+  };
   const confirmationId = item.confirmation_id as string;
   return {
     nodeType: 'Device',

@@ -67,7 +67,10 @@ export interface DeviceCaller {
 }
 
 /** May this caller register the device and send its readings? `if-owner-revoked`: only if no key of the owner's line is active. */
-export function mayServe(key: DeviceKey | undefined, { hardwareId, ownerKeyId }: Pick<Device, 'hardwareId' | 'ownerKeyId'>): 'yes' | 'no' | 'if-owner-revoked' {
+export function mayServe(
+  key: DeviceKey | undefined,
+  { hardwareId, ownerKeyId }: Pick<Device, 'hardwareId' | 'ownerKeyId'>,
+): 'yes' | 'no' | 'if-owner-revoked' {
   if (!key) return 'yes';
   // The org bound the key to this device on purpose, so it goes before whoever owned the device until now.
   if (key.hardwareId !== undefined) return key.hardwareId === hardwareId ? 'yes' : 'no';
@@ -100,19 +103,29 @@ export const hardwareIdIssues = (value: string, path: string): Issue[] =>
 export const friendlyNameIssues = (value: string, path: string): Issue[] =>
   isFriendlyName(value) ? [] : [{ path, message: 'must have 1 to 64 printable ASCII characters, not only spaces' }];
 
-export function registrationIssues({ hardwareId, bootId, firmwareVersion, friendlyName, capabilities }: Registration): Issue[] {
+export function registrationIssues({
+  hardwareId,
+  bootId,
+  firmwareVersion,
+  friendlyName,
+  capabilities,
+}: Registration): Issue[] {
   const { sensors, features } = capabilities;
   const named = (names: readonly string[], path: string): Issue[] => [
     ...(names.length > maxCapabilities ? [{ path, message: `must have at most ${maxCapabilities} items` }] : []),
     ...names.flatMap((name, i) => [
-      ...(capabilityName.test(name) ? [] : [{ path: `${path}.${i}`, message: 'must have 1 to 32 of a-z 0-9 _ and begin with a letter' }]),
+      ...(capabilityName.test(name)
+        ? []
+        : [{ path: `${path}.${i}`, message: 'must have 1 to 32 of a-z 0-9 _ and begin with a letter' }]),
       ...(names.indexOf(name) < i ? [{ path: `${path}.${i}`, message: `"${name}" is named twice` }] : []),
     ]),
   ];
   return [
     ...hardwareIdIssues(hardwareId, 'input.hardwareId'),
     ...(isUuidV4(bootId) ? [] : [{ path: 'input.bootId', message: 'must be a UUID of version 4' }]),
-    ...(isFirmwareVersion(firmwareVersion) ? [] : [{ path: 'input.firmwareVersion', message: 'must have 1 to 64 printable ASCII characters' }]),
+    ...(isFirmwareVersion(firmwareVersion)
+      ? []
+      : [{ path: 'input.firmwareVersion', message: 'must have 1 to 64 printable ASCII characters' }]),
     ...(typeof friendlyName === 'string' ? friendlyNameIssues(friendlyName, 'input.friendlyName') : []),
     ...named(sensors, 'input.capabilities.sensors'),
     ...named(

@@ -11,7 +11,9 @@ registerEnumType(DeviceOrderType, {
   name: 'DeviceOrder',
   description: 'The order of a list of devices.',
   valuesConfig: {
-    LAST_SEEN: { description: 'Most recently seen first. A device that talks while you page moves, so a listing may miss it.' },
+    LAST_SEEN: {
+      description: 'Most recently seen first. A device that talks while you page moves, so a listing may miss it.',
+    },
     HARDWARE_ID: { description: 'By MAC address. Activity moves no device, so the pages add up to the whole fleet.' },
   },
 });
@@ -63,7 +65,8 @@ export class DeviceType extends Node {
   @Field(() => Uuid, {
     nullable: true,
     simple: true,
-    description: 'The `ApiKey.ownerId` of the keys that may serve the device. Null: the next API key that registers it becomes its owner.',
+    description:
+      'The `ApiKey.ownerId` of the keys that may serve the device. Null: the next API key that registers it becomes its owner.',
   })
   readonly ownerKeyId?: string;
 
@@ -79,10 +82,16 @@ export class DeviceType extends Node {
   @Field(() => DateTime, { simple: true, description: 'The first registration.' })
   readonly firstRegisteredAt!: Date;
 
-  @Field(() => DateTime, { simple: true, description: 'The last registration or ingest, even if all its readings were rejected, to within a minute.' })
+  @Field(() => DateTime, {
+    simple: true,
+    description: 'The last registration or ingest, even if all its readings were rejected, to within a minute.',
+  })
   readonly lastSeenAt!: Date;
 
-  @Field(() => Uuid, { simple: true, description: 'The boot id of the newest registration or reading, to within a minute.' })
+  @Field(() => Uuid, {
+    simple: true,
+    description: 'The boot id of the newest registration or reading, to within a minute.',
+  })
   readonly lastBootId!: string;
 }
 
@@ -99,7 +108,10 @@ export class RegisterDeviceInput {
   @Field(() => String, { description: '1–64 printable ASCII characters.' })
   readonly firmwareVersion!: string;
 
-  @Field(() => String, { nullable: true, description: '1–64 printable ASCII characters. Absent or null: the name stays as it is.' })
+  @Field(() => String, {
+    nullable: true,
+    description: '1–64 printable ASCII characters. Absent or null: the name stays as it is.',
+  })
   readonly friendlyName?: string | null;
 
   @Field(() => DeviceCapabilitiesInput, { description: 'Replaces what the device said before.' })
@@ -111,6 +123,9 @@ export class RegisterDevicePayload {
   @Field(() => DeviceType, { simple: true, description: 'The device as it is stored now.' })
   readonly device!: DeviceType;
 
-  @Field(() => Boolean, { simple: true, description: 'False if the device was known. It keeps its confirmation id then.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'False if the device was known. It keeps its confirmation id then.',
+  })
   readonly created!: boolean;
 }

@@ -1,7 +1,15 @@
 import type { Item } from '../dynamo/client.js';
 import type { ReadingsRef } from './device.js';
 import { readingKey } from './device-keys.js';
-import { type Health, type Metric, metricNames, metrics, type Reading, type SensorName, sensorNames } from './reading.js';
+import {
+  type Health,
+  type Metric,
+  metricNames,
+  metrics,
+  type Reading,
+  type SensorName,
+  sensorNames,
+} from './reading.js';
 
 /** A reading as it is stored. */
 export const toItem = (device: ReadingsRef, reading: Reading, hash: string, expirationTime: number): Item => ({
@@ -12,7 +20,9 @@ export const toItem = (device: ReadingsRef, reading: Reading, hash: string, expi
   firmware_version: reading.firmwareVersion,
   friendly_name: reading.friendlyName,
   sensors: Object.fromEntries(
-    metricNames.flatMap((metric) => (reading.sensors[metric] === undefined ? [] : [[metrics[metric].attribute, reading.sensors[metric]]])),
+    metricNames.flatMap((metric) =>
+      reading.sensors[metric] === undefined ? [] : [[metrics[metric].attribute, reading.sensors[metric]]],
+    ),
   ),
   sensor_status: Object.fromEntries(
     (Object.keys(sensorNames) as SensorName[]).flatMap((sensor) => {

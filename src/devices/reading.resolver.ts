@@ -1,4 +1,16 @@
-import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Authorized,
+  Ctx,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  Resolver,
+  Root,
+  Subscription,
+} from 'type-graphql';
 import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
@@ -10,24 +22,42 @@ import { deviceCaller } from './device.resolver.js';
 import { DeviceType } from './device.types.js';
 import type { Judged } from './ingest.service.js';
 import type { Metric, Reading } from './reading.js';
-import { IngestInput, IngestPayload, ReadingConnection, ReadingType, SensorMetricType, SeriesPointType } from './reading.types.js';
+import {
+  IngestInput,
+  IngestPayload,
+  ReadingConnection,
+  ReadingType,
+  SensorMetricType,
+  SeriesPointType,
+} from './reading.types.js';
 
 const maxReadingsPerPage = 1000;
 
 @Resolver(() => DeviceType)
 export class DeviceReadingResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ReadingType, { nullable: true, description: 'The newest reading by time of measurement, not of arrival.' })
+  @FieldResolver(() => ReadingType, {
+    nullable: true,
+    description: 'The newest reading by time of measurement, not of arrival.',
+  })
   latestReading(@Root() device: Device, @Ctx() { loaders }: Context) {
     return loaders.latestReading(device);
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ReadingConnection, { description: 'The readings of the device, newest first by time of measurement. `first` may be up to 1000.' })
+  @FieldResolver(() => ReadingConnection, {
+    description: 'The readings of the device, newest first by time of measurement. `first` may be up to 1000.',
+  })
   readings(
     @Root() device: Device,
-    @Arg('from', () => DateTime, { nullable: true, description: 'The earliest time of measurement, inclusive.' }) from: Date | null | undefined,
-    @Arg('to', () => DateTime, { nullable: true, description: 'The latest time of measurement, exclusive.' }) to: Date | null | undefined,
+    @Arg('from', () => DateTime, { nullable: true, description: 'The earliest time of measurement, inclusive.' }) from:
+      | Date
+      | null
+      | undefined,
+    @Arg('to', () => DateTime, { nullable: true, description: 'The latest time of measurement, exclusive.' }) to:
+      | Date
+      | null
+      | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { readingStore, cursors }: Context,
   ) {
@@ -58,7 +88,8 @@ export class DeviceReadingResolver {
     @Arg('metric', () => SensorMetricType, { description: 'The value to chart.' }) metric: Metric,
     @Arg('from', () => DateTime, { description: 'The start of the first step, inclusive.' }) from: Date,
     @Arg('to', () => DateTime, { description: 'The end of the range, exclusive.' }) to: Date,
-    @Arg('stepSecs', () => Int, { description: 'Seconds per point. The range may have up to 1000 steps.' }) stepSecs: number,
+    @Arg('stepSecs', () => Int, { description: 'Seconds per point. The range may have up to 1000 steps.' })
+    stepSecs: number,
     @Ctx() { loaders }: Context,
   ) {
     return loaders.series({ device, metric, range: { fromMs: from.getTime(), toMs: to.getTime(), stepSecs } });
@@ -75,9 +106,13 @@ export class ReadingResolver {
   @Authorized<Policy>('devices:serve')
   @Mutation(() => IngestPayload, {
     nullable: true,
-    description: 'Stores readings, each exactly once by its batch id. A reading that is not valid is REJECTED and does not affect the others.',
+    description:
+      'Stores readings, each exactly once by its batch id. A reading that is not valid is REJECTED and does not affect the others.',
   })
-  async ingest(@Arg('input', () => IngestInput, { description: 'The readings.' }) { readings }: IngestInput, @Ctx() context: Context) {
+  async ingest(
+    @Arg('input', () => IngestInput, { description: 'The readings.' }) { readings }: IngestInput,
+    @Ctx() context: Context,
+  ) {
     const judged = await context.ingestion.ingest(deviceCaller(context), readings);
     return { settledBatchIds: settledIds(judged), verdicts: judged.map(presented) };
   }
@@ -91,8 +126,12 @@ export class ReadingResolver {
   })
   readings(
     @Root() reading: Reading,
-    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for the platform admin.' }) _orgId: string | null | undefined,
-    @Arg('hardwareId', () => String, { description: 'MAC address XX:XX:XX:XX:XX:XX of the device, in either case.' }) _hardwareId: string,
+    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for the platform admin.' }) _orgId:
+      | string
+      | null
+      | undefined,
+    @Arg('hardwareId', () => String, { description: 'MAC address XX:XX:XX:XX:XX:XX of the device, in either case.' })
+    _hardwareId: string,
   ) {
     return reading;
   }
@@ -103,7 +142,10 @@ interface FollowArgs {
   readonly hardwareId: string;
 }
 
-async function follow({ orgId: named, hardwareId }: FollowArgs, { viewer, devices, readingFeed }: Context): Promise<AsyncIterable<Reading>> {
+async function follow(
+  { orgId: named, hardwareId }: FollowArgs,
+  { viewer, devices, readingFeed }: Context,
+): Promise<AsyncIterable<Reading>> {
   requirePolicy(viewer, 'org:read');
   const device = await devices.find({ orgId: orgIdFor(viewer, named), hardwareId });
   if (!device) throw notFound('device');
@@ -113,15 +155,19 @@ async function follow({ orgId: named, hardwareId }: FollowArgs, { viewer, device
 /** Stored now or before. An id that several devices of the call share is settled only if it is settled for each of them. */
 function settledIds(judged: readonly Judged[]): string[] {
   const nameOf = ({ hardwareId, batchId }: Judged): string => `${hardwareId} ${batchId}`;
-  const settled = new Set(judged.filter(({ verdict: { kind } }) => kind === 'STORED' || kind === 'DUPLICATE').map(nameOf));
+  const settled = new Set(
+    judged.filter(({ verdict: { kind } }) => kind === 'STORED' || kind === 'DUPLICATE').map(nameOf),
+  );
   const open = new Set(judged.filter((each) => !settled.has(nameOf(each))).map(({ batchId }) => batchId));
   return [...new Set(judged.map(({ batchId }) => batchId))].filter((batchId) => !open.has(batchId));
 }
 
 function presented({ batchId, verdict }: Judged, index: number) {
   if (verdict.kind === 'REJECTED') return { index, batchId, kind: verdict.kind, error: verdict.rejection };
-  if (verdict.kind === 'CONFLICT') return { index, batchId, kind: verdict.kind, error: { code: 'IDEMPOTENCY_CONFLICT', message: verdict.message } };
-  if (verdict.kind === 'RETRY') return { index, batchId, kind: verdict.kind, error: { code: 'SERVICE_UNAVAILABLE', message: verdict.message } };
+  if (verdict.kind === 'CONFLICT')
+    return { index, batchId, kind: verdict.kind, error: { code: 'IDEMPOTENCY_CONFLICT', message: verdict.message } };
+  if (verdict.kind === 'RETRY')
+    return { index, batchId, kind: verdict.kind, error: { code: 'SERVICE_UNAVAILABLE', message: verdict.message } };
   return { index, batchId, kind: verdict.kind };
 }
 

@@ -45,7 +45,11 @@ interface TimeRange {
 }
 
 export class ReadingStore {
-  private readonly turns = new Semaphore(maxTransactions, maxWaiting, () => new Overloaded('too many readings are waiting to be stored: retry'));
+  private readonly turns = new Semaphore(
+    maxTransactions,
+    maxWaiting,
+    () => new Overloaded('too many readings are waiting to be stored: retry'),
+  );
 
   constructor(
     private readonly client: StoreClient,
@@ -83,7 +87,10 @@ export class ReadingStore {
     const where = and(equals('hardware_id', readingsKey(device).hardware_id), between('ts_batch', ...bounds));
     const found: Reading[] = [];
     // The store refuses a start outside the range; one past its end has all of the range before it.
-    let start: Key | undefined = after && seen !== undefined && seen <= bounds[1] ? readingKey(device, after.timestampMs, after.batchId) : undefined;
+    let start: Key | undefined =
+      after && seen !== undefined && seen <= bounds[1]
+        ? readingKey(device, after.timestampMs, after.batchId)
+        : undefined;
     for (let missing = limit; ; missing = Math.max(limit - found.length, minNextPage)) {
       const page = await this.client.query({
         table: readingsTable,
@@ -104,13 +111,27 @@ export class ReadingStore {
     const bounds = withinTime(range);
     if (!bounds) return;
     const where = and(equals('hardware_id', readingsKey(device).hardware_id), between('ts_batch', ...bounds));
-    const project = ['timestamp_ms', 'expiration_time', ...wanted.map((metric) => ['sensors', metrics[metric].attribute])];
+    const project = [
+      'timestamp_ms',
+      'expiration_time',
+      ...wanted.map((metric) => ['sensors', metrics[metric].attribute]),
+    ];
     let after: Key | undefined;
     do {
-      const page = await this.client.query({ table: readingsTable, where, project, newestFirst: true, consistent: true, ...(after ? { after } : {}) });
+      const page = await this.client.query({
+        table: readingsTable,
+        where,
+        project,
+        newestFirst: true,
+        consistent: true,
+        ...(after ? { after } : {}),
+      });
       yield page.items
         .filter((item) => this.isLive(item))
-        .map(({ timestamp_ms, sensors = {} }) => ({ timestampMs: timestamp_ms as number, values: sensors as Record<string, number> }));
+        .map(({ timestamp_ms, sensors = {} }) => ({
+          timestampMs: timestamp_ms as number,
+          values: sensors as Record<string, number>,
+        }));
       after = page.next;
     } while (after);
   }
@@ -126,7 +147,13 @@ export class ReadingStore {
   /** Deletes up to `limit` readings of a deleted device with their markers. Returns how many; 0: there are none left. */
   async purge(device: ReadingsRef, limit: number): Promise<number> {
     const where = equals('hardware_id', readingsKey(device).hardware_id);
-    const { items } = await this.client.query({ table: readingsTable, where, limit, project: ['hardware_id', 'ts_batch'], consistent: true });
+    const { items } = await this.client.query({
+      table: readingsTable,
+      where,
+      limit,
+      project: ['hardware_id', 'ts_batch'],
+      consistent: true,
+    });
     const sortKeys = items.map(({ ts_batch }) => ts_batch as string);
     // Markers go first: the readings are the list of what is left to do, should this process die in between.
     await this.client.writeMany(
@@ -146,7 +173,11 @@ export class ReadingStore {
   }
 
   /** False if the store did not answer. The rest is not tried then. */
-  private async putGroup(group: readonly NewReading[], nonce: string, verdicts: Map<NewReading, Verdict>): Promise<boolean> {
+  private async putGroup(
+    group: readonly NewReading[],
+    nonce: string,
+    verdicts: Map<NewReading, Verdict>,
+  ): Promise<boolean> {
     let open = group;
     try {
       // Each round settles at least the one whose condition failed.
@@ -155,7 +186,9 @@ export class ReadingStore {
         const send = () => this.client.transact('judged', writes);
         const outcome = await (open.length > maxReadingsOfSmallTransaction ? this.turns.run(send) : send());
         for (const [i, reading] of open.entries()) {
-          const verdict = outcome.done ? ({ kind: 'STORED' } as const) : verdictOf(reading, nonce, outcome.reasons.slice(2 * i, 2 * i + 2));
+          const verdict = outcome.done
+            ? ({ kind: 'STORED' } as const)
+            : verdictOf(reading, nonce, outcome.reasons.slice(2 * i, 2 * i + 2));
           if (verdict) verdicts.set(reading, verdict);
         }
         open = open.filter((reading) => !verdicts.has(reading));
@@ -191,7 +224,11 @@ export class ReadingStore {
 }
 
 /** The verdict that a cancelled transaction's reasons give for one reading; undefined if neither reason is its own. */
-function verdictOf({ hash }: NewReading, nonce: string, reasons: readonly { readonly kind: string; readonly old?: Item }[]): Verdict | undefined {
+function verdictOf(
+  { hash }: NewReading,
+  nonce: string,
+  reasons: readonly { readonly kind: string; readonly old?: Item }[],
+): Verdict | undefined {
   const failed = reasons.find(({ kind }) => kind === 'condition');
   if (!failed) return undefined;
   if (failed.old?.nonce === nonce) return { kind: 'STORED' };

@@ -3,11 +3,41 @@ import { isFirmwareVersion, isFriendlyName, isHardwareId, isUuidV4, normalHardwa
 
 /** Each metric with the attribute it is stored under and the range its sensor can measure. */
 export const metrics = {
-  bme280TempC: { attribute: 'bme280_temp_c', label: 'Temperature of the BME280 in °C', enumName: 'BME280_TEMP_C', min: -40, max: 85 },
-  ds18b20TempC: { attribute: 'ds18b20_temp_c', label: 'Temperature of the DS18B20 in °C', enumName: 'DS18B20_TEMP_C', min: -55, max: 125 },
-  humidityPct: { attribute: 'humidity_pct', label: 'Relative humidity in %', enumName: 'HUMIDITY_PCT', min: 0, max: 100 },
-  pressureHpa: { attribute: 'pressure_hpa', label: 'Air pressure in hPa', enumName: 'PRESSURE_HPA', min: 300, max: 1100 },
-  soilMoisturePct: { attribute: 'soil_moisture_pct', label: 'Soil moisture in %', enumName: 'SOIL_MOISTURE_PCT', min: 0, max: 100 },
+  bme280TempC: {
+    attribute: 'bme280_temp_c',
+    label: 'Temperature of the BME280 in °C',
+    enumName: 'BME280_TEMP_C',
+    min: -40,
+    max: 85,
+  },
+  ds18b20TempC: {
+    attribute: 'ds18b20_temp_c',
+    label: 'Temperature of the DS18B20 in °C',
+    enumName: 'DS18B20_TEMP_C',
+    min: -55,
+    max: 125,
+  },
+  humidityPct: {
+    attribute: 'humidity_pct',
+    label: 'Relative humidity in %',
+    enumName: 'HUMIDITY_PCT',
+    min: 0,
+    max: 100,
+  },
+  pressureHpa: {
+    attribute: 'pressure_hpa',
+    label: 'Air pressure in hPa',
+    enumName: 'PRESSURE_HPA',
+    min: 300,
+    max: 1100,
+  },
+  soilMoisturePct: {
+    attribute: 'soil_moisture_pct',
+    label: 'Soil moisture in %',
+    enumName: 'SOIL_MOISTURE_PCT',
+    min: 0,
+    max: 100,
+  },
 } as const;
 export type Metric = keyof typeof metrics;
 export const metricNames = Object.keys(metrics) as Metric[];
@@ -46,7 +76,13 @@ export interface SentReading {
   readonly sensorStatus?: unknown;
 }
 
-export type RejectionCode = 'INVALID_TIMESTAMP' | 'INVALID_BATCH_ID' | 'INVALID_UUID' | 'INVALID_VALUE' | 'DEVICE_NOT_FOUND' | 'FORBIDDEN';
+export type RejectionCode =
+  | 'INVALID_TIMESTAMP'
+  | 'INVALID_BATCH_ID'
+  | 'INVALID_UUID'
+  | 'INVALID_VALUE'
+  | 'DEVICE_NOT_FOUND'
+  | 'FORBIDDEN';
 
 export interface Rejection {
   readonly code: RejectionCode;
@@ -71,7 +107,8 @@ export function parseReading(orgId: string, sent: SentReading, nowMs: number): P
   const status = parseStatus(sent.sensorStatus);
   if ('rejection' in status) return status;
   // All of them are there, by the rules above.
-  const { hardwareId, batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent as Required<SentReading> & Reading;
+  const { hardwareId, batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent as Required<SentReading> &
+    Reading;
   const reading: Reading = {
     nodeType: 'Reading',
     orgId,
@@ -97,44 +134,61 @@ function rejectionOf(sent: SentReading, nowMs: number): Rejection | undefined {
   const { batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent;
   if (typeof batchId !== 'string' || !batchIdPattern.test(batchId))
     return { code: 'INVALID_BATCH_ID', message: 'batchId: must have 1 to 256 of A-Z a-z 0-9 _ . : -' };
-  if (senderOf(sent) === undefined) return { code: 'DEVICE_NOT_FOUND', message: 'hardwareId: must be a MAC address such as AA:BB:CC:DD:EE:FF' };
+  if (senderOf(sent) === undefined)
+    return { code: 'DEVICE_NOT_FOUND', message: 'hardwareId: must be a MAC address such as AA:BB:CC:DD:EE:FF' };
   if (typeof timestampMs !== 'number' || !Number.isInteger(timestampMs))
     return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be a whole number of milliseconds since 1970' };
-  if (timestampMs < earliestMs || timestampMs >= latestMs) return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be from 2000-01-01 to 2100-01-01' };
+  if (timestampMs < earliestMs || timestampMs >= latestMs)
+    return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be from 2000-01-01 to 2100-01-01' };
   if (timestampMs > nowMs + maxAheadMs)
-    return { code: 'INVALID_TIMESTAMP', message: "timestampMs: is more than 10 minutes ahead of the server's clock; set the device's clock" };
-  if (typeof bootId !== 'string' || !isUuidV4(bootId)) return { code: 'INVALID_UUID', message: 'bootId: must be a UUID of version 4' };
+    return {
+      code: 'INVALID_TIMESTAMP',
+      message: "timestampMs: is more than 10 minutes ahead of the server's clock; set the device's clock",
+    };
+  if (typeof bootId !== 'string' || !isUuidV4(bootId))
+    return { code: 'INVALID_UUID', message: 'bootId: must be a UUID of version 4' };
   if (typeof firmwareVersion !== 'string' || !isFirmwareVersion(firmwareVersion))
     return invalid('firmwareVersion: must have 1 to 64 printable ASCII characters');
-  if (typeof friendlyName === 'string' && !isFriendlyName(friendlyName)) return invalid('friendlyName: must have 1 to 64 printable ASCII characters');
+  if (typeof friendlyName === 'string' && !isFriendlyName(friendlyName))
+    return invalid('friendlyName: must have 1 to 64 printable ASCII characters');
   return undefined;
 }
 
 type Values<T> = { readonly values: T } | { readonly rejection: Rejection };
 
 function parseSensors(sent: unknown): Values<Sensors> {
-  if (!isMap(sent)) return { rejection: invalid('sensors: must be an object of numbers by sensor, such as {"bme280TempC": 21.5}') };
+  if (!isMap(sent))
+    return { rejection: invalid('sensors: must be an object of numbers by sensor, such as {"bme280TempC": 21.5}') };
   const values: Partial<Record<Metric, number>> = {};
   for (const name of Object.keys(sent)) {
-    if (!Object.hasOwn(metrics, name)) return { rejection: invalid(`sensors.${shown(name)}: is not a known sensor; known are ${metricNames.join(', ')}`) };
+    if (!Object.hasOwn(metrics, name))
+      return {
+        rejection: invalid(`sensors.${shown(name)}: is not a known sensor; known are ${metricNames.join(', ')}`),
+      };
     const value = sent[name];
     const { min, max } = metrics[name as Metric];
     if (typeof value !== 'number' || !Number.isFinite(value))
       return { rejection: invalid(`sensors.${name}: must be a number; leave out a sensor that has no value`) };
     if (value < min || value > max) return { rejection: invalid(`sensors.${name}: must be from ${min} to ${max}`) };
     // DynamoDB takes nothing smaller than 1e-130, and would refuse the neighbours with it.
-    if (value !== 0 && Math.abs(value) < minMagnitude) return { rejection: invalid(`sensors.${name}: must be 0 or at least ${minMagnitude} away from it`) };
+    if (value !== 0 && Math.abs(value) < minMagnitude)
+      return { rejection: invalid(`sensors.${name}: must be 0 or at least ${minMagnitude} away from it`) };
     values[name as Metric] = value;
   }
   return { values };
 }
 
 function parseStatus(sent: unknown): Values<SensorStatus> {
-  if (!isMap(sent)) return { rejection: invalid('sensorStatus: must be an object of OK or ERROR by sensor, such as {"bme280": "OK"}') };
+  if (!isMap(sent))
+    return { rejection: invalid('sensorStatus: must be an object of OK or ERROR by sensor, such as {"bme280": "OK"}') };
   const values: Partial<Record<SensorName, Health>> = {};
   for (const name of Object.keys(sent)) {
     if (!Object.hasOwn(sensorNames, name))
-      return { rejection: invalid(`sensorStatus.${shown(name)}: is not a known sensor; known are ${Object.keys(sensorNames).join(', ')}`) };
+      return {
+        rejection: invalid(
+          `sensorStatus.${shown(name)}: is not a known sensor; known are ${Object.keys(sensorNames).join(', ')}`,
+        ),
+      };
     const value = sent[name];
     const health = healths.find((each) => each === value || each.toLowerCase() === value);
     if (!health) return { rejection: invalid(`sensorStatus.${name}: must be OK or ERROR`) };
@@ -143,7 +197,8 @@ function parseStatus(sent: unknown): Values<SensorStatus> {
   return { values };
 }
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A name of the caller's own, fit to be shown: the message must stay short whatever was sent. */
 const shown = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
@@ -164,7 +219,10 @@ export const conflict: Verdict = {
   kind: 'CONFLICT',
   message: 'batchId: this device has sent a reading with other content under this id; the first one stays stored',
 };
-export const retry: Verdict = { kind: 'RETRY', message: 'not stored: the database is temporarily unavailable; retry this reading' };
+export const retry: Verdict = {
+  kind: 'RETRY',
+  message: 'not stored: the database is temporarily unavailable; retry this reading',
+};
 export const rejected = (rejection: Rejection): Verdict => ({ kind: 'REJECTED', rejection });
 
 /** The verdict on the second of two readings with the same batch id in one call, given the verdict on the first. */

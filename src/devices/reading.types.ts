@@ -7,12 +7,17 @@ import { ItemErrorType } from '../spend/spend.types.js';
 import { type Health, healths, type Metric, metricNames, metrics, type Verdict } from './reading.js';
 
 /** The public names of the metrics, with the internal ones as values. */
-export const SensorMetricType = Object.fromEntries(metricNames.map((metric) => [metrics[metric].enumName, metric])) as Record<string, Metric>;
+export const SensorMetricType = Object.fromEntries(
+  metricNames.map((metric) => [metrics[metric].enumName, metric]),
+) as Record<string, Metric>;
 registerEnumType(SensorMetricType, {
   name: 'SensorMetric',
   description: 'A value that a sensor measures.',
   valuesConfig: Object.fromEntries(
-    metricNames.map((metric) => [metrics[metric].enumName, { description: `${metrics[metric].label}, ${metrics[metric].min} to ${metrics[metric].max}.` }]),
+    metricNames.map((metric) => [
+      metrics[metric].enumName,
+      { description: `${metrics[metric].label}, ${metrics[metric].min} to ${metrics[metric].max}.` },
+    ]),
   ),
 });
 
@@ -20,7 +25,10 @@ export const SensorHealthType = enumOf<Health>(healths);
 registerEnumType(SensorHealthType, {
   name: 'SensorHealth',
   description: 'The health of a sensor, as the device reports it.',
-  valuesConfig: { OK: { description: 'The sensor works.' }, ERROR: { description: 'The sensor failed or is missing.' } },
+  valuesConfig: {
+    OK: { description: 'The sensor works.' },
+    ERROR: { description: 'The sensor failed or is missing.' },
+  },
 });
 
 export type VerdictKind = Verdict['kind'];
@@ -31,13 +39,20 @@ registerEnumType(ReadingVerdictKindType, {
   valuesConfig: {
     STORED: { description: 'Stored by this call. The device may drop it.' },
     DUPLICATE: { description: 'Stored before, with the same content. The device may drop it.' },
-    CONFLICT: { description: 'This device has used the batch id for other content, which stays stored. Send it under another id, or drop it.' },
+    CONFLICT: {
+      description:
+        'This device has used the batch id for other content, which stays stored. Send it under another id, or drop it.',
+    },
     REJECTED: { description: 'Not valid and never will be; `error` says why. The device may drop it.' },
     RETRY: { description: 'Not stored, because the database was unavailable. Send it again.' },
   },
 });
 
-const value = (metric: Metric) => ({ nullable: true, simple: true, description: `${metrics[metric].label}. Null: not measured.` });
+const value = (metric: Metric) => ({
+  nullable: true,
+  simple: true,
+  description: `${metrics[metric].label}. Null: not measured.`,
+});
 
 @ObjectType('Sensors', { description: 'The values of one reading.' })
 export class SensorsType {
@@ -57,7 +72,11 @@ export class SensorsType {
   readonly soilMoisturePct?: number;
 }
 
-const health = (sensor: string) => ({ nullable: true, simple: true, description: `Health of the ${sensor} sensor. Null: not reported.` });
+const health = (sensor: string) => ({
+  nullable: true,
+  simple: true,
+  description: `Health of the ${sensor} sensor. Null: not reported.`,
+});
 
 @ObjectType('SensorStatus', { description: 'The health of the sensors at the time of a reading.' })
 export class SensorStatusType {
@@ -97,7 +116,10 @@ export class ReadingType extends Node {
   @Field(() => String, { simple: true, description: 'The id that the device gave the reading. Unique per device.' })
   readonly batchId!: string;
 
-  @Field(() => SafeInt, { simple: true, description: 'The time of measurement in epoch milliseconds, by the clock of the device.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'The time of measurement in epoch milliseconds, by the clock of the device.',
+  })
   readonly timestampMs!: number;
 
   @Field(() => Uuid, { simple: true, description: 'The boot of the device during which it measured.' })
@@ -106,7 +128,11 @@ export class ReadingType extends Node {
   @Field(() => String, { simple: true, description: 'The firmware that measured.' })
   readonly firmwareVersion!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The name of the device when the reading arrived.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The name of the device when the reading arrived.',
+  })
   readonly friendlyName?: string;
 
   @Field(() => SensorsType, { simple: true, description: 'The values.' })
@@ -123,12 +149,16 @@ export class ReadingInput {
   @Field(() => String, { nullable: true, description: 'Required. MAC address of a registered device, in either case.' })
   readonly hardwareId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Required. 1–256 of A-Z a-z 0-9 _ . : -, unique per device. A repeat is a DUPLICATE.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Required. 1–256 of A-Z a-z 0-9 _ . : -, unique per device. A repeat is a DUPLICATE.',
+  })
   readonly batchId?: string | null;
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Required. Time of measurement, a whole number of epoch milliseconds from 2000 to 2100, at most 10 minutes ahead.',
+    description:
+      'Required. Time of measurement, a whole number of epoch milliseconds from 2000 to 2100, at most 10 minutes ahead.',
   })
   readonly timestampMs?: number | null;
 
@@ -138,7 +168,10 @@ export class ReadingInput {
   @Field(() => String, { nullable: true, description: 'Required. 1–64 printable ASCII characters.' })
   readonly firmwareVersion?: string | null;
 
-  @Field(() => String, { nullable: true, description: '1–64 printable ASCII characters. Absent or null: the current name of the device.' })
+  @Field(() => String, {
+    nullable: true,
+    description: '1–64 printable ASCII characters. Absent or null: the current name of the device.',
+  })
   readonly friendlyName?: string | null;
 
   @Field(() => Json, {
@@ -147,7 +180,10 @@ export class ReadingInput {
   })
   readonly sensors?: unknown;
 
-  @Field(() => Json, { nullable: true, description: 'Required. OK or ERROR (or ok, error) by sensor: bme280, ds18b20, soilMoisture. May be {}.' })
+  @Field(() => Json, {
+    nullable: true,
+    description: 'Required. OK or ERROR (or ok, error) by sensor: bme280, ds18b20, soilMoisture. May be {}.',
+  })
   readonly sensorStatus?: unknown;
 }
 
@@ -168,15 +204,25 @@ export class ReadingVerdictType {
   @Field(() => ReadingVerdictKindType, { simple: true, description: 'The outcome.' })
   readonly kind!: VerdictKind;
 
-  @Field(() => ItemErrorType, { nullable: true, simple: true, description: 'The reason. Null for STORED and DUPLICATE.' })
+  @Field(() => ItemErrorType, {
+    nullable: true,
+    simple: true,
+    description: 'The reason. Null for STORED and DUPLICATE.',
+  })
   readonly error?: ItemErrorType;
 }
 
 @ObjectType({ description: 'The result of `ingest`.' })
 export class IngestPayload {
-  @Field(() => [String], { simple: true, description: 'Batch ids that are stored, by this call or before. The device may drop these readings.' })
+  @Field(() => [String], {
+    simple: true,
+    description: 'Batch ids that are stored, by this call or before. The device may drop these readings.',
+  })
   readonly settledBatchIds!: string[];
 
-  @Field(() => [ReadingVerdictType], { simple: true, description: 'One verdict per reading, in the order they were sent.' })
+  @Field(() => [ReadingVerdictType], {
+    simple: true,
+    description: 'One verdict per reading, in the order they were sent.',
+  })
   readonly verdicts!: ReadingVerdictType[];
 }

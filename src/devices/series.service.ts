@@ -4,7 +4,16 @@ import { Semaphore } from '../lib/semaphore.js';
 import type { ReadingsRef } from './device.js';
 import { type Metric, metrics } from './reading.js';
 import type { ReadingStore } from './reading.store.js';
-import { addTo, emptySums, pointsOf, type ReadingBudget, type SeriesPoint, type SeriesRange, seriesIssues, tooLong } from './series.js';
+import {
+  addTo,
+  emptySums,
+  pointsOf,
+  type ReadingBudget,
+  type SeriesPoint,
+  type SeriesRange,
+  seriesIssues,
+  tooLong,
+} from './series.js';
 
 const maxCharts = 4;
 const maxWaiting = 64;
@@ -18,7 +27,11 @@ export interface SeriesRequest {
 }
 
 export class SeriesService {
-  private readonly charts = new Semaphore(maxCharts, maxWaiting, () => new Overloaded('too many series are being read at once; retry'));
+  private readonly charts = new Semaphore(
+    maxCharts,
+    maxWaiting,
+    () => new Overloaded('too many series are being read at once; retry'),
+  );
 
   constructor(
     private readonly readings: ReadingStore,
@@ -38,7 +51,11 @@ export class SeriesService {
     return requests.map((request) => drawn.get(request) as SeriesPoint[] | Error);
   }
 
-  private async drawGroup(group: readonly SeriesRequest[], budget: ReadingBudget, drawn: Map<SeriesRequest, SeriesPoint[] | Error>): Promise<void> {
+  private async drawGroup(
+    group: readonly SeriesRequest[],
+    budget: ReadingBudget,
+    drawn: Map<SeriesRequest, SeriesPoint[] | Error>,
+  ): Promise<void> {
     const sound = group.filter((request) => {
       try {
         refuseAny(seriesIssues(request.range));
@@ -60,7 +77,11 @@ export class SeriesService {
   private async read(group: readonly SeriesRequest[], budget: ReadingBudget): Promise<SeriesPoint[][]> {
     const [{ device, range }] = group as readonly [SeriesRequest];
     const untilMs = this.clock.monotonicMs() + maxDrawMs;
-    const charts = group.map((request) => ({ range: request.range, attribute: metrics[request.metric].attribute, sums: emptySums(request.range) }));
+    const charts = group.map((request) => ({
+      range: request.range,
+      attribute: metrics[request.metric].attribute,
+      sums: emptySums(request.range),
+    }));
     for await (const page of this.readings.samples(device, range, [...new Set(group.map(({ metric }) => metric))])) {
       for (const { timestampMs, values } of page)
         for (const { range: own, attribute, sums } of charts) {
@@ -68,8 +89,10 @@ export class SeriesService {
           if (value !== undefined) addTo(sums, own, timestampMs, value);
         }
       const reachedMs = page.at(-1)?.timestampMs ?? range.fromMs;
-      if (!budget.spend(page.length)) throw tooLong(range, reachedMs, `exceeds the maximum of ${budget.max} readings per operation`);
-      if (this.clock.monotonicMs() > untilMs) throw tooLong(range, reachedMs, `takes longer to read than the ${maxDrawMs / 1000} s an operation has for it`);
+      if (!budget.spend(page.length))
+        throw tooLong(range, reachedMs, `exceeds the maximum of ${budget.max} readings per operation`);
+      if (this.clock.monotonicMs() > untilMs)
+        throw tooLong(range, reachedMs, `takes longer to read than the ${maxDrawMs / 1000} s an operation has for it`);
     }
     return charts.map(({ range: own, sums }) => pointsOf(own, sums));
   }

@@ -24,7 +24,8 @@ export const maxReadingsPerOperation = 50_000;
 const maxStepSecs = 366 * 86_400;
 
 export function seriesIssues({ fromMs, toMs, stepSecs }: SeriesRange): Issue[] {
-  if (!isWholeWithin(stepSecs, 1, maxStepSecs)) return [{ path: 'stepSecs', message: `must be a whole number of seconds from 1 to ${maxStepSecs}` }];
+  if (!isWholeWithin(stepSecs, 1, maxStepSecs))
+    return [{ path: 'stepSecs', message: `must be a whole number of seconds from 1 to ${maxStepSecs}` }];
   if (fromMs >= toMs) return [{ path: 'from', message: 'must be before `to`' }];
   const points = pointCount({ fromMs, toMs, stepSecs });
   if (points <= maxPoints) return [];
@@ -70,7 +71,12 @@ export interface StepSum {
 }
 
 export const emptySums = (range: SeriesRange): StepSum[] =>
-  Array.from({ length: pointCount(range) }, () => ({ count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 }));
+  Array.from({ length: pointCount(range) }, () => ({
+    count: 0,
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+    sum: 0,
+  }));
 
 export function addTo(sums: readonly StepSum[], { fromMs, stepSecs }: SeriesRange, atMs: number, value: number): void {
   const step = sums[Math.floor((atMs - fromMs) / (stepSecs * 1000))];

@@ -27,8 +27,12 @@ export type Check = Target & { readonly check: Key };
 export type Write = Put | Update | Delete;
 
 /** A failed condition is an answer, with the item that failed it. */
-export type WriteOutcome = { readonly done: true; readonly item?: Item } | { readonly done: false; readonly old?: Item };
-export type TransactOutcome = { readonly done: true } | { readonly done: false; readonly reasons: readonly CancellationReason[] };
+export type WriteOutcome =
+  | { readonly done: true; readonly item?: Item }
+  | { readonly done: false; readonly old?: Item };
+export type TransactOutcome =
+  | { readonly done: true }
+  | { readonly done: false; readonly reasons: readonly CancellationReason[] };
 
 export interface WriteOptions {
   /** The item as it is afterwards: all of it, or only what was changed. */
@@ -105,12 +109,20 @@ export class StoreClient {
   }
 
   async get(table: TableName, key: Key, options: { readonly consistent?: boolean } = {}): Promise<Item | undefined> {
-    const output = await this.read('get', { TableName: this.named(table), Key: key, ConsistentRead: options.consistent ?? false });
+    const output = await this.read('get', {
+      TableName: this.named(table),
+      Key: key,
+      ConsistentRead: options.consistent ?? false,
+    });
     return output.Item as Item | undefined;
   }
 
   /** One answer a key, in the order of the keys. Throws if any stays unanswered: a gap must never pass for absence. */
-  async getMany(table: TableName, keys: readonly Key[], options: { readonly consistent?: boolean } = {}): Promise<(Item | undefined)[]> {
+  async getMany(
+    table: TableName,
+    keys: readonly Key[],
+    options: { readonly consistent?: boolean } = {},
+  ): Promise<(Item | undefined)[]> {
     const wanted = new Map(keys.map((key) => [identity(key), key]));
     const names = Object.keys(keys[0] ?? {});
     const found = new Map<string, Item>();
@@ -123,7 +135,9 @@ export class StoreClient {
           for (const item of (output.Responses as Record<string, Item[]> | undefined)?.[this.named(table)] ?? []) {
             found.set(identity(Object.fromEntries(names.map((name) => [name, item[name] as string]))), item);
           }
-          return (output.UnprocessedKeys as Record<string, { Keys: Key[] }> | undefined)?.[this.named(table)]?.Keys ?? [];
+          return (
+            (output.UnprocessedKeys as Record<string, { Keys: Key[] }> | undefined)?.[this.named(table)]?.Keys ?? []
+          );
         }),
       );
       await Promise.all(some);
@@ -132,18 +146,35 @@ export class StoreClient {
   }
 
   /** Puts and deletes of items that nothing else writes: no conditions, in any order, all of them or an error. */
-  async writeMany(table: TableName, writes: readonly ({ readonly put: Item } | { readonly delete: Key })[]): Promise<void> {
-    const requests = writes.map((write) => ('put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } }));
+  async writeMany(
+    table: TableName,
+    writes: readonly ({ readonly put: Item } | { readonly delete: Key })[],
+  ): Promise<void> {
+    const requests = writes.map((write) =>
+      'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
+    );
     for (const chunk of chunked(requests, mostWritesABatch)) {
       await this.untilProcessed('unknown', chunk, async (pending, untilMs) => {
-        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true, { untilMs });
+        const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true, {
+          untilMs,
+        });
         if (isFault(output)) throw new Error(`a batch write cannot fail with ${output.kind}`);
-        return ((output.UnprocessedItems as Record<string, typeof requests> | undefined)?.[this.named(table)] ?? []) as typeof requests;
+        return ((output.UnprocessedItems as Record<string, typeof requests> | undefined)?.[this.named(table)] ??
+          []) as typeof requests;
       });
     }
   }
 
-  async query({ table, index, where, newestFirst = false, limit, after, consistent = false, project }: Query): Promise<Page> {
+  async query({
+    table,
+    index,
+    where,
+    newestFirst = false,
+    limit,
+    after,
+    consistent = false,
+    project,
+  }: Query): Promise<Page> {
     const expression = new Expression();
     const output = await this.read('query', {
       TableName: this.named(table),
@@ -172,12 +203,19 @@ export class StoreClient {
   }
 
   /** Up to `max` of what a query finds, and whether there is more. */
-  async queryUpTo(query: Omit<Query, 'limit' | 'after'>, max: number): Promise<{ readonly items: readonly Item[]; readonly truncated: boolean }> {
+  async queryUpTo(
+    query: Omit<Query, 'limit' | 'after'>,
+    max: number,
+  ): Promise<{ readonly items: readonly Item[]; readonly truncated: boolean }> {
     const found: Item[] = [];
     let after: Key | undefined;
     do {
       const limit = max - found.length + 1;
-      const page = await this.query({ ...query, ...(Number.isFinite(limit) ? { limit } : {}), ...(after ? { after } : {}) });
+      const page = await this.query({
+        ...query,
+        ...(Number.isFinite(limit) ? { limit } : {}),
+        ...(after ? { after } : {}),
+      });
       found.push(...page.items);
       after = page.next;
     } while (after && found.length <= max);
@@ -196,7 +234,9 @@ export class StoreClient {
     let { after } = query;
     do {
       const page: Page = await this.query({ ...query, ...(after ? { after } : {}) });
-      const keys = page.items.map((entry): Key => Object.fromEntries(names.map((name) => [name, entry[name] as string])));
+      const keys = page.items.map(
+        (entry): Key => Object.fromEntries(names.map((name) => [name, entry[name] as string])),
+      );
       const items = await this.getMany(table, keys, { consistent: true });
       for (const [i, entry] of page.items.entries()) {
         const item = items[i];
@@ -209,11 +249,14 @@ export class StoreClient {
 
   /** A page of a whole table: for sweeps and checks, never for a request. */
   async scan(table: TableName, after?: Key): Promise<Page> {
-    return page(await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }));
+    return page(
+      await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }),
+    );
   }
 
   async write(write: Write, { returnNew, repeat = 'never', onThrottled }: WriteOptions = {}): Promise<WriteOutcome> {
-    if ('add' in write && !write.condition) throw new Error('an ADD without a condition counts twice when it is repeated');
+    if ('add' in write && !write.condition)
+      throw new Error('an ADD without a condition counts twice when it is repeated');
     const [call, input] = this.writeInput(write);
     const output = await this.attempt(
       call,
@@ -232,16 +275,23 @@ export class StoreClient {
   }
 
   /** All of the writes or none. `repeat` says how a lost reply is resolved. */
-  async transact(repeat: TransactRepeat, writes: readonly (Write | Check)[], options: Pick<WriteOptions, 'onThrottled'> = {}): Promise<TransactOutcome> {
-    if (!writes.some((write) => write.condition)) throw new Error('a transaction without a condition is not safe to repeat');
+  async transact(
+    repeat: TransactRepeat,
+    writes: readonly (Write | Check)[],
+    options: Pick<WriteOptions, 'onThrottled'> = {},
+  ): Promise<TransactOutcome> {
+    if (!writes.some((write) => write.condition))
+      throw new Error('a transaction without a condition is not safe to repeat');
     const freshAt = writes.findIndex((write) => 'put' in write && write.fresh && write.condition);
-    if (repeat === 'fresh' && freshAt < 0) throw new Error('a transaction without a fresh put cannot recognise its own success by one');
+    if (repeat === 'fresh' && freshAt < 0)
+      throw new Error('a transaction without a fresh put cannot recognise its own success by one');
     const TransactItems = writes.map((write) => this.transactItem(write));
     const output = await this.attempt('transact', { TransactItems }, repeat !== 'never', options);
     if (!isFault(output)) return { done: true };
     if (output.kind !== 'cancelled') throw new Error(`a transaction cannot fail with ${output.kind}`);
     const { reasons } = output;
-    const isOwn = repeat === 'fresh' ? reasons[freshAt]?.kind === 'condition' : typeof repeat === 'function' && repeat(reasons);
+    const isOwn =
+      repeat === 'fresh' ? reasons[freshAt]?.kind === 'condition' : typeof repeat === 'function' && repeat(reasons);
     return isOwn ? { done: true } : { done: false, reasons };
   }
 
@@ -280,7 +330,11 @@ export class StoreClient {
   private conditionInput({ table, condition }: Target): Record<string, unknown> {
     if (!condition) return { TableName: this.named(table) };
     const expression = new Expression();
-    return { TableName: this.named(table), ConditionExpression: expression.condition(condition), ...expression.placeholders() };
+    return {
+      TableName: this.named(table),
+      ConditionExpression: expression.condition(condition),
+      ...expression.placeholders(),
+    };
   }
 
   private async read(call: CallName, input: object, untilMs?: number): Promise<Record<string, unknown>> {
@@ -300,7 +354,9 @@ export class StoreClient {
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt > 0) {
         if (this.clock.monotonicMs() > untilMs)
-          throw new StoreUnavailable(applied, { cause: new Error(`${pending.length} keys of a batch stayed unprocessed`) });
+          throw new StoreUnavailable(applied, {
+            cause: new Error(`${pending.length} keys of a batch stayed unprocessed`),
+          });
         await sleep(pauseMs(attempt));
       }
       pending = await process(pending, untilMs);
@@ -312,11 +368,15 @@ export class StoreClient {
     call: CallName,
     input: object,
     safeToRepeat: boolean,
-    { untilMs = this.clock.monotonicMs() + deadlineMs, onThrottled }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
+    {
+      untilMs = this.clock.monotonicMs() + deadlineMs,
+      onThrottled,
+    }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
     // An abandoned query must not go on consuming read capacity. A write goes on: its outcome would be unknown otherwise.
-    if (isRead(call) && this.operation.getStore()?.isOver) throw new StoreUnavailable('read', { cause: new Error('the operation has timed out') });
+    if (isRead(call) && this.operation.getStore()?.isOver)
+      throw new StoreUnavailable('read', { cause: new Error('the operation has timed out') });
     this.budget.called();
     for (let attempt = 0; ; attempt++) {
       try {
@@ -332,15 +392,22 @@ export class StoreClient {
         if (fault.kind === 'bug') throw error;
         const answer = definite(fault, applied);
         if (answer) return answer;
-        if (fault.kind === 'throttled' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'throttled'))) onThrottled?.();
+        if (
+          fault.kind === 'throttled' ||
+          (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'throttled'))
+        )
+          onThrottled?.();
         if (fault.kind === 'unknown') {
           if (applied === 'no') applied = 'unknown';
           if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
         }
         // Contention is the callers' own doing and passes; only trouble of the store counts against the budget.
-        const contended = fault.kind === 'conflict' || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'conflict'));
+        const contended =
+          fault.kind === 'conflict' ||
+          (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'conflict'));
         const pause = pauseMs(attempt);
-        if (this.clock.monotonicMs() + pause > untilMs || !(contended || this.budget.mayRepeat())) throw new StoreUnavailable(applied, { cause: error });
+        if (this.clock.monotonicMs() + pause > untilMs || !(contended || this.budget.mayRepeat()))
+          throw new StoreUnavailable(applied, { cause: error });
         await sleep(pause);
       }
     }
@@ -364,7 +431,8 @@ export class StoreClient {
   }
 }
 
-const isRead = (call: CallName): boolean => call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
+const isRead = (call: CallName): boolean =>
+  call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
 
 type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
 
@@ -378,7 +446,8 @@ function definite(fault: Fault, applied: Applied): Definite | undefined {
   return isDefinite && fault.reasons.some(({ kind }) => kind === 'condition') ? fault : undefined;
 }
 
-const isFault = (output: Record<string, unknown> | Definite): output is Definite => output.kind === 'condition' || output.kind === 'cancelled';
+const isFault = (output: Record<string, unknown> | Definite): output is Definite =>
+  output.kind === 'condition' || output.kind === 'cancelled';
 
 const page = (output: Record<string, unknown>): Page => ({
   items: (output.Items as Item[] | undefined) ?? [],

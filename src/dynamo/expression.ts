@@ -1,5 +1,13 @@
 /** What may stand in an item. */
-export type Value = string | number | bigint | boolean | null | Uint8Array | readonly Value[] | { readonly [name: string]: Value | undefined };
+export type Value =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Uint8Array
+  | readonly Value[]
+  | { readonly [name: string]: Value | undefined };
 export type Item = Readonly<Record<string, Value | undefined>>;
 
 type Comparator = '=' | '<>' | '<' | '<=' | '>' | '>=';
@@ -23,7 +31,12 @@ export const greaterThan = compare('>');
 export const atLeast = compare('>=');
 export const absent = (attribute: string): Condition => ({ kind: 'absent', attribute });
 export const present = (attribute: string): Condition => ({ kind: 'present', attribute });
-export const between = (attribute: string, from: Value, to: Value): Condition => ({ kind: 'between', attribute, from, to });
+export const between = (attribute: string, from: Value, to: Value): Condition => ({
+  kind: 'between',
+  attribute,
+  from,
+  to,
+});
 export const beginsWith = (attribute: string, prefix: string): Condition => ({ kind: 'beginsWith', attribute, prefix });
 export const and = (...conditions: readonly Condition[]): Condition => ({ kind: 'and', conditions });
 export const or = (...conditions: readonly Condition[]): Condition => ({ kind: 'or', conditions });
@@ -57,18 +70,26 @@ export class Expression {
         return `begins_with(${this.name(condition.attribute)}, ${this.value(condition.prefix)})`;
       case 'and':
       case 'or':
-        return condition.conditions.map((part) => `(${this.condition(part)})`).join(` ${condition.kind.toUpperCase()} `);
+        return condition.conditions
+          .map((part) => `(${this.condition(part)})`)
+          .join(` ${condition.kind.toUpperCase()} `);
     }
   }
 
   changes({ set = {}, setIfAbsent = {}, add = {}, remove = [] }: Changes): string {
     const sets = [
       ...defined(set).map(([name, value]) => `${this.name(name)} = ${this.value(value)}`),
-      ...defined(setIfAbsent).map(([name, value]) => `${this.name(name)} = if_not_exists(${this.name(name)}, ${this.value(value)})`),
+      ...defined(setIfAbsent).map(
+        ([name, value]) => `${this.name(name)} = if_not_exists(${this.name(name)}, ${this.value(value)})`,
+      ),
     ];
     const adds = Object.entries(add).map(([name, amount]) => `${this.name(name)} ${this.value(amount)}`);
     const removes = remove.map((name) => this.name(name));
-    return [sets.length > 0 && `SET ${sets.join(', ')}`, adds.length > 0 && `ADD ${adds.join(', ')}`, removes.length > 0 && `REMOVE ${removes.join(', ')}`]
+    return [
+      sets.length > 0 && `SET ${sets.join(', ')}`,
+      adds.length > 0 && `ADD ${adds.join(', ')}`,
+      removes.length > 0 && `REMOVE ${removes.join(', ')}`,
+    ]
       .filter(Boolean)
       .join(' ');
   }
@@ -85,9 +106,18 @@ export class Expression {
   }
 
   /** The maps that go beside the expressions; absent where empty, because DynamoDB refuses empty ones. */
-  placeholders(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, Value> } {
+  placeholders(): {
+    ExpressionAttributeNames?: Record<string, string>;
+    ExpressionAttributeValues?: Record<string, Value>;
+  } {
     return {
-      ...(this.names.size > 0 ? { ExpressionAttributeNames: Object.fromEntries([...this.names].map(([name, placeholder]) => [placeholder, name])) } : {}),
+      ...(this.names.size > 0
+        ? {
+            ExpressionAttributeNames: Object.fromEntries(
+              [...this.names].map(([name, placeholder]) => [placeholder, name]),
+            ),
+          }
+        : {}),
       ...(this.valueCount > 0 ? { ExpressionAttributeValues: this.values } : {}),
     };
   }
@@ -108,4 +138,5 @@ export class Expression {
   }
 }
 
-const defined = (item: Item): [string, Value][] => Object.entries(item).filter((entry): entry is [string, Value] => entry[1] !== undefined);
+const defined = (item: Item): [string, Value][] =>
+  Object.entries(item).filter((entry): entry is [string, Value] => entry[1] !== undefined);

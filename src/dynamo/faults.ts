@@ -2,7 +2,9 @@ import { GatewayError } from '../lib/errors.js';
 import type { Item } from './expression.js';
 
 /** Why a write of a transaction did not happen: its own condition, or nothing of its own doing. */
-export type CancellationReason = { readonly kind: 'none' | 'conflict' | 'throttled' } | { readonly kind: 'condition'; readonly old?: Item };
+export type CancellationReason =
+  | { readonly kind: 'none' | 'conflict' | 'throttled' }
+  | { readonly kind: 'condition'; readonly old?: Item };
 
 /** What a failed store call means for its caller. */
 export type Fault =
@@ -23,7 +25,14 @@ const throttles = new Set([
   'ProvisionedThroughputExceeded',
 ]);
 const conflicts = new Set(['TransactionConflictException', 'TransactionConflict']);
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const neverSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 /** Credentials that could not be had, have run out, or are not valid yet: the call was not even looked at, and the next may be. */
 const notSigned = new Set([
   'CredentialsProviderError',
@@ -46,13 +55,22 @@ interface RawFault {
 export function classify(error: unknown, decode: (item: unknown) => Item): Fault {
   const raw = (error ?? {}) as RawFault;
   const name = raw.name ?? '';
-  if (name === 'ConditionalCheckFailedException') return raw.Item ? { kind: 'condition', old: decode(raw.Item) } : { kind: 'condition' };
+  if (name === 'ConditionalCheckFailedException')
+    return raw.Item ? { kind: 'condition', old: decode(raw.Item) } : { kind: 'condition' };
   if (name === 'TransactionCanceledException') {
-    return { kind: 'cancelled', reasons: (raw.CancellationReasons ?? []).map((reason) => cancellation(reason.Code, reason.Item, decode)) };
+    return {
+      kind: 'cancelled',
+      reasons: (raw.CancellationReasons ?? []).map((reason) => cancellation(reason.Code, reason.Item, decode)),
+    };
   }
   if (throttles.has(name)) return { kind: 'throttled' };
   if (conflicts.has(name)) return { kind: 'conflict' };
-  if (notSigned.has(name) || (raw.code && neverSent.has(raw.code)) || /did not establish a connection/.test(raw.message ?? '')) return { kind: 'refused' };
+  if (
+    notSigned.has(name) ||
+    (raw.code && neverSent.has(raw.code)) ||
+    /did not establish a connection/.test(raw.message ?? '')
+  )
+    return { kind: 'refused' };
   if (raw.$fault === 'client' && name !== 'TimeoutError' && name !== 'RequestTimeout') return { kind: 'bug' };
   return { kind: 'unknown' };
 }

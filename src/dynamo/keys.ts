@@ -23,8 +23,10 @@ export function key(literals: TemplateStringsArray, ...values: readonly (string 
     const after = literals[i + 1] ?? '';
     const isLast = i === values.length - 1;
     const unfit = maySlash ? unfitWhereSlashed : unfitForKeys;
-    if (text === '' || unfit.test(text) || !text.isWellFormed()) throw new Error(`unfit for a key: ${JSON.stringify(text.slice(0, 80))}`);
-    if (!isLast && !(maySlash ? /^#/ : /^[#/]/).test(after)) throw new Error('two values of a key need a separator between them');
+    if (text === '' || unfit.test(text) || !text.isWellFormed())
+      throw new Error(`unfit for a key: ${JSON.stringify(text.slice(0, 80))}`);
+    if (!isLast && !(maySlash ? /^#/ : /^[#/]/).test(after))
+      throw new Error('two values of a key need a separator between them');
     built += text + after;
   });
   if (Buffer.byteLength(built) > maxKeyBytes) throw new Error(`key of ${Buffer.byteLength(built)} bytes`);

@@ -3,7 +3,15 @@ import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { Pool } from 'undici';
 import type { Clock } from '../lib/clock.js';
-import { adminClient, type CallName, connectMs, exactNumber, requestMs, type StoreEndpoint, type Transport } from './transport.js';
+import {
+  adminClient,
+  type CallName,
+  connectMs,
+  exactNumber,
+  requestMs,
+  type StoreEndpoint,
+  type Transport,
+} from './transport.js';
 
 /**
  * The same calls as through the SDK at a fraction of its CPU: plain HTTP, a signing key kept for the day, and the SDK's
@@ -30,7 +38,14 @@ export function leanTransport(endpoint: StoreEndpoint, clock: Clock): Transport 
       const { operation, encode, decode } = calls[call];
       const body = encoded(() => JSON.stringify(encode(input as Fields)));
       const credentials = await sdk.config.credentials(haveExpired ? { forceRefresh: true } : {});
-      const headers = signer.sign({ host, path, region, target: `DynamoDB_20120810.${operation}`, body, ...credentials });
+      const headers = signer.sign({
+        host,
+        path,
+        region,
+        target: `DynamoDB_20120810.${operation}`,
+        body,
+        ...credentials,
+      });
       const { status, text } = await answerTo(pool, path, headers, body);
       if (status !== 200) {
         const fault = faultOf(status, text);
@@ -94,7 +109,12 @@ async function connect(sdk: DynamoDBClient, { dial }: StoreEndpoint): Promise<Co
 }
 
 /** By a handler of our own: undici's requests make a stream for each answer, which costs more than the call. */
-function answerTo(pool: Pool, path: string, headers: Record<string, string>, body: string): Promise<{ readonly status: number; readonly text: string }> {
+function answerTo(
+  pool: Pool,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     let status = 0;
     const chunks: Buffer[] = [];
@@ -106,7 +126,11 @@ function answerTo(pool: Pool, path: string, headers: Record<string, string>, bod
           status = statusCode;
         },
         onResponseData: (_, chunk) => void chunks.push(chunk),
-        onResponseEnd: () => resolve({ status, text: (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8') }),
+        onResponseEnd: () =>
+          resolve({
+            status,
+            text: (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8'),
+          }),
         onResponseError: (_, error) => reject(error),
       },
     );
@@ -149,13 +173,15 @@ function fromStore(stored: unknown): never {
 /** The fields of a call that hold items, keys or values. */
 function encodeFields(input: Fields): Fields {
   const encoded = { ...input };
-  for (const name of ['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey']) if (input[name] !== undefined) encoded[name] = toStore(input[name]);
+  for (const name of ['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey'])
+    if (input[name] !== undefined) encoded[name] = toStore(input[name]);
   return encoded;
 }
 
 function decodeFields(output: Fields): Fields {
   const decoded = { ...output };
-  for (const name of ['Item', 'Attributes', 'LastEvaluatedKey']) if (output[name] !== undefined) decoded[name] = fromStore(output[name]);
+  for (const name of ['Item', 'Attributes', 'LastEvaluatedKey'])
+    if (output[name] !== undefined) decoded[name] = fromStore(output[name]);
   if (output.Items !== undefined) decoded.Items = (output.Items as unknown[]).map(fromStore);
   return decoded;
 }
@@ -180,24 +206,38 @@ const calls: Readonly<Record<CallName, Call>> = {
   scan: plain('Scan'),
   transact: {
     operation: 'TransactWriteItems',
-    encode: (input) => ({ ...input, TransactItems: (input.TransactItems as Fields[]).map((item) => mapped(item, encodeFields)) }),
+    encode: (input) => ({
+      ...input,
+      TransactItems: (input.TransactItems as Fields[]).map((item) => mapped(item, encodeFields)),
+    }),
     decode: (output) => output,
   },
   batchGet: {
     operation: 'BatchGetItem',
     encode: (input) => ({
       ...input,
-      RequestItems: mapped(input.RequestItems, (request: Fields) => ({ ...request, Keys: (request.Keys as unknown[]).map(toStore) })),
+      RequestItems: mapped(input.RequestItems, (request: Fields) => ({
+        ...request,
+        Keys: (request.Keys as unknown[]).map(toStore),
+      })),
     }),
     decode: (output) => ({
       ...output,
       Responses: mapped(output.Responses, (items: unknown[]) => items.map(fromStore)),
-      UnprocessedKeys: mapped(output.UnprocessedKeys, (request: Fields) => ({ ...request, Keys: (request.Keys as unknown[]).map(fromStore) })),
+      UnprocessedKeys: mapped(output.UnprocessedKeys, (request: Fields) => ({
+        ...request,
+        Keys: (request.Keys as unknown[]).map(fromStore),
+      })),
     }),
   },
   batchWrite: {
     operation: 'BatchWriteItem',
-    encode: (input) => ({ ...input, RequestItems: mapped(input.RequestItems, (writes: Fields[]) => writes.map((write) => mapped(write, encodeFields))) }),
+    encode: (input) => ({
+      ...input,
+      RequestItems: mapped(input.RequestItems, (writes: Fields[]) =>
+        writes.map((write) => mapped(write, encodeFields)),
+      ),
+    }),
     decode: (output) => ({
       ...output,
       UnprocessedItems: mapped(output.UnprocessedItems, (writes: Fields[]) =>
@@ -221,7 +261,11 @@ function faultOf(status: number, text: string): Error {
       .pop() ?? '';
   const error = new Error(String(body.message ?? body.Message ?? `the store answered ${status}`));
   error.name = name;
-  return Object.assign(error, { $fault: status >= 500 ? 'server' : 'client', Item: body.Item, CancellationReasons: body.CancellationReasons });
+  return Object.assign(error, {
+    $fault: status >= 500 ? 'server' : 'client',
+    Item: body.Item,
+    CancellationReasons: body.CancellationReasons,
+  });
 }
 
 interface Unsigned {
@@ -237,7 +281,9 @@ interface Unsigned {
 
 // In one go where Node can (20.12 and later): a hash object costs more than the hashing.
 const hash: (text: string) => string =
-  typeof crypto.hash === 'function' ? (text) => crypto.hash('sha256', text) : (text) => createHash('sha256').update(text).digest('hex');
+  typeof crypto.hash === 'function'
+    ? (text) => crypto.hash('sha256', text)
+    : (text) => createHash('sha256').update(text).digest('hex');
 const mac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /** AWS Signature Version 4. The derived key changes once a day, so it is derived once a day. */
@@ -248,7 +294,16 @@ class Signer {
 
   constructor(private readonly clock: Clock) {}
 
-  sign({ host, path, region, target, body, accessKeyId, secretAccessKey, sessionToken }: Unsigned): Record<string, string> {
+  sign({
+    host,
+    path,
+    region,
+    target,
+    body,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+  }: Unsigned): Record<string, string> {
     // The store compares with its own clock, so this is the machine's time and not a test's.
     const second = Math.floor(this.clock.nowMs() / 1000);
     if (second !== this.second) {
@@ -259,19 +314,37 @@ class Signer {
     const date = stamp.slice(0, 8);
     const scope = `${date}/${region}/dynamodb/aws4_request`;
     const token = sessionToken ? { 'x-amz-security-token': sessionToken } : {};
-    const headers: Record<string, string> = { 'content-type': 'application/x-amz-json-1.0', host, 'x-amz-date': stamp, ...token, 'x-amz-target': target };
+    const headers: Record<string, string> = {
+      'content-type': 'application/x-amz-json-1.0',
+      host,
+      'x-amz-date': stamp,
+      ...token,
+      'x-amz-target': target,
+    };
     const names = Object.keys(headers).join(';');
     const canonical = `POST\n${path}\n\n${Object.entries(headers)
       .map(([name, value]) => `${name}:${value}\n`)
       .join('')}\n${names}\n${hash(body)}`;
-    const signature = mac(this.keyFor(date, region, secretAccessKey), `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${hash(canonical)}`).toString('hex');
-    return { ...headers, authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}` };
+    const signature = mac(
+      this.keyFor(date, region, secretAccessKey),
+      `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${hash(canonical)}`,
+    ).toString('hex');
+    return {
+      ...headers,
+      authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+    };
   }
 
   private keyFor(date: string, region: string, secret: string): Buffer {
     const name = `${date} ${region} ${secret}`;
     if (this.known?.name !== name)
-      this.known = { name, key: ['dynamodb', 'aws4_request'].reduce<Buffer>((key, part) => mac(key, part), mac(mac(`AWS4${secret}`, date), region)) };
+      this.known = {
+        name,
+        key: ['dynamodb', 'aws4_request'].reduce<Buffer>(
+          (key, part) => mac(key, part),
+          mac(mac(`AWS4${secret}`, date), region),
+        ),
+      };
     return this.known.key;
   }
 }

@@ -5,7 +5,8 @@ const firstPauseMs = 25;
 const longestPauseMs = 400;
 
 /** Full jitter: anything from nothing to the doubled ceiling, so that those who collided once do not collide again. */
-export const pauseMs = (attempt: number): number => randomFraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
+export const pauseMs = (attempt: number): number =>
+  randomFraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
 
 const share = 0.1;
 const reservePerSecond = 10;

@@ -14,9 +14,15 @@ export async function sweepExpired(store: StoreClient, clock: Clock): Promise<nu
       const page = await store.scan(table, after);
       for (const item of page.items) {
         if (typeof item[ttl] !== 'number' || item[ttl] >= nowSecs) continue;
-        const key = { [partitionKey]: item[partitionKey] as string, ...(sortKey ? { [sortKey]: item[sortKey] as string } : {}) };
+        const key = {
+          [partitionKey]: item[partitionKey] as string,
+          ...(sortKey ? { [sortKey]: item[sortKey] as string } : {}),
+        };
         // Its expiry may have moved since the scan: then it stays.
-        if ((await store.write({ table, delete: key, condition: lessThan(ttl, nowSecs) }, { repeat: 'idempotent' })).done) swept++;
+        if (
+          (await store.write({ table, delete: key, condition: lessThan(ttl, nowSecs) }, { repeat: 'idempotent' })).done
+        )
+          swept++;
       }
       after = page.next;
       more = after !== undefined;

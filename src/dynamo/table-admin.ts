@@ -46,7 +46,10 @@ export function tableSchema(definition: TableDefinition) {
     Projection: { ProjectionType: 'KEYS_ONLY' as const },
   }));
   return {
-    AttributeDefinitions: keyAttributes(definition).map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
+    AttributeDefinitions: keyAttributes(definition).map((AttributeName) => ({
+      AttributeName,
+      AttributeType: 'S' as const,
+    })),
     KeySchema: keySchema(definition.partitionKey, definition.sortKey),
     ...(indexes.length > 0 ? { GlobalSecondaryIndexes: indexes } : {}),
     BillingMode: 'PAY_PER_REQUEST' as const,
@@ -73,7 +76,13 @@ async function createTable(admin: TableAdmin, name: TableName): Promise<boolean>
   const existing = await describe(client, TableName);
   if (!existing) {
     try {
-      await client.send(new CreateTableCommand({ TableName, ...tableSchema(definition), ...(protect ? { DeletionProtectionEnabled: true } : {}) }));
+      await client.send(
+        new CreateTableCommand({
+          TableName,
+          ...tableSchema(definition),
+          ...(protect ? { DeletionProtectionEnabled: true } : {}),
+        }),
+      );
     } catch (error) {
       // Another process was first: what counts is that it is there.
       if ((error as Error).name !== 'ResourceInUseException') throw error;
@@ -90,15 +99,23 @@ async function enableRecovery(client: DynamoDBClient, TableName: string): Promis
     try {
       const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }));
       if (ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED') return;
-      await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }));
+      await client.send(
+        new UpdateContinuousBackupsCommand({
+          TableName,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        }),
+      );
       return;
     } catch (error) {
       const { name, message } = error as Error;
       // For a while after a table was made, Amazon still prepares its backups.
       if (name !== 'ContinuousBackupsUnavailableException' || attempt === mostAttempts)
-        throw new Error(`${TableName}: its point-in-time recovery could not be turned on (${name}: ${message}): run \`tollgate tables create\` again`, {
-          cause: error,
-        });
+        throw new Error(
+          `${TableName}: its point-in-time recovery could not be turned on (${name}: ${message}): run \`tollgate tables create\` again`,
+          {
+            cause: error,
+          },
+        );
       await sleep(backupsReadyMs);
     }
   }
@@ -106,9 +123,12 @@ async function enableRecovery(client: DynamoDBClient, TableName: string): Promis
 
 async function enableTtl(client: DynamoDBClient, TableName: string, AttributeName: string): Promise<void> {
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
-  if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING') return;
+  if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING')
+    return;
   try {
-    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: { AttributeName, Enabled: true } }));
+    await client.send(
+      new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: { AttributeName, Enabled: true } }),
+    );
   } catch (error) {
     if (!/already enabled/i.test((error as Error).message)) throw error;
   }
@@ -119,7 +139,9 @@ export async function checkTables({ client, prefix }: TableAdmin): Promise<strin
   const faults = await Promise.all(
     tableNames.map(async (name) => {
       const found = await describe(client, prefix + name);
-      return found ? schemaFaults(prefix + name, found, definitionOf(name)) : [`${prefix}${name}: missing; run \`tollgate tables create\``];
+      return found
+        ? schemaFaults(prefix + name, found, definitionOf(name))
+        : [`${prefix}${name}: missing; run \`tollgate tables create\``];
     }),
   );
   const all = faults.flat();
@@ -127,21 +149,28 @@ export async function checkTables({ client, prefix }: TableAdmin): Promise<strin
 }
 
 function schemaFaults(name: string, found: TableDescription, wanted: TableDefinition): string[] {
-  const shape = (keys: TableDescription['KeySchema']) => (keys ?? []).map(({ AttributeName }) => AttributeName).join('+');
+  const shape = (keys: TableDescription['KeySchema']) =>
+    (keys ?? []).map(({ AttributeName }) => AttributeName).join('+');
   const faults: string[] = [];
   const wantedKey = shape(keySchema(wanted.partitionKey, wanted.sortKey));
-  if (shape(found.KeySchema) !== wantedKey) faults.push(`${name}: its key is ${shape(found.KeySchema)}, not ${wantedKey}`);
+  if (shape(found.KeySchema) !== wantedKey)
+    faults.push(`${name}: its key is ${shape(found.KeySchema)}, not ${wantedKey}`);
   const indexes = new Map(found.GlobalSecondaryIndexes?.map((index) => [index.IndexName, shape(index.KeySchema)]));
   for (const [index, keys] of Object.entries(wanted.indexes ?? {})) {
-    if (indexes.get(index) !== keys.join('+')) faults.push(`${name}: index ${index} is ${indexes.get(index) ?? 'missing'}; run \`tollgate tables migrate\``);
+    if (indexes.get(index) !== keys.join('+'))
+      faults.push(`${name}: index ${index} is ${indexes.get(index) ?? 'missing'}; run \`tollgate tables migrate\``);
   }
   return faults;
 }
 
 function versionFaults(found: number): string[] {
-  if (found > schemaVersion) return [`the store has schema version ${found}, this program knows ${schemaVersion}: install a newer Tollgate`];
+  if (found > schemaVersion)
+    return [`the store has schema version ${found}, this program knows ${schemaVersion}: install a newer Tollgate`];
   if (isUnreadable(found)) return [unreadable(found)];
-  if (found < schemaVersion) return [`the store has schema version ${found}, this program needs ${schemaVersion}: run \`tollgate tables migrate\``];
+  if (found < schemaVersion)
+    return [
+      `the store has schema version ${found}, this program needs ${schemaVersion}: run \`tollgate tables migrate\``,
+    ];
   return [];
 }
 
@@ -184,7 +213,9 @@ async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {
 }
 
 async function readVersion(client: DynamoDBClient, prefix: string): Promise<number> {
-  const { Item } = await client.send(new GetItemCommand({ TableName: `${prefix}limiter`, Key: versionKey, ConsistentRead: true }));
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: `${prefix}limiter`, Key: versionKey, ConsistentRead: true }),
+  );
   return Number(Item?.schema_version?.N ?? 0);
 }
 

@@ -24,7 +24,12 @@ export const tables = {
   alerts: { ...pkSk, indexes: { ...gsi1, gsi2: ['gsi2pk', 'gsi2sk'] }, ttl: 'expires_at_epoch', writtenBy: 'both' },
   limiter: {
     ...pkSk,
-    indexes: { GSI1: ['GSI1PK', 'GSI1SK'], GSI2: ['GSI2PK', 'GSI2SK'], GSI3: ['GSI3PK', 'GSI3SK'], GSI4: ['GSI4PK', 'GSI4SK'] },
+    indexes: {
+      GSI1: ['GSI1PK', 'GSI1SK'],
+      GSI2: ['GSI2PK', 'GSI2SK'],
+      GSI3: ['GSI3PK', 'GSI3SK'],
+      GSI4: ['GSI4PK', 'GSI4SK'],
+    },
     ttl: 'ttl',
     writtenBy: 'both',
   },
@@ -40,5 +45,11 @@ export const definitionOf = (table: TableName): TableDefinition => tables[table]
 
 /** Key and index attributes: all of them strings. */
 export function keyAttributes(definition: TableDefinition): string[] {
-  return [...new Set([definition.partitionKey, ...(definition.sortKey ? [definition.sortKey] : []), ...Object.values(definition.indexes ?? {}).flat()])];
+  return [
+    ...new Set([
+      definition.partitionKey,
+      ...(definition.sortKey ? [definition.sortKey] : []),
+      ...Object.values(definition.indexes ?? {}).flat(),
+    ]),
+  ];
 }

@@ -9,7 +9,14 @@ const logicalId = (table: TableName): string =>
 
 const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem', 'DescribeTable'];
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
-const setUp = ['CreateTable', 'DescribeTable', 'DescribeTimeToLive', 'UpdateTimeToLive', 'DescribeContinuousBackups', 'UpdateContinuousBackups'];
+const setUp = [
+  'CreateTable',
+  'DescribeTable',
+  'DescribeTimeToLive',
+  'UpdateTimeToLive',
+  'DescribeContinuousBackups',
+  'UpdateContinuousBackups',
+];
 
 /** CloudFormation for the tables and the least policies that gateway, worker and `tollgate tables` run with. */
 export function cloudFormationTemplate(prefix: string): object {
@@ -46,12 +53,17 @@ export function cloudFormationTemplate(prefix: string): object {
     Description: 'Tables and policies of Tollgate',
     Parameters: { TablePrefix: { Type: 'String', Default: prefix, AllowedPattern: '[a-zA-Z0-9_.-]{0,64}' } },
     Resources: resources,
-    Outputs: Object.fromEntries(['GatewayPolicy', 'WorkerPolicy', 'TablesPolicy'].map((name) => [name, { Value: { Ref: name } }])),
+    Outputs: Object.fromEntries(
+      ['GatewayPolicy', 'WorkerPolicy', 'TablesPolicy'].map((name) => [name, { Value: { Ref: name } }]),
+    ),
   };
 }
 
 /** These actions on these tables and their indexes, and no others. */
-function policy(description: string, allowed: readonly (readonly [actions: readonly string[], tables: readonly TableName[]])[]): object {
+function policy(
+  description: string,
+  allowed: readonly (readonly [actions: readonly string[], tables: readonly TableName[]])[],
+): object {
   const arns = (names: readonly TableName[]) =>
     names.flatMap((table) => [
       { 'Fn::GetAtt': [logicalId(table), 'Arn'] },
@@ -63,7 +75,11 @@ function policy(description: string, allowed: readonly (readonly [actions: reado
       Description: description,
       PolicyDocument: {
         Version: '2012-10-17',
-        Statement: allowed.map(([actions, tables]) => ({ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`), Resource: arns(tables) })),
+        Statement: allowed.map(([actions, tables]) => ({
+          Effect: 'Allow',
+          Action: actions.map((action) => `dynamodb:${action}`),
+          Resource: arns(tables),
+        })),
       },
     },
   };

@@ -75,7 +75,10 @@ const settingsOf = ({ endpoint, region, credentials }: StoreEndpoint): DynamoDBC
 
 /** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
 export const adminClient = (store: StoreEndpoint): DynamoDBClient =>
-  new DynamoDBClient({ ...settingsOf(store), ...(store.dial ? { requestHandler: new NodeHttpHandler({ httpAgent: agentOf(store) }) } : {}) });
+  new DynamoDBClient({
+    ...settingsOf(store),
+    ...(store.dial ? { requestHandler: new NodeHttpHandler({ httpAgent: agentOf(store) }) } : {}),
+  });
 
 function requestClient(store: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
@@ -105,7 +108,8 @@ const tokenField = ',"ClientRequestToken":"';
  * success without one, and the embedded engine gets slower with each token of the last ten minutes.
  */
 function withoutToken(body: string | Uint8Array): Buffer {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const bytes =
+    typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const from = bytes.lastIndexOf(tokenField);
   if (from < 0) return bytes;
   const to = bytes.indexOf('"', from + tokenField.length) + 1;

@@ -6,7 +6,9 @@ export function claimDataDir(dataDir: string): void {
   const path = join(dataDir, 'tollgate.pid');
   const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
   if (holder > 0 && holder !== process.pid && isTollgate(holder)) {
-    throw new Error(`another Tollgate (process ${holder}) uses the data folder ${dataDir}: stop it, or name another folder with TOLLGATE_DATA_DIR`);
+    throw new Error(
+      `another Tollgate (process ${holder}) uses the data folder ${dataDir}: stop it, or name another folder with TOLLGATE_DATA_DIR`,
+    );
   }
   writeFileSync(path, String(process.pid), { mode: 0o600 });
 }

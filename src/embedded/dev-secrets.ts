@@ -1,4 +1,14 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { newSigningKeys } from '../identity/token.js';
 import { randomToken } from '../lib/id.js';
@@ -17,9 +27,14 @@ const outrankedBy: Readonly<Record<keyof DevSecrets, readonly string[]>> = {
 };
 
 /** The secrets that a deployment must bring itself and `given` lacks. Made at the first start and kept, so that tokens and keys outlive a restart. */
-export async function devSecrets(dataDir: string, given: Readonly<Record<string, string | undefined>>): Promise<Partial<DevSecrets>> {
+export async function devSecrets(
+  dataDir: string,
+  given: Readonly<Record<string, string | undefined>>,
+): Promise<Partial<DevSecrets>> {
   const kept = await keptSecrets(dataDir);
-  return Object.fromEntries(Object.entries(kept).filter(([name]) => !outrankedBy[name as keyof DevSecrets]?.some((other) => given[other])));
+  return Object.fromEntries(
+    Object.entries(kept).filter(([name]) => !outrankedBy[name as keyof DevSecrets]?.some((other) => given[other])),
+  );
 }
 
 async function keptSecrets(dataDir: string): Promise<DevSecrets> {
@@ -43,7 +58,8 @@ function prepareDataDir(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
     chmodSync(dataDir, 0o700);
-    for (const entry of readdirSync(dataDir, { withFileTypes: true })) if (entry.isFile()) chmodSync(join(dataDir, entry.name), 0o600);
+    for (const entry of readdirSync(dataDir, { withFileTypes: true }))
+      if (entry.isFile()) chmodSync(join(dataDir, entry.name), 0o600);
   } catch (error) {
     throw new Error(
       `cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}): make it writable, or name another with TOLLGATE_DATA_DIR`,

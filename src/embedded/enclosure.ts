@@ -5,7 +5,9 @@ import { connect, type Socket } from 'node:net';
 import { sleep } from '../lib/timers.js';
 import { guarded } from './guard.js';
 
-const [port = 0, command = '', ...args] = process.argv.slice(2).map((value, i) => (i === 0 ? Number(value) : value)) as [number, string, ...string[]];
+const [port = 0, command = '', ...args] = process.argv
+  .slice(2)
+  .map((value, i) => (i === 0 ? Number(value) : value)) as [number, string, ...string[]];
 
 /** What is said over the channel between the two: a number asks for a connection, and is answered with it or with an error. */
 export type EnclosureMessage = { readonly ready: true } | { readonly id: number; readonly error?: string };

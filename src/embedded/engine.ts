@@ -40,7 +40,9 @@ export interface EngineOptions {
 export async function startEngine({ dataDir, only, isPrivate = false }: EngineOptions = {}): Promise<Engine> {
   const binary = only === 'dynamodb-local' ? undefined : dynoxideBinary();
   const isEnclosed = isPrivate && binary !== undefined && (await canIsolate());
-  const address = isEnclosed ? { host: '127.0.0.1', port: enclosedPort } : await freeAddress(isPrivate ? hiddenHost() : '127.0.0.1');
+  const address = isEnclosed
+    ? { host: '127.0.0.1', port: enclosedPort }
+    : await freeAddress(isPrivate ? hiddenHost() : '127.0.0.1');
   const local = only === 'dynoxide' ? undefined : () => dynamodbLocal(address, dataDir);
   const launch = binary ? dynoxide(binary, address, dataDir) : local?.();
   if (!launch) {
@@ -75,7 +77,12 @@ function dynoxideBinary(): string | undefined {
 
 function dynoxide(binary: string, { host, port }: Address, dataDir: string | undefined): Launch {
   const store = dataDir ? ['--db-path', resolve(dataDir, 'store.db')] : [];
-  return { name: 'dynoxide', command: binary, args: ['serve', '--host', host, '--port', String(port), ...store], env: {} };
+  return {
+    name: 'dynoxide',
+    command: binary,
+    args: ['serve', '--host', host, '--port', String(port), ...store],
+    env: {},
+  };
 }
 
 function dynamodbLocal({ port }: Address, dataDir: string | undefined): Launch | undefined {
@@ -101,7 +108,11 @@ function dynamodbLocal({ port }: Address, dataDir: string | undefined): Launch |
 }
 
 async function run({ name, command, args, env }: Launch, address: Address): Promise<Engine> {
-  const child = spawn(...guarded(command, args), { env, stdio: ['pipe', 'ignore', 'pipe'], detached: process.platform !== 'win32' });
+  const child = spawn(...guarded(command, args), {
+    env,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: process.platform !== 'win32',
+  });
   const { exited, complaint } = watched(child);
   await answering(name, child, address, complaint);
   return {
@@ -121,7 +132,9 @@ async function runEnclosed({ name, command, args }: Launch): Promise<Engine> {
   const { exited, complaint } = watched(child);
   await ready.catch((error: Error) => {
     child.stdin?.end();
-    throw new Error(`the embedded engine (${name}) did not start: ${complaint().trim() || error.message}`, { cause: error });
+    throw new Error(`the embedded engine (${name}) did not start: ${complaint().trim() || error.message}`, {
+      cause: error,
+    });
   });
   return {
     name,

@@ -39,8 +39,19 @@ export async function canIsolate(): Promise<boolean> {
 /** Starts an engine where no other process can reach it: neither another user of the machine nor a web page in a browser. */
 export function startEnclosed(command: string, args: readonly string[]): Enclosed {
   const enclosure = fileURLToPath(new URL('./enclosure.js', import.meta.url));
-  const inside = [`${loopbackUp} && exec "$0" "$@"`, process.execPath, enclosure, String(enclosedPort), command, ...args];
-  const child = spawn('unshare', [...unshare, ...inside], { env: { PATH: path }, stdio: ['pipe', 'ignore', 'pipe', 'ipc'], detached: true });
+  const inside = [
+    `${loopbackUp} && exec "$0" "$@"`,
+    process.execPath,
+    enclosure,
+    String(enclosedPort),
+    command,
+    ...args,
+  ];
+  const child = spawn('unshare', [...unshare, ...inside], {
+    env: { PATH: path },
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+    detached: true,
+  });
   const waiting = new Map<number, { resolve(socket: Socket): void; reject(error: Error): void }>();
   let dialled = 0;
   const ready = new Promise<void>((resolve, reject) => {

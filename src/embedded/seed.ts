@@ -61,13 +61,22 @@ async function useLimits(ask: Ask, orgId: string | undefined): Promise<void> {
 
 /** A device and a day of what it measured. */
 async function sendReadings(url: string, ask: Ask, orgId: string | undefined): Promise<void> {
-  const { createApiKey } = await ask('mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }', {
-    input: { orgId, description: 'demo fleet' },
-  });
+  const { createApiKey } = await ask(
+    'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }',
+    {
+      input: { orgId, description: 'demo fleet' },
+    },
+  );
   const asDevice = asking(url, { 'x-api-key': String(createApiKey?.secret) });
   const [hardwareId, bootId, firmwareVersion] = ['AA:BB:CC:DD:EE:FF', newUuid(), '1.0.16'];
   await asDevice('mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }', {
-    input: { hardwareId, bootId, firmwareVersion, friendlyName: 'greenhouse-01', capabilities: { sensors: ['bme280'] } },
+    input: {
+      hardwareId,
+      bootId,
+      firmwareVersion,
+      friendlyName: 'greenhouse-01',
+      capabilities: { sensors: ['bme280'] },
+    },
   });
   const nowMs = systemClock.nowMs();
   const readings = Array.from({ length: 96 }, (_, quarter) => ({
@@ -79,39 +88,50 @@ async function sendReadings(url: string, ask: Ask, orgId: string | undefined): P
     sensors: { bme280TempC: Math.round(200 + 60 * Math.sin(quarter / 15)) / 10, humidityPct: 45 + (quarter % 20) },
     sensorStatus: { bme280: 'OK' },
   }));
-  await asDevice('mutation ($input: IngestInput!) { ingest(input: $input) { settledBatchIds } }', { input: { readings } });
+  await asDevice('mutation ($input: IngestInput!) { ingest(input: $input) { settledBatchIds } }', {
+    input: { readings },
+  });
 }
 
 /** Fills a running Tollgate with a demo org, through its own API. Returns what to tell the user. */
 export async function seedDemo(url: string, adminKey: string): Promise<string> {
   const ask = asking(url, { 'x-admin-key': adminKey });
   const redeem = async (token: string | undefined): Promise<{ clientId: string; clientSecret: string }> => {
-    const { retrieveSecret } = await ask('mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }', { token });
+    const { retrieveSecret } = await ask(
+      'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }',
+      { token },
+    );
     return retrieveSecret as unknown as { clientId: string; clientSecret: string };
   };
 
-  const { registerOrg } = await ask('mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } secretRetrieval { token } } }', {
-    input: {
-      name: 'Demo Corp',
-      timezone: 'America/New_York',
-      quotaScope: 'APP',
-      modelOrdering: ['premium', 'standard', 'economy'],
-      quotas: [
-        { label: 'premium', dailyUsdMicros: 10_000_000 },
-        { label: 'standard', dailyUsdMicros: 5_000_000 },
-        { label: 'economy', dailyUsdMicros: 2_000_000 },
-      ],
+  const { registerOrg } = await ask(
+    'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } secretRetrieval { token } } }',
+    {
+      input: {
+        name: 'Demo Corp',
+        timezone: 'America/New_York',
+        quotaScope: 'APP',
+        modelOrdering: ['premium', 'standard', 'economy'],
+        quotas: [
+          { label: 'premium', dailyUsdMicros: 10_000_000 },
+          { label: 'standard', dailyUsdMicros: 5_000_000 },
+          { label: 'economy', dailyUsdMicros: 2_000_000 },
+        ],
+      },
     },
-  });
+  );
   const orgId = registerOrg?.org?.orgId;
   const clients = [await redeem(registerOrg?.secretRetrieval?.token)];
   for (const [appId, name] of [
     ['chat', 'Support chat'],
     ['search', 'Search'],
   ]) {
-    const { registerApp } = await ask('mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }', {
-      input: { orgId, appId, name },
-    });
+    const { registerApp } = await ask(
+      'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }',
+      {
+        input: { orgId, appId, name },
+      },
+    );
     clients.push(await redeem(registerApp?.secretRetrieval?.token));
   }
   await useLimits(ask, orgId);

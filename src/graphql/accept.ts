@@ -15,7 +15,8 @@ const maxRanges = 50;
 export function acceptable(accept: string | undefined): Acceptable {
   if (accept === undefined || accept.trim() === '') return { json: plainJson, events: false };
   const qualities = qualitiesIn(accept);
-  const qualityOf = (type: string): number => qualities.get(type) ?? qualities.get(`${type.split('/')[0]}/*`) ?? qualities.get('*/*') ?? 0;
+  const qualityOf = (type: string): number =>
+    qualities.get(type) ?? qualities.get(`${type.split('/')[0]}/*`) ?? qualities.get('*/*') ?? 0;
   const [newer, plain] = [qualityOf(graphqlJson), qualityOf(plainJson)];
   // Of two equally welcome types the first by name wins; a wildcard alone means a client that knows only the older one.
   const prefersNewer = newer > plain || (newer === plain && qualities.has(graphqlJson) && isNamedFirst(qualities));

@@ -19,9 +19,18 @@ export class Admission {
   admit(principal: string): () => void {
     const running = this.inFlight.get(principal) ?? 0;
     if (this.atOnce > 0 && running >= this.atOnce)
-      throw rateLimited(`more than ${this.atOnce} requests at once`, 1000, { name: 'concurrency', quota: this.atOnce, windowSecs: 1 });
+      throw rateLimited(`more than ${this.atOnce} requests at once`, 1000, {
+        name: 'concurrency',
+        quota: this.atOnce,
+        windowSecs: 1,
+      });
     const waitMs = this.throttle?.take(principal) ?? 0;
-    if (waitMs > 0) throw rateLimited(`more than ${this.perSecond} requests a second`, waitMs, { name: 'requests', quota: this.perSecond, windowSecs: 1 });
+    if (waitMs > 0)
+      throw rateLimited(`more than ${this.perSecond} requests a second`, waitMs, {
+        name: 'requests',
+        quota: this.perSecond,
+        windowSecs: 1,
+      });
     this.inFlight.set(principal, running + 1);
     return () => {
       const left = (this.inFlight.get(principal) ?? 1) - 1;

@@ -1,4 +1,11 @@
-import { type DocumentNode, type FieldNode, type FragmentDefinitionNode, Kind, type SelectionSetNode, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type SelectionSetNode,
+  visit,
+} from 'graphql';
 
 /** Limits of one operation, the same for every transport. */
 export const bounds = {
@@ -33,16 +40,23 @@ const credentialFields = new Set(['issueToken', 'refreshToken', 'retrieveSecret'
 export function boundIssues(document: DocumentNode): string[] {
   const issues: string[] = [];
   const refuse = (what: string, found: number, max: number) => {
-    if (found > max) issues.push(`the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}; the maximum is ${max}`);
+    if (found > max)
+      issues.push(
+        `the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}; the maximum is ${max}`,
+      );
   };
   const counted = countOutsideIntrospection(document);
   refuse('aliases', counted.aliases, bounds.aliases);
   refuse('directives', counted.directives, bounds.directives);
   refuse('pairs of fields with the same name', counted.equalFieldPairs, bounds.equalFieldPairs);
-  if (counted.longestList > bounds.listItems) issues.push(`a list literal has ${counted.longestList} items; the maximum is ${bounds.listItems}`);
-  if (counted.longestName > bounds.nameChars) issues.push(`a name has ${counted.longestName} characters; the maximum is ${bounds.nameChars}`);
+  if (counted.longestList > bounds.listItems)
+    issues.push(`a list literal has ${counted.longestList} items; the maximum is ${bounds.listItems}`);
+  if (counted.longestName > bounds.nameChars)
+    issues.push(`a name has ${counted.longestName} characters; the maximum is ${bounds.nameChars}`);
   if (counted.longestLiteral > bounds.literalChars)
-    issues.push(`a string literal has ${counted.longestLiteral} characters; the maximum is ${bounds.literalChars}: send it as a variable`);
+    issues.push(
+      `a string literal has ${counted.longestLiteral} characters; the maximum is ${bounds.literalChars}: send it as a variable`,
+    );
   const fragments = fragmentsOf(document);
   const depths = new Map<string, number>();
   for (const operation of document.definitions) {
@@ -59,10 +73,18 @@ export function boundIssues(document: DocumentNode): string[] {
 }
 
 export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
+  new Map(
+    document.definitions
+      .filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION)
+      .map((d) => [d.name.value, d]),
+  );
 
 /** Whether a directive decides over a root field. */
-function isConditional({ selections }: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, seen: Set<string>): boolean {
+function isConditional(
+  { selections }: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  seen: Set<string>,
+): boolean {
   return selections.some((root) => {
     if (root.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include')) return true;
     if (root.kind === Kind.FIELD) return false;
@@ -86,7 +108,14 @@ interface Counts {
 }
 
 function countOutsideIntrospection(document: DocumentNode): Counts {
-  const counts: Counts = { aliases: 0, directives: 0, equalFieldPairs: 0, longestList: 0, longestName: 0, longestLiteral: 0 };
+  const counts: Counts = {
+    aliases: 0,
+    directives: 0,
+    equalFieldPairs: 0,
+    longestList: 0,
+    longestName: 0,
+    longestLiteral: 0,
+  };
   const occurrences = new Map<string, number>();
   visit(document, {
     Name({ value }) {
@@ -115,12 +144,17 @@ function countOutsideIntrospection(document: DocumentNode): Counts {
 }
 
 /** The fields of the root, fragments opened: each once, and one field more than allowed is enough to know. */
-function rootFields(selections: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, known: Map<string, FieldNode[]>): FieldNode[] {
+function rootFields(
+  selections: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  known: Map<string, FieldNode[]>,
+): FieldNode[] {
   const fields: FieldNode[] = [];
   for (const selection of selections.selections) {
     if (fields.length > bounds.rootFields) break;
     if (selection.kind === Kind.FIELD) fields.push(selection);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) fields.push(...rootFields(selection.selectionSet, fragments, known));
+    else if (selection.kind === Kind.INLINE_FRAGMENT)
+      fields.push(...rootFields(selection.selectionSet, fragments, known));
     else {
       const name = selection.name.value;
       const fragment = fragments.get(name);
@@ -135,11 +169,16 @@ function rootFields(selections: SelectionSetNode, fragments: ReadonlyMap<string,
 }
 
 /** Each fragment is measured once: opened at every spread, a few of them would make a billion steps. */
-function depthOf(selections: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>, known: Map<string, number>): number {
+function depthOf(
+  selections: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  known: Map<string, number>,
+): number {
   let deepest = 0;
   for (const selection of selections.selections) {
     if (selection.kind === Kind.FIELD) {
-      const below = selection.selectionSet && !isIntrospection(selection) ? depthOf(selection.selectionSet, fragments, known) : 0;
+      const below =
+        selection.selectionSet && !isIntrospection(selection) ? depthOf(selection.selectionSet, fragments, known) : 0;
       deepest = Math.max(deepest, 1 + below);
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
       deepest = Math.max(deepest, depthOf(selection.selectionSet, fragments, known));

@@ -15,9 +15,15 @@ import { bounds, fragmentsOf } from './bounds.js';
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The static complexity of a valid operation with these variables. Throws if a list among the variables is too long. */
-export function staticCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
+export function staticCost(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number {
   const longest = longestArray(variables);
-  if (longest > bounds.listItems) throw badInput({ path: 'variables', message: `a list has ${longest} items; the maximum is ${bounds.listItems}` });
+  if (longest > bounds.listItems)
+    throw badInput({ path: 'variables', message: `a list has ${longest} items; the maximum is ${bounds.listItems}` });
   return fixedCosts.get(operation) ?? complexity(schema, document, operation, variables);
 }
 
@@ -40,12 +46,20 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
 const fixedCosts = new WeakMap<OperationDefinitionNode, number>();
 
 /** Whether it is known to be a list, whatever its variables. */
-export const isKnownList = (operation: OperationDefinitionNode): boolean => (fixedCosts.get(operation) ?? 0) >= bounds.listComplexity;
+export const isKnownList = (operation: OperationDefinitionNode): boolean =>
+  (fixedCosts.get(operation) ?? 0) >= bounds.listComplexity;
 
 /** 1 per field; what stands below the nodes of a connection counts times `first`, its plumbing (`pageInfo`, `cursor`) once. */
-export function complexity(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number {
+export function complexity(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number {
   const fragments = fragmentsOf(document);
-  const defaults = new Map(operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]));
+  const defaults = new Map(
+    operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]),
+  );
   const measured = new Map<string, number>();
   let isFixed = true;
 
@@ -54,7 +68,8 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     const given = field.arguments?.find((argument) => argument.name.value === name)?.value;
     const variable = given?.kind === Kind.VARIABLE ? given.name.value : undefined;
     if (variable !== undefined) isFixed = false;
-    if (variable !== undefined && Object.hasOwn(variables, variable) && variables[variable] !== undefined) return variables[variable];
+    if (variable !== undefined && Object.hasOwn(variables, variable) && variables[variable] !== undefined)
+      return variables[variable];
     const literal = variable === undefined ? given : defaults.get(variable);
     return literal?.kind === Kind.INT ? Number(literal.value) : literal?.kind === Kind.ENUM ? literal.value : undefined;
   };
@@ -66,7 +81,9 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
   };
   /** An exact read of spend counts as a list whatever it finds: it charges its shards as it reads, and must stop when it times out. */
   const ownCost = (field: FieldNode, parent: GraphQLObjectType): number =>
-    argumentOf(field, 'consistency') === 'EXACT' ? bounds.listComplexity : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
+    argumentOf(field, 'consistency') === 'EXACT'
+      ? bounds.listComplexity
+      : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
   /** `page`: how many nodes the connection around these selections has. */
   const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType, page: number): number => {
     let cost = 0;
@@ -84,9 +101,15 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     const type = getNamedType(parent.getFields?.()[field.name.value]?.type);
     if (!field.selectionSet || !isCompositeType(type)) return cost;
     const below = type as GraphQLObjectType;
-    if (isPlumbing(parent)) return cost + (isNode(field) ? page * costOf(field.selectionSet, below, 1) : costOf(field.selectionSet, below, page));
+    if (isPlumbing(parent))
+      return (
+        cost + (isNode(field) ? page * costOf(field.selectionSet, below, 1) : costOf(field.selectionSet, below, page))
+      );
     const first = pageSize(field, parent);
-    return cost + (isPlumbing(below) ? costOf(field.selectionSet, below, first) : first * costOf(field.selectionSet, below, 1));
+    return (
+      cost +
+      (isPlumbing(below) ? costOf(field.selectionSet, below, first) : first * costOf(field.selectionSet, below, 1))
+    );
   };
   // Each fragment is measured once: opened at every spread, a few of them would take a billion steps.
   const fragmentCost = (name: string, page: number): number => {
@@ -94,7 +117,10 @@ export function complexity(schema: GraphQLSchema, document: DocumentNode, operat
     const key = `${page} ${name}`;
     if (fragment && !measured.has(key)) {
       measured.set(key, 0); // a cycle ends here; validation rejects it
-      measured.set(key, costOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value) as GraphQLObjectType, page));
+      measured.set(
+        key,
+        costOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value) as GraphQLObjectType, page),
+      );
     }
     return measured.get(key) ?? 0;
   };

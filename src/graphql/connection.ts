@@ -10,7 +10,11 @@ export class PageInfo {
   @Field(() => Boolean, { simple: true, description: 'Whether `after` was given.' })
   readonly hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'Cursor of the first node; null if the page is empty.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'Cursor of the first node; null if the page is empty.',
+  })
   readonly startCursor!: string | null;
 
   @Field(() => String, {
@@ -88,10 +92,12 @@ export async function paginate<T>(
   fetch: (limit: number, after: string | undefined) => Promise<readonly T[]>,
 ): Promise<Connection<T>> {
   const wanted = first ?? defaultFirst;
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > max) throw badInput({ path: 'first', message: `must be from 1 to ${max}` });
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > max)
+    throw badInput({ path: 'first', message: `must be from 1 to ${max}` });
   const context = `${tenant} ${field}`;
   const start = typeof after === 'string' ? cursors.open(context, after) : undefined;
-  if (typeof after === 'string' && start === undefined) throw badInput({ path: 'after', message: 'must be a cursor returned by this field' });
+  if (typeof after === 'string' && start === undefined)
+    throw badInput({ path: 'after', message: 'must be a cursor returned by this field' });
   const rows = await fetch(wanted + 1, start);
   const edges = rows.slice(0, wanted).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
   return {

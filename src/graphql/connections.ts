@@ -91,7 +91,9 @@ function isStuck(exchange: Exchange, bytes: number, nowMs: number): boolean {
 /** Node counts a body as waiting until all of it is sent; only the handle of the socket knows how much is left. */
 function unsentBytes(socket: Socket, response: ServerResponse): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize: number } | null };
-  return handle ? handle.writeQueueSize + Math.max(0, response.writableLength - socket.writableLength) : response.writableLength;
+  return handle
+    ? handle.writeQueueSize + Math.max(0, response.writableLength - socket.writableLength)
+    : response.writableLength;
 }
 
 function finish({ whenDone }: Exchange): void {

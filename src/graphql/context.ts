@@ -53,7 +53,8 @@ const nobodyAsks = (): void => undefined;
 
 export function createContext(
   services: Services,
-  request: Pick<Context, 'viewer' | 'requestId' | 'address'> & Partial<Pick<Context, 'limited' | 'lastEventId' | 'identifyEvents'>>,
+  request: Pick<Context, 'viewer' | 'requestId' | 'address'> &
+    Partial<Pick<Context, 'limited' | 'lastEventId' | 'identifyEvents'>>,
 ): Context {
   const work = new WorkBudget();
   const loaders = new Loaders(services, request.viewer, work);
@@ -100,7 +101,9 @@ export class Loaders implements SpendReader {
   }
 
   app(ref: AppRef): Promise<App | undefined> {
-    this.apps ??= new DataLoader((refs) => this.loadApps(refs), { cacheKeyFn: ({ orgId, appId }) => `${orgId} ${appId}` });
+    this.apps ??= new DataLoader((refs) => this.loadApps(refs), {
+      cacheKeyFn: ({ orgId, appId }) => `${orgId} ${appId}`,
+    });
     return this.apps.load(ref);
   }
 
@@ -137,9 +140,12 @@ export class Loaders implements SpendReader {
 
   /** Of a page of devices at once: one query each, all of them together. */
   latestReading(device: ReadingsRef): Promise<Reading | undefined> {
-    this.latestReadings ??= new DataLoader((refs) => Promise.all(refs.map((ref) => this.services.readingStore.latest(ref))), {
-      cacheKeyFn: ({ orgId, hardwareId }) => `${orgId} ${hardwareId}`,
-    });
+    this.latestReadings ??= new DataLoader(
+      (refs) => Promise.all(refs.map((ref) => this.services.readingStore.latest(ref))),
+      {
+        cacheKeyFn: ({ orgId, hardwareId }) => `${orgId} ${hardwareId}`,
+      },
+    );
     return this.latestReadings.load(device);
   }
 
@@ -151,7 +157,9 @@ export class Loaders implements SpendReader {
 
   /** One that was created; not one that is only known by its buckets. */
   entity(ref: EntityRef): Promise<Entity | undefined> {
-    this.entities ??= new DataLoader((refs) => this.services.entities.loadMany(refs), { cacheKeyFn: ({ orgId, entityId }) => `${orgId} ${entityId}` });
+    this.entities ??= new DataLoader((refs) => this.services.entities.loadMany(refs), {
+      cacheKeyFn: ({ orgId, entityId }) => `${orgId} ${entityId}`,
+    });
     return this.entities.load(ref);
   }
 
@@ -168,7 +176,10 @@ export class Loaders implements SpendReader {
 
   private async loadApps(refs: readonly AppRef[]): Promise<(App | undefined)[]> {
     const visible = refs.filter(({ orgId, appId }) => maySeeApp(this.viewer, orgId, appId));
-    const [records, orgs] = await Promise.all([this.services.orgs.recallApps(visible), Promise.all(visible.map(({ orgId }) => this.org(orgId)))]);
+    const [records, orgs] = await Promise.all([
+      this.services.orgs.recallApps(visible),
+      Promise.all(visible.map(({ orgId }) => this.org(orgId))),
+    ]);
     const found = new Map(visible.map((ref, i) => [ref, records[i] && orgs[i] && inForce(orgs[i], records[i])]));
     return refs.map((ref) => found.get(ref));
   }

@@ -21,7 +21,8 @@ export interface Origins {
 /** `allowed`: exact origins, `*` for any, `loopback` for any origin on this machine. */
 export function createOrigins(allowed: readonly string[]): Origins {
   const listed = new Set(allowed);
-  const isListed = (origin: string): boolean => listed.has('*') || listed.has(origin) || (listed.has('loopback') && isLoopback(origin));
+  const isListed = (origin: string): boolean =>
+    listed.has('*') || listed.has(origin) || (listed.has('loopback') && isLoopback(origin));
   const mark = ({ headers }: IncomingMessage, response: ServerResponse): boolean => {
     const { origin } = headers;
     if (origin === undefined) return false;

@@ -37,14 +37,19 @@ export async function authenticate(checkers: Checkers, presented: Presented, add
 }
 
 /** Checks the credentials of an open stream again. Not an attempt of a caller, so it counts as no guess. */
-export const stillGood = (checkers: Checkers, presented: Presented): Promise<Viewer> => viewerOf(checkers, presented, () => undefined);
+export const stillGood = (checkers: Checkers, presented: Presented): Promise<Viewer> =>
+  viewerOf(checkers, presented, () => undefined);
 
 /**
  * The same of a request. While the store does not answer, a token is verified by its signature alone and its viewer is marked
  * as unchecked: whoever serves it must call `requireChecked`, or say why not. Node keeps the first of several such headers and drops the rest: who
  * sends two must hear of it.
  */
-export async function authenticateRequest(checkers: Checkers, { headers, rawHeaders }: IncomingMessage, address: string): Promise<Viewer> {
+export async function authenticateRequest(
+  checkers: Checkers,
+  { headers, rawHeaders }: IncomingMessage,
+  address: string,
+): Promise<Viewer> {
   let sent = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
@@ -61,7 +66,11 @@ export async function authenticateRequest(checkers: Checkers, { headers, rawHead
   }
 }
 
-async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Presented, atFirstSight: () => void): Promise<Viewer> {
+async function viewerOf(
+  { sessions, apiKeys, config }: Checkers,
+  presented: Presented,
+  atFirstSight: () => void,
+): Promise<Viewer> {
   const found = Object.entries(presented)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => (names as readonly string[]).includes(name) && value !== undefined && value !== null);
@@ -82,6 +91,7 @@ async function viewerOf({ sessions, apiKeys, config }: Checkers, presented: Pres
   return clientViewer(await sessions.verify(token));
 }
 
-const bearerIn = (authorization: string | undefined): string | undefined => /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+const bearerIn = (authorization: string | undefined): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 const severalCredentials = (path: string) => badInput({ path, message: 'send one credential, not several' });
 const unauthenticated = (message: string) => new GatewayError('UNAUTHENTICATED', message);

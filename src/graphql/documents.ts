@@ -55,7 +55,9 @@ export class DocumentCache {
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
     if (operation) return { document, operation };
-    const message = operationName ? 'must name an operation of the document' : 'is required: the document has several operations';
+    const message = operationName
+      ? 'must name an operation of the document'
+      : 'is required: the document has several operations';
     return [asGraphQLError(badInput({ path: 'operationName', message }))];
   }
 
@@ -65,16 +67,28 @@ export class DocumentCache {
   }
 
   /** The cached documents as Apollo asks for them: by the hash of their query, behind a prefix of its own. */
-  asApolloStore(): { get(key: string): Promise<DocumentNode | undefined>; set(): Promise<void>; delete(): Promise<boolean> } {
+  asApolloStore(): {
+    get(key: string): Promise<DocumentNode | undefined>;
+    set(): Promise<void>;
+    delete(): Promise<boolean>;
+  } {
     const hashChars = 64;
-    return { get: async (key) => this.byHash.get(key.slice(-hashChars)), set: async () => undefined, delete: async () => false };
+    return {
+      get: async (key) => this.byHash.get(key.slice(-hashChars)),
+      set: async () => undefined,
+      delete: async () => false,
+    };
   }
 
   private documentOf(query: string): DocumentNode | readonly GraphQLError[] {
     const cached = this.valid.get(query);
     if (cached) return cached.document;
     if (query.length > bounds.documentChars)
-      return [refused(`the document has ${query.length} characters; the maximum is ${bounds.documentChars}: send data as variables`)];
+      return [
+        refused(
+          `the document has ${query.length} characters; the maximum is ${bounds.documentChars}: send data as variables`,
+        ),
+      ];
     let document: DocumentNode;
     try {
       document = parse(query, { maxTokens: bounds.tokens, noLocation: lineCount(query) > maxLinesWithPositions });
@@ -94,7 +108,10 @@ export class DocumentCache {
 
   private validate(document: DocumentNode): readonly GraphQLError[] {
     try {
-      return validate(this.schema, document, this.rules, { maxErrors: maxValidationErrors, hideSuggestions: this.production });
+      return validate(this.schema, document, this.rules, {
+        maxErrors: maxValidationErrors,
+        hideSuggestions: this.production,
+      });
     } catch (error) {
       // graphql-js throws some errors that it should report.
       if (error instanceof GraphQLError) return [error];
@@ -104,12 +121,19 @@ export class DocumentCache {
 }
 
 /** As graphql-js would wrap it, for what is refused before graphql-js is asked. */
-export const asGraphQLError = (error: GatewayError): GraphQLError => new GraphQLError(error.message, { originalError: error });
+export const asGraphQLError = (error: GatewayError): GraphQLError =>
+  new GraphQLError(error.message, { originalError: error });
 
-const refused = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+const refused = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
 
 const coded = ({ message, nodes, source, positions }: GraphQLError, code: string): GraphQLError =>
-  new GraphQLError(message, { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, extensions: { code } });
+  new GraphQLError(message, {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { code },
+  });
 
 function lineCount(text: string): number {
   let lines = 1;

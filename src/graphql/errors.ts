@@ -35,14 +35,24 @@ export function createMask(log: Log): Mask {
     const cause = rootCause(error);
     if (cause instanceof GatewayError) {
       // Whoever runs this must see the cause: from outside, expired credentials and a dead store look the same.
-      if (cause.cause instanceof Error) log.warn({ requestId, code: cause.code, cause: `${cause.cause.name}: ${cause.cause.message}` }, cause.message);
-      return { message: tell(cause.message), ...where, extensions: { ...shortened(cause.extensions), code: cause.code, requestId } };
+      if (cause.cause instanceof Error)
+        log.warn({ requestId, code: cause.code, cause: `${cause.cause.name}: ${cause.cause.message}` }, cause.message);
+      return {
+        message: tell(cause.message),
+        ...where,
+        extensions: { ...shortened(cause.extensions), code: cause.code, requestId },
+      };
     }
     const code = graphqlError && codeOf(graphqlError);
     if (graphqlError && code) {
-      const { path, message } = code === 'BAD_USER_INPUT' ? inputIssue(graphqlError) : { path: 'query', message: tell(graphqlError.message) };
+      const { path, message } =
+        code === 'BAD_USER_INPUT' ? inputIssue(graphqlError) : { path: 'query', message: tell(graphqlError.message) };
       const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path, message }] } : {};
-      return { message: issues.issues ? tell(`${path}: ${message}`) : message, ...where, extensions: { code, ...issues, requestId } };
+      return {
+        message: issues.issues ? tell(`${path}: ${message}`) : message,
+        ...where,
+        extensions: { code, ...issues, requestId },
+      };
     }
     log.error({ requestId, err: cause }, 'unexpected error');
     return {
@@ -67,9 +77,15 @@ function placeOf(error: GraphQLError | undefined): Pick<PublicError, 'locations'
 }
 
 function shortened({ issues, ...others }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const told = (issues as readonly Issue[] | undefined)?.slice(0, maxIssues).map(({ path, message }) => ({ path: tell(path), message: tell(message) }));
-  const short = (value: unknown): unknown => (typeof value === 'string' ? tell(value) : Array.isArray(value) ? value.slice(0, maxListed).map(short) : value);
-  return { ...Object.fromEntries(Object.entries(others).map(([name, value]) => [name, short(value)])), ...(told ? { issues: told } : {}) };
+  const told = (issues as readonly Issue[] | undefined)
+    ?.slice(0, maxIssues)
+    .map(({ path, message }) => ({ path: tell(path), message: tell(message) }));
+  const short = (value: unknown): unknown =>
+    typeof value === 'string' ? tell(value) : Array.isArray(value) ? value.slice(0, maxListed).map(short) : value;
+  return {
+    ...Object.fromEntries(Object.entries(others).map(([name, value]) => [name, short(value)])),
+    ...(told ? { issues: told } : {}),
+  };
 }
 
 export interface PublicErrors {
@@ -97,7 +113,8 @@ export function boundedErrors(all: readonly unknown[], mask: (error: unknown) =>
  */
 function inputIssue(error: GraphQLError): Issue {
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION ? error.nodes[0].variable.name.value : undefined;
-  if (error.message.startsWith(tooManyErrors)) return { path: 'variables', message: 'there are more errors than these' };
+  if (error.message.startsWith(tooManyErrors))
+    return { path: 'variables', message: 'there are more errors than these' };
   if (variable === undefined) return { path: 'query', message: tell(error.message) };
   const reason = error.originalError?.message;
   if (reason === undefined) return { path: tell(variable), message: tell(requirement(error.message)) };
@@ -132,7 +149,8 @@ function rootCause(error: unknown): unknown {
 function codeOf(error: GraphQLError): string | undefined {
   const code = error.extensions.code;
   if (typeof code === 'string' && Object.hasOwn(knownCodes, code)) return knownCodes[code];
-  if (typeof code === 'string' && (errorCodes as readonly string[]).includes(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
+  if (typeof code === 'string' && (errorCodes as readonly string[]).includes(code) && code !== 'INTERNAL_SERVER_ERROR')
+    return code;
   // Variables that do not fit: graphql-js points at the definition of the variable, or says that there are too many errors.
   const isVariable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION || error.message.startsWith(tooManyErrors);
   return !error.path && isVariable ? 'BAD_USER_INPUT' : undefined;

@@ -33,7 +33,11 @@ export interface Exchange {
   viewer: Viewer;
 }
 
-export const beginExchange = ({ config, clock }: Services, request: IncomingMessage, response: ServerResponse): Exchange => ({
+export const beginExchange = (
+  { config, clock }: Services,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Exchange => ({
   request,
   response,
   requestId: requestIdOf(request.headers),
@@ -59,7 +63,11 @@ export function inTime<T>({ log, store, config }: Services, { served }: Exchange
  * Waits for its turn, authenticates, and executes. The request counts as in flight until its response is flushed, or until
  * `execute` calls `leave`.
  */
-export async function inTurn<T>(deps: ExchangeDeps, exchange: Exchange, execute: (viewer: Viewer, leave: () => void) => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  deps: ExchangeDeps,
+  exchange: Exchange,
+  execute: (viewer: Viewer, leave: () => void) => Promise<T>,
+): Promise<T> {
   const { services, admission, turnstile, connections } = deps;
   const { request, response, address, startedMs } = exchange;
   const slot = await turnstile.enter();
@@ -70,7 +78,8 @@ export async function inTurn<T>(deps: ExchangeDeps, exchange: Exchange, execute:
   connections.whenFlushed(response, leave);
   try {
     // Nobody waits for it any more: its caller would not hear of what it changed.
-    if (response.destroyed || services.clock.monotonicMs() - startedMs > services.config.operationTimeoutMs) throw tooMuch();
+    if (response.destroyed || services.clock.monotonicMs() - startedMs > services.config.operationTimeoutMs)
+      throw tooMuch();
     const viewer = await authenticateRequest(services, request, address);
     exchange.viewer = viewer;
     held.push(admission.admit(principalOf(viewer, address)));
@@ -82,12 +91,18 @@ export async function inTurn<T>(deps: ExchangeDeps, exchange: Exchange, execute:
 }
 
 /** The request's line in the log, and its figures. */
-export function record({ metrics, log, clock }: Services, { startedMs, served, requestId, viewer, address }: Exchange): void {
+export function record(
+  { metrics, log, clock }: Services,
+  { startedMs, served, requestId, viewer, address }: Exchange,
+): void {
   const ms = Math.round((clock.monotonicMs() - startedMs) * 10) / 10;
   const outcome = served.codes[0] ?? 'ok';
   const { operation, units } = served;
   metrics.requests.inc({ operation, outcome });
   metrics.requestSeconds.observe({ operation }, ms / 1000);
   const { read, write, calls } = units;
-  log.info({ requestId, operation, principal: principalOf(viewer, address), ms, read, write, calls, outcome }, 'request');
+  log.info(
+    { requestId, operation, principal: principalOf(viewer, address), ms, read, write, calls, outcome },
+    'request',
+  );
 }

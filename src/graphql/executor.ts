@@ -59,7 +59,10 @@ interface Kept {
 export function createExecutor(schema: GraphQLSchema, onCompiled: () => void = () => undefined): Executor {
   // Forgotten with the document, of which only so many are remembered.
   const byDocument = new WeakMap<DocumentNode, Map<string, Known>>();
-  const kept = new LRUCache<OperationDefinitionNode, Kept>({ maxSize: mostFieldsKept, sizeCalculation: ({ fields }) => fields });
+  const kept = new LRUCache<OperationDefinitionNode, Kept>({
+    maxSize: mostFieldsKept,
+    sizeCalculation: ({ fields }) => fields,
+  });
 
   function knownOf(document: DocumentNode, name: string | null | undefined): Known {
     let operations = byDocument.get(document);
@@ -96,7 +99,11 @@ export function createExecutor(schema: GraphQLSchema, onCompiled: () => void = (
   };
 }
 
-function compiled(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): Compiled | undefined {
+function compiled(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | undefined,
+): Compiled | undefined {
   const query = compileQuery(schema, document, operationName, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(query)) return undefined;
   return (context, variables) => query.query(undefined, context, variables) as ReturnType<Compiled>;
@@ -104,7 +111,11 @@ function compiled(schema: GraphQLSchema, document: DocumentNode, operationName: 
 
 /** Each fragment is counted once and then known: a few that name each other would make millions. */
 function fieldsOf(document: DocumentNode, operation: OperationDefinitionNode): number {
-  const fragments = new Map(document.definitions.filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION).map((d) => [d.name.value, d]));
+  const fragments = new Map(
+    document.definitions
+      .filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION)
+      .map((d) => [d.name.value, d]),
+  );
   const known = new Map<string, number>();
   const count = ({ selections }: SelectionSetNode): number =>
     selections.reduce((sum, selection) => {
@@ -119,7 +130,11 @@ function fieldsOf(document: DocumentNode, operation: OperationDefinitionNode): n
 }
 
 /** Variables left out, and those that do not fit, are graphql-js's to judge. */
-function fits(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): boolean {
+function fits(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): boolean {
   if (variableDefinitions.length === 0) return true;
   if (!variableDefinitions.every(({ variable }) => Object.hasOwn(variables, variable.name.value))) return false;
   return getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors === undefined;
@@ -128,7 +143,8 @@ function fits(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefi
 /** Whether compiled code answers this operation as graphql-js would: known differences are left out by what they need. */
 function isAlike(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation !== 'query') return false;
-  for (const { type } of operation.variableDefinitions ?? []) if (isInputObjectType(getNamedType(typeFromAST(schema, type as never) as never))) return false;
+  for (const { type } of operation.variableDefinitions ?? [])
+    if (isInputObjectType(getNamedType(typeFromAST(schema, type as never) as never))) return false;
   let isSame = true;
   const types = new TypeInfo(schema);
   const differs = () => {
@@ -146,11 +162,15 @@ function isAlike(schema: GraphQLSchema, document: DocumentNode, operation: Opera
         const type = selectionSet && getNamedType(types.getType());
         return type && isAbstractType(type) ? differs() : undefined;
       },
-      FragmentDefinition: ({ typeCondition }: FragmentDefinitionNode) => (isObjectType(schema.getType(typeCondition.name.value)) ? undefined : differs()),
+      FragmentDefinition: ({ typeCondition }: FragmentDefinitionNode) =>
+        isObjectType(schema.getType(typeCondition.name.value)) ? undefined : differs(),
       ObjectValue: { enter: () => void literals++, leave: () => void literals-- },
       ListValue: { enter: () => void literals++, leave: () => void literals-- },
       Variable: () => (literals > 0 ? differs() : undefined),
     }),
   );
-  return isSame && document.definitions.every(({ kind }) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION);
+  return (
+    isSame &&
+    document.definitions.every(({ kind }) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION)
+  );
 }

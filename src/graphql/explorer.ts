@@ -12,7 +12,9 @@ interface Explorer {
 }
 
 /** GraphiQL, all of it from local files. Loaded when first asked for: it is nine megabytes that production never needs. */
-export function createExplorer(endpoint: string): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function createExplorer(
+  endpoint: string,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   let loaded: Promise<Explorer> | undefined;
   return async ({ method, headers }, response) => {
     if (method !== 'GET' && method !== 'HEAD') throw new HttpRefusal(405, 'use GET', { allow: 'GET, HEAD' });

@@ -4,7 +4,14 @@ import { type Acceptable, acceptable, eventStream, graphqlJson, plainJson } from
 import { createContext } from './context.js';
 import type { DocumentCache, Prepared } from './documents.js';
 import { beginExchange, type Exchange, type ExchangeDeps, inTime, inTurn, record } from './exchange.js';
-import { type GraphQLParams, type HttpContext, isOpenUnchecked, noteLimits, type Operations, type Outcome } from './operations.js';
+import {
+  type GraphQLParams,
+  type HttpContext,
+  isOpenUnchecked,
+  noteLimits,
+  type Operations,
+  type Outcome,
+} from './operations.js';
 import { HttpRefusal, hungUp, paramsOf } from './request.js';
 import { type Answer, refusal, respondCompressed } from './response.js';
 import { type SseHandler, sseBody } from './sse.js';
@@ -26,8 +33,14 @@ interface Following {
 }
 
 /** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification; subscriptions over server-sent events. */
-export async function handleGraphQL(deps: GraphQLHttp, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const exchange: GraphQLExchange = Object.assign(beginExchange(deps.services, request, response), { accept: { json: plainJson, events: false } } as const);
+export async function handleGraphQL(
+  deps: GraphQLHttp,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const exchange: GraphQLExchange = Object.assign(beginExchange(deps.services, request, response), {
+    accept: { json: plainJson, events: false },
+  } as const);
   const { served, requestId } = exchange;
   let answer: Answer;
   try {
@@ -55,7 +68,11 @@ async function answerTo(deps: GraphQLHttp, exchange: GraphQLExchange): Promise<A
   return inTime(deps.services, exchange, () => serveOperation(deps, exchange, params));
 }
 
-function serveOperation(deps: GraphQLHttp, exchange: GraphQLExchange, params: GraphQLParams): Promise<Answer | Following> {
+function serveOperation(
+  deps: GraphQLHttp,
+  exchange: GraphQLExchange,
+  params: GraphQLParams,
+): Promise<Answer | Following> {
   const { services, operations, documents, turnstile } = deps;
   const { request, requestId, address, served, accept } = exchange;
   return inTurn(deps, exchange, async (viewer, leave) => {
@@ -68,8 +85,14 @@ function serveOperation(deps: GraphQLHttp, exchange: GraphQLExchange, params: Gr
       leave(); // streams have a bound of their own
       return { follow: prepared, params };
     }
-    if (operation !== 'query' && request.method === 'GET') throw new HttpRefusal(405, `a ${operation} must be sent by POST`, { allow: 'POST' });
-    const context = createContext(services, { viewer, requestId, address, limited: (answer) => noteLimits(served, answer) });
+    if (operation !== 'query' && request.method === 'GET')
+      throw new HttpRefusal(405, `a ${operation} must be sent by POST`, { allow: 'POST' });
+    const context = createContext(services, {
+      viewer,
+      requestId,
+      address,
+      limited: (answer) => noteLimits(served, answer),
+    });
     const contextValue: HttpContext = Object.assign(context, { served });
     return answerOf(await operations.run(prepared, params, contextValue), accept);
   });
@@ -77,13 +100,22 @@ function serveOperation(deps: GraphQLHttp, exchange: GraphQLExchange, params: Gr
 
 function answerOf({ status, headers, result }: Outcome, { json }: Acceptable): Answer {
   // A client that reads only events, such as graphql-sse, gets the result as an event.
-  if (!json && 'data' in result) return { status: 200, headers: { ...headers, 'content-type': `${eventStream}; charset=utf-8` }, body: sseBody(result) };
+  if (!json && 'data' in result)
+    return {
+      status: 200,
+      headers: { ...headers, 'content-type': `${eventStream}; charset=utf-8` },
+      body: sseBody(result),
+    };
   const contentType = json ?? plainJson;
   // Clients that know only application/json take any other status for a broken gateway.
   const isLegacy = contentType === plainJson && json !== undefined && !('data' in result) && status === 400;
   return {
     status: isLegacy ? 200 : status,
-    headers: { ...headers, ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}), 'content-type': `${contentType}; charset=utf-8` },
+    headers: {
+      ...headers,
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      'content-type': `${contentType}; charset=utf-8`,
+    },
     body: JSON.stringify(result),
   };
 }

@@ -17,11 +17,19 @@ const maxInteger = 999_999_999_999_999;
 const maxSecs = 2 ** 31;
 
 /** The headers of an error: when to retry, and which bound was hit (the RateLimit fields of draft-ietf-httpapi-ratelimit-headers). */
-export function limitHeaders({ code, retryAfterSecs, policy }: Readonly<Record<string, unknown>>): Record<string, string> {
+export function limitHeaders({
+  code,
+  retryAfterSecs,
+  policy,
+}: Readonly<Record<string, unknown>>): Record<string, string> {
   if (code === 'SERVICE_UNAVAILABLE' && retryAfterSecs !== undefined) return { 'retry-after': String(retryAfterSecs) };
   if (code !== 'RATE_LIMITED') return {};
   const { name, quota, windowSecs } = policy as RatePolicy;
-  return { 'retry-after': String(retryAfterSecs), ratelimit: `"${name}";r=0;t=${retryAfterSecs}`, 'ratelimit-policy': `"${name}";q=${quota};w=${windowSecs}` };
+  return {
+    'retry-after': String(retryAfterSecs),
+    ratelimit: `"${name}";r=0;t=${retryAfterSecs}`,
+    'ratelimit-policy': `"${name}";q=${quota};w=${windowSecs}`,
+  };
 }
 
 /**
@@ -44,13 +52,17 @@ export function limitStatusHeaders({ entityId, statuses, retryAfterSecs }: Limit
     limits.push(limit);
     policies.push(policy);
   }
-  return limits.length === 0 ? retryAfter : { ...retryAfter, ratelimit: limits.join(', '), 'ratelimit-policy': policies.join(', ') };
+  return limits.length === 0
+    ? retryAfter
+    : { ...retryAfter, ratelimit: limits.join(', '), 'ratelimit-policy': policies.join(', ') };
 }
 
 /** No limit can have a colon in its name, so that a parent's limit is never taken for one of the entity itself. */
-const nameOf = ({ entityId, limit }: LimitStatus, own: string): string => (entityId === own ? `"${limit.name}"` : `"parent:${limit.name}"`);
+const nameOf = ({ entityId, limit }: LimitStatus, own: string): string =>
+  entityId === own ? `"${limit.name}"` : `"parent:${limit.name}"`;
 
-const byTightness = (a: LimitStatus, b: LimitStatus): number => b.retryAfterSecs - a.retryAfterSecs || shareLeft(a) - shareLeft(b);
+const byTightness = (a: LimitStatus, b: LimitStatus): number =>
+  b.retryAfterSecs - a.retryAfterSecs || shareLeft(a) - shareLeft(b);
 
 const shareLeft = ({ available, limit }: LimitStatus): number => available / limit.burst;
 
@@ -61,7 +73,9 @@ const nextSecond = (secs: number): number => Math.min(Math.floor(secs) + 1, maxS
 
 /** Leases that are out at the same time have no window. */
 const quotaOf = ({ limit }: LimitStatus): string =>
-  limit.kind === 'CONCURRENCY' ? `;q=${limit.capacity};qu="concurrent-requests"` : `;q=${integer(limit.refillAmount)};w=${integer(limit.refillPeriodSecs)}`;
+  limit.kind === 'CONCURRENCY'
+    ? `;q=${limit.capacity};qu="concurrent-requests"`
+    : `;q=${integer(limit.refillAmount)};w=${integer(limit.refillPeriodSecs)}`;
 
 /** Left out where it is not known: what is free depends on others then, or on the calendar. */
 function waitOf({ exceeded, retryAfterSecs, available, limit }: LimitStatus): string {

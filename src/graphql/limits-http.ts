@@ -53,17 +53,30 @@ export function createLimitsHttp(deps: LimitsHttp): Readonly<Record<string, Hand
   };
   return {
     '/v1/acquire': serve('httpAcquire', acquire, (input: AcquireBody, context) => resolver.acquire(input, context)),
-    '/v1/adjust': serve('httpAdjust', adjustLease, (input: AdjustBody, context) => resolver.adjustLease(input, context)),
-    '/v1/release': serve('httpRelease', releaseLease, ({ leaseId }: ReleaseBody, context) => resolver.releaseLease(leaseId, context)),
-    '/v1/check': serve('httpCheck', availability, async ({ orgId, entityId, resource, consume }: CheckBody, context) => {
-      const found = await resolver.availability(orgId, entityId, resource, consume, context);
-      context.limited({ entityId, statuses: found.statuses });
-      return found;
-    }),
+    '/v1/adjust': serve('httpAdjust', adjustLease, (input: AdjustBody, context) =>
+      resolver.adjustLease(input, context),
+    ),
+    '/v1/release': serve('httpRelease', releaseLease, ({ leaseId }: ReleaseBody, context) =>
+      resolver.releaseLease(leaseId, context),
+    ),
+    '/v1/check': serve(
+      'httpCheck',
+      availability,
+      async ({ orgId, entityId, resource, consume }: CheckBody, context) => {
+        const found = await resolver.availability(orgId, entityId, resource, consume, context);
+        context.limited({ entityId, statuses: found.statuses });
+        return found;
+      },
+    ),
   };
 }
 
-async function handle(deps: LimitsHttp, endpoint: Endpoint, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(
+  deps: LimitsHttp,
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const exchange = beginExchange(deps.services, request, response);
   const { served, requestId } = exchange;
   served.operation = endpoint.operation;
@@ -90,7 +103,12 @@ function answerTo(deps: LimitsHttp, endpoint: Endpoint, exchange: Exchange, body
     if (endpoint.isQuery) requireChecked(viewer);
     else requireWrite(viewer, 'limits:use');
     const input = readInput(endpoint.body, body);
-    const context = createContext(deps.services, { viewer, requestId, address, limited: (answer) => noteLimits(served, answer) });
+    const context = createContext(deps.services, {
+      viewer,
+      requestId,
+      address,
+      limited: (answer) => noteLimits(served, answer),
+    });
     const result = shown(deps.schema, endpoint.field.type, await endpoint.call(input as never, context));
     const { limits } = served;
     return {
@@ -102,4 +120,5 @@ function answerTo(deps: LimitsHttp, endpoint: Endpoint, exchange: Exchange, body
 }
 
 /** What GraphQL says of an error in its extensions stands beside the message here. */
-export const errorBody = ({ message, extensions: { code, ...details } }: PublicError): string => JSON.stringify({ error: { code, message, ...details } });
+export const errorBody = ({ message, extensions: { code, ...details } }: PublicError): string =>
+  JSON.stringify({ error: { code, message, ...details } });

@@ -24,16 +24,22 @@ export function bodyType({ name, args }: GraphQLField<unknown, unknown>): GraphQ
   if (isInputObjectType(type)) return type;
   return new GraphQLInputObjectType({
     name: `${name}Body`,
-    fields: Object.fromEntries(args.map((argument) => [argument.name, { type: argument.type, defaultValue: argument.defaultValue }])),
+    fields: Object.fromEntries(
+      args.map((argument) => [argument.name, { type: argument.type, defaultValue: argument.defaultValue }]),
+    ),
   });
 }
 
 /** The body as its GraphQL type demands it, every field checked. Throws BAD_USER_INPUT that names what does not fit. */
 export function readInput(type: GraphQLInputObjectType, body: unknown): unknown {
   if (!isRecord(body)) throw new HttpRefusal(400, 'the body must be a JSON object');
-  const given = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, amountLists.has(name) ? amountList(value) : value]));
+  const given = Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, amountLists.has(name) ? amountList(value) : value]),
+  );
   const tooLong = Object.entries(given).flatMap(([path, value]) =>
-    Array.isArray(value) && value.length > bounds.listItems ? [{ path, message: `has ${value.length} items; the maximum is ${bounds.listItems}` }] : [],
+    Array.isArray(value) && value.length > bounds.listItems
+      ? [{ path, message: `has ${value.length} items; the maximum is ${bounds.listItems}` }]
+      : [],
   );
   if (tooLong.length > 0) throw badInput(...tooLong);
   const issues: Issue[] = [];
@@ -60,8 +66,13 @@ function amountList(value: unknown): unknown {
 
 /** Services name fields by their GraphQL path; in a body there is no `input` around them. */
 export function inBody(error: unknown): unknown {
-  const issues = error instanceof GatewayError && !(error instanceof HttpRefusal) ? (error.extensions.issues as readonly Issue[] | undefined) : undefined;
-  return issues ? badInput(...issues.map(({ path, message }) => ({ path: path.replace(/^input\./, ''), message }))) : error;
+  const issues =
+    error instanceof GatewayError && !(error instanceof HttpRefusal)
+      ? (error.extensions.issues as readonly Issue[] | undefined)
+      : undefined;
+  return issues
+    ? badInput(...issues.map(({ path, message }) => ({ path: path.replace(/^input\./, ''), message })))
+    : error;
 }
 
 /** Every field of a GraphQL type, as JSON. A `kind` names the type of a union. */
@@ -73,5 +84,7 @@ export function shown(schema: GraphQLSchema, type: GraphQLOutputType, value: unk
   const of = value as Readonly<Record<string, unknown>>;
   const object = isObjectType(type) ? type : schema.getType(of.kind as string);
   if (!isObjectType(object)) throw new Error(`${type.name} is not a type that can be shown`);
-  return Object.fromEntries(Object.values(object.getFields()).map((field) => [field.name, shown(schema, field.type, of[field.name])]));
+  return Object.fromEntries(
+    Object.values(object.getFields()).map((field) => [field.name, shown(schema, field.type, of[field.name])]),
+  );
 }

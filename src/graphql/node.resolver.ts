@@ -42,11 +42,15 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
     },
     Device: {
       parts: [uuidPattern, hardwareIdPattern],
-      load: ([orgId = '', hardwareId = ''], { viewer, devices }) => (maySeeAllOf(viewer, orgId) ? devices.find({ orgId, hardwareId }) : null),
+      load: ([orgId = '', hardwareId = ''], { viewer, devices }) =>
+        maySeeAllOf(viewer, orgId) ? devices.find({ orgId, hardwareId }) : null,
     },
     Reading: {
       parts: [uuidPattern, hardwareIdPattern, /^\d{12,13}$/, batchIdPattern],
-      load: async ([orgId = '', hardwareId = '', timestampMs = '', batchId = ''], { viewer, devices, readingStore }) => {
+      load: async (
+        [orgId = '', hardwareId = '', timestampMs = '', batchId = ''],
+        { viewer, devices, readingStore },
+      ) => {
         const device = maySeeAllOf(viewer, orgId) ? await devices.find({ orgId, hardwareId }) : undefined;
         return device ? readingStore.load(device, { timestampMs: Number(timestampMs), batchId }) : null;
       },
@@ -69,8 +73,14 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
 @Resolver()
 export class NodeResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => Node, { nullable: true, description: 'The object with this global id. Null if it does not exist or belongs to another tenant.' })
-  node(@Arg('id', () => ID, { description: 'The global id: the `id` of any object.' }) id: string, @Ctx() context: Context) {
+  @Query(() => Node, {
+    nullable: true,
+    description: 'The object with this global id. Null if it does not exist or belongs to another tenant.',
+  })
+  node(
+    @Arg('id', () => ID, { description: 'The global id: the `id` of any object.' }) id: string,
+    @Ctx() context: Context,
+  ) {
     const [type = '', ...parts] = parseNodeId(id) ?? [];
     const kind = kinds.get(type);
     const sound = kind?.parts.length === parts.length && kind.parts.every((pattern, i) => pattern.test(parts[i] ?? ''));

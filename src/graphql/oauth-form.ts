@@ -2,7 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { PresentedSecret } from '../identity/login.service.js';
 
 /** Errors of RFC 6749 5.2. */
-export type OAuthErrorName = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unauthorized_client' | 'unsupported_grant_type' | 'invalid_scope';
+export type OAuthErrorName =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope';
 
 const basicChallenge = { 'www-authenticate': 'Basic realm="tollgate", charset="UTF-8"' };
 
@@ -35,11 +41,15 @@ export function parseForm(body: string): Form {
 }
 
 /** The client that a request presents, by one method: HTTP Basic or the form. Undefined: none. */
-export function presentedClient({ headers, headersDistinct }: IncomingMessage, form: Form): PresentedSecret | undefined {
+export function presentedClient(
+  { headers, headersDistinct }: IncomingMessage,
+  form: Form,
+): PresentedSecret | undefined {
   const { authorization } = headers;
   const clientId = form.get('client_id');
   const clientSecret = form.get('client_secret');
-  if (authorization === undefined) return clientSecret === undefined ? undefined : { clientId: clientId ?? '', clientSecret };
+  if (authorization === undefined)
+    return clientSecret === undefined ? undefined : { clientId: clientId ?? '', clientSecret };
   if (clientSecret !== undefined || (headersDistinct.authorization?.length ?? 0) > 1) {
     throw new OAuthError('invalid_request', 'send the credentials once: as HTTP Basic or in the form');
   }
@@ -54,7 +64,8 @@ function fromBasic(authorization: string): PresentedSecret {
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? [];
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');
-  if (colon < 0) throw new OAuthError('invalid_client', 'the authorization header must be Basic with client id and secret');
+  if (colon < 0)
+    throw new OAuthError('invalid_client', 'the authorization header must be Basic with client id and secret');
   return { clientId: decoded(text.slice(0, colon)), clientSecret: decoded(text.slice(colon + 1)) };
 }
 

@@ -43,7 +43,8 @@ export function createOAuth(services: Services, admission: Admission): OAuth {
     token: answer('oauthToken', handleToken),
     revoke: answer('oauthRevoke', handleRevoke),
     metadata(request, response) {
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw new HttpRefusal(405, 'use GET', { allow: 'GET, HEAD' });
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        throw new HttpRefusal(405, 'use GET', { allow: 'GET, HEAD' });
       const body = JSON.stringify(serverMetadata(request, services.config));
       response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? '' : body);
@@ -55,7 +56,8 @@ export function createOAuth(services: Services, admission: Admission): OAuth {
 async function handleToken(services: Services, call: OAuthCall): Promise<object> {
   const { form, from } = call;
   const grant = form.get('grant_type');
-  if (!grant) throw new OAuthError('invalid_request', 'grant_type is missing: send client_credentials or refresh_token');
+  if (!grant)
+    throw new OAuthError('invalid_request', 'grant_type is missing: send client_credentials or refresh_token');
   if (grant !== 'client_credentials' && grant !== 'refresh_token') {
     throw new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials or refresh_token');
   }
@@ -122,7 +124,11 @@ async function answerOAuth(route: OAuthRoute, request: IncomingMessage, response
   const { services, operation } = route;
   const { config, store, clock, metrics, log } = services;
   const startedMs = clock.monotonicMs();
-  const from: LoginOrigin = { address: addressOf(request, config.trustProxy), requestId: requestIdOf(request.headers), via: 'oauth' };
+  const from: LoginOrigin = {
+    address: addressOf(request, config.trustProxy),
+    requestId: requestIdOf(request.headers),
+    via: 'oauth',
+  };
   const units: Units = { read: 0, write: 0, calls: 0 };
   const call: { of?: OAuthCall } = {};
   const answer = await store.metered(units, () => run(route, request, from, call));
@@ -141,17 +147,28 @@ async function answerOAuth(route: OAuthRoute, request: IncomingMessage, response
   metrics.requests.inc({ operation, outcome });
   metrics.requestSeconds.observe({ operation }, ms / 1000);
   const principal = call.of?.clientId ?? `address ${address}`;
-  log.info({ requestId, operation, principal, ms, read: units.read, write: units.write, calls: units.calls, outcome }, 'request');
+  log.info(
+    { requestId, operation, principal, ms, read: units.read, write: units.write, calls: units.calls, outcome },
+    'request',
+  );
 }
 
 /** Undefined: the caller hung up before it had sent its request. */
-async function run(route: OAuthRoute, request: IncomingMessage, from: LoginOrigin, call: { of?: OAuthCall }): Promise<Answer | undefined> {
+async function run(
+  route: OAuthRoute,
+  request: IncomingMessage,
+  from: LoginOrigin,
+  call: { of?: OAuthCall },
+): Promise<Answer | undefined> {
   const { services, admission, handler } = route;
   let release: (() => void) | undefined;
   try {
     release = admission.admit(`address ${from.address}`);
     if (request.method !== 'POST') throw new HttpRefusal(405, 'use POST', { allow: 'POST' });
-    if ((request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
+    if (
+      (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() !==
+      'application/x-www-form-urlencoded'
+    ) {
       throw new HttpRefusal(415, 'send a form: content-type application/x-www-form-urlencoded');
     }
     const form = parseForm(await readBody(request));
@@ -165,18 +182,31 @@ async function run(route: OAuthRoute, request: IncomingMessage, from: LoginOrigi
 }
 
 function told(error: unknown, { log }: Services, requestId: string): Answer {
-  const say = (status: number, name: string, description: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  const say = (
+    status: number,
+    name: string,
+    description: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Answer => ({
     status,
     headers,
     // RFC 6749 5.2 allows printable ASCII without the quotation mark and the backslash.
-    body: { error: name, error_description: description.slice(0, 300).replace(/[^ !#-[\]-~]/g, "'"), request_id: requestId },
+    body: {
+      error: name,
+      error_description: description.slice(0, 300).replace(/[^ !#-[\]-~]/g, "'"),
+      request_id: requestId,
+    },
     outcome: name,
   });
   if (error instanceof OAuthError) return say(error.status, error.error, error.message, error.headers);
   if (error instanceof HttpRefusal) return say(error.status, 'invalid_request', error.message, error.headers);
-  if (error instanceof GatewayError && error.code === 'RATE_LIMITED') return say(429, 'temporarily_unavailable', error.message, limitHeaders(error.extensions));
+  if (error instanceof GatewayError && error.code === 'RATE_LIMITED')
+    return say(429, 'temporarily_unavailable', error.message, limitHeaders(error.extensions));
   if (error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE')
-    return say(503, 'temporarily_unavailable', error.message, { 'retry-after': '1', ...limitHeaders(error.extensions) });
+    return say(503, 'temporarily_unavailable', error.message, {
+      'retry-after': '1',
+      ...limitHeaders(error.extensions),
+    });
   log.error({ requestId, err: error }, 'unexpected error');
   return say(500, 'server_error', 'an unexpected error occurred; the log has it under this request id');
 }

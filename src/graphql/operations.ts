@@ -1,5 +1,8 @@
 import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -74,21 +77,40 @@ export interface OperationDeps {
 }
 
 /** Executes prepared operations: Apollo leads the request, the compiled executor answers it. */
-export async function startOperations({ schema, production, documents, mask, log, turnstile }: OperationDeps): Promise<Operations> {
+export async function startOperations({
+  schema,
+  production,
+  documents,
+  mask,
+  log,
+  turnstile,
+}: OperationDeps): Promise<Operations> {
   const execute = createExecutor(schema);
   const execution = executionOptions(schema, production);
 
-  async function perform(document: DocumentNode, operation: OperationDefinitionNode, params: GraphQLParams, context: HttpContext): Promise<Outcome> {
+  async function perform(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    params: GraphQLParams,
+    context: HttpContext,
+  ): Promise<Outcome> {
     const { operationName = null, variables = {} } = params;
     const { served, requestId } = context;
     try {
       if (operation.operation === 'subscription')
-        throw badInput({ path: 'query', message: 'is a subscription: send it over WebSocket, or with `Accept: text/event-stream`' });
+        throw badInput({
+          path: 'query',
+          message: 'is a subscription: send it over WebSocket, or with `Accept: text/event-stream`',
+        });
       const cost = staticCost(schema, document, operation, variables);
       context.work.charge(cost);
       // Compiling takes tens of milliseconds, so nobody may cause it without a credential.
       const mayCompile = context.viewer.kind !== 'ANONYMOUS';
-      const run = () => execute({ ...execution, document, contextValue: context, operationName, variableValues: variables }, mayCompile);
+      const run = () =>
+        execute(
+          { ...execution, document, contextValue: context, operationName, variableValues: variables },
+          mayCompile,
+        );
       if (cost < bounds.listComplexity) return outcomeOf(await run(), requestId, served);
       turnstile.refuseList();
       // Metered whatever the log level: a list that times out must stop reading.
@@ -106,7 +128,9 @@ export async function startOperations({ schema, production, documents, mask, log
     served.codes = [...new Set(shown.errors.map(({ extensions }) => extensions.code))];
     for (const { extensions } of shown.errors) Object.assign(headers, limitHeaders(extensions));
     // Without data it was refused before it ran.
-    return data === undefined ? { status: statusOf(served.codes[0] as string), headers, result: shown } : { status: 200, headers, result: { ...shown, data } };
+    return data === undefined
+      ? { status: statusOf(served.codes[0] as string), headers, result: shown }
+      : { status: 200, headers, result: { ...shown, data } };
   }
 
   const answer: ApolloServerPlugin<HttpContext> = {
@@ -114,7 +138,12 @@ export async function startOperations({ schema, production, documents, mask, log
       return {
         async responseForOperation({ document, operation, request, contextValue }) {
           if (!operation) throw new Error('Apollo was asked to execute a document that was not prepared');
-          const { status, headers, result } = await perform(document, operation, request as GraphQLParams, contextValue);
+          const { status, headers, result } = await perform(
+            document,
+            operation,
+            request as GraphQLParams,
+            contextValue,
+          );
           return {
             http: { status, headers: new HeaderMap(Object.entries(headers)) },
             body: { kind: 'single', singleResult: result as FormattedExecutionResult },
@@ -152,9 +181,14 @@ export async function startOperations({ schema, production, documents, mask, log
       context.served.isQuery = operation.operation === 'query';
       const { http, body } = await apollo.executeOperation(params, { contextValue: context });
       if (body.kind !== 'single') throw new Error('Apollo answered with more than one part');
-      return { status: http.status ?? 200, headers: Object.fromEntries(http.headers), result: body.singleResult as Outcome['result'] };
+      return {
+        status: http.status ?? 200,
+        headers: Object.fromEntries(http.headers),
+        result: body.singleResult as Outcome['result'],
+      };
     },
-    refuse: (errors, requestId, served) => outcomeOf({ errors: errors as ExecutionResult['errors'] & object }, requestId, served),
+    refuse: (errors, requestId, served) =>
+      outcomeOf({ errors: errors as ExecutionResult['errors'] & object }, requestId, served),
     stop: () => apollo.stop(),
   };
 }
@@ -163,7 +197,8 @@ const uncheckedFields = new Set(['acquire', 'adjustLease', 'releaseLease']);
 
 /** Whether an operation may be sent with a token that could not be checked: it asks for nothing but these fields, which see to it. */
 export const isOpenUnchecked = ({ operation, selectionSet: { selections } }: OperationDefinitionNode): boolean =>
-  operation === 'mutation' && selections.every((selection) => selection.kind === Kind.FIELD && uncheckedFields.has(selection.name.value));
+  operation === 'mutation' &&
+  selections.every((selection) => selection.kind === Kind.FIELD && uncheckedFields.has(selection.name.value));
 
 /** A bounded set of labels: the one root field asked for, or that there are several. */
 function rootName({ selectionSet: { selections } }: OperationDefinitionNode): string {

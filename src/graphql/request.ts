@@ -30,22 +30,27 @@ export class PersistedQueryRefusal extends GatewayError {
 /** Taken over from the caller if it is fit for a log and a header and is no secret in the wrong place; else made. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given) && redactText(given) === given ? given : newUuid();
+  return typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given) && redactText(given) === given
+    ? given
+    : newUuid();
 }
 
 /** The caller's address; behind a trusted proxy, the one that the proxy vouches for. */
 export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
   // The last entry is the one our own proxy added; those before it are the caller's word.
-  const vouched = typeof forwarded === 'string' ? parseAddress(forwarded.slice(forwarded.lastIndexOf(',') + 1).trim()) : undefined;
+  const vouched =
+    typeof forwarded === 'string' ? parseAddress(forwarded.slice(forwarded.lastIndexOf(',') + 1).trim()) : undefined;
   return vouched ?? parseAddress(request.socket.remoteAddress ?? '') ?? 'unknown';
 }
 
 /** What bounds per caller count by: its client if it has one, else where it comes from. */
-export const principalOf = (viewer: Viewer, address: string): string => (viewer.kind === 'ANONYMOUS' ? `address ${addressBucket(address)}` : actorName(viewer));
+export const principalOf = (viewer: Viewer, address: string): string =>
+  viewer.kind === 'ANONYMOUS' ? `address ${addressBucket(address)}` : actorName(viewer);
 
 /** Whether it was the caller that went away; what Tollgate refuses itself also ends the reading of its body. */
-export const hungUp = (request: IncomingMessage, error: unknown): boolean => request.destroyed && !request.complete && !(error instanceof GatewayError);
+export const hungUp = (request: IncomingMessage, error: unknown): boolean =>
+  request.destroyed && !request.complete && !(error instanceof GatewayError);
 
 /** Reads the body, but no more of it than allowed. */
 export async function readBody(request: IncomingMessage): Promise<string> {
@@ -86,7 +91,9 @@ export async function paramsOf(request: IncomingMessage): Promise<GraphQLParams>
 
 /** The body as JSON. Throws if it is none, or if it is not said to be: a page of another site cannot say so unasked. */
 export async function jsonBody(request: IncomingMessage): Promise<unknown> {
-  const [type, ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const [type, ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice('charset='.length)
@@ -95,7 +102,8 @@ export async function jsonBody(request: IncomingMessage): Promise<unknown> {
     throw new HttpRefusal(415, `send a JSON body with content-type: ${plainJson}`);
   }
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new HttpRefusal(415, 'send the body without a content-encoding');
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new HttpRefusal(415, 'send the body without a content-encoding');
   const body = await readBody(request);
   try {
     return JSON.parse(body) as unknown;
@@ -106,7 +114,11 @@ export async function jsonBody(request: IncomingMessage): Promise<unknown> {
 
 function bodyParams(body: unknown): GraphQLParams {
   if (Array.isArray(body)) throw new HttpRefusal(400, 'the body must be one operation: batches are not supported');
-  if (!isRecord(body)) throw new HttpRefusal(400, 'the body must be a JSON object with `query`, and optionally `variables` and `operationName`');
+  if (!isRecord(body))
+    throw new HttpRefusal(
+      400,
+      'the body must be a JSON object with `query`, and optionally `variables` and `operationName`',
+    );
   return checkedParams(body);
 }
 
@@ -131,14 +143,19 @@ function searchParams(request: IncomingMessage): GraphQLParams {
 }
 
 function checkedParams({ query, operationName, variables, extensions }: Record<string, unknown>): GraphQLParams {
-  if (query === undefined && isRecord(extensions) && extensions.persistedQuery !== undefined) throw new PersistedQueryRefusal();
+  if (query === undefined && isRecord(extensions) && extensions.persistedQuery !== undefined)
+    throw new PersistedQueryRefusal();
   const issues = [
     ...(typeof query === 'string' && query !== '' ? [] : [{ path: 'query', message: 'must be a GraphQL document' }]),
     ...(operationName === undefined || operationName === null || typeof operationName === 'string'
       ? []
       : [{ path: 'operationName', message: 'must be a string' }]),
-    ...(variables === undefined || variables === null || isRecord(variables) ? [] : [{ path: 'variables', message: 'must be an object' }]),
-    ...(extensions === undefined || extensions === null || isRecord(extensions) ? [] : [{ path: 'extensions', message: 'must be an object' }]),
+    ...(variables === undefined || variables === null || isRecord(variables)
+      ? []
+      : [{ path: 'variables', message: 'must be an object' }]),
+    ...(extensions === undefined || extensions === null || isRecord(extensions)
+      ? []
+      : [{ path: 'extensions', message: 'must be an object' }]),
   ];
   if (issues.length > 0) throw badInput(...issues);
   return {
@@ -148,4 +165,5 @@ function checkedParams({ query, operationName, variables, extensions }: Record<s
   };
 }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -34,19 +34,41 @@ export function respond(response: ServerResponse, answer: Answer, requestId: str
 }
 
 /** The same, compressed if that is worth it and the caller can read it. */
-export async function respondCompressed(response: ServerResponse, answer: Answer, requestId: string, outbox: Outbox): Promise<void> {
+export async function respondCompressed(
+  response: ServerResponse,
+  answer: Answer,
+  requestId: string,
+  outbox: Outbox,
+): Promise<void> {
   const encoding =
     answer.body.length > minCompressedChars
       ? (['br', 'gzip'] as const).find((name) => isEncodingAccepted(response.req.headers['accept-encoding'], name))
       : undefined;
   if (encoding === undefined) return send(response, answer, answer.body, requestId, outbox);
   const body = await compressors[encoding](answer.body);
-  return send(response, { ...answer, headers: { ...answer.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' } }, body, requestId, outbox);
+  return send(
+    response,
+    { ...answer, headers: { ...answer.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' } },
+    body,
+    requestId,
+    outbox,
+  );
 }
 
-function send(response: ServerResponse, { status, headers }: Answer, body: string | Buffer, requestId: string, outbox?: Outbox): void {
+function send(
+  response: ServerResponse,
+  { status, headers }: Answer,
+  body: string | Buffer,
+  requestId: string,
+  outbox?: Outbox,
+): void {
   if (response.destroyed || response.headersSent) return;
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', 'x-request-id': requestId });
+  response.writeHead(status, {
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+  });
   if (outbox) outbox.send(response, body);
   else response.end(body);
 }
@@ -56,7 +78,10 @@ const gzipped = promisify<string, object, Buffer>(gzip);
 const brotlied = promisify<string, object, Buffer>(brotliCompress);
 // Fast settings: a response is compressed once and read once.
 const compressors = {
-  br: (body: string) => brotlied(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+  br: (body: string) =>
+    brotlied(body, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
   gzip: (body: string) => gzipped(body, { level: 4 }),
 } as const;
 

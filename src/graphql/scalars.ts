@@ -17,7 +17,11 @@ const renamed = (scalar: GraphQLScalarType, name: ScalarName, description: strin
   new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: specifications[name] });
 
 /** A scalar that is a string on the wire and inside. Only input is parsed: an answer holds what was validated when it was stored. */
-function textScalar(name: ScalarName, description: string, parse: (text: string) => string | undefined): GraphQLScalarType<string, string> {
+function textScalar(
+  name: ScalarName,
+  description: string,
+  parse: (text: string) => string | undefined,
+): GraphQLScalarType<string, string> {
   const read = (value: unknown): string => {
     const parsed = typeof value === 'string' ? parse(value) : undefined;
     if (parsed === undefined) throw new GraphQLError(`not a ${name}: ${JSON.stringify(value)?.slice(0, 80)}`);
@@ -41,7 +45,10 @@ function jsonIn(node: ValueNode, variables: Readonly<Record<string, unknown>> | 
   switch (node.kind) {
     case Kind.OBJECT:
       // Without a prototype, so that a field called `__proto__` is a field like any other.
-      return Object.assign(Object.create(null), Object.fromEntries(node.fields.map(({ name, value }) => [name.value, jsonIn(value, variables, depth + 1)])));
+      return Object.assign(
+        Object.create(null),
+        Object.fromEntries(node.fields.map(({ name, value }) => [name.value, jsonIn(value, variables, depth + 1)])),
+      );
     case Kind.LIST:
       return node.values.map((value) => jsonIn(value, variables, depth + 1));
     case Kind.VARIABLE:
@@ -65,15 +72,31 @@ export const Json = new GraphQLScalarType({
   parseValue: (value) => value,
   parseLiteral: (node, variables) => jsonIn(node, variables),
 });
-export const DateTime = renamed(GraphQLDateTimeISO, 'DateTime', 'A moment in time as RFC 3339, returned in UTC with milliseconds.');
-export const LocalDate = textScalar('LocalDate', 'A calendar day in the time zone of the org, YYYY-MM-DD, from 1970-01-01 to 9999-12-30.', (text) =>
-  isDate(text) ? text : undefined,
+export const DateTime = renamed(
+  GraphQLDateTimeISO,
+  'DateTime',
+  'A moment in time as RFC 3339, returned in UTC with milliseconds.',
 );
-export const SafeInt = renamed(GraphQLSafeInt, 'SafeInt', 'A whole number from -(2^53-1) to 2^53-1, sent as a JSON number.');
-export const TimeZone = textScalar('TimeZone', 'IANA time zone name, such as `Europe/Berlin` or `UTC`. Offsets such as `+02:00` are refused.', (text) =>
-  isTimeZone(text) ? text : undefined,
+export const LocalDate = textScalar(
+  'LocalDate',
+  'A calendar day in the time zone of the org, YYYY-MM-DD, from 1970-01-01 to 9999-12-30.',
+  (text) => (isDate(text) ? text : undefined),
 );
-export const Uuid = textScalar('UUID', 'UUID of any version. Accepted in upper and lower case, returned in lower case.', (text) => {
-  const lower = text.toLowerCase();
-  return uuidPattern.test(lower) ? lower : undefined;
-});
+export const SafeInt = renamed(
+  GraphQLSafeInt,
+  'SafeInt',
+  'A whole number from -(2^53-1) to 2^53-1, sent as a JSON number.',
+);
+export const TimeZone = textScalar(
+  'TimeZone',
+  'IANA time zone name, such as `Europe/Berlin` or `UTC`. Offsets such as `+02:00` are refused.',
+  (text) => (isTimeZone(text) ? text : undefined),
+);
+export const Uuid = textScalar(
+  'UUID',
+  'UUID of any version. Accepted in upper and lower case, returned in lower case.',
+  (text) => {
+    const lower = text.toLowerCase();
+    return uuidPattern.test(lower) ? lower : undefined;
+  },
+);

@@ -64,11 +64,17 @@ export async function createSchema(more: readonly ResolverClass[] = []): Promise
     validate: false,
     orphanedTypes: [],
     // Subscriptions read the store's own logs; nothing is published inside a process.
-    pubSub: { publish() {}, subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) }) } as never,
+    pubSub: {
+      publish() {},
+      subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) }),
+    } as never,
   });
   for (const [type, description] of [
     [schema.getQueryType(), 'Reads. Nothing is changed.'],
-    [schema.getMutationType(), 'Changes. The fields of one request are executed one after the other; each fails on its own.'],
+    [
+      schema.getMutationType(),
+      'Changes. The fields of one request are executed one after the other; each fails on its own.',
+    ],
     [schema.getSubscriptionType(), 'Live events, over WebSocket (graphql-transport-ws) or server-sent events.'],
   ] as const)
     if (type) type.description = description;

@@ -53,7 +53,11 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const documents = new DocumentCache(schema, config.production);
   const origins = createOrigins(config.corsOrigins);
   const connections = new Connections(clock);
-  const turnstile = new Turnstile(config.gatewayConcurrency, { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() }, services.pace);
+  const turnstile = new Turnstile(
+    config.gatewayConcurrency,
+    { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() },
+    services.pace,
+  );
   const operations = await startOperations({ schema, production: config.production, documents, mask, log, turnstile });
   const streams = new OpenStreams(services);
   const limiter = new StreamLimiter();
@@ -82,12 +86,19 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
     '/oauth/token': (request, response) => oauth.token(request, response),
     '/oauth/revoke': (request, response) => oauth.revoke(request, response),
     '/.well-known/oauth-authorization-server': (request, response) => oauth.metadata(request, response),
-    '/.well-known/jwks.json': reading(() => ({ body: JSON.stringify(tokenKeys.published), headers: { 'cache-control': 'public, max-age=300' } })),
+    '/.well-known/jwks.json': reading(() => ({
+      body: JSON.stringify(tokenKeys.published),
+      headers: { 'cache-control': 'public, max-age=300' },
+    })),
     '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
     '/readyz': reading(async () => {
       const reason = isDraining ? 'draining' : await fault();
-      if (reason && !isDraining && config.readyWhenDegraded) return { body: JSON.stringify({ status: 'degraded', reason }) };
-      return { status: reason ? 503 : 200, body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }) };
+      if (reason && !isDraining && config.readyWhenDegraded)
+        return { body: JSON.stringify({ status: 'degraded', reason }) };
+      return {
+        status: reason ? 503 : 200,
+        body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }),
+      };
     }),
     '/metrics': reading(async () => ({ body: await metricsPage(), type: metrics.registry.contentType })),
     ...(config.production ? {} : { '/': createExplorer(graphqlPath) }),
@@ -101,10 +112,18 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
   const warnOfProxy = ({ headers }: IncomingMessage): void => {
     if (isProxyKnown || headers['x-forwarded-for'] === undefined) return;
     isProxyKnown = true;
-    log.warn("a request came with X-Forwarded-For; if that is our proxy's, set TRUST_PROXY=on: until then all callers share one address and its bounds");
+    log.warn(
+      "a request came with X-Forwarded-For; if that is our proxy's, set TRUST_PROXY=on: until then all callers share one address and its bounds",
+    );
   };
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1000, IncomingMessage: Incoming },
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 65_000,
+      connectionsCheckingInterval: 1000,
+      IncomingMessage: Incoming,
+    },
     (request, response) => {
       withoutKey(request);
       warnOfProxy(request);
@@ -149,7 +168,8 @@ export async function createEdge(services: Services, schema: GraphQLSchema): Pro
       isLeaving = true;
       // Those whose head is written can no longer be asked to leave: ended now, their connections count as idle below.
       outbox.flush();
-      for (const response of connections.responses()) if (!response.headersSent) response.setHeader('connection', 'close');
+      for (const response of connections.responses())
+        if (!response.headersSent) response.setHeader('connection', 'close');
       // Not HTTP's own close, which would also cut off at once whoever is about to speak.
       const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
       await Promise.all([sockets.close(), sleep(lingerMs)]);
@@ -185,7 +205,8 @@ class Incoming extends IncomingMessage {
 }
 
 /** Where a page on another origin may be allowed to call. */
-const isCrossOrigin = (path: string): boolean => path === graphqlPath || ['/oauth/', '/.well-known/', limitsPrefix].some((prefix) => path.startsWith(prefix));
+const isCrossOrigin = (path: string): boolean =>
+  path === graphqlPath || ['/oauth/', '/.well-known/', limitsPrefix].some((prefix) => path.startsWith(prefix));
 
 /** Whether a request for this URL waits for its turn. */
 const isExecuted = (url: string): boolean => url.startsWith(graphqlPath) || url.startsWith(limitsPrefix);

@@ -42,7 +42,8 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
 
   async function take(text: string): Promise<void> {
     const { type, id } = outline(text);
-    if (id.length > maxIdChars) return close(CloseCode.BadRequest, `the id of an operation must have at most ${maxIdChars} characters`);
+    if (id.length > maxIdChars)
+      return close(CloseCode.BadRequest, `the id of an operation must have at most ${maxIdChars} characters`);
     const current = running.get(id);
     if (type === 'complete' && current) {
       ending.set(id, current);
@@ -68,7 +69,8 @@ export function carry(protocol: Server<Wire>, socket: WebSocket, request: Incomi
   socket.on('message', (data) => {
     if (isSlow()) return;
     take(String(data)).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith('Unexpected message')) return close(CloseCode.BadRequest, error.message);
+      if (error instanceof Error && error.message.startsWith('Unexpected message'))
+        return close(CloseCode.BadRequest, error.message);
       log.error({ err: error }, 'unexpected error on a socket');
       return close(CloseCode.InternalServerError, 'Internal server error');
     });

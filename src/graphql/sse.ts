@@ -25,7 +25,8 @@ interface Follower extends Pick<Context, 'viewer' | 'address' | 'requestId'> {
 }
 
 /** The whole response to a query or mutation for a client that reads only events. */
-export const sseBody = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`;
+export const sseBody = (result: object): string =>
+  `event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`;
 
 /** Subscriptions over server-sent events ("distinct connections" of the GraphQL over SSE protocol). */
 export function createSseHandler({ services, schema, limiter, streams, mask }: SubscriptionDeps): SseHandler {
@@ -33,7 +34,11 @@ export function createSseHandler({ services, schema, limiter, streams, mask }: S
   const open = new Set<EventStream>();
   let isClosed = false;
 
-  async function sourceOf({ request, viewer, address, requestId }: Follower, { document, operation }: Prepared, params: GraphQLParams) {
+  async function sourceOf(
+    { request, viewer, address, requestId }: Follower,
+    { document, operation }: Prepared,
+    params: GraphQLParams,
+  ) {
     chargeSubscription(schema, { document, operation }, params.variables);
     const { 'last-event-id': lastEventId } = request.headers;
     let idOf: ((event: never) => string) | undefined;
@@ -65,7 +70,8 @@ export function createSseHandler({ services, schema, limiter, streams, mask }: S
       const source = await sourceOf(follower, prepared, params);
       if (source.refused) throwIfUnauthenticated(source.refused);
       const release = limiter.open(principalOf(viewer, address), address);
-      const shown = (result: ExecutionResult) => (result.errors ? { ...result, ...boundedErrors(result.errors, (error) => mask(error, requestId)) } : result);
+      const shown = (result: ExecutionResult) =>
+        result.errors ? { ...result, ...boundedErrors(result.errors, (error) => mask(error, requestId)) } : result;
       const stream = new EventStream(response, requestId, shown);
       const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
       open.add(stream);
@@ -180,6 +186,7 @@ class EventStream {
   }
 
   private event(name: string, data: string, id?: string): void {
-    if (!this.response.writableEnded) this.response.write(`event: ${name}\ndata: ${data}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
+    if (!this.response.writableEnded)
+      this.response.write(`event: ${name}\ndata: ${data}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
   }
 }

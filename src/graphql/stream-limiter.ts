@@ -33,7 +33,11 @@ class Counter {
 
   refuseOver(key: string, max: number, what: string): void {
     if ((this.counts.get(key) ?? 0) >= max)
-      throw rateLimited(`more than ${max} ${what}: close some before opening another`, 1000, { name: 'streams', quota: max, windowSecs: 1 });
+      throw rateLimited(`more than ${max} ${what}: close some before opening another`, 1000, {
+        name: 'streams',
+        quota: max,
+        windowSecs: 1,
+      });
   }
 
   /** Returns what takes it back, once. */

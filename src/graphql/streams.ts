@@ -58,7 +58,11 @@ export class OpenStreams {
   }
 
   private async review(): Promise<void> {
-    await Promise.all([...this.open].filter(({ viewer }) => 'token' in viewer || viewer.kind === 'DEVICE_KEY').map((stream) => this.reviewOne(stream)));
+    await Promise.all(
+      [...this.open]
+        .filter(({ viewer }) => 'token' in viewer || viewer.kind === 'DEVICE_KEY')
+        .map((stream) => this.reviewOne(stream)),
+    );
   }
 
   private async reviewOne(stream: OpenStream): Promise<void> {

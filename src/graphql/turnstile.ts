@@ -74,11 +74,15 @@ export class Turnstile {
     const running = this.byOrg.get(orgId) ?? 0;
     const half = Math.max(1, Math.floor(this.room / 2));
     if (this.most > 0 && running >= half && this.orgs.hasOthers(orgId, this.around.monotonicMs()))
-      throw rateLimited("this org already uses half of the gateway's concurrency while other orgs are active: retry in a second", 1000, {
-        name: 'org-concurrency',
-        quota: half,
-        windowSecs: 1,
-      });
+      throw rateLimited(
+        "this org already uses half of the gateway's concurrency while other orgs are active: retry in a second",
+        1000,
+        {
+          name: 'org-concurrency',
+          quota: half,
+          windowSecs: 1,
+        },
+      );
     this.byOrg.set(orgId, running + 1);
     return () => {
       const left = (this.byOrg.get(orgId) ?? 1) - 1;
@@ -98,7 +102,10 @@ export class Turnstile {
   private review(nowMs: number): void {
     const isLate = this.answeredMs / this.answered > lateMs;
     const isBusy = this.around.utilization() > busyShare;
-    this.room = isLate && isBusy ? Math.max(Math.min(leastRoom, this.most), this.room * 0.9) : Math.min(this.most, this.room * 1.05 + 1);
+    this.room =
+      isLate && isBusy
+        ? Math.max(Math.min(leastRoom, this.most), this.room * 0.9)
+        : Math.min(this.most, this.room * 1.05 + 1);
     this.reviewedMs = nowMs;
     this.answered = 0;
     this.answeredMs = 0;
@@ -111,12 +118,16 @@ export class Turnstile {
 
   /** Throws where a list has to make room. */
   refuseList(): void {
-    if (this.isHalfFull) throw new Overloaded('the gateway is busy and leaves lists and history for later; nothing was changed: try again in a second');
+    if (this.isHalfFull)
+      throw new Overloaded(
+        'the gateway is busy and leaves lists and history for later; nothing was changed: try again in a second',
+      );
   }
 }
 
 export const tooMuch = (): Overloaded => new Overloaded(refusalText);
-export const refusalText = 'the gateway has more under way than it can serve; nothing was changed: try again in a second';
+export const refusalText =
+  'the gateway has more under way than it can serve; nothing was changed: try again in a second';
 
 const activeMs = 1000;
 const maxRemembered = 1000;

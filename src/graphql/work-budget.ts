@@ -13,6 +13,9 @@ export class WorkBudget {
   readonly charge: Charge = (units, advice = 'ask for fewer fields, or a smaller `first`') => {
     this.used += units;
     if (this.used > bounds.complexity)
-      throw badInput({ path: 'query', message: `complexity ${this.used} exceeds the maximum of ${bounds.complexity}: ${advice}` });
+      throw badInput({
+        path: 'query',
+        message: `complexity ${this.used} exceeds the maximum of ${bounds.complexity}: ${advice}`,
+      });
   };
 }

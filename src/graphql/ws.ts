@@ -23,11 +23,15 @@ const goingAway = 1001;
 const tryAgainLater = 1013;
 
 const tooMany = () =>
-  rateLimited(`more than ${bounds.socketOperations} subscriptions on one socket: complete one, or open another socket`, 1000, {
-    name: 'socket',
-    quota: bounds.socketOperations,
-    windowSecs: 1,
-  });
+  rateLimited(
+    `more than ${bounds.socketOperations} subscriptions on one socket: complete one, or open another socket`,
+    1000,
+    {
+      name: 'socket',
+      quota: bounds.socketOperations,
+      windowSecs: 1,
+    },
+  );
 
 interface Session {
   readonly viewer: Viewer;
@@ -44,7 +48,12 @@ export function serveWebSocket(
 ): { close(): Promise<void> } {
   const { config, metrics, log } = services;
   const releases = new WeakMap<object, () => void>();
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: bounds.frameBytes, autoPong: false, handleProtocols });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: bounds.frameBytes,
+    autoPong: false,
+    handleProtocols,
+  });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     if ((request.url ?? '').split('?')[0] !== path) return refuseUpgrade(socket, '404 Not Found');
@@ -87,7 +96,11 @@ export function serveWebSocket(
         }
         const release = limiter.open(principalOf(viewer, address), address);
         releases.get(extra.socket)?.();
-        const unwatch = streams.watch({ viewer, presented, end: (why) => extra.socket.close(CloseCode.Forbidden, why) });
+        const unwatch = streams.watch({
+          viewer,
+          presented,
+          end: (why) => extra.socket.close(CloseCode.Forbidden, why),
+        });
         sessions.set(extra.socket, { viewer, requestId, address });
         metrics.sockets.inc({ transport: 'ws' });
         // The library tells only of sockets that got through; this one may be gone before that.
@@ -99,7 +112,8 @@ export function serveWebSocket(
         return true;
       } catch (error) {
         const told = mask(error, requestId);
-        const code = error instanceof GatewayError && error.code !== 'SERVICE_UNAVAILABLE' ? CloseCode.Forbidden : tryAgainLater;
+        const code =
+          error instanceof GatewayError && error.code !== 'SERVICE_UNAVAILABLE' ? CloseCode.Forbidden : tryAgainLater;
         extra.socket.close(code, closeReason(`${told.extensions.code}: ${told.message}`));
         return false;
       }
@@ -113,7 +127,8 @@ export function serveWebSocket(
         const prepared = documents.prepare(payload.query, payload.operationName);
         if (!('document' in prepared)) return prepared;
         const { document, operation } = prepared;
-        if (operation.operation !== 'subscription') throw badInput({ path: 'query', message: 'must be a subscription; send queries and mutations over HTTP' });
+        if (operation.operation !== 'subscription')
+          throw badInput({ path: 'query', message: 'must be a subscription; send queries and mutations over HTTP' });
         chargeSubscription(schema, prepared, payload.variables);
         if (!extra.accept(id)) throw tooMany();
         const { operationName = null, variables } = payload;
@@ -131,7 +146,12 @@ export function serveWebSocket(
     },
     onError: ({ extra }, _id, _payload, errors) => boundedErrors(errors, masked(sessions.get(extra.socket))).errors,
     onNext({ extra }, _id, _payload, _args, result) {
-      return result.errors ? ({ ...result, ...boundedErrors(result.errors, masked(sessions.get(extra.socket))) } as FormattedExecutionResult) : undefined;
+      return result.errors
+        ? ({
+            ...result,
+            ...boundedErrors(result.errors, masked(sessions.get(extra.socket))),
+          } as FormattedExecutionResult)
+        : undefined;
     },
   });
   return {

@@ -20,13 +20,18 @@ export function parseAdminKeys(
   const keys = single === undefined ? listed : [...listed, { name: aliasName, key: single }];
   const faults: string[] = [];
   const refuse = (message: string) => faults.push(`TOLLGATE_ADMIN_KEYS: ${message}`);
-  if (keys.length === 0) refuse('is missing: a comma-separated list of name:key, each key of at least 32 characters (or TOLLGATE_ADMIN_KEY with one key)');
+  if (keys.length === 0)
+    refuse(
+      'is missing: a comma-separated list of name:key, each key of at least 32 characters (or TOLLGATE_ADMIN_KEY with one key)',
+    );
   if (listed.some(({ name }) => !namePattern.test(name)))
     refuse('must be name:key,name:key; a name is 1 to 32 of a-z 0-9 . _ - and begins with a letter or digit');
   if (listed.some(({ key }) => key.length < minLength)) refuse(`each key must have at least ${minLength} characters`);
-  if (single !== undefined && single.length < minLength) faults.push(`TOLLGATE_ADMIN_KEY: must have at least ${minLength} characters`);
+  if (single !== undefined && single.length < minLength)
+    faults.push(`TOLLGATE_ADMIN_KEY: must have at least ${minLength} characters`);
   if (keys.length > maxAdminKeys) refuse(`must have at most ${maxAdminKeys} keys`);
-  if (new Set(keys.map(({ name }) => name)).size < keys.length) refuse('must not use a name twice (TOLLGATE_ADMIN_KEY has the name admin)');
+  if (new Set(keys.map(({ name }) => name)).size < keys.length)
+    refuse('must not use a name twice (TOLLGATE_ADMIN_KEY has the name admin)');
   if (new Set(keys.map(({ key }) => key)).size < keys.length) refuse('must not list a key twice');
   return { keys, faults };
 }

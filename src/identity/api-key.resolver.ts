@@ -13,7 +13,10 @@ import { orgIdFor, type Policy } from './viewer.js';
 @Resolver(() => ApiKeyType)
 export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => CreateApiKeyPayload, { nullable: true, description: 'Creates a key for devices of the org. The secret is shown only in this response.' })
+  @Mutation(() => CreateApiKeyPayload, {
+    nullable: true,
+    description: 'Creates a key for devices of the org. The secret is shown only in this response.',
+  })
   createApiKey(
     @Arg('input', () => CreateApiKeyInput, { description: 'The key to create.' }) input: CreateApiKeyInput,
     @Ctx() { viewer, actor, apiKeys }: Context,
@@ -24,7 +27,8 @@ export class ApiKeyResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => ApiKeyType, {
     nullable: true,
-    description: 'Revokes a device key on all gateways within 2 s. Another key of the org may then register its devices. Idempotent.',
+    description:
+      'Revokes a device key on all gateways within 2 s. Another key of the org may then register its devices. Idempotent.',
   })
   revokeApiKey(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
@@ -43,7 +47,9 @@ export class ApiKeyResolver {
 @Resolver(() => OrgType)
 export class OrgApiKeyResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ApiKeyConnection, { description: 'The API keys of the org, newest first, revoked ones included.' })
+  @FieldResolver(() => ApiKeyConnection, {
+    description: 'The API keys of the org, newest first, revoked ones included.',
+  })
   apiKeys(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { apiKeyStore, cursors }: Context) {
     return paginate(
       page,

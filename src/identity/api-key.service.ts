@@ -61,7 +61,10 @@ export class ApiKeyService {
   constructor(private readonly deps: ApiKeyDeps) {}
 
   /** Makes a key and shows it, this once. */
-  async create({ orgId, ...wanted }: NewApiKey, actor: Actor): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
+  async create(
+    { orgId, ...wanted }: NewApiKey,
+    actor: Actor,
+  ): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
     const { description, replaces } = wanted;
     refuseAny([
       ...(typeof description === 'string' ? descriptionIssues(description) : []),
@@ -70,7 +73,8 @@ export class ApiKeyService {
     const { store, orgs, audit, clock } = this.deps;
     if (!(await orgs.exists(orgId))) throw notFound('org');
     const replaced = replaces ? await this.activeKey(orgId, replaces) : undefined;
-    if (replaces && !replaced) throw badInput({ path: 'input.replaces', message: 'must be the id of an active API key of this org' });
+    if (replaces && !replaced)
+      throw badInput({ path: 'input.replaces', message: 'must be the id of an active API key of this org' });
     const keyId = newUuid();
     const hardwareId = wanted.hardwareId ? normalHardwareId(wanted.hardwareId) : replaced?.hardwareId;
     const secret = formatApiKey(keyId, randomHex(secretBytes));
@@ -88,7 +92,8 @@ export class ApiKeyService {
     };
     const details = { ...named, hardware_id: hardwareId, replaces: replaces ?? undefined };
     const act = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details });
-    if (!(await store.create({ apiKey, proof: this.currentProof(secret) }, [act]))) throw unavailable('the key could not be made: try again');
+    if (!(await store.create({ apiKey, proof: this.currentProof(secret) }, [act])))
+      throw unavailable('the key could not be made: try again');
     return { apiKey, secret };
   }
 
@@ -98,7 +103,8 @@ export class ApiKeyService {
     const found = await store.load(keyId);
     if (!found || found.apiKey.orgId !== orgId) throw notFound('API key');
     const act = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
-    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, sessions.draftVersionChange(orgId)]))) await sessions.noticeVersionChange();
+    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, sessions.draftVersionChange(orgId)])))
+      await sessions.noticeVersionChange();
     return { ...found.apiKey, active: false };
   }
 

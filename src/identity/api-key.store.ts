@@ -33,8 +33,14 @@ export class ApiKeyStore {
     const { keyId, ownerId, orgId } = apiKey;
     const isInOrg = and(present('key_id'), equals('org_id', orgId));
     const { done } = await this.client.transact('fresh', [
-      { table, put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) }, condition: absent('key_id') },
-      ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
+      {
+        table,
+        put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) },
+        condition: absent('key_id'),
+      },
+      ...(ownerId === keyId
+        ? []
+        : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
       ...(drafts as readonly Write[]),
     ]);
     return done;
@@ -48,14 +54,28 @@ export class ApiKeyStore {
 
   async load(keyId: string): Promise<StoredApiKey | undefined> {
     const item = await this.client.get(table, apiKeyKey(keyId), { consistent: true });
-    return item && { apiKey: toApiKey(item), proof: { hash: item.api_key_hash as string, rootId: item.api_key_root as string } };
+    return (
+      item && {
+        apiKey: toApiKey(item),
+        proof: { hash: item.api_key_hash as string, rootId: item.api_key_root as string },
+      }
+    );
   }
 
   /** Newest first, after the position named. */
   async list(orgId: string, limit: number, after?: ApiKeyPosition): Promise<ApiKey[]> {
     const gsi1pk = apiKeyIndexKey(orgId);
-    const start: { after?: Key } = after ? { after: { ...apiKeyKey(after.keyId), gsi1pk, gsi1sk: after.createdAt.toISOString() } } : {};
-    const found = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', gsi1pk), newestFirst: true, limit, ...start });
+    const start: { after?: Key } = after
+      ? { after: { ...apiKeyKey(after.keyId), gsi1pk, gsi1sk: after.createdAt.toISOString() } }
+      : {};
+    const found = await this.client.queryIndexed({
+      table,
+      index: 'gsi1',
+      where: equals('gsi1pk', gsi1pk),
+      newestFirst: true,
+      limit,
+      ...start,
+    });
     return found.map(({ item }) => toApiKey(item));
   }
 
@@ -65,7 +85,9 @@ export class ApiKeyStore {
     const oneLess = { add: { active_keys: -1 } };
     const { done } = await this.client.transact('fresh', [
       { table, update: apiKeyKey(keyId), set: { is_active: false }, condition, ...(ownerId === keyId ? oneLess : {}) },
-      ...(ownerId === keyId ? [] : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
+      ...(ownerId === keyId
+        ? []
+        : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
       ...(drafts as readonly Write[]),
     ]);
     return done;
@@ -79,7 +101,10 @@ export class ApiKeyStore {
     const notYet = or(absent('last_used_at'), atMost('last_used_at', notSince.toISOString()));
     const condition = and(equals('is_active', true), notYet);
     const set = { last_used_at: at.toISOString(), ...proofAttributes(proof) };
-    const outcome = await this.client.write({ table, update: apiKeyKey(keyId), set, condition }, { repeat: 'idempotent' });
+    const outcome = await this.client.write(
+      { table, update: apiKeyKey(keyId), set, condition },
+      { repeat: 'idempotent' },
+    );
     const noted = outcome.done ? undefined : outcome.old?.last_used_at;
     return noted === undefined ? at : new Date(noted as string);
   }
@@ -87,7 +112,10 @@ export class ApiKeyStore {
 
 const proofAttributes = ({ hash, rootId }: KeyProof) => ({ api_key_hash: hash, api_key_root: rootId });
 
-const toItem = ({ orgId, keyId, description, hardwareId, ownerId, active, createdAt }: ApiKey, proof: KeyProof): Item => ({
+const toItem = (
+  { orgId, keyId, description, hardwareId, ownerId, active, createdAt }: ApiKey,
+  proof: KeyProof,
+): Item => ({
   ...apiKeyKey(keyId),
   org_id: orgId,
   ...proofAttributes(proof),

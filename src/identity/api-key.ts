@@ -17,7 +17,8 @@ export interface ApiKey {
 
 const pattern = /^tgk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[0-9a-f]{64}$/;
 
-export const formatApiKey = (keyId: string, secretHex: string): string => `tgk_${keyId.replaceAll('-', '')}_${secretHex}`;
+export const formatApiKey = (keyId: string, secretHex: string): string =>
+  `tgk_${keyId.replaceAll('-', '')}_${secretHex}`;
 
 /** The id of the key inside a text that looks like one. A read by id is consistent; an index would lag. */
 export function keyIdIn(text: string): string | undefined {
@@ -31,6 +32,14 @@ export const hashApiKey = (rootKey: Buffer, key: string): string => hmac(rootKey
 const maxDescription = 256;
 
 export const descriptionIssues = (description: string) =>
-  description.trim() !== '' && description.length <= maxDescription && description.isWellFormed() && !/\p{Cc}/u.test(description)
+  description.trim() !== '' &&
+  description.length <= maxDescription &&
+  description.isWellFormed() &&
+  !/\p{Cc}/u.test(description)
     ? []
-    : [{ path: 'input.description', message: `must have 1 to ${maxDescription} characters, no control characters, and not be blank` }];
+    : [
+        {
+          path: 'input.description',
+          message: `must have 1 to ${maxDescription} characters, no control characters, and not be blank`,
+        },
+      ];

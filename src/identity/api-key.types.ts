@@ -6,18 +6,26 @@ import { orgIdText } from './identity.types.js';
 
 @ObjectType('ApiKey', { implements: Node, description: 'A credential of devices, sent in the header `X-API-Key`.' })
 export class ApiKeyType extends Node {
-  @Field(() => Uuid, { simple: true, description: 'Names the key in `revokeApiKey`, `assignDevice` and `replaces`. Not secret.' })
+  @Field(() => Uuid, {
+    simple: true,
+    description: 'Names the key in `revokeApiKey`, `assignDevice` and `replaces`. Not secret.',
+  })
   readonly keyId!: string;
 
   @Field(() => String, { nullable: true, simple: true, description: 'The text given at creation.' })
   readonly description?: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The only device that this key may serve. Null: any device that it owns.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The only device that this key may serve. Null: any device that it owns.',
+  })
   readonly hardwareId?: string;
 
   @Field(() => Uuid, {
     simple: true,
-    description: 'The first key of the line this key belongs to; its own `keyId` unless it replaced another. Keys of one line own the same devices.',
+    description:
+      'The first key of the line this key belongs to; its own `keyId` unless it replaced another. Keys of one line own the same devices.',
   })
   readonly ownerId!: string;
 
@@ -27,7 +35,11 @@ export class ApiKeyType extends Node {
   @Field(() => DateTime, { simple: true, description: 'The time of `createApiKey`.' })
   readonly createdAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'The last use, to within five minutes. Null: never used.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'The last use, to within five minutes. Null: never used.',
+  })
   readonly lastUsedAt?: Date;
 }
 
@@ -43,13 +55,15 @@ export class CreateApiKeyInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other.',
+    description:
+      'Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other.',
   })
   readonly hardwareId?: string | null;
 
   @Field(() => Uuid, {
     nullable: true,
-    description: 'An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device.',
+    description:
+      'An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device.',
   })
   readonly replaces?: string | null;
 }
@@ -59,6 +73,9 @@ export class CreateApiKeyPayload {
   @Field(() => ApiKeyType, { simple: true, description: 'The key, without its secret.' })
   readonly apiKey!: ApiKeyType;
 
-  @Field(() => String, { simple: true, description: 'The text that devices send as `X-API-Key`. Shown only here; only its hash is stored.' })
+  @Field(() => String, {
+    simple: true,
+    description: 'The text that devices send as `X-API-Key`. Shown only here; only its hash is stored.',
+  })
   readonly secret!: string;
 }

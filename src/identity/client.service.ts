@@ -39,10 +39,20 @@ export class ClientService {
     // A random key, never used again: the tokens of a deleted client cannot come back to life.
     const ref = { ...owner, clientKey: randomHex(clientKeyBytes) };
     const { retrieval, draft } = credentials.firstRetrieval(ref);
-    const act = audit.draft({ orgId: owner.orgId, actor, action: 'client_created', entityId: clientEntity(clientIdOf(ref)), details: { name, role } });
+    const act = audit.draft({
+      orgId: owner.orgId,
+      actor,
+      action: 'client_created',
+      entityId: clientEntity(clientIdOf(ref)),
+      details: { name, role },
+    });
     const client = await store.create({ ref, owner, name, role, createdAt: new Date(clock.nowMs()) }, [draft, act]);
     if (client === 'no owner') throw notFound(owner.appId === undefined ? 'org' : 'app');
-    if (client === 'too many') throw badInput({ path: 'input', message: `there are ${maxClients} further clients, which is the maximum: delete one first` });
+    if (client === 'too many')
+      throw badInput({
+        path: 'input',
+        message: `there are ${maxClients} further clients, which is the maximum: delete one first`,
+      });
     return { client, secretRetrieval: retrieval };
   }
 
@@ -69,7 +79,8 @@ export class ClientService {
     if (ref.clientKey === undefined) {
       throw badInput({
         path: 'clientId',
-        message: 'is the first client of its org or app, which cannot be deleted: rotate it with graceHours 0, or use deleteApp',
+        message:
+          'is the first client of its org or app, which cannot be deleted: rotate it with graceHours 0, or use deleteApp',
       });
     }
     const client = await store.load(ref);
@@ -77,7 +88,13 @@ export class ClientService {
     const drafts = [
       this.draftEnd(clientId),
       revocations.draftVersionChange(orgId),
-      audit.draft({ orgId, actor, action: 'client_deleted', entityId: clientEntity(clientId), details: { name: client.name } }),
+      audit.draft({
+        orgId,
+        actor,
+        action: 'client_deleted',
+        entityId: clientEntity(clientId),
+        details: { name: client.name },
+      }),
     ];
     if (!(await store.delete(client, drafts))) return;
     this.noteEnd(clientId);

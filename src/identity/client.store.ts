@@ -37,7 +37,8 @@ export class ClientStore {
   }
 
   async load(ref: ClientRef): Promise<Client | undefined> {
-    const item = ref.clientKey === undefined ? undefined : await this.client.get(table, configKey(ref), { consistent: true });
+    const item =
+      ref.clientKey === undefined ? undefined : await this.client.get(table, configKey(ref), { consistent: true });
     return item && toClient(item);
   }
 
@@ -52,7 +53,11 @@ export class ClientStore {
   }
 }
 
-const hasRoom = and(present('PK'), absent('deleted_at_ms'), or(absent('client_count'), lessThan('client_count', maxClients)));
+const hasRoom = and(
+  present('PK'),
+  absent('deleted_at_ms'),
+  or(absent('client_count'), lessThan('client_count', maxClients)),
+);
 
 const toItem = ({ ref, name, role, createdAt }: NewClient): Item => ({
   ...configKey(ref),
@@ -73,7 +78,9 @@ function toClient(item: Item): Client {
     name: item.client_name as string,
     role: credentials.role,
     createdAt: new Date(item.created_at_ms as number),
-    ...(item.client_last_login_at_ms === undefined ? {} : { lastLoginAt: new Date(item.client_last_login_at_ms as number) }),
+    ...(item.client_last_login_at_ms === undefined
+      ? {}
+      : { lastLoginAt: new Date(item.client_last_login_at_ms as number) }),
     credentials,
   };
 }

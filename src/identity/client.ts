@@ -52,6 +52,10 @@ export const needsOwnSecret = (viewer: Viewer, owner: ClientOwner): boolean =>
   viewer.kind === 'APP_CLIENT' || (viewer.kind === 'ORG_CLIENT' && owner.appId === undefined);
 
 export function requireGiven(currentSecret: string | null | undefined): string {
-  if (!currentSecret) throw badInput({ path: 'input.currentSecret', message: "is required here: the caller's own current client secret" });
+  if (!currentSecret)
+    throw badInput({
+      path: 'input.currentSecret',
+      message: "is required here: the caller's own current client secret",
+    });
   return currentSecret;
 }

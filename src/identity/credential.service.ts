@@ -56,15 +56,26 @@ export class CredentialService {
   }
 
   /** Hands out a token for a new secret. Until it is redeemed, the old secret stays as it is. */
-  async rotate(client: ClientRef, graceHours: number, actor: Actor): Promise<{ readonly credentials: Credentials; readonly secretRetrieval: SecretRetrieval }> {
-    if (!isWholeWithin(graceHours, 0, maxGraceHours)) throw badInput({ path: 'input.graceHours', message: `must be from 0 to ${maxGraceHours}` });
+  async rotate(
+    client: ClientRef,
+    graceHours: number,
+    actor: Actor,
+  ): Promise<{ readonly credentials: Credentials; readonly secretRetrieval: SecretRetrieval }> {
+    if (!isWholeWithin(graceHours, 0, maxGraceHours))
+      throw badInput({ path: 'input.graceHours', message: `must be from 0 to ${maxGraceHours}` });
     const { store, audit } = this.deps;
     const clientId = clientIdOf(client);
     for (let attempt = 0; attempt < 10; attempt++) {
       const seen = await store.load(client);
       if (!seen) throw notFound(client.clientKey !== undefined ? 'client' : client.appId === undefined ? 'org' : 'app');
       const { retrieval, draft } = this.newRetrieval(client, seen.rotation + 1, graceHours);
-      const act = audit.draft({ orgId: client.orgId, actor, action: 'credentials_rotated', entityId: clientEntity(clientId), details: { graceHours } });
+      const act = audit.draft({
+        orgId: client.orgId,
+        actor,
+        action: 'credentials_rotated',
+        entityId: clientEntity(clientId),
+        details: { graceHours },
+      });
       if (await store.rotate(client, seen, [draft, act])) return { credentials: seen, secretRetrieval: retrieval };
     }
     throw unavailable('these credentials are being rotated by many at once: try again');
@@ -125,18 +136,33 @@ export class CredentialService {
     });
   }
 
-  private installDrafts({ client, graceHours }: Retrieval, from: Origin, endedBefore: number | undefined, nowMs: number): Draft[] {
+  private installDrafts(
+    { client, graceHours }: Retrieval,
+    from: Origin,
+    endedBefore: number | undefined,
+    nowMs: number,
+  ): Draft[] {
     const { audit, revocations } = this.deps;
     const clientId = clientIdOf(client);
     const actor = { name: clientId, ...from };
     return [
-      audit.draft({ orgId: client.orgId, actor, action: 'secret_retrieved', entityId: clientEntity(clientId), details: { graceHours } }),
+      audit.draft({
+        orgId: client.orgId,
+        actor,
+        action: 'secret_retrieved',
+        entityId: clientEntity(clientId),
+        details: { graceHours },
+      }),
       revocations.draftVersionChange(client.orgId),
       ...(endedBefore === undefined ? [] : [revocations.draftClientRevocation(clientId, endedBefore, nowMs)]),
     ];
   }
 
-  private newRetrieval(client: ClientRef, rotation: number, graceHours: number): { retrieval: SecretRetrieval; draft: Draft } {
+  private newRetrieval(
+    client: ClientRef,
+    rotation: number,
+    graceHours: number,
+  ): { retrieval: SecretRetrieval; draft: Draft } {
     const nowMs = this.deps.clock.nowMs();
     const token = this.deps.retrievalMint.make();
     // Whole seconds, as it is stored: it works up to the moment it was said to.

@@ -70,7 +70,12 @@ export class CredentialStore {
   /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
   async rotate(client: ClientRef, seen: Credentials, drafts: readonly Draft[]): Promise<boolean> {
     const outcome = await this.client.transact('fresh', [
-      { table: 'config', update: configKey(client), set: { client_rotation: seen.rotation + 1 }, condition: equals('client_rotation', seen.rotation) },
+      {
+        table: 'config',
+        update: configKey(client),
+        set: { client_rotation: seen.rotation + 1 },
+        condition: equals('client_rotation', seen.rotation),
+      },
       ...(drafts as readonly Write[]),
     ]);
     return outcome.done;
@@ -82,9 +87,13 @@ export class CredentialStore {
   }
 
   /** Spends the token and installs the hash, both or neither. False: spent, expired or voided. */
-  async install(token: string, { seen, retrieval: { client, rotation }, secret, claim, drafts }: Installation): Promise<boolean> {
+  async install(
+    token: string,
+    { seen, retrieval: { client, rotation }, secret, claim, drafts }: Installation,
+  ): Promise<boolean> {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
-    const isUnchanged = seen.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.current.hash);
+    const isUnchanged =
+      seen.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.current.hash);
     const outcome = await this.client.transact('judged', [
       {
         table: retrievals,
@@ -103,7 +112,9 @@ export class CredentialStore {
           client_generation: secret.generation,
           ...previousAttributes(seen, secret),
         },
-        remove: Object.entries(previousAttributes(seen, secret)).flatMap(([name, value]) => (value === undefined ? [name] : [])),
+        remove: Object.entries(previousAttributes(seen, secret)).flatMap(([name, value]) =>
+          value === undefined ? [name] : [],
+        ),
         condition: and(equals('client_rotation', rotation), isUnchanged),
       },
       ...(drafts as readonly Write[]),
@@ -117,7 +128,12 @@ export class CredentialStore {
   async noteLogin(client: ClientRef, nowMs: number, hourMs: number, draft: Draft): Promise<boolean> {
     const isFirst = or(absent('client_last_login_at_ms'), lessThan('client_last_login_at_ms', hourMs));
     const { done } = await this.client.transact('fresh', [
-      { table: 'config', update: configKey(client), set: { client_last_login_at_ms: nowMs }, condition: and(present('PK'), isFirst) },
+      {
+        table: 'config',
+        update: configKey(client),
+        set: { client_last_login_at_ms: nowMs },
+        condition: and(present('PK'), isFirst),
+      },
       draft as Write,
     ]);
     return done;

@@ -3,7 +3,14 @@ import type { Context } from '../graphql/context.js';
 import { AppType, OrgType } from '../orgs/org.types.js';
 import { needsOwnSecret, rotatedClient } from './client.js';
 import { requireOwnSecret } from './client.resolver.js';
-import { IssueTokenInput, RetrievedSecretType, RotateCredentialsInput, RotateCredentialsPayload, TokenPairType, ViewerType } from './identity.types.js';
+import {
+  IssueTokenInput,
+  RetrievedSecretType,
+  RotateCredentialsInput,
+  RotateCredentialsPayload,
+  TokenPairType,
+  ViewerType,
+} from './identity.types.js';
 import type { Policy } from './viewer.js';
 
 @Resolver(() => ViewerType)
@@ -16,18 +23,27 @@ export class IdentityResolver {
     return { kind: viewer.kind, clientId, role, expiresAt: new Date(expiresAtMs) };
   }
 
-  @FieldResolver(() => OrgType, { nullable: true, description: 'The org that the caller acts for. Null for the platform admin.' })
+  @FieldResolver(() => OrgType, {
+    nullable: true,
+    description: 'The org that the caller acts for. Null for the platform admin.',
+  })
   org(@Ctx() { viewer, loaders }: Context) {
     return 'orgId' in viewer ? loaders.org(viewer.orgId) : null;
   }
 
-  @FieldResolver(() => AppType, { nullable: true, description: 'The app that the caller acts for. Null unless the caller is an app client.' })
+  @FieldResolver(() => AppType, {
+    nullable: true,
+    description: 'The app that the caller acts for. Null unless the caller is an app client.',
+  })
   app(@Ctx() { viewer, loaders }: Context) {
     return viewer.kind === 'APP_CLIENT' ? loaders.app(viewer) : null;
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => TokenPairType, { nullable: true, description: 'Logs a client in and opens a session of up to 30 days.' })
+  @Mutation(() => TokenPairType, {
+    nullable: true,
+    description: 'Logs a client in and opens a session of up to 30 days.',
+  })
   async issueToken(
     @Arg('input', () => IssueTokenInput, { description: 'The credentials of the client.' }) input: IssueTokenInput,
     @Ctx() { logins, sessions, address, requestId }: Context,
@@ -54,7 +70,10 @@ export class IdentityResolver {
     description:
       'Ends an access token, or a refresh token with its whole session, on all gateways within 2 s. True also for a token that is unknown or expired, or that the caller may not end.',
   })
-  async revokeToken(@Arg('token', () => String, { description: 'The access token or refresh token to end.' }) token: string, @Ctx() context: Context) {
+  async revokeToken(
+    @Arg('token', () => String, { description: 'The access token or refresh token to end.' }) token: string,
+    @Ctx() context: Context,
+  ) {
     await context.sessions.revoke(context.viewer, token, context.actor);
     return true;
   }
@@ -65,7 +84,8 @@ export class IdentityResolver {
     description: 'Hands out a one-time token for a new secret. Nothing changes until `retrieveSecret` redeems it.',
   })
   async rotateCredentials(
-    @Arg('input', () => RotateCredentialsInput, { description: 'Whose credentials to rotate, and how.' }) input: RotateCredentialsInput,
+    @Arg('input', () => RotateCredentialsInput, { description: 'Whose credentials to rotate, and how.' })
+    input: RotateCredentialsInput,
     @Ctx() context: Context,
   ) {
     const client = rotatedClient(context.viewer, input);
@@ -74,7 +94,10 @@ export class IdentityResolver {
   }
 
   @Authorized<Policy>('public')
-  @Mutation(() => RetrievedSecretType, { nullable: true, description: 'Makes the secret that a one-time token stands for, and shows it once.' })
+  @Mutation(() => RetrievedSecretType, {
+    nullable: true,
+    description: 'Makes the secret that a one-time token stands for, and shows it once.',
+  })
   retrieveSecret(
     @Arg('token', () => String, { description: 'The one-time token: `SecretRetrieval.token`.' }) token: string,
     @Ctx() { credentials, address, requestId }: Context,

@@ -24,7 +24,10 @@ registerEnumType(ClientRoleType, {
   description: 'What a client may do within its org or app.',
   valuesConfig: {
     FULL: { description: 'Queries, subscriptions and mutations.' },
-    READ: { description: 'Queries and subscriptions, and issuing, refreshing and revoking its own tokens. Other mutations are FORBIDDEN.' },
+    READ: {
+      description:
+        'Queries and subscriptions, and issuing, refreshing and revoking its own tokens. Other mutations are FORBIDDEN.',
+    },
   },
 });
 
@@ -33,13 +36,25 @@ export class ViewerType {
   @Field(() => PrincipalKindType, { simple: true, description: 'The kind of credential that was presented.' })
   readonly kind!: PrincipalKind;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The client that the access token belongs to. Null for admin keys and device keys.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The client that the access token belongs to. Null for admin keys and device keys.',
+  })
   readonly clientId?: string;
 
-  @Field(() => ClientRoleType, { nullable: true, simple: true, description: 'The role of that client. Null for admin keys and device keys.' })
+  @Field(() => ClientRoleType, {
+    nullable: true,
+    simple: true,
+    description: 'The role of that client. Null for admin keys and device keys.',
+  })
   readonly role?: ClientRole;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'When the access token expires. Null for admin keys and device keys.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'When the access token expires. Null for admin keys and device keys.',
+  })
   readonly expiresAt?: Date;
 }
 
@@ -48,35 +63,54 @@ export class TokenPairType {
   @Field(() => String, { simple: true, description: 'Send it as `Authorization: Bearer <accessToken>`.' })
   readonly accessToken!: string;
 
-  @Field(() => String, { simple: true, description: 'Good for one exchange with `refreshToken`; each exchange gives the next one.' })
+  @Field(() => String, {
+    simple: true,
+    description: 'Good for one exchange with `refreshToken`; each exchange gives the next one.',
+  })
   readonly refreshToken!: string;
 
   @Field(() => String, { simple: true, description: 'Always `Bearer`.' })
   readonly tokenType!: string;
 
-  @Field(() => Int, { simple: true, description: 'Seconds until the access token expires: 3600, or fewer if its session or secret ends earlier.' })
+  @Field(() => Int, {
+    simple: true,
+    description: 'Seconds until the access token expires: 3600, or fewer if its session or secret ends earlier.',
+  })
   readonly expiresInSecs!: number;
 
   @Field(() => Int, {
     simple: true,
-    description: 'Seconds until the session ends: 30 days after the login, however often it is refreshed, or with the grace of the secret it began with.',
+    description:
+      'Seconds until the session ends: 30 days after the login, however often it is refreshed, or with the grace of the secret it began with.',
   })
   readonly refreshExpiresInSecs!: number;
 }
 
-@ObjectType('Credentials', { description: 'The state of the secrets of one client. A secret itself is shown only by `retrieveSecret`.' })
+@ObjectType('Credentials', {
+  description: 'The state of the secrets of one client. A secret itself is shown only by `retrieveSecret`.',
+})
 export class CredentialsType {
   @Field(() => String, { simple: true, description: 'The id to log in with.' })
   readonly clientId!: string;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'When the current secret was made. Null until the first retrieval token was redeemed.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'When the current secret was made. Null until the first retrieval token was redeemed.',
+  })
   readonly secretCreatedAt?: Date;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'Until then, if in the future, the previous secret works too.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'Until then, if in the future, the previous secret works too.',
+  })
   readonly graceExpiresAt?: Date;
 }
 
-@ObjectType('SecretRetrieval', { description: 'A one-time token that makes a client secret and shows it once, within ten minutes.' })
+@ObjectType('SecretRetrieval', {
+  description: 'A one-time token that makes a client secret and shows it once, within ten minutes.',
+})
 export class SecretRetrievalType {
   @Field(() => String, { simple: true, description: 'Pass it to `retrieveSecret`, once.' })
   readonly token!: string;
@@ -103,7 +137,10 @@ export class IssueTokenInput {
   readonly clientSecret!: string;
 }
 
-@InputType({ description: 'Which client gets a new secret. Without `appId` and `clientId`: the caller itself, or the first client of the org for an admin.' })
+@InputType({
+  description:
+    'Which client gets a new secret. Without `appId` and `clientId`: the caller itself, or the first client of the org for an admin.',
+})
 export class RotateCredentialsInput {
   @Field(() => Uuid, { nullable: true, description: orgIdText })
   readonly orgId?: string | null;
@@ -111,7 +148,10 @@ export class RotateCredentialsInput {
   @Field(() => String, { nullable: true, description: 'The first client of this app.' })
   readonly appId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'This client, for instance one from `Org.clients` or `App.clients`.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'This client, for instance one from `Org.clients` or `App.clients`.',
+  })
   readonly clientId?: string | null;
 
   @Field(() => Int, {
@@ -131,7 +171,10 @@ export class RotateCredentialsInput {
 
 @ObjectType('RotateCredentialsPayload', { description: 'The result of `rotateCredentials`.' })
 export class RotateCredentialsPayload {
-  @Field(() => CredentialsType, { simple: true, description: 'The credentials as they are until the token is redeemed.' })
+  @Field(() => CredentialsType, {
+    simple: true,
+    description: 'The credentials as they are until the token is redeemed.',
+  })
   readonly credentials!: CredentialsType;
 
   @Field(() => SecretRetrievalType, { simple: true, description: 'The one-time token for the new secret.' })

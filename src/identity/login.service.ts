@@ -69,7 +69,10 @@ export interface LoginDeps {
 export class LoginService {
   // Keyed by a digest under a key that never leaves this process: no secret stays in memory.
   private readonly cacheKey = Buffer.from(randomToken(32));
-  private readonly checked = new LRUCache<string, Login & { readonly version: string }>({ max: 5000, ttl: cachedSecretMs });
+  private readonly checked = new LRUCache<string, Login & { readonly version: string }>({
+    max: 5000,
+    ttl: cachedSecretMs,
+  });
   /** The bcrypt hash that a secret has matched. That never changes, so no revocation of others costs a second comparison. */
   private readonly matched = new LRUCache<string, string>({ max: 5000 });
   private readonly checking = new Map<string, Promise<Login | undefined>>();
@@ -98,18 +101,26 @@ export class LoginService {
     const client = parseClientId(presented.clientId);
     const login = client && (await this.check(client, presented, from));
     if (!login || login.endsAtMs !== undefined) {
-      const error = new GatewayError('UNAUTHENTICATED', 'input.currentSecret: is not the current secret of the caller; nothing was changed');
+      const error = new GatewayError(
+        'UNAUTHENTICATED',
+        'input.currentSecret: is not the current secret of the caller; nothing was changed',
+      );
       throw failedAttempt(this.deps.failures, from.address, error);
     }
   }
 
-  private async check(client: ClientRef, { clientId, clientSecret }: PresentedSecret, from: LoginOrigin): Promise<Login | undefined> {
+  private async check(
+    client: ClientRef,
+    { clientId, clientSecret }: PresentedSecret,
+    from: LoginOrigin,
+  ): Promise<Login | undefined> {
     if (!looksLikeSecret(clientSecret)) return undefined;
     const name = hmac(this.cacheKey, `${clientId} ${clientSecret}`).toString('base64');
     const version = this.deps.feed.current();
     const cached = this.checked.get(name);
     // The end of a grace moves no version.
-    if (cached?.version === version && (cached.endsAtMs ?? Number.POSITIVE_INFINITY) > this.deps.clock.nowMs()) return cached;
+    if (cached?.version === version && (cached.endsAtMs ?? Number.POSITIVE_INFINITY) > this.deps.clock.nowMs())
+      return cached;
     // A fleet that starts at once with one secret needs one comparison.
     const turn = `${version} ${name}`;
     const underWay = this.checking.get(turn);
@@ -125,7 +136,11 @@ export class LoginService {
     }
   }
 
-  private async compare(client: ClientRef, { name, secret }: NamedSecret, from: LoginOrigin): Promise<Login | undefined> {
+  private async compare(
+    client: ClientRef,
+    { name, secret }: NamedSecret,
+    from: LoginOrigin,
+  ): Promise<Login | undefined> {
     const { credentials, clock } = this.deps;
     const found = await credentials.load(client);
     const matched = matchingSecret(found ? liveSecrets(found, clock.nowMs()) : [], secret);
@@ -151,7 +166,13 @@ export class LoginService {
   private recordRefusal({ orgId }: ClientRef, clientId: string, { via, ...origin }: LoginOrigin): void {
     if (this.deps.refusedRecords.take(clientId) > 0) return;
     const actor = { name: clientId, ...origin };
-    this.deps.audit.recordLater({ orgId, actor, action: 'login_refused', entityId: clientEntity(clientId), details: { via } });
+    this.deps.audit.recordLater({
+      orgId,
+      actor,
+      action: 'login_refused',
+      entityId: clientEntity(clientId),
+      details: { via },
+    });
   }
 
   /** One event per client and hour. A login does not fail because it could not be recorded. */
@@ -162,7 +183,13 @@ export class LoginService {
     if (this.notedHours.get(clientId) === hour) return;
     this.notedHours.set(clientId, hour);
     const actor = { name: clientId, ...origin };
-    const draft = audit.draft({ orgId: client.orgId, actor, action: 'login_succeeded', entityId: clientEntity(clientId), details: { via } });
+    const draft = audit.draft({
+      orgId: client.orgId,
+      actor,
+      action: 'login_succeeded',
+      entityId: clientEntity(clientId),
+      details: { via },
+    });
     const noted = credentials.noteLogin(client, nowMs, hour * hourMs, draft).then(
       () => undefined,
       (error: unknown) => {

@@ -34,7 +34,8 @@ export class RevocationFeed {
     private readonly log: Log,
   ) {}
 
-  private readonly complain = (error: unknown): void => this.log.warn({ err: error }, 'the revocation version could not be read');
+  private readonly complain = (error: unknown): void =>
+    this.log.warn({ err: error }, 'the revocation version could not be read');
 
   async start(): Promise<void> {
     await this.poll();
@@ -80,10 +81,13 @@ export class RevocationFeed {
     // What was revoked or changed may still be read as it was.
     if (!found.every(isSettled)) await sleep(tornMs);
     const before = this.seen;
-    this.seen = found.map((changes, slot) => (changes.version > (before[slot]?.version ?? -1) ? changes : (before[slot] as Changes)));
+    this.seen = found.map((changes, slot) =>
+      changes.version > (before[slot]?.version ?? -1) ? changes : (before[slot] as Changes),
+    );
     this.version = this.seen.reduce((sum, { version }) => sum + version, 0);
     for (const [slot, { counters }] of found.entries())
-      for (const [i, count] of counters.entries()) this.counters[slot * countersPerSlot + i] = Math.max(count, this.countAt(slot, i));
+      for (const [i, count] of counters.entries())
+        this.counters[slot * countersPerSlot + i] = Math.max(count, this.countAt(slot, i));
     for (const [slot, { purges, lastPurged }] of this.seen.entries()) {
       const missed = purges - (before[slot]?.purges ?? 0);
       if (missed > 0) this.onPurged(missed === 1 ? lastPurged : undefined);

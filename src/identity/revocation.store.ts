@@ -17,7 +17,8 @@ export const versionSlotOf = (orgId: string): number => bucketOf(orgId, slots.le
 export const countersPerSlot = 64;
 export const counterCount = slots.length * countersPerSlot;
 /** The change counter of a place of an org, such as a level of its limits: one of `counterCount`. Places may share one. */
-export const counterOf = (orgId: string, place: string): number => versionSlotOf(orgId) * countersPerSlot + bucketOf(place, countersPerSlot);
+export const counterOf = (orgId: string, place: string): number =>
+  versionSlotOf(orgId) * countersPerSlot + bucketOf(place, countersPerSlot);
 export const counterName = (counter: number): string => `c${counter % countersPerSlot}`;
 const counterNames = Array.from({ length: countersPerSlot }, (_, i) => counterName(i));
 
@@ -73,7 +74,11 @@ export class RevocationStore {
   }
 
   /** Ends one access token. Revoking it again changes nothing. */
-  async revokeToken({ tokenId, clientId, orgId, expiresAtMs }: AccessClaims, nowMs: number, audit: Draft): Promise<void> {
+  async revokeToken(
+    { tokenId, clientId, orgId, expiresAtMs }: AccessClaims,
+    nowMs: number,
+    audit: Draft,
+  ): Promise<void> {
     const expiresAtSecs = epochSeconds(expiresAtMs);
     await this.revoke(
       {
@@ -90,7 +95,11 @@ export class RevocationStore {
   }
 
   /** Ends a refresh token, its predecessors and successors, and every access token issued along the way. */
-  async revokeFamily({ family, clientId, orgId }: Pick<AccessClaims, 'family' | 'clientId' | 'orgId'>, nowMs: number, audit: Draft): Promise<void> {
+  async revokeFamily(
+    { family, clientId, orgId }: Pick<AccessClaims, 'family' | 'clientId' | 'orgId'>,
+    nowMs: number,
+    audit: Draft,
+  ): Promise<void> {
     const expiresAtSecs = epochSeconds(nowMs) + sessionTtlSecs + accessTtlSecs;
     await this.revoke(
       {
@@ -130,7 +139,12 @@ export class RevocationStore {
 
   /** The same for the transaction that gives an org's limiter another namespace. */
   draftPurge(orgId: string): Write {
-    return { table, update: versionKey(versionSlotOf(orgId)), add: { version: 1, purges: 1 }, set: { changed_by: this.writer, last_purged: orgId } };
+    return {
+      table,
+      update: versionKey(versionSlotOf(orgId)),
+      add: { version: 1, purges: 1 },
+      set: { changed_by: this.writer, last_purged: orgId },
+    };
   }
 
   /** For the transaction that changes places of an org, after which no gateway may go by what it has cached of them. */
@@ -139,8 +153,16 @@ export class RevocationStore {
     return { table, update: versionKey(versionSlotOf(orgId)), add };
   }
 
-  private async revoke(item: { readonly PK: string } & Record<string, string | number>, orgId: string, audit: Draft): Promise<void> {
+  private async revoke(
+    item: { readonly PK: string } & Record<string, string | number>,
+    orgId: string,
+    audit: Draft,
+  ): Promise<void> {
     // A failed condition means that it was revoked before: as wished.
-    await this.client.transact('fresh', [{ table, put: item, condition: absent('PK') }, this.draftVersionChange(orgId), audit as Write]);
+    await this.client.transact('fresh', [
+      { table, put: item, condition: absent('PK') },
+      this.draftVersionChange(orgId),
+      audit as Write,
+    ]);
   }
 }

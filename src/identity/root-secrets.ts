@@ -15,12 +15,16 @@ export function parseRootSecrets(
   const secrets = single === undefined || listed.includes(single) ? listed : [...listed, single];
   const faults: string[] = [];
   if (secrets.length === 0) {
-    faults.push('TOLLGATE_ROOT_SECRETS: is missing: a comma-separated list of secrets of at least 32 bytes each (or API_KEY_PEPPER with one secret)');
+    faults.push(
+      'TOLLGATE_ROOT_SECRETS: is missing: a comma-separated list of secrets of at least 32 bytes each (or API_KEY_PEPPER with one secret)',
+    );
   }
   if (listed.some(isShort)) faults.push(`TOLLGATE_ROOT_SECRETS: each secret must have at least ${minBytes} bytes`);
   if (single !== undefined && isShort(single)) faults.push(`API_KEY_PEPPER: must have at least ${minBytes} bytes`);
-  if (secrets.length > maxRootSecrets) faults.push(`TOLLGATE_ROOT_SECRETS: must have at most ${maxRootSecrets} secrets`);
-  if (new Set(secrets.map(rootIdOf)).size < secrets.length) faults.push('TOLLGATE_ROOT_SECRETS: must not list a secret twice');
+  if (secrets.length > maxRootSecrets)
+    faults.push(`TOLLGATE_ROOT_SECRETS: must have at most ${maxRootSecrets} secrets`);
+  if (new Set(secrets.map(rootIdOf)).size < secrets.length)
+    faults.push('TOLLGATE_ROOT_SECRETS: must not list a secret twice');
   return { secrets, faults };
 }
 

@@ -17,7 +17,8 @@ const checkBytes = 16;
  * The first 16 bytes of SHA-256. A secret is 256 random bits, so nobody finds it from a fast hash; and only a secret that
  * passes this check is worth a slow one.
  */
-export const secretCheck = (secret: string): string => Buffer.from(sha256(secret), 'base64url').subarray(0, checkBytes).toString('base64url');
+export const secretCheck = (secret: string): string =>
+  Buffer.from(sha256(secret), 'base64url').subarray(0, checkBytes).toString('base64url');
 
 export const clientRoles = ['FULL', 'READ'] as const;
 /** READ: queries, subscriptions, and the client's own tokens. */
@@ -61,7 +62,9 @@ const noCheck = Buffer.alloc(checkBytes);
 /** The live secret that passes the fast check. Takes the same time for no secret, one and two. */
 export function matchingSecret(live: readonly LiveSecret[], presented: string): LiveSecret | undefined {
   const wanted = Buffer.from(secretCheck(presented), 'base64url');
-  const matches = [0, 1].map((i) => timingSafeEqual(wanted, live[i] ? Buffer.from(live[i].check, 'base64url') : noCheck));
+  const matches = [0, 1].map((i) =>
+    timingSafeEqual(wanted, live[i] ? Buffer.from(live[i].check, 'base64url') : noCheck),
+  );
   return live[matches.indexOf(true)];
 }
 
@@ -71,7 +74,11 @@ export function credentialsOf(item: Readonly<Record<string, unknown>>): Credenti
   const secret = (prefix: string): StoredSecret | undefined =>
     item[`${prefix}_hash`] === undefined
       ? undefined
-      : { hash: item[`${prefix}_hash`] as string, check: item[`${prefix}_check`] as string, rotation: item[`${prefix}_rotation`] as number };
+      : {
+          hash: item[`${prefix}_hash`] as string,
+          check: item[`${prefix}_check`] as string,
+          rotation: item[`${prefix}_rotation`] as number,
+        };
   return {
     clientId: item.client_id as string,
     role: (item.client_role as ClientRole | undefined) ?? 'FULL',

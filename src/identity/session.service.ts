@@ -96,7 +96,8 @@ export class SessionService {
 
     const nowMs = clock.nowMs();
     const own = { atMs: nowMs, rootId: refreshKeys.first.rootId };
-    const used = session.used ?? (await sessions.exchange(token, this.successorOf(token, refreshKeys.first), session, own));
+    const used =
+      session.used ?? (await sessions.exchange(token, this.successorOf(token, refreshKeys.first), session, own));
     if (nowMs - used.atMs > reuseGraceMs) {
       await this.endFamily(session, 'refresh_reused', { name: session.clientId, ...from });
       throw wrongRefresh();
@@ -118,7 +119,13 @@ export class SessionService {
     const claims = await verifyAccess(keys, token, nowMs);
     if (!claims || !mayRevokeTokensOf(viewer, claims.clientId)) return;
     const { orgId, clientId, tokenId } = claims;
-    const act = audit.draft({ orgId, actor, action: 'token_revoked', entityId: clientEntity(clientId), details: { tokenId } });
+    const act = audit.draft({
+      orgId,
+      actor,
+      action: 'token_revoked',
+      entityId: clientEntity(clientId),
+      details: { tokenId },
+    });
     await revocations.revokeToken(claims, nowMs, act);
     feed.known.noteToken(tokenId);
     metrics.revocations.inc({ by: 'token' });
@@ -206,7 +213,13 @@ export class SessionService {
     if (isRevoked || !secret) return undefined;
     const refusal = await tenants.refusal(client);
     if (refusal) throw refusal;
-    return { clientId, role: found.role, generation, secretRotation, ...(secret.endsAtMs === undefined ? {} : { endsAtMs: secret.endsAtMs }) };
+    return {
+      clientId,
+      role: found.role,
+      generation,
+      secretRotation,
+      ...(secret.endsAtMs === undefined ? {} : { endsAtMs: secret.endsAtMs }),
+    };
   }
 
   private successorOf(token: string, root: RootKey): string {
@@ -214,7 +227,11 @@ export class SessionService {
     return this.deps.refreshMint.make(hmac(root.key, token).subarray(0, mintedBytes), root.rootId);
   }
 
-  private async endFamily({ family, clientId }: Session, action: 'token_revoked' | 'refresh_reused', actor: Actor): Promise<void> {
+  private async endFamily(
+    { family, clientId }: Session,
+    action: 'token_revoked' | 'refresh_reused',
+    actor: Actor,
+  ): Promise<void> {
     const { revocations, audit, clock, feed, metrics } = this.deps;
     const { orgId } = parseClientId(clientId) as ClientRef;
     const act = audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } });
@@ -244,6 +261,10 @@ export class SessionService {
 /** As stored and as a token says it: in whole seconds. */
 const secsBetween = (fromMs: number, toMs: number): number => Math.max(0, epochSeconds(toMs) - epochSeconds(fromMs));
 
-const wrongRefresh = () => new GatewayError('UNAUTHENTICATED', 'the refresh token is not valid: log in again with issueToken');
+const wrongRefresh = () =>
+  new GatewayError('UNAUTHENTICATED', 'the refresh token is not valid: log in again with issueToken');
 const wrongAccess = () =>
-  new GatewayError('UNAUTHENTICATED', 'the access token is not valid: it may be malformed, expired or revoked; get a new one with issueToken or refreshToken');
+  new GatewayError(
+    'UNAUTHENTICATED',
+    'the access token is not valid: it may be malformed, expired or revoked; get a new one with issueToken or refreshToken',
+  );

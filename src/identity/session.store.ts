@@ -46,7 +46,12 @@ export class SessionStore {
    */
   async exchange(token: string, successor: string, session: Session, exchange: Exchange): Promise<Exchange> {
     const outcome = await this.client.transact('judged', [
-      { table, update: refreshKey(token), set: { used_at_ms: exchange.atMs, successor_root: exchange.rootId }, condition: absent('used_at_ms') },
+      {
+        table,
+        update: refreshKey(token),
+        set: { used_at_ms: exchange.atMs, successor_root: exchange.rootId },
+        condition: absent('used_at_ms'),
+      },
       { table, put: toItem(successor, session, exchange.atMs), condition: absent('PK') },
     ]);
     if (outcome.done) return exchange;
@@ -55,7 +60,11 @@ export class SessionStore {
   }
 }
 
-const toItem = (token: string, { clientId, family, generation, secretRotation, expiresAtMs }: Session, nowMs: number): Item => ({
+const toItem = (
+  token: string,
+  { clientId, family, generation, secretRotation, expiresAtMs }: Session,
+  nowMs: number,
+): Item => ({
   ...refreshKey(token),
   client_id: clientId,
   family,
@@ -71,5 +80,7 @@ const toSession = (item: Item): Session => ({
   generation: item.generation as number,
   secretRotation: item.secret_rotation as number,
   expiresAtMs: (item.expires_at_epoch as number) * 1000,
-  ...(item.used_at_ms === undefined ? {} : { used: { atMs: item.used_at_ms as number, rootId: item.successor_root as string } }),
+  ...(item.used_at_ms === undefined
+    ? {}
+    : { used: { atMs: item.used_at_ms as number, rootId: item.successor_root as string } }),
 });

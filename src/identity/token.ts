@@ -43,7 +43,11 @@ export async function importTokenKeys(jwks: readonly JWK[]): Promise<TokenKeys> 
   const verifying = new Map<string, CryptoKey>();
   for (const jwk of published) verifying.set(jwk.kid as string, (await importJWK(jwk, algorithm)) as CryptoKey);
   const [first] = jwks as [JWK];
-  return { signing: { kid: first.kid as string, key: (await importJWK(first, algorithm)) as CryptoKey }, verifying, published: { keys: published } };
+  return {
+    signing: { kid: first.kid as string, key: (await importJWK(first, algorithm)) as CryptoKey },
+    verifying,
+    published: { keys: published },
+  };
 }
 
 export type NewAccess = Omit<AccessClaims, 'tokenId' | 'expiresAtMs'> & { readonly ttlSecs: number };
@@ -54,7 +58,15 @@ export function signAccess({ signing }: TokenKeys, access: NewAccess, nowMs: num
   const { clientId, orgId, appId, role, family, generation, ttlSecs } = access;
   const issuedAt = Math.floor(nowMs / 1000);
   const scope = role === 'READ' ? { scope: readScope } : {};
-  return new SignJWT({ client_id: clientId, org: orgId, ...(appId ? { app: appId } : {}), role: appId ? 'app' : 'org', ...scope, fam: family, gen: generation })
+  return new SignJWT({
+    client_id: clientId,
+    org: orgId,
+    ...(appId ? { app: appId } : {}),
+    role: appId ? 'app' : 'org',
+    ...scope,
+    fam: family,
+    gen: generation,
+  })
     .setProtectedHeader({ alg: algorithm, typ: type, kid: signing.kid })
     .setIssuer(issuer)
     .setAudience(audience)
@@ -88,8 +100,17 @@ export async function verifyAccess(keys: TokenKeys, token: string, nowMs: number
     const { client_id: clientId, jti, fam, gen, exp, scope } = payload;
     if (scope !== undefined && scope !== readScope) return undefined;
     const client = typeof clientId === 'string' ? parseClientId(clientId) : undefined;
-    if (!client || typeof clientId !== 'string' || typeof fam !== 'string' || typeof gen !== 'number' || !jti || !exp) return undefined;
-    return { clientId, ...client, role: scope === readScope ? 'READ' : 'FULL', tokenId: jti, family: fam, generation: gen, expiresAtMs: exp * 1000 };
+    if (!client || typeof clientId !== 'string' || typeof fam !== 'string' || typeof gen !== 'number' || !jti || !exp)
+      return undefined;
+    return {
+      clientId,
+      ...client,
+      role: scope === readScope ? 'READ' : 'FULL',
+      tokenId: jti,
+      family: fam,
+      generation: gen,
+      expiresAtMs: exp * 1000,
+    };
   } catch {
     return undefined;
   }

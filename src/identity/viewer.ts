@@ -12,7 +12,13 @@ export type Viewer =
   | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string }
   | ({ readonly kind: 'ORG_CLIENT'; readonly orgId: string } & Bearer)
   | ({ readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string } & Bearer)
-  | { readonly kind: 'DEVICE_KEY'; readonly orgId: string; readonly keyId: string; readonly ownerId: string; readonly hardwareId?: string };
+  | {
+      readonly kind: 'DEVICE_KEY';
+      readonly orgId: string;
+      readonly keyId: string;
+      readonly ownerId: string;
+      readonly hardwareId?: string;
+    };
 
 interface Bearer {
   readonly token: AccessClaims;
@@ -26,11 +32,14 @@ export const adminViewer = (name: string): Viewer => ({ kind: 'PLATFORM_ADMIN', 
 export function clientViewer(token: AccessClaims, unchecked?: GatewayError): Viewer {
   const { orgId, appId } = token;
   const bearer = unchecked ? { token, unchecked } : { token };
-  return appId === undefined ? { kind: 'ORG_CLIENT', orgId, ...bearer } : { kind: 'APP_CLIENT', orgId, appId, ...bearer };
+  return appId === undefined
+    ? { kind: 'ORG_CLIENT', orgId, ...bearer }
+    : { kind: 'APP_CLIENT', orgId, appId, ...bearer };
 }
 
 /** The error for a viewer whose token could not be checked; undefined for all others. */
-export const uncheckedError = (viewer: Viewer): GatewayError | undefined => ('unchecked' in viewer ? viewer.unchecked : undefined);
+export const uncheckedError = (viewer: Viewer): GatewayError | undefined =>
+  'unchecked' in viewer ? viewer.unchecked : undefined;
 
 /** Throws if the viewer's token could not be checked. */
 export function requireChecked(viewer: Viewer): void {
@@ -63,7 +72,10 @@ const openToReadRole: readonly Policy[] = ['public', 'tokens:revoke'];
 export function requirePolicy(viewer: Viewer, policy: Policy): void {
   if ((policies[policy] as readonly string[]).includes(viewer.kind)) return;
   if (viewer.kind === 'ANONYMOUS') {
-    throw new GatewayError('UNAUTHENTICATED', 'this needs a credential: send `Authorization: Bearer <access token>`, `X-Admin-Key` or `X-API-Key`');
+    throw new GatewayError(
+      'UNAUTHENTICATED',
+      'this needs a credential: send `Authorization: Bearer <access token>`, `X-Admin-Key` or `X-API-Key`',
+    );
   }
   throw new GatewayError('FORBIDDEN', 'this kind of credential may not do this');
 }
@@ -71,7 +83,10 @@ export function requirePolicy(viewer: Viewer, policy: Policy): void {
 /** Throws FORBIDDEN if a READ client sends a mutation that changes anything but its own tokens. */
 export function requireWrite(viewer: Viewer, policy: Policy): void {
   if ('token' in viewer && viewer.token.role === 'READ' && !openToReadRole.includes(policy))
-    throw new GatewayError('FORBIDDEN', 'this client has the role READ and may not change anything: use a client with the role FULL');
+    throw new GatewayError(
+      'FORBIDDEN',
+      'this client has the role READ and may not change anything: use a client with the role FULL',
+    );
 }
 
 /** The org a call is about. The platform admin names it; anyone else has one, and a foreign one does not exist for it. */
@@ -100,7 +115,9 @@ export function mayRevokeTokensOf(viewer: Viewer, clientId: string): boolean {
   if (viewer.kind === 'PLATFORM_ADMIN') return true;
   if (!('token' in viewer)) return false;
   if (viewer.token.clientId === clientId) return true;
-  return viewer.kind === 'ORG_CLIENT' && viewer.token.role === 'FULL' && parseClientId(clientId)?.orgId === viewer.orgId;
+  return (
+    viewer.kind === 'ORG_CLIENT' && viewer.token.role === 'FULL' && parseClientId(clientId)?.orgId === viewer.orgId
+  );
 }
 
 /** How a viewer is called in the audit trail and in logs. */
@@ -111,4 +128,8 @@ export function actorName(viewer: Viewer): string {
 }
 
 /** Who acts, for the audit trail. */
-export const actorOf = ({ viewer, address, requestId }: Origin & { readonly viewer: Viewer }): Actor => ({ name: actorName(viewer), address, requestId });
+export const actorOf = ({ viewer, address, requestId }: Origin & { readonly viewer: Viewer }): Actor => ({
+  name: actorName(viewer),
+  address,
+  requestId,
+});

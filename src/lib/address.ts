@@ -30,10 +30,13 @@ function mappedIpv4(address: string): string | undefined {
 function groupsOf(address: string): string[] {
   const tail = address.slice(address.lastIndexOf(':') + 1);
   const [a = 0, b = 0, c = 0, d = 0] = tail.split('.').map(Number);
-  const hex = tail.includes('.') ? `${address.slice(0, -tail.length)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}` : address;
+  const hex = tail.includes('.')
+    ? `${address.slice(0, -tail.length)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+    : address;
   const [left = '', right] = hex.toLowerCase().split('::');
   const groups = (text: string | undefined) => (text ? text.split(':') : []);
   const missing = 8 - groups(left).length - groups(right).length;
-  const all = right === undefined ? groups(left) : [...groups(left), ...Array<string>(missing).fill('0'), ...groups(right)];
+  const all =
+    right === undefined ? groups(left) : [...groups(left), ...Array<string>(missing).fill('0'), ...groups(right)];
   return all.map((group) => Number.parseInt(group, 16).toString(16));
 }

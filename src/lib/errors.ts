@@ -33,7 +33,8 @@ export class GatewayError extends Error {
 
 export const notFound = (what: string): GatewayError => new GatewayError('NOT_FOUND', `${what} not found`);
 
-export const unavailable = (message: string, cause?: unknown): GatewayError => new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
+export const unavailable = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
 
 /** Turned away because of how many others there are, with nothing changed: the store may be in the best of health. */
 export class Overloaded extends GatewayError {

@@ -53,12 +53,15 @@ export class GroupCommit<E, R> {
   }
 
   submit(key: string, entry: E): Promise<R> {
-    if (this.unsettled >= this.options.mostWaiting) return Promise.reject(new Overloaded('too much is waiting to be written; nothing was changed: try again'));
+    if (this.unsettled >= this.options.mostWaiting)
+      return Promise.reject(new Overloaded('too much is waiting to be written; nothing was changed: try again'));
     const tenant = this.options.tenant?.(entry);
     if (tenant !== undefined) {
       const others = this.perTenant.get(tenant) ?? 0;
       if (others >= this.options.mostWaiting / 2)
-        return Promise.reject(new Overloaded('too much is waiting to be written for this org; nothing was changed: try again'));
+        return Promise.reject(
+          new Overloaded('too much is waiting to be written for this org; nothing was changed: try again'),
+        );
       this.perTenant.set(tenant, others + 1);
     }
     this.unsettled++;

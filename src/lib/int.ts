@@ -1,4 +1,5 @@
-export const isWholeWithin = (value: number, min: number, max: number): boolean => Number.isSafeInteger(value) && value >= min && value <= max;
+export const isWholeWithin = (value: number, min: number, max: number): boolean =>
+  Number.isSafeInteger(value) && value >= min && value <= max;
 
 /** `Math.min` for what it cannot take. */
 export function smaller(a: bigint, b: bigint): bigint {

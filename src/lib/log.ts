@@ -39,11 +39,19 @@ export function redact(value: unknown, depth = 0): unknown {
   if (depth > 6) return '[deep]';
   if (value instanceof Error) {
     const { name, message, stack, cause } = value;
-    return { name, message: redactText(message), stack: stack && redactText(stack), ...(cause ? { cause: redact(cause, depth + 1) } : {}) };
+    return {
+      name,
+      message: redactText(message),
+      stack: stack && redactText(stack),
+      ...(cause ? { cause: redact(cause, depth + 1) } : {}),
+    };
   }
   if (Array.isArray(value)) return value.map((entry) => redact(entry, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [redactText(name), secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1)]),
+    Object.entries(value).map(([name, entry]) => [
+      redactText(name),
+      secretFields.test(name) ? '[redacted]' : redact(entry, depth + 1),
+    ]),
   );
 }
 

@@ -15,18 +15,42 @@ export class Metrics {
   readonly storeCalls = this.counter('tollgate_store_calls_total', 'Calls to DynamoDB', ['call', 'outcome']);
   readonly storeUnits = this.counter('tollgate_store_units_total', 'Capacity units consumed', ['kind']);
   readonly revocations = this.counter('tollgate_revocations_total', 'Tokens, families and clients revoked', ['by']);
-  readonly revocationChecks = this.counter('tollgate_revocation_checks_total', 'Was this token revoked: answered from memory or the store', ['from']);
-  readonly retrievals = this.counter('tollgate_secret_retrievals_total', 'One-time tokens redeemed or refused', ['outcome']);
-  readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
-  readonly secretHashes = this.counter('tollgate_secret_hashes_total', 'bcrypt computations: hashes of new secrets, comparisons with presented ones', ['kind']);
-  readonly keyChecks = this.counter('tollgate_device_key_checks_total', 'Device keys verified against the store, by the id of the root secret of their hash', [
-    'root',
+  readonly revocationChecks = this.counter(
+    'tollgate_revocation_checks_total',
+    'Was this token revoked: answered from memory or the store',
+    ['from'],
+  );
+  readonly retrievals = this.counter('tollgate_secret_retrievals_total', 'One-time tokens redeemed or refused', [
+    'outcome',
   ]);
-  readonly auditDropped = this.counter('tollgate_audit_dropped_total', 'Records of refused logins dropped because too many were pending', []);
+  readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
+  readonly secretHashes = this.counter(
+    'tollgate_secret_hashes_total',
+    'bcrypt computations: hashes of new secrets, comparisons with presented ones',
+    ['kind'],
+  );
+  readonly keyChecks = this.counter(
+    'tollgate_device_key_checks_total',
+    'Device keys verified against the store, by the id of the root secret of their hash',
+    ['root'],
+  );
+  readonly auditDropped = this.counter(
+    'tollgate_audit_dropped_total',
+    'Records of refused logins dropped because too many were pending',
+    [],
+  );
   readonly alerts = this.counter('tollgate_alerts_total', 'Quota alerts raised', ['kind']);
   readonly stickyFlips = this.counter('tollgate_sticky_flips_total', 'Times a scope fell back to the next label', []);
-  readonly acquires = this.counter('tollgate_acquires_total', 'Acquires granted, refused, replayed, or let through without the store', ['outcome']);
-  readonly refusalsDropped = this.counter('tollgate_refusals_dropped_total', 'Refusals not counted because too many buckets had some', []);
+  readonly acquires = this.counter(
+    'tollgate_acquires_total',
+    'Acquires granted, refused, replayed, or let through without the store',
+    ['outcome'],
+  );
+  readonly refusalsDropped = this.counter(
+    'tollgate_refusals_dropped_total',
+    'Refusals not counted because too many buckets had some',
+    [],
+  );
   readonly aggregatorLag = new Gauge({
     name: 'tollgate_aggregator_lag_seconds',
     help: 'Distance between now and the last complete round of the slice that is furthest off, whichever worker summed it',
@@ -37,9 +61,11 @@ export class Metrics {
     help: 'Time since the oldest price in use was fetched; only if a price source is configured',
     registers: [this.registry],
   });
-  readonly priceFailures = this.counter('tollgate_price_failures_total', 'Price lists that could not be read, and entries missing or invalid in them', [
-    'reason',
-  ]);
+  readonly priceFailures = this.counter(
+    'tollgate_price_failures_total',
+    'Price lists that could not be read, and entries missing or invalid in them',
+    ['reason'],
+  );
   readonly quotaProximity = new Histogram({
     name: 'tollgate_quota_proximity_pct',
     help: 'How near scopes are to their quotas, as summed',

@@ -43,7 +43,11 @@ export class Pace {
       const nowMs = this.clock.monotonicMs();
       this.sliceEndsMs = nowMs + Math.min(longestSliceMs, Math.max(shortestSliceMs, nowMs - leftMs));
       const first = this.fresh.shift() ?? this.begun.shift();
-      for (let next = first; next; next = this.clock.monotonicMs() < this.sliceEndsMs ? (this.begun.shift() ?? this.fresh.shift()) : undefined) {
+      for (
+        let next = first;
+        next;
+        next = this.clock.monotonicMs() < this.sliceEndsMs ? (this.begun.shift() ?? this.fresh.shift()) : undefined
+      ) {
         next();
         // Until it waits for something itself.
         await settled();

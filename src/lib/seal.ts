@@ -61,7 +61,9 @@ export class Sealer {
     const root = this.keys.byId(bytes.subarray(0, rootIdBytes).toString('hex'));
     const body = bytes.subarray(rootIdBytes + signatureBytes);
     if (!root) return undefined;
-    return timingSafeEqual(bytes.subarray(rootIdBytes, rootIdBytes + signatureBytes), sign(root.key, context, body)) ? body.toString() : undefined;
+    return timingSafeEqual(bytes.subarray(rootIdBytes, rootIdBytes + signatureBytes), sign(root.key, context, body))
+      ? body.toString()
+      : undefined;
   }
 }
 

@@ -7,7 +7,11 @@ import { sleep } from './timers.js';
 export const tornMs = 100;
 
 /** These rows, and whatever else was written together with them: read again, up to the last of them. */
-export async function secondLook<T>(rows: readonly T[], read: () => Promise<readonly T[]>, nameOf: (row: T) => string | number): Promise<readonly T[]> {
+export async function secondLook<T>(
+  rows: readonly T[],
+  read: () => Promise<readonly T[]>,
+  nameOf: (row: T) => string | number,
+): Promise<readonly T[]> {
   const last = rows.at(-1);
   if (!last) return rows;
   await sleep(tornMs);

@@ -8,11 +8,19 @@ import type { BucketId } from './limiter-keys.js';
 import { type LimitStatus, standingOf, statusesAfter } from './status.js';
 
 /** One part for each bucket that something is moved in, and which of the moves each of its parts' are, in order. */
-export function partsOf(handle: LeaseHandle, moves: readonly HoldingMove[]): { readonly parts: Part[]; readonly indexes: number[] } {
-  const moving = moves.flatMap((move, index) => (Object.keys(move.out).length > 0 ? [{ bucket: bucketOf(handle, move), move, index }] : []));
+export function partsOf(
+  handle: LeaseHandle,
+  moves: readonly HoldingMove[],
+): { readonly parts: Part[]; readonly indexes: number[] } {
+  const moving = moves.flatMap((move, index) =>
+    Object.keys(move.out).length > 0 ? [{ bucket: bucketOf(handle, move), move, index }] : [],
+  );
   const all = byBucket(moving);
   return {
-    parts: all.map((together) => ({ bucket: together[0].bucket, act: { kind: 'settle', moves: together.map(({ move }) => move), events: 0 } })),
+    parts: all.map((together) => ({
+      bucket: together[0].bucket,
+      act: { kind: 'settle', moves: together.map(({ move }) => move), events: 0 },
+    })),
     indexes: all.flat().map(({ index }) => index),
   };
 }
@@ -34,8 +42,14 @@ export const nothingIn = ({ namespace, entityId, resource }: LeaseHandle): Part 
   act: { kind: 'settle', moves: [], events: 0 },
 });
 
-export const statusesOfMoves = (handle: LeaseHandle, moves: readonly HoldingMove[], { after }: Extract<Outcome, { kind: 'done' }>): LimitStatus[] =>
-  partsOf(handle, moves).parts.flatMap(({ bucket }, i) => statusesAfter(standingOf(bucket, after[i] as Sight), sumFor(bucket.entityId, moves)));
+export const statusesOfMoves = (
+  handle: LeaseHandle,
+  moves: readonly HoldingMove[],
+  { after }: Extract<Outcome, { kind: 'done' }>,
+): LimitStatus[] =>
+  partsOf(handle, moves).parts.flatMap(({ bucket }, i) =>
+    statusesAfter(standingOf(bucket, after[i] as Sight), sumFor(bucket.entityId, moves)),
+  );
 
 /** What an adjust moves; refused where it gives back more than is out. */
 export function movesOf(holdings: readonly Holding[], adjust: readonly Consumption[]): HoldingMove[] {
@@ -55,7 +69,9 @@ export function adjustIssues(holdings: readonly Holding[], adjust: readonly Cons
       const outs = outsOf(limit);
       const path = `input.adjust.${i}.limit`;
       if (outs.length === 0) return [{ path, message: `the lease is of a bucket without a limit "${limit}"` }];
-      return outs.some(({ isSlot }) => isSlot) ? [{ path, message: `"${limit}" counts the leases that are out: a lease cannot be adjusted by it` }] : [];
+      return outs.some(({ isSlot }) => isSlot)
+        ? [{ path, message: `"${limit}" counts the leases that are out: a lease cannot be adjusted by it` }]
+        : [];
     }),
   ];
 }

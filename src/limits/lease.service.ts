@@ -55,7 +55,9 @@ const leaseId = /^[A-Za-z0-9_-]{32,131072}$/;
 /** What a change makes of a lease as it stands: its moves and the next state, or that it was made, by this call or an earlier one. */
 type Change = (
   state: LeaseState,
-) => { readonly moves: readonly HoldingMove[]; readonly next: Partial<LeaseState> } | { readonly madeBy: 'this call' | 'an earlier call' };
+) =>
+  | { readonly moves: readonly HoldingMove[]; readonly next: Partial<LeaseState> }
+  | { readonly madeBy: 'this call' | 'an earlier call' };
 
 export class LeaseService {
   private readonly locks = new Locks();
@@ -70,23 +72,35 @@ export class LeaseService {
   }
 
   /** Charges more, into debt if need be, or gives back; once for each key. */
-  async adjust(id: string, handle: LeaseHandle, adjust: readonly Consumption[], idempotencyKey: string | undefined): Promise<LeaseAdjustment> {
+  async adjust(
+    id: string,
+    handle: LeaseHandle,
+    adjust: readonly Consumption[],
+    idempotencyKey: string | undefined,
+  ): Promise<LeaseAdjustment> {
     refuseAny(consumeIssues(adjust, 'input.adjust', -mostTokens));
     const isCharge = adjust.length > 0 && adjust.every(({ amount }) => amount >= 0);
     if (idempotencyKey === undefined && isCharge) return this.charge(id, handle, adjust);
     const key = idempotencyKey ?? randomToken(nonceBytes);
-    const hash = sha256(JSON.stringify([...adjust].sort((a, b) => (a.limit < b.limit ? -1 : 1)).map(({ limit, amount }) => [limit, amount]))).slice(0, 11);
+    const hash = sha256(
+      JSON.stringify(
+        [...adjust].sort((a, b) => (a.limit < b.limit ? -1 : 1)).map(({ limit, amount }) => [limit, amount]),
+      ),
+    ).slice(0, 11);
     const nonce = randomToken(nonceBytes);
     return this.change(id, handle, (state) => {
       const made = state.adjusted[key];
       if (made?.hash === hash) return { madeBy: made.nonce === nonce ? 'this call' : 'an earlier call' };
-      if (made) throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${key} has adjusted this lease by something else`);
+      if (made)
+        throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${key} has adjusted this lease by something else`);
       if (state.releasedBy !== undefined) throw released();
       const { holdings, adjusted } = state;
       const full = Object.keys(adjusted).length >= maxAdjusts;
       refuseAny([
         ...adjustIssues(holdings, adjust),
-        ...(full ? [{ path: 'input.idempotencyKey', message: `a lease can be adjusted ${maxAdjusts} times with a key` }] : []),
+        ...(full
+          ? [{ path: 'input.idempotencyKey', message: `a lease can be adjusted ${maxAdjusts} times with a key` }]
+          : []),
       ]);
       return { moves: movesOf(holdings, adjust), next: { adjusted: { ...adjusted, [key]: { hash, nonce } } } };
     });
@@ -108,7 +122,10 @@ export class LeaseService {
     const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
     const moves = movesRenewed(handle.holdings, slotName(handle), renewByMs);
     if (!handle.degraded && moves.length === 0)
-      throw badInput({ path: 'leaseId', message: 'the lease holds no slot of a concurrency limit: there is nothing to renew' });
+      throw badInput({
+        path: 'leaseId',
+        message: 'the lease holds no slot of a concurrency limit: there is nothing to renew',
+      });
     for (const part of partsOf(handle, moves).parts) {
       const outcome = await this.parts.buckets.apply({ parts: [part] });
       const applied = outcome.kind === 'done' && outcome.results.flatMap(appliedBy);
@@ -131,9 +148,17 @@ export class LeaseService {
     const statuses = outcomes.flatMap((outcome, i) => {
       const part = parts[i] as Part;
       if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.act.kind !== 'settle') return [];
-      return statusesAfter(standingOf(part.bucket, outcome.value.after[0] as Sight), sumFor(part.bucket.entityId, part.act.moves));
+      return statusesAfter(
+        standingOf(part.bucket, outcome.value.after[0] as Sight),
+        sumFor(part.bucket.entityId, part.act.moves),
+      );
     });
-    return { leaseId: id, replayed: false, statuses, unknown: parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : [])) };
+    return {
+      leaseId: id,
+      replayed: false,
+      statuses,
+      unknown: parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : [])),
+    };
   }
 
   /** Of a namespace that was purged there is nothing left to give back to. */
@@ -172,7 +197,12 @@ export class LeaseService {
         continue;
       }
       if ('madeBy' in changed) {
-        return { leaseId: id, replayed: changed.madeBy === 'an earlier call', statuses: await this.statusesNow(handle, state), unknown: [] };
+        return {
+          leaseId: id,
+          replayed: changed.madeBy === 'an earlier call',
+          statuses: await this.statusesNow(handle, state),
+          unknown: [],
+        };
       }
       const { outcome, next } = await this.write(handle, name, state, changed.moves, changed.next);
       if (outcome.kind === 'done') {
@@ -188,7 +218,13 @@ export class LeaseService {
     throw new Overloaded('too many are changing this lease; nothing was changed: try again');
   }
 
-  private async write(handle: LeaseHandle, name: string, state: LeaseState, moves: readonly HoldingMove[], changes: Partial<LeaseState>) {
+  private async write(
+    handle: LeaseHandle,
+    name: string,
+    state: LeaseState,
+    moves: readonly HoldingMove[],
+    changes: Partial<LeaseState>,
+  ) {
     const { buckets, leases } = this.parts;
     const { parts, indexes } = partsOf(handle, moves);
     const next = (results: readonly PartResult[]): LeaseState => {

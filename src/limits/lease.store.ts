@@ -2,7 +2,16 @@ import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Draft } from '../lib/draft.js';
-import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings, type FirstLease, firstState, type LeaseHandle, type LeaseState } from './lease.js';
+import {
+  decodeHandle,
+  decodeHoldings,
+  encodeHandle,
+  encodeHoldings,
+  type FirstLease,
+  firstState,
+  type LeaseHandle,
+  type LeaseState,
+} from './lease.js';
 import { leaseKey } from './limiter-keys.js';
 
 const table = 'limiter';
@@ -33,7 +42,10 @@ export class LeaseStore {
   }
 
   /** The write of a change, on condition that it is the next. */
-  change({ namespace, name, expiresAtMs }: LeaseHandle, { version, holdings, adjusted, releasedBy }: LeaseState): Draft {
+  change(
+    { namespace, name, expiresAtMs }: LeaseHandle,
+    { version, holdings, adjusted, releasedBy }: LeaseState,
+  ): Draft {
     // A request id may have been used again after a day: that is another lease.
     const before = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
     const write: Write = {
@@ -56,7 +68,13 @@ export class LeaseStore {
   once(namespace: string, name: string, hash: string, nonce: string, untilMs: number): Draft {
     const write: Write = {
       table,
-      put: { ...leaseKey(namespace, name), request_hash: hash, nonce, exp_ms: untilMs, ttl: epochSeconds(untilMs) + keptSecs },
+      put: {
+        ...leaseKey(namespace, name),
+        request_hash: hash,
+        nonce,
+        exp_ms: untilMs,
+        ttl: epochSeconds(untilMs) + keptSecs,
+      },
       condition: absent('PK'),
     };
     return write;

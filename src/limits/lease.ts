@@ -49,13 +49,18 @@ export const leaseContext = 'lease';
 export const leaseMs = 24 * 3_600_000;
 export const maxAdjusts = 16;
 
-export const firstState = ({ holdings }: Pick<LeaseHandle, 'holdings'>): LeaseState => ({ version: 0, holdings, adjusted: {} });
+export const firstState = ({ holdings }: Pick<LeaseHandle, 'holdings'>): LeaseState => ({
+  version: 0,
+  holdings,
+  adjusted: {},
+});
 
 /**
  * The name under which a lease holds its slots: short, because a bucket may have a hundred of them. With its end, because
  * a request id may be used again while the slot of its last lease is not dropped yet.
  */
-export const slotName = ({ name, expiresAtMs }: Pick<LeaseHandle, 'name' | 'expiresAtMs'>): string => sha256(`${name} ${expiresAtMs}`).slice(0, 11);
+export const slotName = ({ name, expiresAtMs }: Pick<LeaseHandle, 'name' | 'expiresAtMs'>): string =>
+  sha256(`${name} ${expiresAtMs}`).slice(0, 11);
 
 const isSlotMark = -1;
 type EncodedOut = [limit: number, milli: string, period: string, born: number, windowEndMs: number, units: string];
@@ -63,7 +68,14 @@ type EncodedOut = [limit: number, milli: string, period: string, born: number, w
 type Encoded = [
   entities: string[],
   limits: string[],
-  holdings: [entity: number, isOwn: number, shard: number, shards: number, birth: string, ...outs: Partial<EncodedOut>[]][],
+  holdings: [
+    entity: number,
+    isOwn: number,
+    shard: number,
+    shards: number,
+    birth: string,
+    ...outs: Partial<EncodedOut>[],
+  ][],
 ];
 
 export function encodeHoldings(holdings: readonly Holding[]): Encoded {
@@ -81,9 +93,20 @@ export function encodeHoldings(holdings: readonly Holding[]): Encoded {
 }
 
 /** What goes without saying at the end is left out. */
-function encodeOut(limit: number, { milli, units, period, born = 0, windowEndMs = 0, isSlot }: Out, shards: number): Partial<EncodedOut> {
+function encodeOut(
+  limit: number,
+  { milli, units, period, born = 0, windowEndMs = 0, isSlot }: Out,
+  shards: number,
+): Partial<EncodedOut> {
   const isWhole = units === unitsOf({ refillPeriodMs: period }, milli, shards);
-  const all: EncodedOut = [limit, String(milli), String(period), born, isSlot ? isSlotMark : windowEndMs, String(units)];
+  const all: EncodedOut = [
+    limit,
+    String(milli),
+    String(period),
+    born,
+    isSlot ? isSlotMark : windowEndMs,
+    String(units),
+  ];
   const said = isWhole ? all.slice(0, 5) : all;
   while (said.at(-1) === 0 && said.length > 3) said.pop();
   return said as Partial<EncodedOut>;
@@ -99,7 +122,10 @@ export const decodeHoldings = ([entities, limits, holdings]: Encoded): Holding[]
     out: Object.fromEntries(outs.map((out) => [limits[out[0] as number] as string, decodeOut(out, shards)])),
   }));
 
-function decodeOut([, milliText = '0', periodText = '1', born = 0, windowEndMs = 0, units]: Partial<EncodedOut>, shards: number): Out {
+function decodeOut(
+  [, milliText = '0', periodText = '1', born = 0, windowEndMs = 0, units]: Partial<EncodedOut>,
+  shards: number,
+): Out {
   const [milli, period] = [BigInt(milliText), BigInt(periodText)];
   return {
     milli,
@@ -111,7 +137,16 @@ function decodeOut([, milliText = '0', periodText = '1', born = 0, windowEndMs =
   };
 }
 
-export const encodeHandle = ({ orgId, namespace, name, entityId, resource, holdings, expiresAtMs, degraded }: LeaseHandle): string =>
+export const encodeHandle = ({
+  orgId,
+  namespace,
+  name,
+  entityId,
+  resource,
+  holdings,
+  expiresAtMs,
+  degraded,
+}: LeaseHandle): string =>
   JSON.stringify([orgId, namespace, name, entityId, resource, encodeHoldings(holdings), expiresAtMs, degraded ? 1 : 0]);
 
 /** Of a text that this deployment has signed, and nobody else can have made. */
@@ -126,7 +161,16 @@ export function decodeHandle(text: string): LeaseHandle {
     number,
     number,
   ];
-  return { orgId, namespace, name, entityId, resource, holdings: decodeHoldings(holdings), expiresAtMs, degraded: degraded === 1 };
+  return {
+    orgId,
+    namespace,
+    name,
+    entityId,
+    resource,
+    holdings: decodeHoldings(holdings),
+    expiresAtMs,
+    degraded: degraded === 1,
+  };
 }
 
 /** The limit of which more would be given back than is out. */
@@ -155,7 +199,12 @@ export function movesBy(holdings: readonly Holding[], deltas: Amounts): HoldingM
 }
 
 /** Returns what could not be given back. */
-function giveBack(having: readonly { readonly at: number; readonly holding: Holding }[], name: string, milli: bigint, moves: Record<string, Out>[]): bigint {
+function giveBack(
+  having: readonly { readonly at: number; readonly holding: Holding }[],
+  name: string,
+  milli: bigint,
+  moves: Record<string, Out>[],
+): bigint {
   let left = milli;
   for (const { at, holding } of having) {
     const back = smaller(holding.out[name]?.milli ?? 0n, left);
@@ -179,7 +228,9 @@ export const movesAll = (holdings: readonly Holding[], slot: string): HoldingMov
   holdings.map((holding) => ({
     ...holding,
     out: Object.fromEntries(
-      Object.entries(holding.out).flatMap(([name, of]) => (of.milli === 0n && of.units === 0n ? [] : [[name, moved(holding, name, -of.milli)] as const])),
+      Object.entries(holding.out).flatMap(([name, of]) =>
+        of.milli === 0n && of.units === 0n ? [] : [[name, moved(holding, name, -of.milli)] as const],
+      ),
     ),
     slot: { lease: slot },
   }));
@@ -193,7 +244,11 @@ export const movesRenewed = (holdings: readonly Holding[], slot: string, untilMs
   });
 
 /** What is out after the moves: what was not charged is not out, what is given back is out no more, whatever became of its bucket. */
-export function afterMoves(holdings: readonly Holding[], moves: readonly HoldingMove[], applied: Settlement['applied']): Holding[] {
+export function afterMoves(
+  holdings: readonly Holding[],
+  moves: readonly HoldingMove[],
+  applied: Settlement['applied'],
+): Holding[] {
   const after = holdings.map((holding, at) => {
     const out = Object.entries(holding.out).map(([name, of]) => {
       const move = moves[at]?.out[name];
@@ -218,7 +273,15 @@ const splitHoldings = ({ slot: _, out, ...move }: HoldingMove, applied: Settleme
         ...move,
         shard: index,
         shards,
-        out: { [name]: { ...(out[name] as Out), milli, units, period, ...(windowEndMs === undefined ? {} : { windowEndMs }) } },
+        out: {
+          [name]: {
+            ...(out[name] as Out),
+            milli,
+            units,
+            period,
+            ...(windowEndMs === undefined ? {} : { windowEndMs }),
+          },
+        },
       };
     }),
   );

@@ -6,7 +6,10 @@ import type { RateLimited } from './status.js';
 
 @InputType({ description: 'What to take, and for whom.' })
 export class AcquireInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+  })
   readonly orgId?: string | null;
 
   @Field(() => String, { description: 'The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.' })
@@ -15,7 +18,9 @@ export class AcquireInput {
   @Field(() => String, { description: 'The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter.' })
   readonly resource!: string;
 
-  @Field(() => [ConsumeInput], { description: 'The amounts to take. All of them are taken or none. A limit that is left out counts as 0.' })
+  @Field(() => [ConsumeInput], {
+    description: 'The amounts to take. All of them are taken or none. A limit that is left out counts as 0.',
+  })
   readonly consume!: ConsumeInput[];
 
   @Field(() => [LimitInput], {
@@ -34,7 +39,8 @@ export class AcquireInput {
 
   @Field(() => Int, {
     nullable: true,
-    description: 'How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60.',
+    description:
+      'How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60.',
   })
   readonly ttlSecs?: number | null;
 }
@@ -52,14 +58,18 @@ export class AcquireAllRequestInput {
 
   @Field(() => Int, {
     nullable: true,
-    description: 'How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60.',
+    description:
+      'How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60.',
   })
   readonly ttlSecs?: number | null;
 }
 
 @InputType({ description: 'Several requests that are granted together or not at all.' })
 export class AcquireAllInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+  })
   readonly orgId?: string | null;
 
   @Field(() => [AcquireAllRequestInput], { description: '1–8 requests.' })
@@ -68,7 +78,10 @@ export class AcquireAllInput {
 
 @InputType({ description: 'Tokens to give to a bucket.' })
 export class TopUpInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+  })
   readonly orgId?: string | null;
 
   @Field(() => String, { description: 'The id of the entity.' })
@@ -83,11 +96,16 @@ export class TopUpInput {
   @Field(() => SafeInt, { description: 'Whole tokens, 1–10^15. What would pass the burst is lost.' })
   readonly amount!: number;
 
-  @Field(() => Uuid, { description: 'Makes a retry safe: the same id is applied once within 24 hours. With another amount it is an IDEMPOTENCY_CONFLICT.' })
+  @Field(() => Uuid, {
+    description:
+      'Makes a retry safe: the same id is applied once within 24 hours. With another amount it is an IDEMPOTENCY_CONFLICT.',
+  })
   readonly operationId!: string;
 }
 
-@ObjectType('Lease', { description: 'Tokens that were taken. Adjust the lease when the true cost is known, or release it.' })
+@ObjectType('Lease', {
+  description: 'Tokens that were taken. Adjust the lease when the true cost is known, or release it.',
+})
 export class LeaseType {
   @Field(() => String, { simple: true, description: 'Opaque. Pass it to `adjustLease` or `releaseLease`.' })
   readonly leaseId!: string;
@@ -98,23 +116,36 @@ export class LeaseType {
   @Field(() => String, { simple: true, description: 'The resource that the tokens were taken from.' })
   readonly resource!: string;
 
-  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit stands after this lease. Empty if `degraded`.' })
+  @Field(() => [LimitStatusType], {
+    simple: true,
+    description: 'How each limit stands after this lease. Empty if `degraded`.',
+  })
   readonly statuses!: LimitStatusType[];
 
-  @Field(() => Boolean, { simple: true, description: 'True if nothing was taken because the database was unavailable and the policy is ALLOW.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'True if nothing was taken because the database was unavailable and the policy is ALLOW.',
+  })
   readonly degraded!: boolean;
 
-  @Field(() => DateTime, { simple: true, description: 'The lease cannot be adjusted or released after this. The tokens stay taken.' })
+  @Field(() => DateTime, {
+    simple: true,
+    description: 'The lease cannot be adjusted or released after this. The tokens stay taken.',
+  })
   readonly expiresAt!: Date;
 
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'The slots of concurrency limits are freed after this unless the lease is renewed. Null if it holds none.',
+    description:
+      'The slots of concurrency limits are freed after this unless the lease is renewed. Null if it holds none.',
   })
   readonly renewBy?: Date;
 
-  @Field(() => Boolean, { simple: true, description: 'True if an earlier call with the same `requestId` took the tokens. This call took none.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'True if an earlier call with the same `requestId` took the tokens. This call took none.',
+  })
   readonly replayed!: boolean;
 }
 
@@ -123,13 +154,19 @@ export class RateLimitedType {
   @Field(() => String, { simple: true, description: 'Which limits refused, and when to retry.' })
   readonly message!: string;
 
-  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit that was checked stands, including those of the parent.' })
+  @Field(() => [LimitStatusType], {
+    simple: true,
+    description: 'How each limit that was checked stands, including those of the parent.',
+  })
   readonly statuses!: LimitStatusType[];
 
   @Field(() => [LimitStatusType], { simple: true, description: 'The statuses of the limits that refused.' })
   readonly violations!: LimitStatusType[];
 
-  @Field(() => Float, { simple: true, description: 'Seconds until a retry can succeed if nobody else takes any tokens.' })
+  @Field(() => Float, {
+    simple: true,
+    description: 'Seconds until a retry can succeed if nobody else takes any tokens.',
+  })
   readonly retryAfterSecs!: number;
 }
 
@@ -142,7 +179,10 @@ export const AcquireResultType = createUnionType({
 
 @ObjectType('Leases', { description: 'What was taken for several requests.' })
 export class LeasesType {
-  @Field(() => [LeaseType], { simple: true, description: 'One per request, in their order. Each can be adjusted and released on its own.' })
+  @Field(() => [LeaseType], {
+    simple: true,
+    description: 'One per request, in their order. Each can be adjusted and released on its own.',
+  })
   readonly leases!: LeaseType[];
 }
 
@@ -158,16 +198,25 @@ export class LeaseRenewalType {
   @Field(() => String, { simple: true, description: 'The lease that was renewed.' })
   readonly leaseId!: string;
 
-  @Field(() => DateTime, { simple: true, description: 'The slots are freed after this unless the lease is renewed again.' })
+  @Field(() => DateTime, {
+    simple: true,
+    description: 'The slots are freed after this unless the lease is renewed again.',
+  })
   readonly renewBy!: Date;
 }
 
 @ObjectType('TopUp', { description: 'The result of a top-up.' })
 export class TopUpType {
-  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit of the bucket stands now. Empty if there is no bucket: it is full then.' })
+  @Field(() => [LimitStatusType], {
+    simple: true,
+    description: 'How each limit of the bucket stands now. Empty if there is no bucket: it is full then.',
+  })
   readonly statuses!: LimitStatusType[];
 
-  @Field(() => Boolean, { simple: true, description: 'True if an earlier call with the same `operationId` gave the tokens. This call gave none.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'True if an earlier call with the same `operationId` gave the tokens. This call gave none.',
+  })
   readonly replayed!: boolean;
 }
 
@@ -177,7 +226,8 @@ export class AdjustLeaseInput {
   readonly leaseId!: string;
 
   @Field(() => [ConsumeInput], {
-    description: 'Positive amounts take more and may leave the bucket in debt; negative amounts give back, up to what the lease has out.',
+    description:
+      'Positive amounts take more and may leave the bucket in debt; negative amounts give back, up to what the lease has out.',
   })
   readonly adjust!: ConsumeInput[];
 
@@ -194,15 +244,22 @@ export class LeaseAdjustmentType {
   @Field(() => String, { simple: true, description: 'The lease that was adjusted or released.' })
   readonly leaseId!: string;
 
-  @Field(() => Boolean, { simple: true, description: 'True if an earlier call made this change. This call changed nothing.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'True if an earlier call made this change. This call changed nothing.',
+  })
   readonly replayed!: boolean;
 
-  @Field(() => [LimitStatusType], { simple: true, description: 'How each limit stands now. Empty if the lease is `degraded`.' })
+  @Field(() => [LimitStatusType], {
+    simple: true,
+    description: 'How each limit stands now. Empty if the lease is `degraded`.',
+  })
   readonly statuses!: LimitStatusType[];
 
   @Field(() => [String], {
     simple: true,
-    description: 'Entities of which it is unknown whether they were charged: child and parent are charged apart if there is no `idempotencyKey`.',
+    description:
+      'Entities of which it is unknown whether they were charged: child and parent are charged apart if there is no `idempotencyKey`.',
   })
   readonly unknown!: string[];
 }

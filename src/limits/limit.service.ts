@@ -9,12 +9,31 @@ import { inForce } from './buckets/convert.js';
 import type { Holding } from './buckets/holding.js';
 import { heldBy, type Sight, type Taken } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { encodeHandle, type FirstLease, holdsSlots, type LeaseHandle, leaseContext, leaseMs, slotsUntilMs, sumFor } from './lease.js';
+import {
+  encodeHandle,
+  type FirstLease,
+  holdsSlots,
+  type LeaseHandle,
+  leaseContext,
+  leaseMs,
+  slotsUntilMs,
+  sumFor,
+} from './lease.js';
 import { type LeaseStore, toFirst } from './lease.store.js';
 import { bucketsOf } from './lease-parts.js';
 import type { ResolutionService, TakePath } from './levels/resolution.service.js';
 import { acquireIssues, completeLimit, consumeIssues, entityIssues, limitSet, resourceIssues } from './limit.js';
-import { askedOf, type LimitStatus, longestWaitSecs, type RateLimited, refusal, standingOf, statusesAfter, statusesOf, violationsOf } from './status.js';
+import {
+  askedOf,
+  type LimitStatus,
+  longestWaitSecs,
+  type RateLimited,
+  refusal,
+  standingOf,
+  statusesAfter,
+  statusesOf,
+  violationsOf,
+} from './status.js';
 import type { AcquireRequest, Draft, TakeService, Taking, Target } from './take.service.js';
 import type { RefusalService } from './usage/refusal.service.js';
 
@@ -62,7 +81,9 @@ export class LimitService {
     try {
       if (unchecked) throw unchecked;
       const result = await this.decide(orgId, request);
-      this.parts.metrics.acquires.inc({ outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted' });
+      this.parts.metrics.acquires.inc({
+        outcome: result.kind === 'RateLimited' ? 'refused' : result.replayed ? 'replayed' : 'granted',
+      });
       return result;
     } catch (error) {
       if (!isOutage(error) || this.parts.resolution.lastPolicy(orgId) !== 'ALLOW') throw error;
@@ -83,7 +104,10 @@ export class LimitService {
   }
 
   /** Takes for several requests: all of them or none. */
-  async acquireAll(orgId: string, requests: readonly AcquireRequest[]): Promise<{ readonly kind: 'Leases'; readonly leases: readonly Lease[] } | RateLimited> {
+  async acquireAll(
+    orgId: string,
+    requests: readonly AcquireRequest[],
+  ): Promise<{ readonly kind: 'Leases'; readonly leases: readonly Lease[] } | RateLimited> {
     refuseAny(
       isWholeWithin(requests.length, 1, maxRequests)
         ? requests.flatMap((request, i) => acquireIssues(request, `input.requests.${i}`))
@@ -99,7 +123,11 @@ export class LimitService {
     let from = 0;
     const leases = drafts.map((draft, i) => {
       const until = from + (asked[i]?.length ?? 0);
-      const [targets, taken, after] = [taking.targets.slice(from, until), taking.taken.slice(from, until), taking.after.slice(from, until)];
+      const [targets, taken, after] = [
+        taking.targets.slice(from, until),
+        taking.taken.slice(from, until),
+        taking.after.slice(from, until),
+      ];
       from = until;
       return this.leased(draft, { kind: 'taken', targets, taken, after });
     });
@@ -107,14 +135,23 @@ export class LimitService {
   }
 
   /** What an acquire would find; nothing is taken. A bucket under other limits than those in force is stamped, so that what is promised is kept. */
-  async availability(orgId: string, request: Pick<AcquireRequest, 'entityId' | 'resource' | 'consume'>): Promise<Availability> {
-    refuseAny([...entityIssues(request.entityId, 'entityId'), ...resourceIssues(request.resource, 'resource'), ...consumeIssues(request.consume, 'consume')]);
+  async availability(
+    orgId: string,
+    request: Pick<AcquireRequest, 'entityId' | 'resource' | 'consume'>,
+  ): Promise<Availability> {
+    refuseAny([
+      ...entityIssues(request.entityId, 'entityId'),
+      ...resourceIssues(request.resource, 'resource'),
+      ...consumeIssues(request.consume, 'consume'),
+    ]);
     const { buckets, namespaces, takes, clock } = this.parts;
     const targets = await takes.targets(this.draft(orgId, await namespaces.of(orgId), 'none', request), 'consume');
     const found = await Promise.all(
       targets.map(async ({ bucket, set, mayExpire }) => {
         const shards = await buckets.load(bucket);
-        return shards.length === 0 || shards[0]?.version === set.version ? shards : buckets.stamp(bucket, set, mayExpire);
+        return shards.length === 0 || shards[0]?.version === set.version
+          ? shards
+          : buckets.stamp(bucket, set, mayExpire);
       }),
     );
     const atMs = clock.nowMs();
@@ -127,7 +164,8 @@ export class LimitService {
   private async decide(orgId: string, request: AcquireRequest): Promise<Lease | RateLimited> {
     const { namespaces, takes } = this.parts;
     const namespace = await namespaces.of(orgId);
-    if (request.requestId) return this.acquireOnce(this.draft(orgId, namespace, `r-${request.requestId}`, request), request.requestId);
+    if (request.requestId)
+      return this.acquireOnce(this.draft(orgId, namespace, `r-${request.requestId}`, request), request.requestId);
     const draft = this.draft(orgId, namespace, `l-${newUuid()}`, request);
     const targets = await takes.targets(draft, 'input.consume');
     const lately = this.refusedLately(targets);
@@ -160,7 +198,10 @@ export class LimitService {
   }
 
   /** Takes, and writes the lease with it; or finds the lease that was written first. */
-  private async takeOnce(draft: Draft, attempt: Pick<FirstLease, 'requestHash' | 'nonce'>): Promise<Lease | RateLimited | FirstLease> {
+  private async takeOnce(
+    draft: Draft,
+    attempt: Pick<FirstLease, 'requestHash' | 'nonce'>,
+  ): Promise<Lease | RateLimited | FirstLease> {
     const { leases, takes, clock } = this.parts;
     const taking = await takes.takeWith(await takes.targets(draft, 'input.consume'), () => ({
       name: `${draft.namespace} ${draft.name}`,
@@ -175,12 +216,19 @@ export class LimitService {
     requestId: string,
     attempt: Pick<FirstLease, 'requestHash' | 'nonce'>,
   ): Promise<Lease> {
-    if (requestHash !== attempt.requestHash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
-    if (isReleased) throw new GatewayError('LEASE_EXPIRED', `the lease of request ${requestId} was released: acquire with another \`requestId\``);
+    if (requestHash !== attempt.requestHash)
+      throw new GatewayError('IDEMPOTENCY_CONFLICT', `request ${requestId} has acquired something else`);
+    if (isReleased)
+      throw new GatewayError(
+        'LEASE_EXPIRED',
+        `the lease of request ${requestId} was released: acquire with another \`requestId\``,
+      );
     const buckets = bucketsOf(handle, handle.holdings);
     const found = await Promise.all(buckets.map((id) => this.parts.buckets.load(id)));
     const atMs = this.parts.clock.nowMs();
-    const statuses = buckets.flatMap((id, i) => statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)));
+    const statuses = buckets.flatMap((id, i) =>
+      statusesAfter(standingOf(id, { shards: found[i] ?? [], atMs }), sumFor(id.entityId, handle.holdings)),
+    );
     const lease = this.leaseOf(handle, statuses, nonce !== attempt.nonce);
     const untilMs = slotsUntilMs(handle, found.flat());
     return untilMs === undefined ? lease : { ...lease, renewBy: new Date(untilMs) };
@@ -192,7 +240,10 @@ export class LimitService {
     const refusals = targets.map(({ bucket, set, amounts }) => buckets.refusedBy(bucket, set, amounts));
     if (refusals.every((shards) => shards === undefined)) return undefined;
     const atMs = clock.nowMs();
-    const seen = targets.map(({ bucket, set }, i) => ({ shards: inForce(refusals[i] ?? buckets.known(bucket), set, atMs), atMs }));
+    const seen = targets.map(({ bucket, set }, i) => ({
+      shards: inForce(refusals[i] ?? buckets.known(bucket), set, atMs),
+      atMs,
+    }));
     return this.refused({ kind: 'short', targets, seen });
   }
 
@@ -208,10 +259,20 @@ export class LimitService {
 
   private draft(orgId: string, namespace: string, name: string, request: AcquireRequest): Draft {
     const nowMs = this.parts.clock.nowMs();
-    return { orgId, namespace, name, request, slotUntilMs: nowMs + (request.ttlSecs ?? defaultSlotSecs) * 1000, expiresAtMs: nowMs + leaseMs };
+    return {
+      orgId,
+      namespace,
+      name,
+      request,
+      slotUntilMs: nowMs + (request.ttlSecs ?? defaultSlotSecs) * 1000,
+      expiresAtMs: nowMs + leaseMs,
+    };
   }
 
-  private handleOf({ orgId, namespace, name, request: { entityId, resource }, expiresAtMs }: Draft, held: readonly Holding[]): LeaseHandle {
+  private handleOf(
+    { orgId, namespace, name, request: { entityId, resource }, expiresAtMs }: Draft,
+    held: readonly Holding[],
+  ): LeaseHandle {
     return { orgId, namespace, name, entityId, resource, holdings: held, expiresAtMs, degraded: false };
   }
 
@@ -229,14 +290,28 @@ export class LimitService {
   private leaseOf(handle: LeaseHandle, statuses: readonly LimitStatus[], replayed: boolean): Lease {
     const { entityId, resource, degraded, expiresAtMs } = handle;
     const leaseId = this.parts.sealer.seal(leaseContext, encodeHandle(handle));
-    return { kind: 'Lease', leaseId, entityId, resource, statuses, degraded, expiresAt: new Date(expiresAtMs), replayed };
+    return {
+      kind: 'Lease',
+      leaseId,
+      entityId,
+      resource,
+      statuses,
+      degraded,
+      expiresAt: new Date(expiresAtMs),
+      replayed,
+    };
   }
 }
 
-const unknownPath = (entityId: string): TakePath => ({ entityId, resolved: { onUnavailable: 'ALLOW', isOwn: false, levels: [] } });
+const unknownPath = (entityId: string): TakePath => ({
+  entityId,
+  resolved: { onUnavailable: 'ALLOW', isOwn: false, levels: [] },
+});
 
 /** Of what the caller asked for, in any order of its parts. */
 function hashOf({ entityId, resource, consume, limits }: AcquireRequest): string {
   const amounts = consume.map(({ limit, amount }) => [limit, amount] as const).sort(([a], [b]) => (a < b ? -1 : 1));
-  return sha256(JSON.stringify([entityId, resource, amounts, limits ? limitSet(limits.map(completeLimit)).version : null]));
+  return sha256(
+    JSON.stringify([entityId, resource, amounts, limits ? limitSet(limits.map(completeLimit)).version : null]),
+  );
 }

@@ -66,25 +66,32 @@ export const isResource = (value: string): boolean => resourcePattern.test(value
 export const isLimitName = (value: string): boolean => limitName.test(value) && !isReserved(value);
 
 export const entityIssues = (value: string, path: string): Issue[] =>
-  isEntityId(value) ? [] : [{ path, message: 'must have 1 to 256 of A-Z a-z 0-9 _ . - : @ and begin with a letter or digit' }];
+  isEntityId(value)
+    ? []
+    : [{ path, message: 'must have 1 to 256 of A-Z a-z 0-9 _ . - : @ and begin with a letter or digit' }];
 
 export const resourceIssues = (value: string, path: string): Issue[] =>
   isResource(value) ? [] : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - / : and begin with a letter' }];
 
 function limitNameIssues(value: string, path: string): Issue[] {
   if (isReserved(value)) return [{ path, message: `"${value}" is reserved: choose another name` }];
-  return isLimitName(value) ? [] : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter' }];
+  return isLimitName(value)
+    ? []
+    : [{ path, message: 'must have 1 to 64 of A-Z a-z 0-9 _ . - and begin with a letter' }];
 }
 
 const tokensIssues = (value: number, path: string): Issue[] =>
   isWholeWithin(value, 1, mostTokens) ? [] : [{ path, message: `must be a whole number from 1 to ${mostTokens}` }];
 
 function repeated(names: readonly string[], path: (i: number) => string): Issue[] {
-  return names.flatMap((name, i) => (names.indexOf(name) < i ? [{ path: path(i), message: `"${name}" is named twice` }] : []));
+  return names.flatMap((name, i) =>
+    names.indexOf(name) < i ? [{ path: path(i), message: `"${name}" is named twice` }] : [],
+  );
 }
 
 export function limitsIssues(limits: readonly LimitRequest[], path: string, fewest = 1): Issue[] {
-  if (limits.length < fewest || limits.length > mostLimits) return [{ path, message: `must have ${fewest} to ${mostLimits} limits` }];
+  if (limits.length < fewest || limits.length > mostLimits)
+    return [{ path, message: `must have ${fewest} to ${mostLimits} limits` }];
   return [
     ...limits.flatMap((limit, i) => limitIssues(limit, `${path}.${i}`)),
     ...repeated(
@@ -102,7 +109,9 @@ function limitIssues(limit: LimitRequest, path: string): Issue[] {
     ...limitNameIssues(name, `${path}.name`),
     ...tokensIssues(capacity, `${path}.capacity`),
     ...(isGiven(burst) ? tokensIssues(burst, `${path}.burst`) : []),
-    ...(typeof burst === 'number' && burst < capacity ? [{ path: `${path}.burst`, message: `must be at least the capacity, ${capacity}` }] : []),
+    ...(typeof burst === 'number' && burst < capacity
+      ? [{ path: `${path}.burst`, message: `must be at least the capacity, ${capacity}` }]
+      : []),
     ...(isGiven(refillAmount) ? tokensIssues(refillAmount, `${path}.refillAmount`) : []),
     ...(isWholeWithin(refillPeriodSecs, 1, mostSecs)
       ? []
@@ -116,12 +125,17 @@ function kindIssues({ capacity, burst, refillAmount, kind, window }: LimitReques
   const isConcurrency = kind === 'CONCURRENCY';
   if (!isConcurrency && !isGiven(window)) return [];
   const what = isConcurrency ? 'a concurrency limit' : 'a limit with a window';
-  const useless = (field: string) => ({ path: `${path}.${field}`, message: `has no meaning for ${what}: leave it out` });
+  const useless = (field: string) => ({
+    path: `${path}.${field}`,
+    message: `has no meaning for ${what}: leave it out`,
+  });
   return [
     ...(isGiven(burst) && burst !== capacity ? [useless('burst')] : []),
     ...(isGiven(refillAmount) ? [useless('refillAmount')] : []),
     ...(isConcurrency && isGiven(window) ? [useless('window')] : []),
-    ...(isConcurrency && capacity > mostConcurrent ? [{ path: `${path}.capacity`, message: `must be at most ${mostConcurrent} for a concurrency limit` }] : []),
+    ...(isConcurrency && capacity > mostConcurrent
+      ? [{ path: `${path}.capacity`, message: `must be at most ${mostConcurrent} for a concurrency limit` }]
+      : []),
   ];
 }
 
@@ -130,7 +144,9 @@ export function consumeIssues(consume: readonly Consumption[], path: string, lea
   return [
     ...consume.flatMap(({ limit, amount }, i) => [
       ...limitNameIssues(limit, `${path}.${i}.limit`),
-      ...(isWholeWithin(amount, least, mostTokens) ? [] : [{ path: `${path}.${i}.amount`, message: `must be a whole number from ${least} to ${mostTokens}` }]),
+      ...(isWholeWithin(amount, least, mostTokens)
+        ? []
+        : [{ path: `${path}.${i}.amount`, message: `must be a whole number from ${least} to ${mostTokens}` }]),
     ]),
     ...repeated(
       consume.map(({ limit }) => limit),
@@ -168,35 +184,77 @@ export function acquireIssues(
 
 /** How long a slot of a concurrency limit is held unless it is renewed. */
 export const ttlIssues = (ttlSecs: number, path: string): Issue[] =>
-  isWholeWithin(ttlSecs, 1, mostSlotSecs) ? [] : [{ path, message: `must be a whole number of seconds from 1 to ${mostSlotSecs}` }];
+  isWholeWithin(ttlSecs, 1, mostSlotSecs)
+    ? []
+    : [{ path, message: `must be a whole number of seconds from 1 to ${mostSlotSecs}` }];
 
 /** What can never be taken under these limits. */
-export function costIssues(consume: readonly Consumption[], { limits }: LimitSet, where: string, path: string): Issue[] {
+export function costIssues(
+  consume: readonly Consumption[],
+  { limits }: LimitSet,
+  where: string,
+  path: string,
+): Issue[] {
   const known = new Map(limits.map((limit) => [limit.name, limit]));
   return consume.flatMap(({ limit, amount }, i): Issue[] => {
     const found = known.get(limit);
     if (!found)
-      return [{ path: `${path}.${i}.limit`, message: `${where} has no limit "${limit}": it has ${limits.map(({ name }) => `"${name}"`).join(', ')}` }];
+      return [
+        {
+          path: `${path}.${i}.limit`,
+          message: `${where} has no limit "${limit}": it has ${limits.map(({ name }) => `"${name}"`).join(', ')}`,
+        },
+      ];
     if (found.kind === 'CONCURRENCY' && amount > 1)
-      return [{ path: `${path}.${i}.amount`, message: `must be 0 or 1: "${limit}" counts the leases that are out at the same time` }];
+      return [
+        {
+          path: `${path}.${i}.amount`,
+          message: `must be 0 or 1: "${limit}" counts the leases that are out at the same time`,
+        },
+      ];
     return amount > found.burst && found.enforce
-      ? [{ path: `${path}.${i}.amount`, message: `${amount} can never be taken: the burst of "${limit}" for ${where} is ${found.burst}` }]
+      ? [
+          {
+            path: `${path}.${i}.amount`,
+            message: `${amount} can never be taken: the burst of "${limit}" for ${where} is ${found.burst}`,
+          },
+        ]
       : [];
   });
 }
 
 const windowSecs: Readonly<Record<CalendarWindow, number>> = { DAY: 86_400, WEEK: 604_800, MONTH: 2_592_000 };
 
-export function completeLimit({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, enforce }: LimitRequest): Limit {
+export function completeLimit({
+  name,
+  capacity,
+  burst,
+  refillAmount,
+  refillPeriodSecs,
+  kind,
+  window,
+  enforce,
+}: LimitRequest): Limit {
   const limit = { name, capacity, kind: kind ?? 'RATE', enforce: enforce ?? true };
   if (kind === 'CONCURRENCY') return { ...limit, burst: capacity, refillAmount: 0, refillPeriodSecs: 0 };
-  if (window) return { ...limit, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window };
+  if (window)
+    return { ...limit, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[window], window };
   return { ...limit, burst: burst ?? capacity, refillAmount: refillAmount ?? capacity, refillPeriodSecs };
 }
 
 const milli = (tokens: number): bigint => BigInt(tokens) * 1000n;
 
-function specOf({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, zone = 'UTC', enforce }: Limit): LimitSpec {
+function specOf({
+  name,
+  capacity,
+  burst,
+  refillAmount,
+  refillPeriodSecs,
+  kind,
+  window,
+  zone = 'UTC',
+  enforce,
+}: Limit): LimitSpec {
   const isRefilled = kind === 'RATE' && window === undefined;
   return {
     name,
@@ -210,12 +268,35 @@ function specOf({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, w
   };
 }
 
-export function limitOf({ name, capacityMilli, burstMilli, refillMilli, refillPeriodMs, calendar, isConcurrency, isShadow }: LimitSpec): Limit {
+export function limitOf({
+  name,
+  capacityMilli,
+  burstMilli,
+  refillMilli,
+  refillPeriodMs,
+  calendar,
+  isConcurrency,
+  isShadow,
+}: LimitSpec): Limit {
   const capacity = Number(capacityMilli / 1000n);
-  const limit = { name, capacity, kind: isConcurrency ? ('CONCURRENCY' as const) : ('RATE' as const), enforce: !isShadow };
+  const limit = {
+    name,
+    capacity,
+    kind: isConcurrency ? ('CONCURRENCY' as const) : ('RATE' as const),
+    enforce: !isShadow,
+  };
   if (isConcurrency) return { ...limit, burst: capacity, refillAmount: 0, refillPeriodSecs: 0 };
-  if (calendar) return { ...limit, burst: capacity, refillAmount: capacity, refillPeriodSecs: windowSecs[calendar.window], ...calendar };
-  const [burst, refillAmount, refillPeriodSecs] = [burstMilli, refillMilli, refillPeriodMs].map((of) => Number(of / 1000n)) as [number, number, number];
+  if (calendar)
+    return {
+      ...limit,
+      burst: capacity,
+      refillAmount: capacity,
+      refillPeriodSecs: windowSecs[calendar.window],
+      ...calendar,
+    };
+  const [burst, refillAmount, refillPeriodSecs] = [burstMilli, refillMilli, refillPeriodMs].map((of) =>
+    Number(of / 1000n),
+  ) as [number, number, number];
   return { ...limit, burst, refillAmount, refillPeriodSecs };
 }
 
@@ -232,9 +313,11 @@ export function limitSet(given: readonly Limit[]): LimitSet {
 }
 
 /** The same limits by an org's calendar. */
-export const inZone = (limits: readonly Limit[], zone: string): readonly Limit[] => limits.map((limit) => (limit.window ? { ...limit, zone } : limit));
+export const inZone = (limits: readonly Limit[], zone: string): readonly Limit[] =>
+  limits.map((limit) => (limit.window ? { ...limit, zone } : limit));
 
-export const amountsOf = (consume: readonly Consumption[]): Amounts => Object.fromEntries(consume.map(({ limit, amount }) => [limit, milli(amount)]));
+export const amountsOf = (consume: readonly Consumption[]): Amounts =>
+  Object.fromEntries(consume.map(({ limit, amount }) => [limit, milli(amount)]));
 
 /** Whole tokens, rounded down; past what JSON can carry exactly it stands still there. */
 export function tokensOf(amountMilli: bigint): number {

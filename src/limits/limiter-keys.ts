@@ -33,11 +33,18 @@ export const shardIndexKeys = (id: ShardId) => ({
 });
 
 /** By this a purge finds everything of a namespace. */
-export const namespaceIndexKeys = (namespace: string, partitionKey: string) => ({ GSI4PK: namespace, GSI4SK: partitionKey });
+export const namespaceIndexKeys = (namespace: string, partitionKey: string) => ({
+  GSI4PK: namespace,
+  GSI4SK: partitionKey,
+});
 
-export const resourceIndexKey = (namespace: string, resource: string): string => key`${namespace}/RESOURCE#${slashed(resource)}`;
+export const resourceIndexKey = (namespace: string, resource: string): string =>
+  key`${namespace}/RESOURCE#${slashed(resource)}`;
 export const entityPartition = (namespace: string, entityId: string): string => key`${namespace}/ENTITY#${entityId}`;
-export const entityKey = (namespace: string, entityId: string) => ({ PK: entityPartition(namespace, entityId), SK: '#META' });
+export const entityKey = (namespace: string, entityId: string) => ({
+  PK: entityPartition(namespace, entityId),
+  SK: '#META',
+});
 export const parentIndexKey = (namespace: string, parentId: string): string => key`${namespace}/PARENT#${parentId}`;
 /** Entities without a parent are listed under none. */
 export const rootsIndexKey = (namespace: string): string => key`${namespace}/PARENT#`;
@@ -66,12 +73,14 @@ export function configKey(namespace: string, place: ConfigPlace): { PK: string; 
 }
 
 export const resourceConfigsIndexKey = (namespace: string): string => key`${namespace}/RESOURCE_CONFIG`;
-export const entityConfigsIndexKey = (namespace: string, resource: string): string => key`${namespace}/ENTITY_CONFIG#${slashed(resource)}`;
+export const entityConfigsIndexKey = (namespace: string, resource: string): string =>
+  key`${namespace}/ENTITY_CONFIG#${slashed(resource)}`;
 
 export function configIndexKeys(namespace: string, place: ConfigPlace) {
   const all = namespaceIndexKeys(namespace, configKey(namespace, place).PK);
   if (place.level === 'RESOURCE') return { ...all, GSI3PK: resourceConfigsIndexKey(namespace), GSI3SK: place.resource };
-  if (place.level === 'ENTITY') return { ...all, GSI3PK: entityConfigsIndexKey(namespace, place.resource), GSI3SK: place.entityId };
+  if (place.level === 'ENTITY')
+    return { ...all, GSI3PK: entityConfigsIndexKey(namespace, place.resource), GSI3SK: place.entityId };
   return all;
 }
 
@@ -103,12 +112,17 @@ export const usageRange = (resource: string, fromHour: number, toHour: number): 
   key`#USAGE#${slashed(resource)}#HOUR#${instant(fromHour)}`,
   key`#USAGE#${slashed(resource)}#HOUR#${instant(toHour)}`,
 ];
-export const resourceUsageRange = (fromHour: number, toHour: number): [string, string] => [key`USAGE#${instant(fromHour)}`, key`USAGE#${instant(toHour)}`];
+export const resourceUsageRange = (fromHour: number, toHour: number): [string, string] => [
+  key`USAGE#${instant(fromHour)}`,
+  key`USAGE#${instant(toHour)}`,
+];
 
 const leasePartitionCount = 64;
-const leasePartition = (namespace: string, number: number): string => key`${namespace}/LEASE#${number.toString(16).padStart(2, '0')}`;
+const leasePartition = (namespace: string, number: number): string =>
+  key`${namespace}/LEASE#${number.toString(16).padStart(2, '0')}`;
 /** All partitions that leases of a namespace are in: they are in no index, so a purge looks here. */
-export const leasePartitions = (namespace: string): string[] => Array.from({ length: leasePartitionCount }, (_, number) => leasePartition(namespace, number));
+export const leasePartitions = (namespace: string): string[] =>
+  Array.from({ length: leasePartitionCount }, (_, number) => leasePartition(namespace, number));
 export const leaseKey = (namespace: string, leaseName: string) => ({
   PK: leasePartition(namespace, bucketOf(leaseName, leasePartitionCount)),
   SK: key`${leaseName}`,

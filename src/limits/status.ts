@@ -23,7 +23,10 @@ export interface Standing extends Sight {
   readonly resource: string;
 }
 
-export const standingOf = ({ entityId, resource }: Pick<Standing, 'entityId' | 'resource'>, { shards, atMs }: Sight): Standing => ({
+export const standingOf = (
+  { entityId, resource }: Pick<Standing, 'entityId' | 'resource'>,
+  { shards, atMs }: Sight,
+): Standing => ({
   entityId,
   resource,
   shards,
@@ -50,7 +53,11 @@ export function statusesOf({ entityId, resource, shards, atMs }: Standing, reque
 }
 
 /** How every limit stands after something was taken, charged or given back: nothing is exceeded but what is in debt. */
-export const statusesAfter = (standing: Standing, requested: Amounts, wouldRefuse: readonly string[] = []): LimitStatus[] =>
+export const statusesAfter = (
+  standing: Standing,
+  requested: Amounts,
+  wouldRefuse: readonly string[] = [],
+): LimitStatus[] =>
   statusesOf(standing, {}).map((status) => ({
     ...status,
     requested: tokensOf(requested[status.limit.name] ?? 0n),
@@ -76,14 +83,20 @@ export interface Asked {
 }
 
 /** Requests on the same bucket count together. */
-export function askedOf(targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[], seen: readonly Sight[]): Asked[] {
-  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as Sight }))).map((together) => {
-    const [{ bucket, sight }] = together;
-    return { bucket, statuses: statusesOf(standingOf(bucket, sight), sumOf(together.map(({ amounts }) => amounts))) };
-  });
+export function askedOf(
+  targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[],
+  seen: readonly Sight[],
+): Asked[] {
+  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as Sight }))).map(
+    (together) => {
+      const [{ bucket, sight }] = together;
+      return { bucket, statuses: statusesOf(standingOf(bucket, sight), sumOf(together.map(({ amounts }) => amounts))) };
+    },
+  );
 }
 
-export const violationsOf = (statuses: readonly LimitStatus[]): LimitStatus[] => statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce);
+export const violationsOf = (statuses: readonly LimitStatus[]): LimitStatus[] =>
+  statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce);
 
 /** The answer to those that there is not enough for. */
 export function refusal(asked: readonly Asked[]): RateLimited {
@@ -91,7 +104,9 @@ export function refusal(asked: readonly Asked[]): RateLimited {
   const violations = violationsOf(statuses);
   const retryAfterSecs = longestWaitSecs(statuses);
   const named = violations.map(({ entityId, limit, available, requested }) =>
-    available < 0 ? `"${limit.name}" of "${entityId}" is ${-available} in debt` : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
+    available < 0
+      ? `"${limit.name}" of "${entityId}" is ${-available} in debt`
+      : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
   );
   const resources = [...new Set(asked.map(({ bucket }) => `"${bucket.resource}"`))].join(', ');
   return {

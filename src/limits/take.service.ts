@@ -6,7 +6,17 @@ import type { Slot, Take } from './buckets/plan.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
 import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
-import { amountsOf, type Consumption, completeLimit, costIssues, inZone, type LimitRequest, type LimitSet, limitSet, tokensOf } from './limit.js';
+import {
+  amountsOf,
+  type Consumption,
+  completeLimit,
+  costIssues,
+  inZone,
+  type LimitRequest,
+  type LimitSet,
+  limitSet,
+  tokensOf,
+} from './limit.js';
 import type { BucketId } from './limiter-keys.js';
 
 export interface AcquireRequest {
@@ -51,7 +61,12 @@ export interface Target extends Ask {
 }
 
 export type Taking =
-  | { readonly kind: 'taken'; readonly targets: readonly Target[]; readonly taken: readonly Taken[]; readonly after: readonly Sight[] }
+  | {
+      readonly kind: 'taken';
+      readonly targets: readonly Target[];
+      readonly taken: readonly Taken[];
+      readonly after: readonly Sight[];
+    }
   /** There is not enough: how all the buckets stand. */
   | { readonly kind: 'short'; readonly targets: readonly Target[]; readonly seen: readonly Sight[] };
 
@@ -85,17 +100,38 @@ export class TakeService {
     }
   }
 
-  judgeAll({ orgId, namespace, name, request, slotUntilMs, expiresAtMs }: Draft, { resolved, parent }: TakePath, at: string, zone = 'UTC'): Target[] {
+  judgeAll(
+    { orgId, namespace, name, request, slotUntilMs, expiresAtMs }: Draft,
+    { resolved, parent }: TakePath,
+    at: string,
+    zone = 'UTC',
+  ): Target[] {
     const { entityId, resource, consume, limits } = request;
     const brought = limits ? { brought: limitSet(inZone(limits.map(completeLimit), zone)) } : {};
     const slot = { lease: slotName({ name, expiresAtMs }), untilMs: slotUntilMs };
-    const bucketOf = (id: string, isBrought: boolean) => ({ namespace, entityId: id, resource, ...(isBrought ? { isOwn: true as const } : {}) });
+    const bucketOf = (id: string, isBrought: boolean) => ({
+      namespace,
+      entityId: id,
+      resource,
+      ...(isBrought ? { isOwn: true as const } : {}),
+    });
     const isBrought = 'brought' in brought;
-    const child = this.judge({ orgId, bucket: bucketOf(entityId, isBrought), consume, isParent: false, at, slot, ...brought }, resolved);
+    const child = this.judge(
+      { orgId, bucket: bucketOf(entityId, isBrought), consume, isParent: false, at, slot, ...brought },
+      resolved,
+    );
     if (!parent) return [child];
     // A parent's bucket is shared by all its children: what one of them brings along counts there only where nothing is set.
     const isBroughtThere = isBrought && !parent.resolved.set;
-    const asked = { orgId, bucket: bucketOf(parent.entityId, isBroughtThere), consume, isParent: true, at, slot, ...(isBroughtThere ? brought : {}) };
+    const asked = {
+      orgId,
+      bucket: bucketOf(parent.entityId, isBroughtThere),
+      consume,
+      isParent: true,
+      at,
+      slot,
+      ...(isBroughtThere ? brought : {}),
+    };
     return [child, this.judge(asked, parent.resolved)];
   }
 
@@ -107,7 +143,9 @@ export class TakeService {
     // A parent need not have every limit that its child has.
     const consume = ask.isParent ? ask.consume.filter(({ limit }) => names.has(limit)) : ask.consume;
     const { entityId, resource } = ask.bucket;
-    refuseAny(costIssues(consume, limits, `${ask.isParent ? 'parent' : 'entity'} "${entityId}" on "${resource}"`, ask.at));
+    refuseAny(
+      costIssues(consume, limits, `${ask.isParent ? 'parent' : 'entity'} "${entityId}" on "${resource}"`, ask.at),
+    );
     const asked = amountsOf(consume);
     const amounts = Object.fromEntries(limits.specs.map(({ name }) => [name, asked[name] ?? 0n]));
     return { ...ask, set: limits, mayExpire: ask.brought !== undefined || !isOwn, amounts };
@@ -120,8 +158,16 @@ export class TakeService {
     const takings = settled.flatMap((taking) => (taking.status === 'fulfilled' ? [taking.value] : []));
     const taken = takings.filter((taking) => taking.kind === 'taken');
     const targets = takings.flatMap((taking) => taking.targets);
-    if (taken.length === 2) return { kind: 'taken', targets, taken: taken.flatMap((taking) => taking.taken), after: taken.flatMap((taking) => taking.after) };
-    const seen = await Promise.all(takings.map((taking) => (taking.kind === 'short' ? taking.seen : this.giveBack(taking))));
+    if (taken.length === 2)
+      return {
+        kind: 'taken',
+        targets,
+        taken: taken.flatMap((taking) => taking.taken),
+        after: taken.flatMap((taking) => taking.after),
+      };
+    const seen = await Promise.all(
+      takings.map((taking) => (taking.kind === 'short' ? taking.seen : this.giveBack(taking))),
+    );
     if (failed) throw failed.reason;
     return { kind: 'short', targets, seen: seen.flat() };
   }
@@ -143,7 +189,8 @@ export class TakeService {
       refuseAny(togetherIssues(targets));
       const operation = { parts: targets.map(partOf), ...(rider ? { rider: rider(targets) } : {}) };
       const outcome = await this.parts.buckets.apply(operation);
-      if (outcome.kind === 'done') return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
+      if (outcome.kind === 'done')
+        return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
       if (outcome.kind === 'short') return { kind: 'short', targets, seen: outcome.seen };
       if (outcome.kind === 'rider') return outcome;
       targets = await this.renewed(targets, bucketName((targets[outcome.part] as Target).bucket), outcome.shard);
@@ -177,7 +224,9 @@ export class TakeService {
       }),
     );
     return undone.map(
-      (outcome, i) => (outcome.status === 'fulfilled' && outcome.value.kind === 'done' ? outcome.value.after[0] : undefined) ?? (after[i] as Sight),
+      (outcome, i) =>
+        (outcome.status === 'fulfilled' && outcome.value.kind === 'done' ? outcome.value.after[0] : undefined) ??
+        (after[i] as Sight),
     );
   }
 }

@@ -49,7 +49,9 @@ export class TopUpService {
     refuseAny([
       ...entityIssues(entityId, 'input.entityId'),
       ...resourceIssues(resource, 'input.resource'),
-      ...(isWholeWithin(amount, 1, mostTokens) ? [] : [{ path: 'input.amount', message: `must be a whole number from 1 to ${mostTokens}` }]),
+      ...(isWholeWithin(amount, 1, mostTokens)
+        ? []
+        : [{ path: 'input.amount', message: `must be a whole number from 1 to ${mostTokens}` }]),
     ]);
     const { namespaces, audit, clock } = this.parts;
     const bucket = { namespace: await namespaces.of(orgId), entityId, resource };
@@ -62,29 +64,59 @@ export class TopUpService {
         parts: [{ bucket, act: { kind: 'settle', moves, events: 0 } }],
         rider: {
           name: `${bucket.namespace} t-${operationId}`,
-          draft: () => this.parts.leases.once(bucket.namespace, `t-${operationId}`, hash, nonce, clock.nowMs() + leaseMs),
-          record: audit.draft({ orgId, actor, action: 'limit_topped_up', entityId, resource, details: { limit, amount, operation: operationId } }),
+          draft: () =>
+            this.parts.leases.once(bucket.namespace, `t-${operationId}`, hash, nonce, clock.nowMs() + leaseMs),
+          record: audit.draft({
+            orgId,
+            actor,
+            action: 'limit_topped_up',
+            entityId,
+            resource,
+            details: { limit, amount, operation: operationId },
+          }),
         },
       });
       if (outcome.kind === 'rider') return this.repeated(bucket, operationId, hash, nonce, toNote(outcome.old));
-      if (outcome.kind === 'done') return { statuses: statusesOf(standingOf(bucket, outcome.after[0] as Sight), {}), replayed: false };
+      if (outcome.kind === 'done')
+        return { statuses: statusesOf(standingOf(bucket, outcome.after[0] as Sight), {}), replayed: false };
     }
     throw new Overloaded('too many are changing this bucket; nothing was given: try again');
   }
 
-  private async repeated(bucket: BucketId, operationId: string, hash: string, nonce: string, made: ReturnType<typeof toNote>): Promise<TopUp> {
-    if (made.requestHash !== hash) throw new GatewayError('IDEMPOTENCY_CONFLICT', `operation ${operationId} has given something else`);
+  private async repeated(
+    bucket: BucketId,
+    operationId: string,
+    hash: string,
+    nonce: string,
+    made: ReturnType<typeof toNote>,
+  ): Promise<TopUp> {
+    if (made.requestHash !== hash)
+      throw new GatewayError('IDEMPOTENCY_CONFLICT', `operation ${operationId} has given something else`);
     const [shards = []] = await this.parts.buckets.loadMany([bucket]);
-    return { statuses: statusesOf(standingOf(bucket, { shards, atMs: this.parts.clock.nowMs() }), {}), replayed: made.nonce !== nonce };
+    return {
+      statuses: statusesOf(standingOf(bucket, { shards, atMs: this.parts.clock.nowMs() }), {}),
+      replayed: made.nonce !== nonce,
+    };
   }
 }
 
 /** The amount spread over the shards by what each of them misses. A bucket that does not exist is full: there is nothing to give. */
-function topUpMoves({ entityId }: BucketId, shards: readonly Shard[], name: string, milli: bigint, nowMs: number): Holding[] {
+function topUpMoves(
+  { entityId }: BucketId,
+  shards: readonly Shard[],
+  name: string,
+  milli: bigint,
+  nowMs: number,
+): Holding[] {
   const missing = shards.map((shard, index) => {
     const limit = shard.limits.find((each) => each.name === name);
-    if (!limit) throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}": it has ${namesOf(shard)}` });
-    if (limit.isConcurrency) throw badInput({ path: 'input.limit', message: `"${name}" counts the leases that are out: it cannot be topped up` });
+    if (!limit)
+      throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}": it has ${namesOf(shard)}` });
+    if (limit.isConcurrency)
+      throw badInput({
+        path: 'input.limit',
+        message: `"${name}" counts the leases that are out: it cannot be topped up`,
+      });
     return { index, shard, limit: asOf(limit, nowMs), units: ceiling(limit) - room(limit, nowMs) };
   });
   const sum = missing.reduce((total, { units }) => total + units, 0n);

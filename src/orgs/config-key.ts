@@ -14,4 +14,5 @@ export function configKey({ orgId, appId, clientKey }: ConfigRef) {
 }
 
 /** What the sort keys of the further clients of an org or app begin with. */
-export const clientsPrefix = (appId: string | undefined): string => (appId === undefined ? 'CLIENT#ORG#' : key`CLIENT#APP#${appId}#`);
+export const clientsPrefix = (appId: string | undefined): string =>
+  appId === undefined ? 'CLIENT#ORG#' : key`CLIENT#APP#${appId}#`;

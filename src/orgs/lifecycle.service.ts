@@ -25,7 +25,11 @@ export class LifecycleService {
 
   /** Suspends or resumes an org. Idempotent. */
   async setOrgSuspended(orgId: string, suspended: boolean, actor: Actor): Promise<Org> {
-    await this.setSuspended({ orgId }, suspended, { actor, action: suspended ? 'org_suspended' : 'org_resumed', entityId: orgEntity });
+    await this.setSuspended({ orgId }, suspended, {
+      actor,
+      action: suspended ? 'org_suspended' : 'org_resumed',
+      entityId: orgEntity,
+    });
     const org = await this.deps.orgs.readOrg(orgId);
     if (!org) throw notFound('org');
     return org;
@@ -34,7 +38,11 @@ export class LifecycleService {
   /** Suspends or resumes an app. Idempotent. */
   async setAppSuspended(ref: AppRef, suspended: boolean, actor: Actor): Promise<App> {
     if (appIdIssues(ref.appId).length > 0) throw notFound('app');
-    await this.setSuspended(ref, suspended, { actor, action: suspended ? 'app_suspended' : 'app_resumed', entityId: appEntity(ref.appId) });
+    await this.setSuspended(ref, suspended, {
+      actor,
+      action: suspended ? 'app_suspended' : 'app_resumed',
+      entityId: appEntity(ref.appId),
+    });
     const [org, app] = await Promise.all([this.deps.orgs.readOrg(ref.orgId), this.deps.orgs.readApp(ref)]);
     if (!org || !app) throw notFound('app');
     return inForce(org, app);
@@ -54,7 +62,13 @@ export class LifecycleService {
         clients.draftEnd(clientId, generation + 1),
         ...further.map((client) => clients.draftEnd(client.clientId)),
         sessions.draftVersionChange(orgId),
-        audit.draft({ orgId, actor, action: 'app_deleted', entityId: appEntity(appId), details: { name: app.name, clients: further.length + 1 } }),
+        audit.draft({
+          orgId,
+          actor,
+          action: 'app_deleted',
+          entityId: appEntity(appId),
+          details: { name: app.name, clients: further.length + 1 },
+        }),
       ];
       const refs = further.map(({ ref: of }) => of);
       if (!(await store.deleteApp(app, refs, clock.nowMs(), drafts))) continue;

@@ -35,30 +35,52 @@ export class LifecycleStore {
    * Marks an app as deleted and removes its secrets and further clients. Its item stays, because the sums of its org include
    * it, and because rotation and generation go on from there if the id is registered again. False: it was changed meanwhile.
    */
-  async deleteApp(app: AppRecord, clients: readonly OwnedClient[], atMs: number, drafts: readonly Draft[]): Promise<boolean> {
+  async deleteApp(
+    app: AppRecord,
+    clients: readonly OwnedClient[],
+    atMs: number,
+    drafts: readonly Draft[],
+  ): Promise<boolean> {
     const { rotation, generation } = app.credentials;
     const { done } = await this.client.transact('fresh', [
       {
         table,
         update: configKey(app),
-        set: { deleted_at_ms: atMs, client_rotation: rotation + 1, client_generation: generation + 1, settings_version: app.version + 1 },
+        set: {
+          deleted_at_ms: atMs,
+          client_rotation: rotation + 1,
+          client_generation: generation + 1,
+          settings_version: app.version + 1,
+        },
         remove: [...secretAttributes, 'client_count', 'suspended_at_ms'],
         condition: and(
           exists,
           equals('settings_version', app.version),
           equals('client_rotation', rotation),
           equals('client_generation', generation),
-          clients.length === 0 ? or(absent('client_count'), equals('client_count', 0)) : equals('client_count', clients.length),
+          clients.length === 0
+            ? or(absent('client_count'), equals('client_count', 0))
+            : equals('client_count', clients.length),
         ),
       },
-      ...clients.map((client) => ({ table, delete: configKey(client), condition: equals('client_id', clientIdOf(client)) }) as const),
+      ...clients.map(
+        (client) => ({ table, delete: configKey(client), condition: equals('client_id', clientIdOf(client)) }) as const,
+      ),
       ...(drafts as readonly Write[]),
     ]);
     return done;
   }
 
-  private async update(ref: TenantRef, changes: Changes, condition: Condition, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [{ table, update: configKey(ref), ...changes, condition }, ...(drafts as readonly Write[])]);
+  private async update(
+    ref: TenantRef,
+    changes: Changes,
+    condition: Condition,
+    drafts: readonly Draft[],
+  ): Promise<boolean> {
+    const { done } = await this.client.transact('fresh', [
+      { table, update: configKey(ref), ...changes, condition },
+      ...(drafts as readonly Write[]),
+    ]);
     return done;
   }
 }

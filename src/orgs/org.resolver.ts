@@ -24,7 +24,10 @@ import { type App, appIdIssues, inForce, type Org } from './settings.js';
 export class OrgResolver {
   @Authorized<Policy>('signed-in')
   @Query(() => OrgType, { nullable: true, description: 'An org. Null if it does not exist, or not for the caller.' })
-  org(@Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined, @Ctx() { viewer, loaders }: Context) {
+  org(
+    @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
+    @Ctx() { viewer, loaders }: Context,
+  ) {
     return loaders.org(orgId ?? orgIdFor(viewer, orgId));
   }
 
@@ -32,7 +35,9 @@ export class OrgResolver {
   @Query(() => OrgConnection, { description: 'All orgs, in the order of their registration. Platform admin only.' })
   orgs(@Args(() => PageArgs) page: PageArgs, @Ctx() { orgStore, cursors }: Context) {
     const listing: Listing = { cursors, tenant: 'platform', field: 'Query.orgs' };
-    return paginate(page, listing, orgPosition, (limit, after) => orgStore.listOrgs(limit, after === undefined ? undefined : parseOrgPosition(after)));
+    return paginate(page, listing, orgPosition, (limit, after) =>
+      orgStore.listOrgs(limit, after === undefined ? undefined : parseOrgPosition(after)),
+    );
   }
 
   @FieldResolver(() => ID, { description: globalIdText })
@@ -40,14 +45,24 @@ export class OrgResolver {
     return nodeId('Org', orgId);
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When the current `timezone` takes effect. Null once it has.' })
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'When the current `timezone` takes effect. Null once it has.',
+  })
   timezoneEffectiveAt(@Root() org: Org, @Ctx() { clock }: Context) {
     return zoneEffectiveAt(org, clock.nowMs());
   }
 
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => AppType, { nullable: true, description: 'An app of the org. Null if it does not exist, or not for the caller.' })
-  app(@Root() { orgId }: Org, @Arg('appId', () => String, { description: 'The id of the app.' }) appId: string, @Ctx() { loaders }: Context) {
+  @FieldResolver(() => AppType, {
+    nullable: true,
+    description: 'An app of the org. Null if it does not exist, or not for the caller.',
+  })
+  app(
+    @Root() { orgId }: Org,
+    @Arg('appId', () => String, { description: 'The id of the app.' }) appId: string,
+    @Ctx() { loaders }: Context,
+  ) {
     return appIdIssues(appId).length > 0 ? null : loaders.app({ orgId, appId });
   }
 
@@ -65,14 +80,23 @@ export class OrgResolver {
 
   @Authorized<Policy>('platform:manage')
   @Mutation(() => RegisterOrgPayload, { nullable: true, description: 'Registers an org. Platform admin only.' })
-  registerOrg(@Arg('input', () => RegisterOrgInput, { description: 'The org to register.' }) input: RegisterOrgInput, @Ctx() context: Context) {
+  registerOrg(
+    @Arg('input', () => RegisterOrgInput, { description: 'The org to register.' }) input: RegisterOrgInput,
+    @Ctx() context: Context,
+  ) {
     return context.orgs.registerOrg(input, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => OrgType, { nullable: true, description: 'Changes settings of an org. Takes effect on all gateways within 2 s.' })
+  @Mutation(() => OrgType, {
+    nullable: true,
+    description: 'Changes settings of an org. Takes effect on all gateways within 2 s.',
+  })
   updateOrg(
-    @Arg('input', () => UpdateOrgInput, { description: 'The settings to change; fields left out stay as they are.' }) { orgId, ...changes }: UpdateOrgInput,
+    @Arg('input', () => UpdateOrgInput, { description: 'The settings to change; fields left out stay as they are.' }) {
+      orgId,
+      ...changes
+    }: UpdateOrgInput,
     @Ctx() context: Context,
   ) {
     return context.orgs.updateOrg(orgIdFor(context.viewer, orgId, 'input.orgId'), changes, context.actor);
@@ -80,34 +104,47 @@ export class OrgResolver {
 
   @Authorized<Policy>('org:manage')
   @Mutation(() => RegisterAppPayload, { nullable: true, description: 'Registers an app of an org.' })
-  registerApp(@Arg('input', () => RegisterAppInput, { description: 'The app to register.' }) { orgId, ...app }: RegisterAppInput, @Ctx() context: Context) {
+  registerApp(
+    @Arg('input', () => RegisterAppInput, { description: 'The app to register.' }) { orgId, ...app }: RegisterAppInput,
+    @Ctx() context: Context,
+  ) {
     return context.orgs.registerApp(orgIdFor(context.viewer, orgId, 'input.orgId'), app, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => AppType, { nullable: true, description: 'Changes settings of an app. Takes effect on all gateways within 2 s.' })
+  @Mutation(() => AppType, {
+    nullable: true,
+    description: 'Changes settings of an app. Takes effect on all gateways within 2 s.',
+  })
   updateApp(
-    @Arg('input', () => UpdateAppInput, { description: 'The settings to change; fields left out stay as they are, null returns to inheriting.' }) {
-      orgId,
-      appId,
-      ...changes
-    }: UpdateAppInput,
+    @Arg('input', () => UpdateAppInput, {
+      description: 'The settings to change; fields left out stay as they are, null returns to inheriting.',
+    })
+    { orgId, appId, ...changes }: UpdateAppInput,
     @Ctx() context: Context,
   ) {
-    return context.orgs.updateApp({ orgId: orgIdFor(context.viewer, orgId, 'input.orgId'), appId }, changes, context.actor);
+    return context.orgs.updateApp(
+      { orgId: orgIdFor(context.viewer, orgId, 'input.orgId'), appId },
+      changes,
+      context.actor,
+    );
   }
 
   @Authorized<Policy>('platform:manage')
   @Mutation(() => OrgType, {
     nullable: true,
-    description: 'Suspends an org: all its tokens, secrets and device keys are FORBIDDEN on all gateways within 2 s. Idempotent.',
+    description:
+      'Suspends an org: all its tokens, secrets and device keys are FORBIDDEN on all gateways within 2 s. Idempotent.',
   })
   suspendOrg(@Arg('orgId', () => Uuid, { description: 'The org to suspend.' }) orgId: string, @Ctx() context: Context) {
     return context.lifecycle.setOrgSuspended(orgId, true, context.actor);
   }
 
   @Authorized<Policy>('platform:manage')
-  @Mutation(() => OrgType, { nullable: true, description: 'Ends the suspension of an org: its credentials work again as before. Idempotent.' })
+  @Mutation(() => OrgType, {
+    nullable: true,
+    description: 'Ends the suspension of an org: its credentials work again as before. Idempotent.',
+  })
   resumeOrg(@Arg('orgId', () => Uuid, { description: 'The org to resume.' }) orgId: string, @Ctx() context: Context) {
     return context.lifecycle.setOrgSuspended(orgId, false, context.actor);
   }
@@ -116,7 +153,10 @@ export class OrgResolver {
 @Resolver(() => AppType)
 export class AppResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => AppType, { nullable: true, description: 'Suspends an app: its tokens and secrets are FORBIDDEN on all gateways within 2 s. Idempotent.' })
+  @Mutation(() => AppType, {
+    nullable: true,
+    description: 'Suspends an app: its tokens and secrets are FORBIDDEN on all gateways within 2 s. Idempotent.',
+  })
   suspendApp(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
     @Arg('appId', () => String, { description: 'The app to suspend.' }) appId: string,
@@ -126,7 +166,10 @@ export class AppResolver {
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => AppType, { nullable: true, description: 'Ends the suspension of an app: its credentials work again as before. Idempotent.' })
+  @Mutation(() => AppType, {
+    nullable: true,
+    description: 'Ends the suspension of an app: its credentials work again as before. Idempotent.',
+  })
   resumeApp(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
     @Arg('appId', () => String, { description: 'The app to resume.' }) appId: string,

@@ -80,7 +80,13 @@ export class OrgService implements Tenants {
   private readonly apps = new LRUCache<string, Cached<AppRecord>>({ max: 50_000 });
 
   constructor(private readonly deps: OrgDeps) {
-    ({ store: this.store, credentials: this.credentials, audit: this.audit, catalog: this.catalog, clock: this.clock } = deps);
+    ({
+      store: this.store,
+      credentials: this.credentials,
+      audit: this.audit,
+      catalog: this.catalog,
+      clock: this.clock,
+    } = deps);
   }
 
   /** Orgs as last changed. Cached while nothing has been changed or revoked anywhere. */
@@ -110,7 +116,9 @@ export class OrgService implements Tenants {
   ): Promise<(T | undefined)[]> {
     // The version from before the read: a change that comes while reading makes what was read worthless.
     const version = this.deps.sessions.version();
-    const found = keys.map((key) => cache.get(name(key))).map((cached) => (cached?.version === version ? cached.value : undefined));
+    const found = keys
+      .map((key) => cache.get(name(key)))
+      .map((cached) => (cached?.version === version ? cached.value : undefined));
     const missing = keys.filter((_, i) => found[i] === undefined);
     if (missing.length === 0) return found;
     const loaded = await load(missing);
@@ -123,10 +131,17 @@ export class OrgService implements Tenants {
     return found.map((value) => value ?? loaded[next++]);
   }
 
-  async refusal({ orgId, appId }: { readonly orgId: string; readonly appId?: string }): Promise<GatewayError | undefined> {
+  async refusal({
+    orgId,
+    appId,
+  }: {
+    readonly orgId: string;
+    readonly appId?: string;
+  }): Promise<GatewayError | undefined> {
     const [org] = await this.recallOrgs([orgId]);
     const [app] = appId === undefined ? [] : await this.recallApps([{ orgId, appId }]);
-    if (!org || (appId !== undefined && !app)) return new GatewayError('UNAUTHENTICATED', 'the org or app of this credential does not exist any more');
+    if (!org || (appId !== undefined && !app))
+      return new GatewayError('UNAUTHENTICATED', 'the org or app of this credential does not exist any more');
     return suspension(org, app);
   }
 
@@ -135,7 +150,10 @@ export class OrgService implements Tenants {
   }
 
   /** Registers an org and hands out the token for its first secret: all of it or nothing. */
-  async registerOrg(input: OrgRegistration, actor: Actor): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
+  async registerOrg(
+    input: OrgRegistration,
+    actor: Actor,
+  ): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
     refuseAny([
       ...nameIssues(input.name),
       ...zoneIssues(input.timezone),
@@ -147,7 +165,13 @@ export class OrgService implements Tenants {
     const orgId = input.orgId ?? newUuid();
     const now = new Date(this.clock.nowMs());
     const { retrieval, draft } = this.credentials.firstRetrieval({ orgId });
-    const act = this.audit.draft({ orgId, actor, action: 'org_registered', entityId: orgEntity, details: { name: input.name } });
+    const act = this.audit.draft({
+      orgId,
+      actor,
+      action: 'org_registered',
+      entityId: orgEntity,
+      details: { name: input.name },
+    });
     const zones = [{ zone: input.timezone, fromMs: 0 }] as const;
     const org = await this.store.createOrg({ ...input, orgId, zones, createdAt: now, updatedAt: now }, [draft, act]);
     if (!org) throw new GatewayError('ALREADY_EXISTS', 'an org with this id is registered already');
@@ -185,7 +209,11 @@ export class OrgService implements Tenants {
   }
 
   /** Registers an app of an org and hands out the token for its first secret: all of it or nothing. */
-  async registerApp(orgId: string, input: AppRegistration, actor: Actor): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
+  async registerApp(
+    orgId: string,
+    input: AppRegistration,
+    actor: Actor,
+  ): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
     const { appId, name } = input;
     const own = ownSettings(input);
     refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.catalog)]);
@@ -194,9 +222,22 @@ export class OrgService implements Tenants {
     if (!before) await this.refuseTooManyApps(orgId);
     const now = new Date(this.clock.nowMs());
     const deleted = before?.deletedAt ? before : undefined;
-    const { retrieval, draft } = this.credentials.firstRetrieval({ orgId, appId }, (deleted?.credentials.rotation ?? 0) + 1);
-    const act = this.audit.draft({ orgId, actor, action: 'app_registered', entityId: appEntity(appId), details: { name } });
-    const app = await this.store.createApp({ orgId, appId, name, own, createdAt: now, updatedAt: now }, [draft, act], deleted);
+    const { retrieval, draft } = this.credentials.firstRetrieval(
+      { orgId, appId },
+      (deleted?.credentials.rotation ?? 0) + 1,
+    );
+    const act = this.audit.draft({
+      orgId,
+      actor,
+      action: 'app_registered',
+      entityId: appEntity(appId),
+      details: { name },
+    });
+    const app = await this.store.createApp(
+      { orgId, appId, name, own, createdAt: now, updatedAt: now },
+      [draft, act],
+      deleted,
+    );
     if (!app) throw new GatewayError('ALREADY_EXISTS', 'an app with this id is registered already');
     return { app: inForce(org, app), secretRetrieval: retrieval };
   }
@@ -215,7 +256,13 @@ export class OrgService implements Tenants {
       if (name === app.name && isSame(own, app.own) && isSame(app.own, own)) return inForce(org, app);
       const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
       const changed = changesBetween({ name: app.name, ...app.own }, { name, ...own }, 'inherited');
-      const act = this.audit.draft({ orgId, actor, action: 'app_updated', entityId: appEntity(appId), changes: changed });
+      const act = this.audit.draft({
+        orgId,
+        actor,
+        action: 'app_updated',
+        entityId: appEntity(appId),
+        changes: changed,
+      });
       if (await this.store.saveApp(record, [act, this.deps.sessions.draftVersionChange(orgId)])) {
         await this.deps.sessions.noticeVersionChange();
         return inForce(org, { ...record, version: app.version + 1 });
@@ -240,7 +287,11 @@ export class OrgService implements Tenants {
     for (const record of await this.store.listApps(org.orgId, Number.POSITIVE_INFINITY)) {
       const app = inForce(org, record);
       const missing = unmetered(app);
-      if (missing.length > 0) throw badInput({ path: 'input.quotas', message: `app ${app.appId} would have no quota for ${missing.join(', ')}` });
+      if (missing.length > 0)
+        throw badInput({
+          path: 'input.quotas',
+          message: `app ${app.appId} would have no quota for ${missing.join(', ')}`,
+        });
       refuseAny(intervalIssues(app).map(({ path, message }) => ({ path, message: `of app ${app.appId} ${message}` })));
     }
   }
@@ -252,7 +303,10 @@ export class OrgService implements Tenants {
   private async refuseTooManyApps(orgId: string): Promise<void> {
     const { length } = await this.store.listAllApps(orgId);
     if (length >= maxAppsPerOrg)
-      throw badInput({ path: 'input.appId', message: `the org has had ${maxAppsPerOrg} apps, the maximum: register a deleted app id again` });
+      throw badInput({
+        path: 'input.appId',
+        message: `the org has had ${maxAppsPerOrg} apps, the maximum: register a deleted app id again`,
+      });
   }
 
   private async requireOrg(orgId: string): Promise<Org> {
@@ -269,12 +323,17 @@ export function zoneEffectiveAt({ zones, timezone }: Org, nowMs: number): Date |
 
 /** Whether every part of `some` is in `all` as it stands. */
 const isSame = (some: object, all: object): boolean =>
-  Object.entries(some).every(([name, value]) => JSON.stringify(value) === JSON.stringify((all as Record<string, unknown>)[name]));
+  Object.entries(some).every(
+    ([name, value]) => JSON.stringify(value) === JSON.stringify((all as Record<string, unknown>)[name]),
+  );
 
-const zoneIssues = (timezone: string) => (isTimeZone(timezone) ? [] : [{ path: 'input.timezone', message: 'is no IANA time zone name' }]);
+const zoneIssues = (timezone: string) =>
+  isTimeZone(timezone) ? [] : [{ path: 'input.timezone', message: 'is no IANA time zone name' }];
 
 const withoutNull = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null)) as { [K in keyof T]?: NonNullable<T[K]> };
+  Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
 
 function ownSettings(input: Nullable<Settings>): Partial<Settings> {
   return withoutNull(Object.fromEntries(inheritable.map((field) => [field, input[field]]))) as Partial<Settings>;
@@ -282,11 +341,14 @@ function ownSettings(input: Nullable<Settings>): Partial<Settings> {
 
 /** Absent keeps, null drops, a value replaces. */
 function mergedSettings(own: Partial<Settings>, changes: Nullable<Settings>): Partial<Settings> {
-  return withoutNull(Object.fromEntries(inheritable.map((field) => [field, changes[field] === undefined ? own[field] : changes[field]]))) as Partial<Settings>;
+  return withoutNull(
+    Object.fromEntries(inheritable.map((field) => [field, changes[field] === undefined ? own[field] : changes[field]])),
+  ) as Partial<Settings>;
 }
 
 function suspension(org: Org | undefined, app: AppRecord | undefined): GatewayError | undefined {
-  if (org?.suspendedAt) return new GatewayError('FORBIDDEN', 'the org is suspended: ask the operator of the platform to resume it');
+  if (org?.suspendedAt)
+    return new GatewayError('FORBIDDEN', 'the org is suspended: ask the operator of the platform to resume it');
   if (app?.suspendedAt) return new GatewayError('FORBIDDEN', 'the app is suspended: ask its org to resume it');
   return undefined;
 }

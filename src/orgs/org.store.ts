@@ -25,7 +25,10 @@ export interface OrgPosition {
   readonly createdAt: Date;
 }
 
-const listingKey = ({ orgId, createdAt }: OrgPosition) => ({ gsi1pk: allOrgs, gsi1sk: key`${createdAt.toISOString()}#${orgId}` });
+const listingKey = ({ orgId, createdAt }: OrgPosition) => ({
+  gsi1pk: allOrgs,
+  gsi1sk: key`${createdAt.toISOString()}#${orgId}`,
+});
 
 export class OrgStore {
   constructor(private readonly client: StoreClient) {}
@@ -53,7 +56,10 @@ export class OrgStore {
    * own, so that none of its retrieval tokens, access tokens and sessions works for its successor.
    */
   async createApp(app: NewApp, drafts: readonly Draft[], deleted?: AppRecord): Promise<AppRecord | undefined> {
-    const goesOn = deleted && { rotation: deleted.credentials.rotation + 1, generation: deleted.credentials.generation };
+    const goesOn = deleted && {
+      rotation: deleted.credentials.rotation + 1,
+      generation: deleted.credentials.generation,
+    };
     const item = {
       ...configKey(app),
       ...newClientAttributes(clientIdOf(app), goesOn),
@@ -62,14 +68,22 @@ export class OrgStore {
       ...stamps(app),
       settings_version: (deleted?.version ?? 0) + 1,
     };
-    const condition = deleted ? and(present('deleted_at_ms'), equals('settings_version', deleted.version)) : absent('PK');
+    const condition = deleted
+      ? and(present('deleted_at_ms'), equals('settings_version', deleted.version))
+      : absent('PK');
     const created = await this.create(item, drafts, condition);
     return created && toApp(created);
   }
 
   /** Saves settings if they are still those that were read. False: another change came between. */
   async saveOrg(org: Org, drafts: readonly Draft[]): Promise<boolean> {
-    return this.save(configKey(org), org.version, { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), ...updated(org) }, [], drafts);
+    return this.save(
+      configKey(org),
+      org.version,
+      { org_name: org.name, ...orgAttributes(org), ...settingAttributes(org), ...updated(org) },
+      [],
+      drafts,
+    );
   }
 
   async saveApp(app: AppRecord, drafts: readonly Draft[]): Promise<boolean> {
@@ -119,7 +133,12 @@ export class OrgStore {
     return this.appsAfter(orgId, Number.POSITIVE_INFINITY, toApp);
   }
 
-  private async appsAfter(orgId: string, limit: number, read: (item: Item) => AppRecord | undefined, afterAppId?: string): Promise<AppRecord[]> {
+  private async appsAfter(
+    orgId: string,
+    limit: number,
+    read: (item: Item) => AppRecord | undefined,
+    afterAppId?: string,
+  ): Promise<AppRecord[]> {
     const apps: AppRecord[] = [];
     let after = afterAppId === undefined ? undefined : configKey({ orgId, appId: afterAppId });
     do {
@@ -138,12 +157,25 @@ export class OrgStore {
   /** Orgs by the time of their registration. */
   async listOrgs(limit: number, after?: OrgPosition): Promise<Org[]> {
     const start = after ? { after: { ...configKey(after), ...listingKey(after) } } : {};
-    const orgs = await this.client.queryIndexed({ table, index: 'gsi1', where: equals('gsi1pk', allOrgs), limit, ...start });
+    const orgs = await this.client.queryIndexed({
+      table,
+      index: 'gsi1',
+      where: equals('gsi1pk', allOrgs),
+      limit,
+      ...start,
+    });
     return orgs.map(({ item }) => toOrg(item));
   }
 
-  private async create(item: Item, drafts: readonly Draft[], condition: Condition = absent('PK')): Promise<Item | undefined> {
-    const outcome = await this.client.transact('fresh', [{ table, put: item, condition }, ...(drafts as readonly Write[])]);
+  private async create(
+    item: Item,
+    drafts: readonly Draft[],
+    condition: Condition = absent('PK'),
+  ): Promise<Item | undefined> {
+    const outcome = await this.client.transact('fresh', [
+      { table, put: item, condition },
+      ...(drafts as readonly Write[]),
+    ]);
     return outcome.done ? item : undefined;
   }
 
@@ -155,7 +187,13 @@ export class OrgStore {
     drafts: readonly Draft[],
   ): Promise<boolean> {
     const outcome = await this.client.transact('fresh', [
-      { table, update: target, set: { ...set, settings_version: seenVersion + 1 }, remove, condition: equals('settings_version', seenVersion) },
+      {
+        table,
+        update: target,
+        set: { ...set, settings_version: seenVersion + 1 },
+        remove,
+        condition: equals('settings_version', seenVersion),
+      },
       ...(drafts as readonly Write[]),
     ]);
     return outcome.done;
@@ -169,7 +207,10 @@ const orgAttributes = ({
   stickyFallbackEnabled,
   shardCount,
   appsMayBringLimits,
-}: Pick<Org, 'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount' | 'appsMayBringLimits'>): Item => ({
+}: Pick<
+  Org,
+  'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount' | 'appsMayBringLimits'
+>): Item => ({
   timezone,
   timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
   quota_scope: quotaScope,
@@ -178,7 +219,13 @@ const orgAttributes = ({
   apps_may_bring_limits: appsMayBringLimits,
 });
 
-const settingAttributes = ({ modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs }: Partial<Settings>): Item => ({
+const settingAttributes = ({
+  modelOrdering,
+  quotas,
+  tightModeThresholdPct,
+  refreshIntervalNormalSecs,
+  refreshIntervalTightSecs,
+}: Partial<Settings>): Item => ({
   model_ordering: modelOrdering,
   quotas: quotas && Object.fromEntries(quotas.map(({ label, dailyUsdMicros }) => [label, dailyUsdMicros])),
   tight_mode_threshold_pct: tightModeThresholdPct,
@@ -213,7 +260,10 @@ function settingsOf(item: Item): Partial<Settings> {
     quotas:
       item.quotas &&
       inChainOrder(
-        Object.entries(item.quotas as Readonly<Record<string, number>>).map(([label, dailyUsdMicros]) => ({ label, dailyUsdMicros })),
+        Object.entries(item.quotas as Readonly<Record<string, number>>).map(([label, dailyUsdMicros]) => ({
+          label,
+          dailyUsdMicros,
+        })),
         ordering ?? [],
       ),
     tightModeThresholdPct: item.tight_mode_threshold_pct as number | undefined,

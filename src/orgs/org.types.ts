@@ -20,7 +20,8 @@ registerEnumType(QuotaScopeType, {
 const orderingText = 'The fallback chain of model labels: the first one whose quota is not used up is the one to call.';
 const quotasText = 'The daily quota of each label, in micro-dollars.';
 const thresholdText = 'Per cent of a quota, 1 to 100, from which the mode is TIGHT.';
-const bringText = 'Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may.';
+const bringText =
+  'Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may.';
 const normalText = 'Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400.';
 const tightText = 'Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400.';
 
@@ -50,10 +51,16 @@ export class OrgType extends Node {
   @Field(() => String, { simple: true, description: 'The name of the org.' })
   readonly name!: string;
 
-  @Field(() => TimeZone, { simple: true, description: 'The IANA time zone that the days of the org follow; a change takes effect at `timezoneEffectiveAt`.' })
+  @Field(() => TimeZone, {
+    simple: true,
+    description: 'The IANA time zone that the days of the org follow; a change takes effect at `timezoneEffectiveAt`.',
+  })
   readonly timezone!: string;
 
-  @Field(() => QuotaScopeType, { simple: true, description: 'What the quotas apply to. Fixed when the org is registered.' })
+  @Field(() => QuotaScopeType, {
+    simple: true,
+    description: 'What the quotas apply to. Fixed when the org is registered.',
+  })
   readonly quotaScope!: QuotaScope;
 
   @Field(() => [String], { simple: true, description: orderingText })
@@ -63,10 +70,16 @@ export class OrgType extends Node {
   @Field(() => [ModelQuotaType], { description: `${quotasText} FORBIDDEN for device keys.` })
   readonly quotas!: ModelQuotaType[];
 
-  @Field(() => Boolean, { simple: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.',
+  })
   readonly stickyFallbackEnabled!: boolean;
 
-  @Field(() => Int, { simple: true, description: 'How many counters the writes of one scope are spread over. Fixed when the org is registered.' })
+  @Field(() => Int, {
+    simple: true,
+    description: 'How many counters the writes of one scope are spread over. Fixed when the org is registered.',
+  })
   readonly shardCount!: number;
 
   @Field(() => Boolean, { simple: true, description: bringText })
@@ -91,13 +104,18 @@ export class OrgType extends Node {
   @Field(() => DateTime, { simple: true, description: 'When the settings were last changed.' })
   readonly updatedAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'Since when the org is suspended: its credentials are FORBIDDEN. Null: it is not.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'Since when the org is suspended: its credentials are FORBIDDEN. Null: it is not.',
+  })
   readonly suspendedAt?: Date;
 }
 
 @ObjectType('App', {
   implements: Node,
-  description: 'A program of an org that calls models. The fields show the settings in force: its own, or those of its org.',
+  description:
+    'A program of an org that calls models. The fields show the settings in force: its own, or those of its org.',
 })
 export class AppType extends Node {
   @Field(() => String, { simple: true, description: 'The id of the app within its org.' })
@@ -136,7 +154,11 @@ export class AppType extends Node {
   @Field(() => DateTime, { simple: true, description: 'When the settings were last changed.' })
   readonly updatedAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'Since when the app is suspended: its credentials are FORBIDDEN. Null: it is not.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'Since when the app is suspended: its credentials are FORBIDDEN. Null: it is not.',
+  })
   readonly suspendedAt?: Date;
 }
 
@@ -145,7 +167,10 @@ export const OrgConnection = connectionType('Org', () => OrgType);
 
 @InputType({ description: 'An org to register.' })
 export class RegisterOrgInput {
-  @Field(() => Uuid, { nullable: true, description: 'Absent: a random UUID. If you choose one, a repeated call cannot register a second org.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'Absent: a random UUID. If you choose one, a repeated call cannot register a second org.',
+  })
   readonly orgId?: string | null;
 
   @Field(() => String, { description: 'The name of the org, 1 to 128 characters.' })
@@ -163,10 +188,17 @@ export class RegisterOrgInput {
   @Field(() => [ModelQuotaInput], { description: `${quotasText} Each label of the chain needs one.` })
   readonly quotas!: ModelQuotaInput[];
 
-  @Field(() => Boolean, { defaultValue: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.',
+  })
   readonly stickyFallbackEnabled!: boolean;
 
-  @Field(() => Int, { defaultValue: 8, description: '8, 16, 32 or 64: how many counters the writes of one scope are spread over. It cannot be changed later.' })
+  @Field(() => Int, {
+    defaultValue: 8,
+    description:
+      '8, 16, 32 or 64: how many counters the writes of one scope are spread over. It cannot be changed later.',
+  })
   readonly shardCount!: number;
 
   @Field(() => Boolean, { defaultValue: false, description: bringText })
@@ -212,7 +244,10 @@ export class UpdateOrgInput extends SettingsInput {
   @Field(() => TimeZone, { nullable: true, description: 'Takes effect at the end of the current local day.' })
   readonly timezone?: string | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether a scope that has fallen back to the next label stays there for the rest of the day.',
+  })
   readonly stickyFallbackEnabled?: boolean | null;
 
   @Field(() => Boolean, { nullable: true, description: bringText })
@@ -221,19 +256,26 @@ export class UpdateOrgInput extends SettingsInput {
 
 @InputType({ description: 'An app to register. A setting that is absent or null is inherited from the org.' })
 export class RegisterAppInput extends SettingsInput {
-  @Field(() => String, { description: 'The id of the app within its org: 1 to 64 of a-z 0-9 . _ -, beginning with a letter or digit.' })
+  @Field(() => String, {
+    description: 'The id of the app within its org: 1 to 64 of a-z 0-9 . _ -, beginning with a letter or digit.',
+  })
   readonly appId!: string;
 
   @Field(() => String, { description: 'The name of the app, 1 to 128 characters.' })
   readonly name!: string;
 }
 
-@InputType({ description: 'Changes of an app. An absent setting stays as it is; null returns it to the setting of the org.' })
+@InputType({
+  description: 'Changes of an app. An absent setting stays as it is; null returns it to the setting of the org.',
+})
 export class UpdateAppInput extends SettingsInput {
   @Field(() => String, { description: 'The app to change.' })
   readonly appId!: string;
 
-  @Field(() => String, { nullable: true, description: 'The name of the app, 1 to 128 characters. Null leaves it as it is.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The name of the app, 1 to 128 characters. Null leaves it as it is.',
+  })
   readonly name?: string | null;
 }
 
@@ -242,7 +284,10 @@ export class RegisterOrgPayload {
   @Field(() => OrgType, { simple: true, description: 'The new org.' })
   readonly org!: OrgType;
 
-  @Field(() => SecretRetrievalType, { simple: true, description: 'The one-time token for the first secret of the org. Shown only here.' })
+  @Field(() => SecretRetrievalType, {
+    simple: true,
+    description: 'The one-time token for the first secret of the org. Shown only here.',
+  })
   readonly secretRetrieval!: SecretRetrievalType;
 }
 
@@ -251,6 +296,9 @@ export class RegisterAppPayload {
   @Field(() => AppType, { simple: true, description: 'The new app.' })
   readonly app!: AppType;
 
-  @Field(() => SecretRetrievalType, { simple: true, description: 'The one-time token for the first secret of the app. Shown only here.' })
+  @Field(() => SecretRetrievalType, {
+    simple: true,
+    description: 'The one-time token for the first secret of the app. Shown only here.',
+  })
   readonly secretRetrieval!: SecretRetrievalType;
 }

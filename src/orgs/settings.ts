@@ -100,7 +100,8 @@ const longestName = 128;
 
 /** Everything wrong with settings, each with its path below `input`. A missing one is somebody else's business. */
 export function settingsIssues(settings: Partial<Settings>, catalog: Catalog): Issue[] {
-  const { modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs } = settings;
+  const { modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs } =
+    settings;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string) => issues.push({ path: `input.${path}`, message });
   const known = [...catalog.keys()].join(', ');
@@ -116,7 +117,8 @@ export function settingsIssues(settings: Partial<Settings>, catalog: Catalog): I
     quotas.forEach(({ label, dailyUsdMicros }, i) => {
       if (!catalog.has(label)) refuse(`quotas.${i}.label`, `unknown label; known are ${known}`);
       else if (labels.indexOf(label) !== i) refuse(`quotas.${i}.label`, `${label} stands twice`);
-      if (!isWholeWithin(dailyUsdMicros, 0, mostMicros)) refuse(`quotas.${i}.dailyUsdMicros`, `must be from 0 to ${mostMicros}`);
+      if (!isWholeWithin(dailyUsdMicros, 0, mostMicros))
+        refuse(`quotas.${i}.dailyUsdMicros`, `must be from 0 to ${mostMicros}`);
     });
   }
   const inRange = (name: keyof Settings, value: number | undefined, min: number, max: number) => {
@@ -135,7 +137,10 @@ export function unmetered({ modelOrdering, quotas }: Pick<Settings, 'modelOrderi
 }
 
 export function unmeteredIssues(settings: Pick<Settings, 'modelOrdering' | 'quotas'>): Issue[] {
-  return unmetered(settings).map((label) => ({ path: 'input.quotas', message: `needs a quota for ${label}, which the ordering names` }));
+  return unmetered(settings).map((label) => ({
+    path: 'input.quotas',
+    message: `needs a quota for ${label}, which the ordering names`,
+  }));
 }
 
 /** The tight interval is for rechecking sooner: a larger one than the normal interval is a mistake. */
@@ -145,7 +150,10 @@ export function intervalIssues({
 }: Pick<Settings, 'refreshIntervalNormalSecs' | 'refreshIntervalTightSecs'>): Issue[] {
   if (tight <= normal) return [];
   return [
-    { path: 'input.refreshIntervalTightSecs', message: `is ${tight}, larger than refreshIntervalNormalSecs, which is ${normal}: lower it or raise that` },
+    {
+      path: 'input.refreshIntervalTightSecs',
+      message: `is ${tight}, larger than refreshIntervalNormalSecs, which is ${normal}: lower it or raise that`,
+    },
   ];
 }
 
@@ -154,21 +162,33 @@ export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] 
   if (scope === 'APP') return [];
   return (['modelOrdering', 'quotas', 'tightModeThresholdPct'] as const)
     .filter((field) => own[field] !== undefined)
-    .map((field) => ({ path: `input.${field}`, message: "is the org's under quotaScope ORG; an app cannot set its own" }));
+    .map((field) => ({
+      path: `input.${field}`,
+      message: "is the org's under quotaScope ORG; an app cannot set its own",
+    }));
 }
 
 export function nameIssues(name: string): Issue[] {
   const fits = name.trim().length > 0 && [...name].length <= longestName && isOneLine(name);
   return fits
     ? []
-    : [{ path: 'input.name', message: `must have 1 to ${longestName} characters, not be blank, and have no control or text-direction characters` }];
+    : [
+        {
+          path: 'input.name',
+          message: `must have 1 to ${longestName} characters, not be blank, and have no control or text-direction characters`,
+        },
+      ];
 }
 
 export const appIdIssues = (appId: string): Issue[] =>
-  slug.test(appId) ? [] : [{ path: 'input.appId', message: 'must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit' }];
+  slug.test(appId)
+    ? []
+    : [{ path: 'input.appId', message: 'must be 1 to 64 of a-z 0-9 . _ - and begin with a letter or digit' }];
 
 export const shardCountIssues = (count: number): Issue[] =>
-  shardCounts.includes(count) ? [] : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }];
+  shardCounts.includes(count)
+    ? []
+    : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }];
 
 /** Quotas in the order of the chain, then by label: they are stored in a map, which has no order of its own. */
 export function inChainOrder(quotas: readonly ModelQuota[], ordering: readonly string[]): ModelQuota[] {

@@ -131,7 +131,8 @@ function zoneDayEndMs(zone: string, day: string): number {
   if (cached !== undefined) return cached;
   const midnightMs = midnightOf(day);
   const endMs =
-    endByOffsets(zone, midnightMs + 24 * hourMs) ?? firstInstant(midnightMs - windowBeforeMs, midnightMs + windowAfterMs, (ms) => localDate(zone, ms) > day);
+    endByOffsets(zone, midnightMs + 24 * hourMs) ??
+    firstInstant(midnightMs - windowBeforeMs, midnightMs + windowAfterMs, (ms) => localDate(zone, ms) > day);
   dayEnds.set(name, endMs);
   return endMs;
 }
@@ -180,7 +181,10 @@ export function withZone(history: ZoneHistory, zone: string, nowMs: number): Zon
   const begun = history.filter((period, i) => i === 0 || period.fromMs <= nowMs);
   const current = begun[begun.length - 1] as ZonePeriod;
   const kept = begun.filter((_, i) => i === begun.length - 1 || (begun[i + 1] as ZonePeriod).fromMs > nowMs - keptMs);
-  return [...kept, ...(current.zone === zone ? [] : periodsTo(current.zone, zone, nowMs + noticeMs))] as unknown as ZoneHistory;
+  return [
+    ...kept,
+    ...(current.zone === zone ? [] : periodsTo(current.zone, zone, nowMs + noticeMs)),
+  ] as unknown as ZoneHistory;
 }
 
 /** The way from one zone to another: at once at a fit instant, or by way of UTC where the two never show the same date. */

@@ -9,15 +9,24 @@ export const CallStatusType = enumOf(['OK', 'ERROR'] as const);
 registerEnumType(CallStatusType, {
   name: 'CallStatus',
   description: 'How the model call ended. It is stored with the cost and does not change what is counted.',
-  valuesConfig: { OK: { description: 'The call succeeded.' }, ERROR: { description: 'The call failed; its cost counts all the same.' } },
+  valuesConfig: {
+    OK: { description: 'The call succeeded.' },
+    ERROR: { description: 'The call failed; its cost counts all the same.' },
+  },
 });
 
 @InputType({ description: 'What one model call has used.' })
 export class SubmitCostInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for the platform admin; absent: the caller’s own.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for the platform admin; absent: the caller’s own.',
+  })
   readonly orgId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The app that made the call. Required unless the caller is the app itself.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The app that made the call. Required unless the caller is the app itself.',
+  })
   readonly appId?: string | null;
 
   @Field(() => Uuid, {
@@ -37,7 +46,8 @@ export class SubmitCostInput {
 
   @Field(() => SafeInt, {
     nullable: true,
-    description: 'The cost in micro-dollars, 0 to 10^12. Absent: computed from the tokens and the price in force when the call occurred.',
+    description:
+      'The cost in micro-dollars, 0 to 10^12. Absent: computed from the tokens and the price in force when the call occurred.',
   })
   readonly costUsdMicros?: number | null;
 
@@ -46,7 +56,8 @@ export class SubmitCostInput {
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'When the call was made: at most 24 hours ago and 5 minutes ahead. It decides the org-local day. Absent: now.',
+    description:
+      'When the call was made: at most 24 hours ago and 5 minutes ahead. It decides the org-local day. Absent: now.',
   })
   readonly occurredAt?: Date | null;
 }
@@ -56,7 +67,10 @@ export class CostReceiptType {
   @Field(() => Uuid, { simple: true, description: 'The id that was submitted.' })
   readonly requestId!: string;
 
-  @Field(() => Boolean, { simple: true, description: 'True if this id had been recorded before. The figures are then those of the first submission.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'True if this id had been recorded before. The figures are then those of the first submission.',
+  })
   readonly replayed!: boolean;
 
   @Field(() => String, { simple: true, description: 'The label it was counted under.' })

@@ -47,19 +47,32 @@ export class ExactService {
     return day < ((await this.deps.slices.summedThrough(sliceOf(orgId))) ?? '');
   }
 
-  private async closed({ subject, day }: DayView, labels: readonly string[]): Promise<ReadonlyMap<string, Figures | undefined>> {
+  private async closed(
+    { subject, day }: DayView,
+    labels: readonly string[],
+  ): Promise<ReadonlyMap<string, Figures | undefined>> {
     const totals = await this.deps.totals.loadMany(idsOf(subject.scope, labels, day), { consistent: true });
     return new Map(labels.map((label, i) => [label, totals[i]]));
   }
 
-  private async summed({ subject: { scope, org }, day, isOver }: DayView, labels: readonly string[]): Promise<ReadonlyMap<string, Figures>> {
+  private async summed(
+    { subject: { scope, org }, day, isOver }: DayView,
+    labels: readonly string[],
+  ): Promise<ReadonlyMap<string, Figures>> {
     const asOf = new Date(this.deps.clock.nowMs());
     const ids = idsOf(scope, labels, day);
-    const [usages, totals] = await Promise.all([this.deps.shards.sumShards(ids, org.shardCount), isOver ? this.deps.totals.loadMany(ids) : []]);
+    const [usages, totals] = await Promise.all([
+      this.deps.shards.sumShards(ids, org.shardCount),
+      isOver ? this.deps.totals.loadMany(ids) : [],
+    ]);
     return new Map(labels.map((label, i) => [label, { ...(usages[i] as Usage), ...rulesIn(totals[i]), asOf }]));
   }
 
-  private async rolledUp(view: DayView, labels: readonly string[], reader: SpendReader): Promise<ReadonlyMap<string, Figures>> {
+  private async rolledUp(
+    view: DayView,
+    labels: readonly string[],
+    reader: SpendReader,
+  ): Promise<ReadonlyMap<string, Figures>> {
     const { subject, day, isOver } = view;
     const { org, scope } = subject;
     const asOf = new Date(this.deps.clock.nowMs());
@@ -80,6 +93,7 @@ export class ExactService {
   }
 }
 
-const idsOf = (scope: Pick<SpendId, 'orgId' | 'appId'>, labels: readonly string[], day: string): SpendId[] => labels.map((label) => ({ ...scope, label, day }));
+const idsOf = (scope: Pick<SpendId, 'orgId' | 'appId'>, labels: readonly string[], day: string): SpendId[] =>
+  labels.map((label) => ({ ...scope, label, day }));
 
 const rulesIn = (total: Figures | undefined): Pick<Figures, 'rules'> => (total?.rules ? { rules: total.rules } : {});

@@ -25,7 +25,9 @@ export class LabelCheckService {
     for (let after: Org | undefined; checked < maxOrgs; ) {
       const page = await orgs.listOrgs(pageSize, after);
       for (const { orgId, modelOrdering, quotas } of page) {
-        const labels = [...new Set([...modelOrdering, ...quotas.map(({ label }) => label)])].filter((label) => !catalog.has(label));
+        const labels = [...new Set([...modelOrdering, ...quotas.map(({ label }) => label)])].filter(
+          (label) => !catalog.has(label),
+        );
         if (labels.length > 0) found.push({ orgId, labels });
       }
       checked += page.length;
@@ -33,6 +35,9 @@ export class LabelCheckService {
       if (page.length < pageSize) break;
     }
     if (found.length === 0) return;
-    log.warn({ orgs: found.slice(0, maxNamed), count: found.length, checked }, 'some orgs use labels that config.yaml does not have; selections skip them');
+    log.warn(
+      { orgs: found.slice(0, maxNamed), count: found.length, checked },
+      'some orgs use labels that config.yaml does not have; selections skip them',
+    );
   }
 }

@@ -37,6 +37,9 @@ export class LabelStore {
   }
 
   private async write(orgId: string, label: string): Promise<void> {
-    await this.client.write({ table, update: labelsKey(orgId), set: { [prefix + label]: true } }, { repeat: 'idempotent' });
+    await this.client.write(
+      { table, update: labelsKey(orgId), set: { [prefix + label]: true } },
+      { repeat: 'idempotent' },
+    );
   }
 }

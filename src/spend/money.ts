@@ -33,7 +33,11 @@ export interface Submitted {
 }
 
 export function amountIssues({ inputTokens, outputTokens, costUsdMicros }: Submitted): Issue[] {
-  const amounts = { inputTokens, outputTokens, ...(costUsdMicros === undefined || costUsdMicros === null ? {} : { costUsdMicros }) };
+  const amounts = {
+    inputTokens,
+    outputTokens,
+    ...(costUsdMicros === undefined || costUsdMicros === null ? {} : { costUsdMicros }),
+  };
   return Object.entries(amounts)
     .filter(([, amount]) => !isWholeWithin(amount, 0, mostACall))
     .map(([name]) => ({ path: `input.${name}`, message: `must be a whole number from 0 to ${mostACall}` }));
@@ -60,7 +64,8 @@ export function modeOf(costUsdMicros: number, quotaUsdMicros: number, thresholdP
   return BigInt(costUsdMicros) * 100n >= BigInt(quotaUsdMicros) * BigInt(thresholdPct) ? 'TIGHT' : 'NORMAL';
 }
 
-export const worstMode = (modes: readonly SpendMode[]): SpendMode => spendModes[Math.max(0, ...modes.map((mode) => spendModes.indexOf(mode)))] as SpendMode;
+export const worstMode = (modes: readonly SpendMode[]): SpendMode =>
+  spendModes[Math.max(0, ...modes.map((mode) => spendModes.indexOf(mode)))] as SpendMode;
 
 /** In per cent of the quota, to four places, rounded down: 100 or more exactly where it is used up. */
 export const quotaPct = (costUsdMicros: number, quotaUsdMicros: number): number =>

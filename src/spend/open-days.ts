@@ -14,10 +14,12 @@ export const firstOpenDay = (nowMs: number): string => localDate(lastZone, nowMs
 export const lastOpenDay = (nowMs: number): string => localDate(firstZone, nowMs + aheadMs);
 
 /** The oldest day whose shards are certainly still stored. */
-export const firstShardDay = (nowMs: number, shardDays: number): string => localDate(firstZone, nowMs - (shardDays - 2) * dayMs);
+export const firstShardDay = (nowMs: number, shardDays: number): string =>
+  localDate(firstZone, nowMs - (shardDays - 2) * dayMs);
 
 /** The oldest day that can have a cost at all, given when the tables were made and how long shards are kept. */
-export const firstCostDay = (birthMs: number, nowMs: number, shardDays: number): string => localDate(lastZone, Math.max(birthMs, nowMs - shardDays * dayMs));
+export const firstCostDay = (birthMs: number, nowMs: number, shardDays: number): string =>
+  localDate(lastZone, Math.max(birthMs, nowMs - shardDays * dayMs));
 
 export function daysBetween(from: string, to: string): string[] {
   const days: string[] = [];

@@ -7,7 +7,17 @@ import { dayAt } from './calendar.js';
 import { noUsage, sum, type Usage, worstMode } from './money.js';
 import type { Catalog } from './price.js';
 import { alertFor } from './quota-alert.js';
-import { appSubject, type DayRules, type DayView, type Figures, type LabelSpend, labelSpend, orgSubject, rulesNow, type Subject } from './report.js';
+import {
+  appSubject,
+  type DayRules,
+  type DayView,
+  type Figures,
+  type LabelSpend,
+  labelSpend,
+  orgSubject,
+  rulesNow,
+  type Subject,
+} from './report.js';
 import { type SpendId, scopeKey } from './scope.js';
 import type { ActiveScope, SpendStore } from './spend.store.js';
 import type { Judgement, TotalStore } from './total.store.js';
@@ -68,11 +78,14 @@ export class OrgDayService {
     if (org.quotaScope === 'APP') await this.rollUp(orgDay, scopes, figures);
     // After the totals, which do not wait for them.
     const failed = new Set(await this.deps.alerts.raiseAll(judged.map(({ alert }) => alert)));
-    return judged.filter(({ spend, alert }) => !orgDay.isOver && isNear(spend, alert !== undefined && !failed.has(alert))).map(({ id }) => id);
+    return judged
+      .filter(({ spend, alert }) => !orgDay.isOver && isNear(spend, alert !== undefined && !failed.has(alert)))
+      .map(({ id }) => id);
   }
 
   forgetClosed(firstOpenDay: string): void {
-    for (const state of [this.saved, this.seenShards]) for (const name of state.keys()) if (dayIn(name) < firstOpenDay) state.delete(name);
+    for (const state of [this.saved, this.seenShards])
+      for (const name of state.keys()) if (dayIn(name) < firstOpenDay) state.delete(name);
   }
 
   private withSeen({ id, shards }: ActiveScope): ActiveScope {
@@ -97,9 +110,15 @@ export class OrgDayService {
   }
 
   /** The org's own totals: over all its apps. Those that were not summed now count with their stored totals. */
-  private async rollUp(orgDay: OrgDay, scopes: readonly ActiveScope[], fresh: ReadonlyMap<string, Figures>): Promise<void> {
+  private async rollUp(
+    orgDay: OrgDay,
+    scopes: readonly ActiveScope[],
+    fresh: ReadonlyMap<string, Figures>,
+  ): Promise<void> {
     const { org, day, isOver, subjects } = orgDay;
-    const appIds = [...new Set([...subjects.keys(), ...scopes.map(({ id }) => id.appId)])].filter((appId) => appId !== undefined);
+    const appIds = [...new Set([...subjects.keys(), ...scopes.map(({ id }) => id.appId)])].filter(
+      (appId) => appId !== undefined,
+    );
     for (const label of new Set(scopes.map(({ id }) => id.label))) {
       const ids = appIds.map((appId): SpendId => ({ orgId: org.orgId, appId, label, day }));
       const missing = ids.filter((id) => !fresh.has(nameOf(id)));
@@ -116,7 +135,12 @@ export class OrgDayService {
   }
 
   /** Returns the rules that the stored total has. */
-  private async save({ asOfMs, isOver }: OrgDay, id: SpendId, usage: Usage, judgement: Judgement): Promise<DayRules | undefined> {
+  private async save(
+    { asOfMs, isOver }: OrgDay,
+    id: SpendId,
+    usage: Usage,
+    judgement: Judgement,
+  ): Promise<DayRules | undefined> {
     const state = JSON.stringify([usage.requests, isOver ? 'over' : judgement]);
     const known = this.saved.get(nameOf(id));
     if (known?.state === state) return known.rules;

@@ -6,10 +6,19 @@ import { ModelType } from './price.types.js';
 @Resolver()
 export class PriceResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => [ModelType], { description: 'The labels that model orderings may name, each with its model and the price in force today (UTC).' })
+  @Query(() => [ModelType], {
+    description: 'The labels that model orderings may name, each with its model and the price in force today (UTC).',
+  })
   async models(@Ctx() { catalog, prices, clock }: Context) {
     const models = [...catalog.values()];
     const today = await prices.allAt(models, clock.nowMs());
-    return models.map(({ label, bedrockModelId, tier, family, description }, i) => ({ label, bedrockModelId, tier, family, description, price: today[i] }));
+    return models.map(({ label, bedrockModelId, tier, family, description }, i) => ({
+      label,
+      bedrockModelId,
+      tier,
+      family,
+      description,
+      price: today[i],
+    }));
   }
 }

@@ -52,7 +52,10 @@ export class PriceRollup {
       const list = parsePriceList(await read(source), catalog);
       for (const { label, kind, message } of list.faults) {
         metrics.priceFailures.inc({ reason: kind });
-        log.warn({ label, source: shown(source), fault: message }, 'the price list has no usable price for this label; its last known price applies');
+        log.warn(
+          { label, source: shown(source), fault: message },
+          'the price list has no usable price for this label; its last known price applies',
+        );
       }
       return list;
     } catch (error) {
@@ -77,7 +80,9 @@ export class PriceRollup {
   /** The age of the oldest price that is in use, whichever worker fetched it. */
   private async measureAge(): Promise<void> {
     const { store, catalog, clock, metrics } = this.deps;
-    const times = (await store.loadFetchTimes([...catalog.values()])).map((fetchedAtMs) => fetchedAtMs ?? this.startedMs);
+    const times = (await store.loadFetchTimes([...catalog.values()])).map(
+      (fetchedAtMs) => fetchedAtMs ?? this.startedMs,
+    );
     metrics.priceAge.set(Math.max(0, clock.nowMs() - Math.min(...times)) / 1000);
   }
 }

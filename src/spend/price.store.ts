@@ -16,7 +16,10 @@ export type ListedPrice = Pick<Price, 'inputUsdMicrosPer1M' | 'outputUsdMicrosPe
 
 export const priceKey = ({ bedrockModelId, day }: PriceRef) => ({ PK: key`${bedrockModelId}`, SK: key`${day}` });
 /** Sorts before every day, so that one query finds the newest day's price or, past their retention, this. */
-export const lastPriceKey = ({ bedrockModelId }: Pick<PriceRef, 'bedrockModelId'>) => ({ PK: key`${bedrockModelId}`, SK: '#LAST' });
+export const lastPriceKey = ({ bedrockModelId }: Pick<PriceRef, 'bedrockModelId'>) => ({
+  PK: key`${bedrockModelId}`,
+  SK: '#LAST',
+});
 
 export class PriceStore {
   constructor(
@@ -27,26 +30,38 @@ export class PriceStore {
   /** Sets a model's price of a day, or corrects it if a later fetch found another. False: it is set to this already, or to a later one. */
   async save(model: CatalogModel, day: string, price: ListedPrice, fetchedAtMs: number): Promise<boolean> {
     const prices = priceAttributes(price);
-    const isCorrected = and(lessThan('fetched_at_ms', fetchedAtMs), or(...Object.entries(prices).map(([name, value]) => differs(name, value))));
+    const isCorrected = and(
+      lessThan('fetched_at_ms', fetchedAtMs),
+      or(...Object.entries(prices).map(([name, value]) => differs(name, value))),
+    );
     const put = {
       ...priceKey({ bedrockModelId: model.bedrockModelId, day }),
       ...attributes(model, price, fetchedAtMs),
       expires_at_epoch: epochSeconds(fetchedAtMs) + this.retentionDays * 86_400,
     };
-    const isOwn = (old: Item) => old.fetched_at_ms === fetchedAtMs && Object.entries(prices).every(([name, value]) => old[name] === value);
+    const isOwn = (old: Item) =>
+      old.fetched_at_ms === fetchedAtMs && Object.entries(prices).every(([name, value]) => old[name] === value);
     return (await this.client.write({ table, put, condition: or(absent('PK'), isCorrected) }, { repeat: isOwn })).done;
   }
 
   /** Keeps the last price that was fetched, without an expiry: it applies until there is a new one, however long that takes. */
   async saveLast(model: CatalogModel, day: string, price: ListedPrice, fetchedAtMs: number): Promise<void> {
     const put = { ...lastPriceKey(model), ...attributes(model, price, fetchedAtMs), day };
-    await this.client.write({ table, put, condition: or(absent('PK'), lessThan('fetched_at_ms', fetchedAtMs)) }, { repeat: 'idempotent' });
+    await this.client.write(
+      { table, put, condition: or(absent('PK'), lessThan('fetched_at_ms', fetchedAtMs)) },
+      { repeat: 'idempotent' },
+    );
   }
 
   /** The price of a day: its own, else the last one known before it. */
   async load({ bedrockModelId, day }: PriceRef): Promise<Omit<Price, 'source'> | undefined> {
     const { PK, SK } = priceKey({ bedrockModelId, day });
-    const page = await this.client.query({ table, where: and(equals('PK', PK), atMost('SK', SK)), newestFirst: true, limit: 1 });
+    const page = await this.client.query({
+      table,
+      where: and(equals('PK', PK), atMost('SK', SK)),
+      newestFirst: true,
+      limit: 1,
+    });
     const [item] = page.items;
     return item && ((item.day as string | undefined) ?? '') <= day ? toPrice(item) : undefined;
   }

@@ -8,8 +8,13 @@ registerEnumType(PriceSourceType, {
   name: 'PriceSource',
   description: 'Where a price or cost comes from.',
   valuesConfig: {
-    PRICING_CACHE: { description: 'The price list that the platform fetches: the price of the day, or the last known one before it.' },
-    CONFIG_DEFAULT: { description: 'The default price of the platform’s configuration, because no price list has had one for this model.' },
+    PRICING_CACHE: {
+      description: 'The price list that the platform fetches: the price of the day, or the last known one before it.',
+    },
+    CONFIG_DEFAULT: {
+      description:
+        'The default price of the platform’s configuration, because no price list has had one for this model.',
+    },
     SUBMITTED: { description: 'The caller submitted the cost itself.' },
   },
 });
@@ -25,7 +30,11 @@ export class ModelPriceType {
   @Field(() => PriceSourceType, { simple: true, description: 'Where the price comes from.' })
   readonly source!: PriceSource;
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'When the price was fetched. Null for a default price.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description: 'When the price was fetched. Null for a default price.',
+  })
   readonly fetchedAt?: Date;
 }
 
@@ -37,7 +46,11 @@ export class ModelType {
   @Field(() => String, { simple: true, description: 'The id to call the model by at Amazon Bedrock.' })
   readonly bedrockModelId!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The tier the platform has put it in, such as `premium`.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The tier the platform has put it in, such as `premium`.',
+  })
   readonly tier?: string;
 
   @Field(() => String, { nullable: true, simple: true, description: 'The family of models it belongs to.' })

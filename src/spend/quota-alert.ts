@@ -4,7 +4,8 @@ import type { LabelSpend, Subject } from './report.js';
 
 /** The alert that a label's figures call for. A jump over both lines is QUOTA_EXCEEDED alone. Nothing spent, no alert. */
 export function alertFor(subject: Subject, spend: LabelSpend, day: string): AlertDraft | undefined {
-  if (subject.isRollup || spend.mode === 'NORMAL' || spend.quotaUsdMicros === undefined || spend.requests === 0) return undefined;
+  if (subject.isRollup || spend.mode === 'NORMAL' || spend.quotaUsdMicros === undefined || spend.requests === 0)
+    return undefined;
   return draftOf(subject, spend, day, spend.mode === 'TIGHT' ? 'TIGHT_MODE' : 'QUOTA_EXCEEDED');
 }
 
@@ -14,7 +15,12 @@ export const fallbackAlert = (subject: Subject, usedUp: LabelSpend, activeLabel:
   activeLabel,
 });
 
-function draftOf({ scope }: Subject, { label, costUsdMicros, quotaUsdMicros = 0, thresholdPct }: LabelSpend, day: string, kind: AlertKind): AlertDraft {
+function draftOf(
+  { scope }: Subject,
+  { label, costUsdMicros, quotaUsdMicros = 0, thresholdPct }: LabelSpend,
+  day: string,
+  kind: AlertKind,
+): AlertDraft {
   return {
     ...scope,
     kind,

@@ -71,7 +71,11 @@ export interface DayView {
   readonly isOver: boolean;
 }
 
-export function labelSpend({ subject, catalog, isOver }: DayView, label: string, figures: Figures = noUsage): LabelSpend {
+export function labelSpend(
+  { subject, catalog, isOver }: DayView,
+  label: string,
+  figures: Figures = noUsage,
+): LabelSpend {
   const { costUsdMicros, inputTokens, outputTokens, requests, asOf, mode } = figures;
   const bedrockModelId = catalog.get(label)?.bedrockModelId;
   const { quotaUsdMicros, thresholdPct } = rulesOf(subject, label, figures, isOver);
@@ -111,7 +115,9 @@ export interface DaySpend extends Usage {
 export function daySpend(view: DayView, figures: ReadonlyMap<string, Figures | undefined>): DaySpend {
   const { subject, day, isOver } = view;
   const { modelOrdering } = subject.settings;
-  const others = [...figures.keys()].filter((label) => !modelOrdering.includes(label) && (figures.get(label)?.requests ?? 0) > 0);
+  const others = [...figures.keys()].filter(
+    (label) => !modelOrdering.includes(label) && (figures.get(label)?.requests ?? 0) > 0,
+  );
   const labels = [...modelOrdering, ...others].map((label) => labelSpend(view, label, figures.get(label)));
   return {
     subject,
@@ -119,7 +125,14 @@ export function daySpend(view: DayView, figures: ReadonlyMap<string, Figures | u
     isOver,
     scope: subject.scope.appId === undefined ? 'ORG' : 'APP',
     labels,
-    ...sum(labels.map(({ costUsdMicros, inputTokens, outputTokens, requests }) => ({ costUsdMicros, inputTokens, outputTokens, requests }))),
+    ...sum(
+      labels.map(({ costUsdMicros, inputTokens, outputTokens, requests }) => ({
+        costUsdMicros,
+        inputTokens,
+        outputTokens,
+        requests,
+      })),
+    ),
     mode: worstMode(labels.map(({ mode }) => mode)),
   };
 }

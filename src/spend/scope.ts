@@ -9,7 +9,8 @@ export interface Scope {
 }
 
 /** What the keys of everything that belongs to a scope begin with. */
-export const scopeKey = ({ orgId, appId }: Scope): string => (appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`);
+export const scopeKey = ({ orgId, appId }: Scope): string =>
+  appId === undefined ? key`ORG#${orgId}` : key`ORG#${orgId}#APP#${appId}`;
 
 /** Where spend is counted: a scope's label on one local day. */
 export interface SpendId extends Scope {

@@ -14,7 +14,14 @@ import { invalidLabel, type Price } from './price.js';
 import type { PriceService } from './price.service.js';
 import { alertFor, fallbackAlert } from './quota-alert.js';
 import { type LabelSpend, labelSpend, type SelectionReader, type Subject } from './report.js';
-import { type Choice, choose, recheckAfterSecs, type SelectionReason, type SkipReason, type Sticky } from './selection.js';
+import {
+  type Choice,
+  choose,
+  recheckAfterSecs,
+  type SelectionReason,
+  type SkipReason,
+  type Sticky,
+} from './selection.js';
 import type { StickyStore } from './sticky.store.js';
 
 export interface SkippedLabel {
@@ -61,7 +68,10 @@ export class SelectionService {
     const day = dayAt(org.zones, this.deps.clock.nowMs());
     const id = { ...scope, day };
     const labels = subject.settings.modelOrdering;
-    const [totals, found] = await Promise.all([Promise.all(labels.map((label) => reader.total({ ...id, label }))), reader.sticky(id)]);
+    const [totals, found] = await Promise.all([
+      Promise.all(labels.map((label) => reader.total({ ...id, label }))),
+      reader.sticky(id),
+    ]);
     const chain = labels.map((label, i) => labelSpend({ subject, catalog, day, isOver: false }, label, totals[i]));
     const { choice, sticky } = await this.decide(subject, chain, day, found);
     const drafts = [...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)];
@@ -78,21 +88,37 @@ export class SelectionService {
   ): Promise<{ readonly choice: Choice; readonly sticky: Sticky | undefined }> {
     const { catalog } = this.deps.prices;
     const { org, scope, settings } = subject;
-    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({ label, costUsdMicros, quotaUsdMicros, hasModel: catalog.has(label) }));
-    const decide = (sticky: Sticky | undefined) => choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
+    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({
+      label,
+      costUsdMicros,
+      quotaUsdMicros,
+      hasModel: catalog.has(label),
+    }));
+    const decide = (sticky: Sticky | undefined) =>
+      choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
     const choice = decide(found);
     if (!choice.move) return { choice, sticky: found };
     await this.move(subject, choice.move, day);
     // Whoever moved it, this call or another: what is stored now counts.
     const sticky = await this.deps.stickies.read({ ...scope, day });
-    return { choice: { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) }, sticky };
+    return {
+      choice: { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) },
+      sticky,
+    };
   }
 
-  private async answer(subject: Subject, chain: readonly LabelSpend[], { label, reason, mode }: Choice, day: string): Promise<ModelSelection> {
+  private async answer(
+    subject: Subject,
+    chain: readonly LabelSpend[],
+    { label, reason, mode }: Choice,
+    day: string,
+  ): Promise<ModelSelection> {
     const { catalog } = this.deps.prices;
     const { org, settings } = subject;
     const model = label === undefined ? undefined : catalog.get(label);
-    const skipped = chain.filter((link) => !catalog.has(link.label)).map((link) => ({ label: link.label, reason: 'UNKNOWN_LABEL' as const }));
+    const skipped = chain
+      .filter((link) => !catalog.has(link.label))
+      .map((link) => ({ label: link.label, reason: 'UNKNOWN_LABEL' as const }));
     this.warnOf(subject, skipped);
     const resetsAtMs = endOfDayMs(org.zones, day);
     const intervalSecs = mode === 'TIGHT' ? settings.refreshIntervalTightSecs : settings.refreshIntervalNormalSecs;
@@ -114,7 +140,11 @@ export class SelectionService {
 
   /** Puts a scope on a label of its chain for the rest of the day; null lets the quotas decide again. */
   async override(subject: Subject, label: string | null | undefined, actor: Actor): Promise<void> {
-    if (label === undefined) throw badInput({ path: 'input.label', message: 'is missing: name a label of the chain, or send null to clear the override' });
+    if (label === undefined)
+      throw badInput({
+        path: 'input.label',
+        message: 'is missing: name a label of the chain, or send null to clear the override',
+      });
     const { org, scope, settings, orderingVersion } = subject;
     const day = dayAt(org.zones, this.deps.clock.nowMs());
     const id = { ...scope, day };
@@ -131,19 +161,40 @@ export class SelectionService {
     });
     if (label === null) return this.deps.stickies.clear(id, act);
     const position = { label, index: settings.modelOrdering.indexOf(label), orderingVersion };
-    await this.deps.stickies.override(id, position, { nowMs: this.deps.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) }, act);
+    await this.deps.stickies.override(
+      id,
+      position,
+      { nowMs: this.deps.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) },
+      act,
+    );
   }
 
-  private async move(subject: Subject, { from, to }: { readonly from: string; readonly to: string }, day: string): Promise<void> {
+  private async move(
+    subject: Subject,
+    { from, to }: { readonly from: string; readonly to: string },
+    day: string,
+  ): Promise<void> {
     const { org, scope, settings, orderingVersion } = subject;
     const position = { label: to, index: settings.modelOrdering.indexOf(to), orderingVersion };
-    const moved = await this.deps.stickies.advance({ ...scope, day }, position, from, this.deps.clock.nowMs(), endOfDayMs(org.zones, day));
+    const moved = await this.deps.stickies.advance(
+      { ...scope, day },
+      position,
+      from,
+      this.deps.clock.nowMs(),
+      endOfDayMs(org.zones, day),
+    );
     if (moved) this.deps.metrics.stickyFlips.inc();
   }
 
   /** From the stored state, not from the move itself: the process that moved it may have died before it raised the alert. */
-  private fallbackOf(subject: Subject, chain: readonly LabelSpend[], sticky: Sticky | undefined, day: string): AlertDraft | undefined {
-    const usedUp = sticky?.reason === 'QUOTA_EXCEEDED' ? chain.find(({ label }) => label === sticky.previousLabel) : undefined;
+  private fallbackOf(
+    subject: Subject,
+    chain: readonly LabelSpend[],
+    sticky: Sticky | undefined,
+    day: string,
+  ): AlertDraft | undefined {
+    const usedUp =
+      sticky?.reason === 'QUOTA_EXCEEDED' ? chain.find(({ label }) => label === sticky.previousLabel) : undefined;
     return sticky && usedUp && fallbackAlert(subject, usedUp, sticky.activeLabel, day);
   }
 
@@ -152,7 +203,10 @@ export class SelectionService {
       const name = `${scope.orgId} ${scope.appId ?? ''} ${label}`;
       if (this.warned.has(name)) continue;
       this.warned.set(name, true);
-      this.deps.log.warn({ ...scope, label }, 'a model ordering names a label that config.yaml does not have; selections skip it');
+      this.deps.log.warn(
+        { ...scope, label },
+        'a model ordering names a label that config.yaml does not have; selections skip it',
+      );
     }
   }
 }

@@ -11,7 +11,14 @@ export interface Sticky {
   readonly activatedAt: Date;
 }
 
-export const selectionReasons = ['WITHIN_QUOTA', 'QUOTA_EXCEEDED', 'STICKY_FALLBACK', 'MANUAL_OVERRIDE', 'ALL_QUOTAS_EXCEEDED', 'NO_USABLE_MODEL'] as const;
+export const selectionReasons = [
+  'WITHIN_QUOTA',
+  'QUOTA_EXCEEDED',
+  'STICKY_FALLBACK',
+  'MANUAL_OVERRIDE',
+  'ALL_QUOTAS_EXCEEDED',
+  'NO_USABLE_MODEL',
+] as const;
 export type SelectionReason = (typeof selectionReasons)[number];
 
 export const skipReasons = ['UNKNOWN_LABEL'] as const;
@@ -40,11 +47,17 @@ export interface Choice {
  * Walks the chain from the sticky label, or the start, to the first label that has a model and is under its quota. The
  * sticky label itself is checked too; an override is obeyed as it stands, if its label has a model.
  */
-export function choose(chain: readonly ChainLink[], sticky: Sticky | undefined, stickyEnabled: boolean, thresholdPct: number): Choice {
+export function choose(
+  chain: readonly ChainLink[],
+  sticky: Sticky | undefined,
+  stickyEnabled: boolean,
+  thresholdPct: number,
+): Choice {
   const modeAt = ({ costUsdMicros, quotaUsdMicros }: ChainLink) => modeOf(costUsdMicros, quotaUsdMicros, thresholdPct);
   const stuckAt = sticky ? chain.findIndex(({ label }) => label === sticky.activeLabel) : -1;
   const stuck = chain[stuckAt];
-  if (sticky?.reason === 'MANUAL_OVERRIDE' && stuck?.hasModel) return { label: stuck.label, reason: 'MANUAL_OVERRIDE', mode: modeAt(stuck) };
+  if (sticky?.reason === 'MANUAL_OVERRIDE' && stuck?.hasModel)
+    return { label: stuck.label, reason: 'MANUAL_OVERRIDE', mode: modeAt(stuck) };
 
   // A label that has left the ordering binds nobody.
   const start = stickyEnabled && stuck ? stuckAt : 0;
@@ -53,11 +66,17 @@ export function choose(chain: readonly ChainLink[], sticky: Sticky | undefined, 
   if (!chosen) return nothingToCall(chain.slice(start));
   const passed = chain.slice(start, found);
   const mode = modeAt(chosen);
-  if (!passed.some((link) => modeAt(link) === 'EXCEEDED')) return { label: chosen.label, reason: start > 0 ? 'STICKY_FALLBACK' : 'WITHIN_QUOTA', mode };
+  if (!passed.some((link) => modeAt(link) === 'EXCEEDED'))
+    return { label: chosen.label, reason: start > 0 ? 'STICKY_FALLBACK' : 'WITHIN_QUOTA', mode };
   // Another gateway may know the label that was skipped here, so only used-up labels move the state that all gateways share.
   const [from] = passed;
   const moves = stickyEnabled && from && passed.every((link) => modeAt(link) === 'EXCEEDED');
-  return { label: chosen.label, reason: 'QUOTA_EXCEEDED', mode, ...(moves ? { move: { from: from.label, to: chosen.label } } : {}) };
+  return {
+    label: chosen.label,
+    reason: 'QUOTA_EXCEEDED',
+    mode,
+    ...(moves ? { move: { from: from.label, to: chosen.label } } : {}),
+  };
 }
 
 const nothingToCall = (rest: readonly ChainLink[]): Choice => ({
@@ -67,7 +86,12 @@ const nothingToCall = (rest: readonly ChainLink[]): Choice => ({
 });
 
 /** How long an answer may be relied on: the interval of its mode, and never past the end of the day. Nothing to call: until then. */
-export function recheckAfterSecs(intervalSecs: number, nowMs: number, resetsAtMs: number, isAllUsedUp: boolean): number {
+export function recheckAfterSecs(
+  intervalSecs: number,
+  nowMs: number,
+  resetsAtMs: number,
+  isAllUsedUp: boolean,
+): number {
   const untilResetSecs = Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000));
   return isAllUsedUp ? untilResetSecs : Math.min(intervalSecs, untilResetSecs);
 }

@@ -16,7 +16,9 @@ registerEnumType(SelectionReasonType, {
     STICKY_FALLBACK: { description: 'An earlier selection of this day fell back to it, and its quota is not used up.' },
     MANUAL_OVERRIDE: { description: '`overrideModel` put the scope on it for the rest of the day, used up or not.' },
     ALL_QUOTAS_EXCEEDED: { description: 'No label is recommended: the quotas of all usable labels are used up.' },
-    NO_USABLE_MODEL: { description: 'No label is recommended: this gateway has no model for any label of the chain. See `skipped`.' },
+    NO_USABLE_MODEL: {
+      description: 'No label is recommended: this gateway has no model for any label of the chain. See `skipped`.',
+    },
   },
 });
 
@@ -25,7 +27,10 @@ registerEnumType(SkipReasonType, {
   name: 'SkipReason',
   description: 'Why a selection passed over a label without looking at its quota.',
   valuesConfig: {
-    UNKNOWN_LABEL: { description: 'The configuration of this gateway has no model for the label: it was removed, or is still being rolled out.' },
+    UNKNOWN_LABEL: {
+      description:
+        'The configuration of this gateway has no model for the label: it was removed, or is still being rolled out.',
+    },
   },
 });
 
@@ -40,13 +45,24 @@ export class SkippedLabelType {
 
 @ObjectType('ModelSelection', { description: 'Which model to call now.' })
 export class ModelSelectionType {
-  @Field(() => Boolean, { simple: true, description: 'False if no label can be called: all quotas are used up, or no label has a model.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'False if no label can be called: all quotas are used up, or no label has a model.',
+  })
   readonly allowed!: boolean;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The label to call and to submit the cost under. Null if nothing is allowed.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The label to call and to submit the cost under. Null if nothing is allowed.',
+  })
   readonly label?: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The Bedrock id of that model. Never null if a label is recommended.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The Bedrock id of that model. Never null if a label is recommended.',
+  })
   readonly bedrockModelId?: string;
 
   @Field(() => SelectionReasonType, { simple: true, description: 'Why this label, or none.' })
@@ -55,16 +71,29 @@ export class ModelSelectionType {
   @Field(() => SpendModeType, { simple: true, description: 'How near the recommended label is to its quota.' })
   readonly mode!: SpendMode;
 
-  @Field(() => [LabelSpendType], { simple: true, description: 'All labels of the chain in order, with what they have used today.' })
+  @Field(() => [LabelSpendType], {
+    simple: true,
+    description: 'All labels of the chain in order, with what they have used today.',
+  })
   readonly chain!: LabelSpendType[];
 
-  @Field(() => [SkippedLabelType], { simple: true, description: 'Labels of the chain that this gateway has no model for. They are never recommended.' })
+  @Field(() => [SkippedLabelType], {
+    simple: true,
+    description: 'Labels of the chain that this gateway has no model for. They are never recommended.',
+  })
   readonly skipped!: SkippedLabelType[];
 
-  @Field(() => ModelPriceType, { nullable: true, simple: true, description: 'The price of the recommended model today. Null if nothing is allowed.' })
+  @Field(() => ModelPriceType, {
+    nullable: true,
+    simple: true,
+    description: 'The price of the recommended model today. Null if nothing is allowed.',
+  })
   readonly price?: ModelPriceType;
 
-  @Field(() => Int, { simple: true, description: 'Ask again after this many seconds. Never past `resetsAt`; if all quotas are used up, at `resetsAt`.' })
+  @Field(() => Int, {
+    simple: true,
+    description: 'Ask again after this many seconds. Never past `resetsAt`; if all quotas are used up, at `resetsAt`.',
+  })
   readonly recheckAfterSecs!: number;
 
   @Field(() => LocalDate, { simple: true, description: 'Today in the org’s time zone.' })
@@ -76,15 +105,22 @@ export class ModelSelectionType {
 
 @InputType({ description: 'Which label a scope is put on for the rest of its day.' })
 export class OverrideModelInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for the platform admin; absent: the caller’s own.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for the platform admin; absent: the caller’s own.',
+  })
   readonly orgId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The app. Required under quotaScope APP; under quotaScope ORG the override is for all apps.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The app. Required under quotaScope APP; under quotaScope ORG the override is for all apps.',
+  })
   readonly appId?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'A label of the model ordering. Null clears the override and the fallback of the day. It must not be left out.',
+    description:
+      'A label of the model ordering. Null clears the override and the fallback of the day. It must not be left out.',
   })
   readonly label?: string | null;
 }

@@ -33,7 +33,12 @@ export class SliceStore {
         table,
         update: sliceKey(slice),
         set: { worker, claimed_at_ms: nowMs, until_ms: nowMs + claimMs },
-        condition: or(absent('until_ms'), lessThan('until_ms', nowMs), equals('worker', worker), greaterThan('claimed_at_ms', nowMs + skewMs)),
+        condition: or(
+          absent('until_ms'),
+          lessThan('until_ms', nowMs),
+          equals('worker', worker),
+          greaterThan('claimed_at_ms', nowMs + skewMs),
+        ),
       },
       { repeat: 'idempotent', returnNew: 'all' },
     );
@@ -45,7 +50,10 @@ export class SliceStore {
   /** Marks all days before this one as summed for good. It only moves on. */
   async closeDays(slice: number, day: string): Promise<void> {
     const condition = or(absent('summed_through'), lessThan('summed_through', day));
-    await this.client.write({ table, update: sliceKey(slice), set: { summed_through: day }, condition }, { repeat: 'idempotent' });
+    await this.client.write(
+      { table, update: sliceKey(slice), set: { summed_through: day }, condition },
+      { repeat: 'idempotent' },
+    );
   }
 
   /** The first day of a slice that is not summed for good; undefined: none is. */
@@ -56,7 +64,10 @@ export class SliceStore {
   /** Marks slices as summed in full by a round that includes everything acknowledged before `asOfMs`. */
   async markRounds(slices: readonly number[], asOfMs: number): Promise<void> {
     if (slices.length === 0) return;
-    await this.client.write({ table, update: roundsKey, set: Object.fromEntries(slices.map((slice) => [markName(slice), asOfMs])) }, { repeat: 'idempotent' });
+    await this.client.write(
+      { table, update: roundsKey, set: Object.fromEntries(slices.map((slice) => [markName(slice), asOfMs])) },
+      { repeat: 'idempotent' },
+    );
   }
 
   /** Up to when each slice has been summed; absent for one that never was. */
@@ -67,6 +78,9 @@ export class SliceStore {
 
   /** When the tables were made: no cost is older. */
   async birthMs(): Promise<number> {
-    return ((await this.client.get('limiter', { PK: '_/SYSTEM#', SK: '#VERSION' }))?.created_at_ms as number | undefined) ?? 0;
+    return (
+      ((await this.client.get('limiter', { PK: '_/SYSTEM#', SK: '#VERSION' }))?.created_at_ms as number | undefined) ??
+      0
+    );
   }
 }

@@ -11,7 +11,15 @@ export const shardKey = (id: SpendId, shard: number) => ({ PK: shardsKey(id) + k
 export const shardsKey = (id: SpendId): string => scopeKey(id) + key`#LABEL#${id.label}#SH#`;
 export const totalKey = (id: SpendId) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}`, SK: dayKey(id.day) });
 /** Request ids belong to the app that sends them. */
-export const requestKey = ({ orgId, appId, requestId }: { readonly orgId: string; readonly appId: string; readonly requestId: string }) => ({
+export const requestKey = ({
+  orgId,
+  appId,
+  requestId,
+}: {
+  readonly orgId: string;
+  readonly appId: string;
+  readonly requestId: string;
+}) => ({
   PK: key`ORG#${orgId}#APP#${appId}#REQ#${requestId}`,
 });
 /** Each slice of the active index is on four keys: a large org enters all of its shards as its day begins, more than one key takes. */

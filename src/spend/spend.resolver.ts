@@ -15,7 +15,11 @@ import { ConsistencyType, DaySpendType, LabelSpendType, StickyFallbackType } fro
 const maxInputs = 100;
 
 /** The app a call is about: the caller's own, or the one it names. A foreign one is not found. */
-async function appFor({ viewer, loaders }: Context, orgId: string | null | undefined, appId: string | null | undefined): Promise<App> {
+async function appFor(
+  { viewer, loaders }: Context,
+  orgId: string | null | undefined,
+  appId: string | null | undefined,
+): Promise<App> {
   const org = orgIdFor(viewer, orgId, 'input.orgId');
   if (viewer.kind === 'APP_CLIENT' && appId && appId !== viewer.appId) throw notFound('app');
   const named = viewer.kind === 'APP_CLIENT' ? viewer.appId : appId;
@@ -28,15 +32,28 @@ async function appFor({ viewer, loaders }: Context, orgId: string | null | undef
 @Resolver(() => CostReceiptType)
 export class CostResolver {
   @Authorized<Policy>('spend:submit')
-  @Mutation(() => CostReceiptType, { nullable: true, description: 'Records what a model call cost. Idempotent by `requestId` within its app.' })
-  async submitCost(@Arg('input', () => SubmitCostInput, { description: 'What the call has used.' }) input: SubmitCostInput, @Ctx() context: Context) {
+  @Mutation(() => CostReceiptType, {
+    nullable: true,
+    description: 'Records what a model call cost. Idempotent by `requestId` within its app.',
+  })
+  async submitCost(
+    @Arg('input', () => SubmitCostInput, { description: 'What the call has used.' }) input: SubmitCostInput,
+    @Ctx() context: Context,
+  ) {
     return context.spend.submitCost(await appFor(context, input.orgId, input.appId), input);
   }
 
   @Authorized<Policy>('spend:submit')
-  @Mutation(() => [CostOutcomeType], { nullable: true, description: 'Records 1 to 100 costs. Each gets its own outcome, in the order of the inputs.' })
-  submitCosts(@Arg('inputs', () => [SubmitCostInput], { description: 'One input per call.' }) inputs: SubmitCostInput[], @Ctx() context: Context) {
-    if (inputs.length < 1 || inputs.length > maxInputs) throw badInput({ path: 'inputs', message: `must have 1 to ${maxInputs} items` });
+  @Mutation(() => [CostOutcomeType], {
+    nullable: true,
+    description: 'Records 1 to 100 costs. Each gets its own outcome, in the order of the inputs.',
+  })
+  submitCosts(
+    @Arg('inputs', () => [SubmitCostInput], { description: 'One input per call.' }) inputs: SubmitCostInput[],
+    @Ctx() context: Context,
+  ) {
+    if (inputs.length < 1 || inputs.length > maxInputs)
+      throw badInput({ path: 'inputs', message: `must have 1 to ${maxInputs} items` });
     // Of two items with one id the first is recorded first, whatever scopes and labels they name.
     const turns = new Map<string, Promise<unknown>>();
     return Promise.all(
@@ -59,7 +76,9 @@ export class CostResolver {
     }
   }
 
-  @FieldResolver(() => LabelSpendType, { description: 'The running total of the label on that day, as last aggregated.' })
+  @FieldResolver(() => LabelSpendType, {
+    description: 'The running total of the label on that day, as last aggregated.',
+  })
   async spend(@Root() { app, label, day }: CostReceipt, @Ctx() { catalog, loaders, clock }: Context) {
     const subject = appSubject(app);
     const isOver = day < dayAt(app.org.zones, clock.nowMs());
@@ -73,12 +92,17 @@ export class CostResolver {
       'Puts an app, or an org under quotaScope ORG, on a label for the rest of its day, whether its quota is used up or not. `label: null` lets the quotas decide again.',
   })
   async overrideModel(
-    @Arg('input', () => OverrideModelInput, { description: 'Whom to put on which label.' }) { orgId, appId, label }: OverrideModelInput,
+    @Arg('input', () => OverrideModelInput, { description: 'Whom to put on which label.' }) {
+      orgId,
+      appId,
+      label,
+    }: OverrideModelInput,
     @Ctx() context: Context,
   ) {
     const org = await context.loaders.org(orgIdFor(context.viewer, orgId, 'input.orgId'));
     if (!org) throw notFound('org');
-    if (!appId && org.quotaScope === 'APP') throw badInput({ path: 'input.appId', message: 'is required under quotaScope APP' });
+    if (!appId && org.quotaScope === 'APP')
+      throw badInput({ path: 'input.appId', message: 'is required under quotaScope APP' });
     const subject = appId ? appSubject(await appFor(context, orgId, appId)) : orgSubject(org);
     await context.selection.override(subject, label, context.actor);
     return context.selection.select(subject, context.freshReader());
@@ -94,11 +118,16 @@ export class OrgSpendResolver {
   })
   spend(
     @Root() org: Org,
-    @Arg('day', () => LocalDate, { nullable: true, description: 'A day in the org’s time zone, not in the future. Absent: today.' }) day:
-      | string
-      | null
-      | undefined,
-    @Arg('consistency', () => ConsistencyType, { defaultValue: 'AGGREGATED', description: 'How fresh the figures have to be.' }) consistency: Consistency,
+    @Arg('day', () => LocalDate, {
+      nullable: true,
+      description: 'A day in the org’s time zone, not in the future. Absent: today.',
+    })
+    day: string | null | undefined,
+    @Arg('consistency', () => ConsistencyType, {
+      defaultValue: 'AGGREGATED',
+      description: 'How fresh the figures have to be.',
+    })
+    consistency: Consistency,
     @Ctx() { spend, reader }: Context,
   ) {
     return spend.day(orgSubject(org), day, consistency, reader);
@@ -106,7 +135,8 @@ export class OrgSpendResolver {
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => [DaySpendType], {
-    description: 'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
+    description:
+      'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
   })
   spendHistory(
     @Root() org: Org,
@@ -121,14 +151,21 @@ export class OrgSpendResolver {
 @Resolver(() => AppType)
 export class AppSpendResolver {
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => DaySpendType, { description: 'The spend of a day. Under quotaScope ORG: the spend of the org, which all its apps share.' })
+  @FieldResolver(() => DaySpendType, {
+    description: 'The spend of a day. Under quotaScope ORG: the spend of the org, which all its apps share.',
+  })
   spend(
     @Root() app: App,
-    @Arg('day', () => LocalDate, { nullable: true, description: 'A day in the org’s time zone, not in the future. Absent: today.' }) day:
-      | string
-      | null
-      | undefined,
-    @Arg('consistency', () => ConsistencyType, { defaultValue: 'AGGREGATED', description: 'How fresh the figures have to be.' }) consistency: Consistency,
+    @Arg('day', () => LocalDate, {
+      nullable: true,
+      description: 'A day in the org’s time zone, not in the future. Absent: today.',
+    })
+    day: string | null | undefined,
+    @Arg('consistency', () => ConsistencyType, {
+      defaultValue: 'AGGREGATED',
+      description: 'How fresh the figures have to be.',
+    })
+    consistency: Consistency,
     @Ctx() { spend, reader }: Context,
   ) {
     return spend.day(appSubject(app), day, consistency, reader);
@@ -136,7 +173,8 @@ export class AppSpendResolver {
 
   @Authorized<Policy>('app:read')
   @FieldResolver(() => [DaySpendType], {
-    description: 'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
+    description:
+      'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
   })
   spendHistory(
     @Root() app: App,
@@ -148,7 +186,9 @@ export class AppSpendResolver {
   }
 
   @Authorized<Policy>('app:read')
-  @FieldResolver(() => ModelSelectionType, { description: 'Which model to call now. Ask again after `recheckAfterSecs`.' })
+  @FieldResolver(() => ModelSelectionType, {
+    description: 'Which model to call now. Ask again after `recheckAfterSecs`.',
+  })
   modelSelection(@Root() app: App, @Ctx() { selection, reader }: Context) {
     return selection.select(appSubject(app), reader);
   }
@@ -158,7 +198,8 @@ export class AppSpendResolver {
 export class DaySpendResolver {
   @FieldResolver(() => StickyFallbackType, {
     nullable: true,
-    description: 'The fallback or override that selections of this day go by. Null if there is none, and on the roll-up of an org whose apps have the quotas.',
+    description:
+      'The fallback or override that selections of this day go by. Null if there is none, and on the roll-up of an org whose apps have the quotas.',
   })
   async stickyFallback(@Root() { subject, day, isOver }: DaySpend, @Ctx() { loaders }: Context) {
     if (subject.isRollup) return null;

@@ -66,7 +66,9 @@ export class SpendRollup {
         log.warn({ err: error, slice }, 'failed to sum a slice');
       }
     }
-    await slices.markRounds(complete, beganMs - indexLagMs).catch((error: unknown) => log.warn({ err: error }, 'failed to mark a round'));
+    await slices
+      .markRounds(complete, beganMs - indexLagMs)
+      .catch((error: unknown) => log.warn({ err: error }, 'failed to mark a round'));
     await this.measureLag();
     this.forgetClosed(firstOpenDay(beganMs));
     return total;
@@ -136,7 +138,9 @@ export class SpendRollup {
       log.warn({ err: error }, 'failed to read the marks of the slices');
     }
     const nowMs = clock.nowMs();
-    const distances = Array.from({ length: sliceCount }, (_, slice) => Math.abs(nowMs - (this.markOf(slice) ?? this.startedMs)));
+    const distances = Array.from({ length: sliceCount }, (_, slice) =>
+      Math.abs(nowMs - (this.markOf(slice) ?? this.startedMs)),
+    );
     metrics.aggregatorLag.set(Math.max(...distances) / 1000);
   }
 

@@ -9,7 +9,15 @@ import { amountIssues, costOf, mostACall } from './money.js';
 import { daysBetween } from './open-days.js';
 import { type CatalogModel, invalidLabel, type Price } from './price.js';
 import type { PriceService } from './price.service.js';
-import { type DaySpend, type DayView, daySpend, type Figures, knownLabels, type SpendReader, type Subject } from './report.js';
+import {
+  type DaySpend,
+  type DayView,
+  daySpend,
+  type Figures,
+  knownLabels,
+  type SpendReader,
+  type Subject,
+} from './report.js';
 import { type SpendId, scopeKey, scopeOf } from './scope.js';
 import type { CostRecord, SpendStore } from './spend.store.js';
 import type { TotalService } from './total.service.js';
@@ -60,7 +68,10 @@ export class SpendService {
     const occurredAtMs = input.occurredAt?.getTime() ?? receivedAtMs;
     const payloadHash = hashOf(app.appId, input);
     const model = this.deps.prices.catalog.get(input.modelLabel);
-    if (!model) return this.earlierReceipt(app, input.requestId, payloadHash, () => invalidLabel([...this.deps.prices.catalog.keys()]));
+    if (!model)
+      return this.earlierReceipt(app, input.requestId, payloadHash, () =>
+        invalidLabel([...this.deps.prices.catalog.keys()]),
+      );
     const isOutside = occurredAtMs < receivedAtMs - backMs || occurredAtMs > receivedAtMs + aheadMs;
     if (isOutside) return this.earlierReceipt(app, input.requestId, payloadHash, outsideWindow);
     const { costUsdMicros, ...priced } = await this.priced(input, model, occurredAtMs);
@@ -83,12 +94,19 @@ export class SpendService {
   }
 
   /** A day's spend, as last summed or as it is this moment. */
-  async day(subject: Subject, named: string | null | undefined, consistency: Consistency, reader: SpendReader): Promise<DaySpend> {
+  async day(
+    subject: Subject,
+    named: string | null | undefined,
+    consistency: Consistency,
+    reader: SpendReader,
+  ): Promise<DaySpend> {
     const today = this.today(subject.org);
     const day = named ?? today;
-    if (day > today) throw badInput({ path: 'day', message: `is in the future: today is ${today} in the org's time zone` });
+    if (day > today)
+      throw badInput({ path: 'day', message: `is in the future: today is ${today} in the org's time zone` });
     const view: DayView = { subject, catalog: this.deps.prices.catalog, day, isOver: day < today };
-    const exact = () => reader.once(`exact ${scopeKey(subject.scope)} ${day}`, () => this.deps.exact.figures(view, reader));
+    const exact = () =>
+      reader.once(`exact ${scopeKey(subject.scope)} ${day}`, () => this.deps.exact.figures(view, reader));
     return daySpend(view, await (consistency === 'EXACT' ? exact() : this.aggregated(view, reader)));
   }
 
@@ -99,7 +117,9 @@ export class SpendService {
     const count = Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
     refuseAny([
       ...(count < 1 ? [{ path: 'to', message: 'is before `from`' }] : []),
-      ...(count > maxDays ? [{ path: 'from', message: `the range has ${count} days, more than the maximum of ${maxDays}` }] : []),
+      ...(count > maxDays
+        ? [{ path: 'from', message: `the range has ${count} days, more than the maximum of ${maxDays}` }]
+        : []),
       ...(to > today ? [{ path: 'to', message: `is in the future: today is ${today} in the org's time zone` }] : []),
     ]);
     reader.charge(count, historyAdvice);
@@ -108,11 +128,17 @@ export class SpendService {
     reader.charge(0, historyAdvice);
     const totals = await Promise.all(labels.map((label) => this.deps.totals.list(subject.scope, label, from, to)));
     return daysBetween(from, to).map((day) =>
-      daySpend({ subject, catalog, day, isOver: day < today }, new Map(labels.map((label, i) => [label, totals[i]?.get(day)]))),
+      daySpend(
+        { subject, catalog, day, isOver: day < today },
+        new Map(labels.map((label, i) => [label, totals[i]?.get(day)])),
+      ),
     );
   }
 
-  private async aggregated({ subject, catalog, day }: DayView, reader: SpendReader): Promise<ReadonlyMap<string, Figures | undefined>> {
+  private async aggregated(
+    { subject, catalog, day }: DayView,
+    reader: SpendReader,
+  ): Promise<ReadonlyMap<string, Figures | undefined>> {
     const load = (labels: readonly string[]) =>
       Promise.all(labels.map(async (label) => [label, await reader.total({ ...subject.scope, label, day })] as const));
     const known = knownLabels(subject, catalog);
@@ -129,16 +155,25 @@ export class SpendService {
     model: CatalogModel,
     atMs: number,
   ): Promise<Pick<CostRecord, 'priceSource' | 'unitPrice'> & { costUsdMicros: number }> {
-    if (typeof input.costUsdMicros === 'number') return { costUsdMicros: input.costUsdMicros, priceSource: 'SUBMITTED' };
+    if (typeof input.costUsdMicros === 'number')
+      return { costUsdMicros: input.costUsdMicros, priceSource: 'SUBMITTED' };
     const { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source } = await this.deps.prices.at(model, atMs);
     const priced = costOf(input, { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source });
     if (priced.costUsdMicros > mostACall)
-      throw badInput({ path: 'input.inputTokens', message: `so many tokens cost more than ${mostACall} micro-dollars, the maximum of one call` });
+      throw badInput({
+        path: 'input.inputTokens',
+        message: `so many tokens cost more than ${mostACall} micro-dollars, the maximum of one call`,
+      });
     return { ...priced, unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M } };
   }
 
   /** A retry may come long after its call, or after its label has left the catalog. It still gets the receipt of the first attempt. */
-  private async earlierReceipt(app: App, requestId: string, payloadHash: string, refusal: () => GatewayError): Promise<CostReceipt> {
+  private async earlierReceipt(
+    app: App,
+    requestId: string,
+    payloadHash: string,
+    refusal: () => GatewayError,
+  ): Promise<CostReceipt> {
     const record = await this.deps.store.loadRecord({ orgId: app.orgId, appId: app.appId, requestId });
     if (!record) throw refusal();
     if (record.payloadHash !== payloadHash) throw conflict();
@@ -146,15 +181,34 @@ export class SpendService {
   }
 }
 
-const conflict = () => new GatewayError('IDEMPOTENCY_CONFLICT', 'this requestId was recorded with a different payload; nothing was changed');
+const conflict = () =>
+  new GatewayError('IDEMPOTENCY_CONFLICT', 'this requestId was recorded with a different payload; nothing was changed');
 
-const outsideWindow = () => badInput({ path: 'input.occurredAt', message: 'must lie within the last 24 hours, or at most 5 minutes ahead' });
+const outsideWindow = () =>
+  badInput({ path: 'input.occurredAt', message: 'must lie within the last 24 hours, or at most 5 minutes ahead' });
 
 /** Of what the caller sent: what is computed from it may differ from one attempt to the next. */
-const hashOf = (appId: string, { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt }: CostSubmission): string =>
-  sha256(JSON.stringify([appId, modelLabel, inputTokens, outputTokens, costUsdMicros ?? null, callStatus, occurredAt?.getTime() ?? null]));
+const hashOf = (
+  appId: string,
+  { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt }: CostSubmission,
+): string =>
+  sha256(
+    JSON.stringify([
+      appId,
+      modelLabel,
+      inputTokens,
+      outputTokens,
+      costUsdMicros ?? null,
+      callStatus,
+      occurredAt?.getTime() ?? null,
+    ]),
+  );
 
-const receiptOf = ({ requestId, label, day, usage: { costUsdMicros }, priceSource }: CostRecord, replayed: boolean, app: App): CostReceipt => ({
+const receiptOf = (
+  { requestId, label, day, usage: { costUsdMicros }, priceSource }: CostRecord,
+  replayed: boolean,
+  app: App,
+): CostReceipt => ({
   requestId,
   replayed,
   label,

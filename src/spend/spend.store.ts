@@ -26,7 +26,9 @@ export interface CostRecord {
   readonly receivedAtMs: number;
 }
 
-export type Recorded = { readonly kind: 'recorded' | 'replayed'; readonly record: CostRecord } | { readonly kind: 'conflict' };
+export type Recorded =
+  | { readonly kind: 'recorded' | 'replayed'; readonly record: CostRecord }
+  | { readonly kind: 'conflict' };
 
 /** A scope's label on one day, and the shards of it that have any cost. */
 export interface ActiveScope {
@@ -148,7 +150,12 @@ export class SpendStore {
     const puts = group.map(
       ({ record, nonce }): Write => ({
         table: 'cost_requests',
-        put: { ...toRequestItem(record), nonce, shard, expires_at_epoch: nowSecs + this.retention.requestDays * 86_400 },
+        put: {
+          ...toRequestItem(record),
+          nonce,
+          shard,
+          expires_at_epoch: nowSecs + this.retention.requestDays * 86_400,
+        },
         condition: or(absent('PK'), atMost('expires_at_epoch', nowSecs)),
       }),
     );
@@ -160,7 +167,9 @@ export class SpendStore {
       if (reason?.kind !== 'condition' || !reason.old) return 'again';
       if (reason.old.nonce === nonce) return { done: { kind: 'recorded', record } };
       const first = toRecord(reason.old);
-      return { done: first.payloadHash === record.payloadHash ? { kind: 'replayed', record: first } : { kind: 'conflict' } };
+      return {
+        done: first.payloadHash === record.payloadHash ? { kind: 'replayed', record: first } : { kind: 'conflict' },
+      };
     });
   }
 
@@ -172,7 +181,11 @@ export class SpendStore {
       add: usageAttributes(usage),
       set: { updated_at_epoch: nowSecs },
       // Written once, when the shard item is made, so that the index costs nothing afterwards.
-      setIfAbsent: { gsi1pk: activeKey(id.day, sliceOf(id.orgId), shard), gsi1sk: target.PK, expires_at_epoch: nowSecs + this.retention.shardDays * 86_400 },
+      setIfAbsent: {
+        gsi1pk: activeKey(id.day, sliceOf(id.orgId), shard),
+        gsi1sk: target.PK,
+        expires_at_epoch: nowSecs + this.retention.shardDays * 86_400,
+      },
     };
   }
 }
@@ -208,7 +221,9 @@ function toRecord(item: Item): CostRecord {
     payloadHash: item.payload_hash as string,
     usage: toUsage(item),
     priceSource: item.price_source as PriceSource,
-    ...(inputUsdMicrosPer1M === undefined || outputUsdMicrosPer1M === undefined ? {} : { unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M } }),
+    ...(inputUsdMicrosPer1M === undefined || outputUsdMicrosPer1M === undefined
+      ? {}
+      : { unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M } }),
     callStatus: item.call_status as 'OK' | 'ERROR',
     occurredAtMs: item.occurred_at_ms as number,
     receivedAtMs: item.received_at_ms as number,
@@ -217,5 +232,7 @@ function toRecord(item: Item): CostRecord {
 
 function parseShardKey(base: string, day: string): SpendId {
   const [, orgId = '', tag, ...rest] = base.split('#');
-  return tag === 'APP' ? { orgId, appId: rest[0] ?? '', label: rest[2] ?? '', day } : { orgId, label: rest[0] ?? '', day };
+  return tag === 'APP'
+    ? { orgId, appId: rest[0] ?? '', label: rest[2] ?? '', day }
+    : { orgId, label: rest[0] ?? '', day };
 }

@@ -21,7 +21,9 @@ registerEnumType(ConsistencyType, {
   name: 'Consistency',
   description: 'How fresh figures have to be.',
   valuesConfig: {
-    AGGREGATED: { description: 'The totals of the last aggregation, which are cheap to read. `asOf` says how old they are.' },
+    AGGREGATED: {
+      description: 'The totals of the last aggregation, which are cheap to read. `asOf` says how old they are.',
+    },
     EXACT: {
       description:
         'All costs acknowledged before the request. Costs complexity: labels × shards, on an org under quotaScope APP × apps. A day that has been summed for good is answered from its total.',
@@ -43,7 +45,11 @@ export class LabelSpendType {
   @Field(() => String, { simple: true, description: 'The label.' })
   readonly label!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The model of the label. Null if this gateway has no model for it.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The model of the label. Null if this gateway has no model for it.',
+  })
   readonly bedrockModelId?: string;
 
   @Field(() => SafeInt, { simple: true, description: 'The cost in micro-dollars.' })
@@ -61,7 +67,8 @@ export class LabelSpendType {
   @Field(() => SafeInt, {
     nullable: true,
     simple: true,
-    description: 'The daily quota in micro-dollars: of today the one in force now, of a past day the one it ended with. Null if there is none.',
+    description:
+      'The daily quota in micro-dollars: of today the one in force now, of a past day the one it ended with. Null if there is none.',
   })
   readonly quotaUsdMicros?: number;
 
@@ -72,7 +79,10 @@ export class LabelSpendType {
   })
   readonly quotaPct?: number;
 
-  @Field(() => SpendModeType, { simple: true, description: 'How near the cost is to the quota. On a roll-up: the worst mode of the apps.' })
+  @Field(() => SpendModeType, {
+    simple: true,
+    description: 'How near the cost is to the quota. On a roll-up: the worst mode of the apps.',
+  })
   readonly mode!: SpendMode;
 
   @Field(() => DateTime, {
@@ -83,12 +93,18 @@ export class LabelSpendType {
   readonly asOf?: Date;
 }
 
-@ObjectType('StickyFallback', { description: 'The label that a scope has fallen back to, or was put on, for the rest of its day.' })
+@ObjectType('StickyFallback', {
+  description: 'The label that a scope has fallen back to, or was put on, for the rest of its day.',
+})
 export class StickyFallbackType {
   @Field(() => String, { simple: true, description: 'The label in use.' })
   readonly activeLabel!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The used-up label that was in use before. Null after an override.' })
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description: 'The used-up label that was in use before. Null after an override.',
+  })
   readonly previousLabel?: string;
 
   @Field(() => StickyReasonType, { simple: true, description: 'Why the scope is on this label.' })
@@ -108,7 +124,8 @@ export class DaySpendType {
 
   @Field(() => [LabelSpendType], {
     simple: true,
-    description: 'The labels of the model ordering in its order, then every other label that was spent on, known to this gateway or not.',
+    description:
+      'The labels of the model ordering in its order, then every other label that was spent on, known to this gateway or not.',
   })
   readonly labels!: LabelSpendType[];
 

@@ -48,15 +48,28 @@ export class StickyStore {
       and(equals('ordering_version', to.orderingVersion), lessThan('active_model_index', to.index)),
     );
     const outcome = await this.client.write(
-      { table, update: stickyKey(id), set, condition: or(absent('active_model_label'), and(equals('reason', 'QUOTA_EXCEEDED'), further)) },
+      {
+        table,
+        update: stickyKey(id),
+        set,
+        condition: or(absent('active_model_label'), and(equals('reason', 'QUOTA_EXCEEDED'), further)),
+      },
       { repeat: (old) => old.active_model_label === to.label && old.activated_at_ms === nowMs },
     );
     return outcome.done;
   }
 
   /** Puts a scope on a label for the rest of its day, together with the audit event. The last one to say so is obeyed. */
-  async override(id: StickyId, to: Position, { nowMs, dayEndMs }: { readonly nowMs: number; readonly dayEndMs: number }, audit: Draft): Promise<void> {
-    await this.client.transact('fresh', [{ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }, audit as Write]);
+  async override(
+    id: StickyId,
+    to: Position,
+    { nowMs, dayEndMs }: { readonly nowMs: number; readonly dayEndMs: number },
+    audit: Draft,
+  ): Promise<void> {
+    await this.client.transact('fresh', [
+      { table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } },
+      audit as Write,
+    ]);
   }
 
   async clear(id: StickyId, audit: Draft): Promise<void> {
@@ -64,7 +77,13 @@ export class StickyStore {
   }
 }
 
-const attributes = ({ label, index, orderingVersion }: Position, reason: StickyReason, nowMs: number, dayEndMs: number, previousLabel?: string): Item => ({
+const attributes = (
+  { label, index, orderingVersion }: Position,
+  reason: StickyReason,
+  nowMs: number,
+  dayEndMs: number,
+  previousLabel?: string,
+): Item => ({
   active_model_label: label,
   active_model_index: index,
   ordering_version: orderingVersion,

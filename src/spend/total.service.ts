@@ -16,11 +16,16 @@ export interface TotalDeps {
  * complete round of its slice says up to when it is known to be right.
  */
 export class TotalService {
-  private rounds: { readonly untilMs: number; readonly markOf: Promise<(slice: number) => number | undefined> } | undefined;
+  private rounds:
+    | { readonly untilMs: number; readonly markOf: Promise<(slice: number) => number | undefined> }
+    | undefined;
 
   constructor(private readonly deps: TotalDeps) {}
 
-  async loadMany(ids: readonly SpendId[], options: { readonly consistent?: boolean } = {}): Promise<(Total | undefined)[]> {
+  async loadMany(
+    ids: readonly SpendId[],
+    options: { readonly consistent?: boolean } = {},
+  ): Promise<(Total | undefined)[]> {
     const [markOf, totals] = await Promise.all([this.loadRounds(), this.deps.totals.loadTotals(ids, options)]);
     return totals.map((total, i) => total && this.freshened(total, markOf(sliceOf((ids[i] as SpendId).orgId))));
   }

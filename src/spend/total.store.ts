@@ -35,15 +35,26 @@ export class TotalStore {
     private readonly totalDays: number,
   ) {}
 
-  async loadTotals(ids: readonly SpendId[], options: { readonly consistent?: boolean } = {}): Promise<(Total | undefined)[]> {
+  async loadTotals(
+    ids: readonly SpendId[],
+    options: { readonly consistent?: boolean } = {},
+  ): Promise<(Total | undefined)[]> {
     const items = await this.client.getMany(table, ids.map(totalKey), options);
     return items.map((item) => item && toTotal(item));
   }
 
   /** A label's totals from day to day, both included; days without any are left out. */
-  async listTotals(scope: Scope, label: string, from: string, to: string): Promise<{ readonly day: string; readonly total: Total }[]> {
+  async listTotals(
+    scope: Scope,
+    label: string,
+    from: string,
+    to: string,
+  ): Promise<{ readonly day: string; readonly total: Total }[]> {
     const { PK } = totalKey({ ...scope, label, day: from });
-    const items = await this.client.queryAll({ table, where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))) });
+    const items = await this.client.queryAll({
+      table,
+      where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))),
+    });
     return items.map((item) => ({ day: dashed((item.SK as string).slice('DAY#'.length)), total: toTotal(item) }));
   }
 
@@ -52,7 +63,10 @@ export class TotalStore {
    * The same figures are saved again only if the day is not over and its rules have changed. Returns whether it was saved,
    * and the rules that the stored total has now.
    */
-  async saveTotal(id: SpendId, { usage, asOfMs, judgement, isOver }: TotalDraft): Promise<{ readonly saved: boolean; readonly rules?: DayRules }> {
+  async saveTotal(
+    id: SpendId,
+    { usage, asOfMs, judgement, isOver }: TotalDraft,
+  ): Promise<{ readonly saved: boolean; readonly rules?: DayRules }> {
     const judged = judgementAttributes(judgement);
     const outcome = await this.client.write(
       {
@@ -66,7 +80,11 @@ export class TotalStore {
           ...(isOver && 'rules' in judgement ? {} : judged),
         },
         ...(isOver && 'rules' in judgement ? { setIfAbsent: judged } : {}),
-        condition: or(absent('requests'), hasGrownTo(usage), ...(isOver ? [] : [and(isStill(usage), isJudgedOtherwise(judged))])),
+        condition: or(
+          absent('requests'),
+          hasGrownTo(usage),
+          ...(isOver ? [] : [and(isStill(usage), isJudgedOtherwise(judged))]),
+        ),
       },
       { repeat: (old) => old.requests === usage.requests && old.as_of_ms === asOfMs, returnNew: 'all' },
     );
@@ -84,10 +102,16 @@ const hasGrownTo = (usage: Usage): Condition =>
     atMost('output_tokens', usage.outputTokens),
   );
 
-const isStill = (usage: Usage): Condition => and(...Object.entries(usageAttributes(usage)).map(([name, value]) => equals(name, value)));
+const isStill = (usage: Usage): Condition =>
+  and(...Object.entries(usageAttributes(usage)).map(([name, value]) => equals(name, value)));
 
 const isJudgedOtherwise = (judged: Item): Condition =>
-  or(...Object.entries(judged).flatMap(([name, value]) => [absent(name), differs(name, value as string | number | null)]));
+  or(
+    ...Object.entries(judged).flatMap(([name, value]) => [
+      absent(name),
+      differs(name, value as string | number | null),
+    ]),
+  );
 
 /** No quota is stored as null: a late cost must not take it for a quota that was never stamped. */
 const judgementAttributes = (judgement: Judgement): Item =>
@@ -102,6 +126,8 @@ function toTotal(item: Item): Total {
     ...toUsage(item),
     asOf: new Date(item.as_of_ms as number),
     ...(item.worst_mode ? { mode: item.worst_mode as SpendMode } : {}),
-    ...(thresholdPct === undefined ? {} : { rules: { ...(typeof quota === 'number' ? { quotaUsdMicros: quota } : {}), thresholdPct } }),
+    ...(thresholdPct === undefined
+      ? {}
+      : { rules: { ...(typeof quota === 'number' ? { quotaUsdMicros: quota } : {}), thresholdPct } }),
   };
 }

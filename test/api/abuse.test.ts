@@ -45,7 +45,8 @@ function endAll(): void {
 // After each abuse: nothing of it is left, nothing was taken for a fault of ours, and others are served.
 afterEach(async () => {
   endAll();
-  for (const gateway of [app, production]) await until('no stream is left open', async () => (await openStreams(gateway)) === 0);
+  for (const gateway of [app, production])
+    await until('no stream is left open', async () => (await openStreams(gateway)) === 0);
   expect(complaints.splice(0)).toEqual([]);
   printed.mockClear();
   await expectServing();
@@ -53,7 +54,9 @@ afterEach(async () => {
 
 async function openStreams(of: TestApp, transport = '[a-z]+'): Promise<number> {
   const page = await (await fetch(`${of.origin}/metrics`)).text();
-  const counts = [...page.matchAll(new RegExp(`^tollgate_subscriptions_open\\{transport="${transport}"\\} (\\d+)$`, 'gm'))];
+  const counts = [
+    ...page.matchAll(new RegExp(`^tollgate_subscriptions_open\\{transport="${transport}"\\} (\\d+)$`, 'gm')),
+  ];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
@@ -90,12 +93,25 @@ function expectDecentErrors(errors: readonly PublicError[]): void {
   }
 }
 
-const codesIn = ({ text }: Reply): string[] => ((JSON.parse(text) as { errors?: PublicError[] }).errors ?? []).map(({ extensions }) => extensions.code);
+const codesIn = ({ text }: Reply): string[] =>
+  ((JSON.parse(text) as { errors?: PublicError[] }).errors ?? []).map(({ extensions }) => extensions.code);
 const dataIn = ({ text }: Reply): unknown => (JSON.parse(text) as { data?: unknown }).data;
 
-async function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, url = app.url): Promise<Reply> {
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
-  return decent({ status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() });
+async function post(
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+  url = app.url,
+): Promise<Reply> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+  return decent({
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text: await response.text(),
+  });
 }
 
 const asks = (query: string, variables?: unknown): string => JSON.stringify({ query, variables });
@@ -137,9 +153,15 @@ class Wire {
       const end = rest.indexOf('\r\n\r\n');
       if (end < 0) break;
       const [first = '', ...lines] = rest.slice(0, end).split('\r\n');
-      const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+      const headers = Object.fromEntries(
+        lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+      );
       // Only refusals by Node itself come in chunks, of which they have none.
-      const size = bodyless ? 0 : headers['transfer-encoding'] === 'chunked' ? '0\r\n\r\n'.length : Number(headers['content-length'] ?? 0);
+      const size = bodyless
+        ? 0
+        : headers['transfer-encoding'] === 'chunked'
+          ? '0\r\n\r\n'.length
+          : Number(headers['content-length'] ?? 0);
       if (rest.length < end + 4 + size) break;
       const text = Buffer.from(rest.slice(end + 4, end + 4 + size), 'latin1')
         .toString()
@@ -164,15 +186,25 @@ class Wire {
 }
 
 /** A request as text; its length is told unless another is. */
-function request(body = typename, headers: Record<string, string | number> = {}, first = 'POST /graphql HTTP/1.1'): string {
-  const all: Record<string, string | number> = { host: 'x', 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers };
+function request(
+  body = typename,
+  headers: Record<string, string | number> = {},
+  first = 'POST /graphql HTTP/1.1',
+): string {
+  const all: Record<string, string | number> = {
+    host: 'x',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  };
   return `${first}\r\n${Object.entries(all)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n${body}`;
 }
 
 /** The head of a request, header lines as they are. */
-const head = (...lines: readonly string[]): string => ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', ...lines, '', ''].join('\r\n');
+const head = (...lines: readonly string[]): string =>
+  ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', ...lines, '', ''].join('\r\n');
 
 async function expectServing(url = app.url): Promise<void> {
   const reply = await post(asks('{ me { kind } }'), asAdmin, url);
@@ -196,7 +228,9 @@ interface Message {
 /** A socket of graphql-transport-ws by hand. Errors that come over it are found decent. */
 /** How many alert streams this gateway's feed has. */
 function followed(): number {
-  const { partitions } = app.gateway.services.alertFeed as unknown as { readonly partitions: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }> };
+  const { partitions } = app.gateway.services.alertFeed as unknown as {
+    readonly partitions: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }>;
+  };
   return [...partitions.values()].reduce((sum, { streams }) => sum + streams.size, 0);
 }
 
@@ -242,7 +276,10 @@ class LiveSocket {
 
   /** The codes a subscription was refused with. */
   async refusal(id: string): Promise<string[]> {
-    await until('the subscription is refused', () => this.of(id).some(({ type }) => type === 'error') || this.closed !== undefined);
+    await until(
+      'the subscription is refused',
+      () => this.of(id).some(({ type }) => type === 'error') || this.closed !== undefined,
+    );
     const errors = this.of(id)[0]?.payload as PublicError[];
     expectDecentErrors(errors);
     return [...new Set(errors.map(({ extensions }) => extensions.code))];
@@ -263,7 +300,10 @@ const endless = 'subscription { ticks(to: 1000000, everyMs: 50) }';
 /** The bytes of one frame of a client, masked with zeros. */
 function frame(opcode: number, payload: Buffer | string = '', last = true): Buffer {
   const bytes = Buffer.from(payload);
-  const size = bytes.length < 126 ? Buffer.from([0x80 | bytes.length]) : Buffer.from([0xfe, bytes.length >> 8, bytes.length & 0xff]);
+  const size =
+    bytes.length < 126
+      ? Buffer.from([0x80 | bytes.length])
+      : Buffer.from([0xfe, bytes.length >> 8, bytes.length & 0xff]);
   return Buffer.concat([Buffer.from([(last ? 0x80 : 0) | opcode]), size, Buffer.alloc(4), bytes]);
 }
 const text = 1;
@@ -271,7 +311,13 @@ const binary = 2;
 const ping = 9;
 const pong = 10;
 
-const upgradeLines = ['host: x', 'connection: upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', `sec-websocket-key: ${'A'.repeat(22)}==`];
+const upgradeLines = [
+  'host: x',
+  'connection: upgrade',
+  'upgrade: websocket',
+  'sec-websocket-version: 13',
+  `sec-websocket-key: ${'A'.repeat(22)}==`,
+];
 const protocolLine = 'sec-websocket-protocol: graphql-transport-ws';
 
 /** A socket below the library: let in, and from then on whatever bytes a test likes. */
@@ -285,13 +331,18 @@ async function bareSocket(url = app.url): Promise<Wire> {
 }
 
 /** An edge of its own on the app's services: its connections can be counted, and its patience shortened. */
-async function ownEdge(patience: Partial<Record<'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval', number>> = {}) {
+async function ownEdge(
+  patience: Partial<Record<'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval', number>> = {},
+) {
   const edge = await createEdge(app.gateway.services, schema);
   const server = Object.assign(edge.server, patience);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
-    connections: () => new Promise<number>((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
+    connections: () =>
+      new Promise<number>((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     async stop() {
       endAll();
       server.closeAllConnections();
@@ -340,7 +391,9 @@ describe('a slow client', () => {
 
   it('is looked for at least as often as it is promised to be cut off', async () => {
     const { server } = await createEdge(app.gateway.services, schema);
-    const { headersTimeout, requestTimeout, connectionsCheckingInterval } = server as Server & { readonly connectionsCheckingInterval: number };
+    const { headersTimeout, requestTimeout, connectionsCheckingInterval } = server as Server & {
+      readonly connectionsCheckingInterval: number;
+    };
     expect(headersTimeout).toBe(10_000);
     expect(requestTimeout).toBeLessThanOrEqual(15_000);
     // Node looks only every 30 s unless told otherwise, and a bound of 10 s is then one of 40.
@@ -375,7 +428,8 @@ describe('a broken client', () => {
     const edge = await ownEdge();
     try {
       const wires = await Promise.all(repeated(50, () => Wire.open(edge.url)));
-      for (const { socket } of wires) socket.write(request(asks('{ orgs { nodes { name } } }'), asAdmin), () => socket.resetAndDestroy());
+      for (const { socket } of wires)
+        socket.write(request(asks('{ orgs { nodes { name } } }'), asAdmin), () => socket.resetAndDestroy());
       await until('all are gone', async () => (await edge.connections()) < 5);
       await expectServing(edge.url);
     } finally {
@@ -403,7 +457,16 @@ describe('requests in a row', () => {
     const wire = await Wire.open();
     const ids = repeated(60, (i) => `row-${i}`);
     // The slow ones first: they must not be overtaken.
-    wire.write(ids.map((id, i) => request(asks(i % 3 === 0 ? '{ orgs { nodes { name } } }' : '{ __typename }'), { ...asAdmin, 'x-request-id': id })).join(''));
+    wire.write(
+      ids
+        .map((id, i) =>
+          request(asks(i % 3 === 0 ? '{ orgs { nodes { name } } }' : '{ __typename }'), {
+            ...asAdmin,
+            'x-request-id': id,
+          }),
+        )
+        .join(''),
+    );
     const replies = await wire.answers(60);
     expect(replies.map(({ headers }) => headers['x-request-id'])).toEqual(ids);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
@@ -455,7 +518,10 @@ describe('what is no HTTP', () => {
     ['chunks that are not the last encoding', `${head('transfer-encoding: chunked, identity')}0\r\n\r\n${smuggled}`],
     ['an encoding that only resembles chunks', `${head('transfer-encoding: xchunked')}0\r\n\r\n${smuggled}`],
     ['a chunk whose size is none', `${head('transfer-encoding: chunked')}zz\r\n${typename}\r\n0\r\n\r\n`],
-    ['a chunk whose size overflows', `${head('transfer-encoding: chunked')}${'f'.repeat(20)}\r\n${typename}\r\n0\r\n\r\n`],
+    [
+      'a chunk whose size overflows',
+      `${head('transfer-encoding: chunked')}${'f'.repeat(20)}\r\n${typename}\r\n0\r\n\r\n`,
+    ],
     ['a chunk longer than its size', `${head('transfer-encoding: chunked')}2\r\n${typename}\r\n0\r\n\r\n`],
   ])('is refused with 400 and the connection ended: %s', async (_what, bytes) => {
     const wire = await Wire.open();
@@ -468,7 +534,10 @@ describe('what is no HTTP', () => {
   });
 
   it.each([
-    ['longer than it says', request(typename + smuggled.replace('POST', 'POSED'), { 'content-length': typename.length })],
+    [
+      'longer than it says',
+      request(typename + smuggled.replace('POST', 'POSED'), { 'content-length': typename.length }),
+    ],
     ['cut by its own length', request(typename, { 'content-length': 10 })],
   ])('is what follows a body that is %s: the connection ends with it', async (_how, bytes) => {
     const wire = await Wire.open();
@@ -498,7 +567,10 @@ describe('the head of a request', () => {
   it.each([
     ['1,000 headers', request(typename, Object.fromEntries(repeated(1000, (i) => [`x-${i}`, i])))],
     ['an address of 10 KB', request(typename, {}, `POST /graphql?${'x'.repeat(10_000)} HTTP/1.1`)],
-    ['a query of 10 KB by GET', `GET /graphql?query=${encodeURIComponent('{ __typename } ')}${'%20'.repeat(3300)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+    [
+      'a query of 10 KB by GET',
+      `GET /graphql?query=${encodeURIComponent('{ __typename } ')}${'%20'.repeat(3300)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+    ],
     ['an answer it is ready to wait for', request(typename, { expect: '100-continue' })],
   ])('may have %s', async (_what, bytes) => {
     const wire = await Wire.open();
@@ -551,7 +623,13 @@ describe('the head of a request', () => {
 
   it('that offers another protocol beside a plain request is answered, not left waiting', async () => {
     const wire = await Wire.open();
-    wire.write(request(typename, { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA' }));
+    wire.write(
+      request(typename, {
+        connection: 'Upgrade, HTTP2-Settings',
+        upgrade: 'h2c',
+        'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA',
+      }),
+    );
     await until('it is answered', () => wire.received.includes('\r\n\r\n'));
     // By RFC 9110, 7.8, an offer that is not taken up is ignored; Java's HTTP client makes this one by default.
     expect(wire.received).toMatch(/^HTTP\/1\.1 200 /);
@@ -586,7 +664,10 @@ describe('a body', () => {
 
   it.each([
     ['a stray byte in a string', Buffer.from('{"query":"{ __typename } # \xff"}', 'latin1')],
-    ['a letter of Latin-1 in a variable', Buffer.from('{"query":"{ __typename }","variables":{"name":"caf\xe9"}}', 'latin1')],
+    [
+      'a letter of Latin-1 in a variable',
+      Buffer.from('{"query":"{ __typename }","variables":{"name":"caf\xe9"}}', 'latin1'),
+    ],
     ['an overlong sequence', Buffer.from('{"query":"{ __typename } # \xc0\xaf"}', 'latin1')],
     ['a surrogate in bytes', Buffer.from('{"query":"{ __typename } # \xed\xa0\x80"}', 'latin1')],
     ['a sequence that is cut off', Buffer.from('{"query":"{ __typename }"}\xe2\x82', 'latin1')],
@@ -603,24 +684,36 @@ describe('a body', () => {
 
   it('in UTF-8 arrives as it was sent', async () => {
     const appId = 'gr\u00fc\u00dfe-\u{1f6a6}';
-    const reply = await post(asks('query ($appId: String!) { org { app(appId: $appId) { name } } }', { appId }), bearer(org));
+    const reply = await post(
+      asks('query ($appId: String!) { org { app(appId: $appId) { name } } }', { appId }),
+      bearer(org),
+    );
     expect([reply.status, dataIn(reply)]).toEqual([200, { org: { app: null } }]);
   });
 
-  const deep = (open: string, close: string): string => open.repeat(100_000 / open.length) + close.repeat(100_000 / open.length);
+  const deep = (open: string, close: string): string =>
+    open.repeat(100_000 / open.length) + close.repeat(100_000 / open.length);
   it.each([
     ['lists that are never closed', '['.repeat(100_000), 400],
     ['lists', deep('[', ']'), 400],
     ['objects', `${deep('{"a":', '}').replace('{"a":}', '{"a":1}')}`, 400],
     ['lists in a variable nobody asked for', `{"query":"{ __typename }","variables":{"a":${deep('[', ']')}}}`, 200],
     ['lists in the extensions', `{"query":"{ __typename }","extensions":{"a":${deep('[', ']')}}}`, 200],
-    ['lists for a string', `{"query":"query ($a: String!) { org { app(appId: $a) { name } } }","variables":{"a":${deep('[', ']')}}}`, 400],
+    [
+      'lists for a string',
+      `{"query":"query ($a: String!) { org { app(appId: $a) { name } } }","variables":{"a":${deep('[', ']')}}}`,
+      400,
+    ],
     [
       'lists for a list of strings',
       `{"query":"mutation ($a: [String!]) { updateOrg(input: { modelOrdering: $a }) { name } }","variables":{"a":${deep('[', ']')}}}`,
       400,
     ],
-    ['lists for an input', `{"query":"mutation ($a: UpdateOrgInput!) { updateOrg(input: $a) { name } }","variables":{"a":{"quotas":${deep('[', ']')}}}}`, 400],
+    [
+      'lists for an input',
+      `{"query":"mutation ($a: UpdateOrgInput!) { updateOrg(input: $a) { name } }","variables":{"a":{"quotas":${deep('[', ']')}}}}`,
+      400,
+    ],
   ])('100,000 deep is answered as any other: %s', async (_what, body, status) => {
     const reply = await post(body, { ...bearer(org), accept: 'application/graphql-response+json' });
     expect(reply.status).toBe(status);
@@ -632,18 +725,33 @@ describe('a body', () => {
     expect([reply.status, dataIn(reply)]).toEqual([200, { __typename: 'Query' }]);
   });
 
-  it.each(['1e999', '-1e999', '1e-999', '9007199254740993', '4294967297', '-2147483649', '0.5', '"1"', 'true', '[]', '{}'])(
-    'with %s for a whole number is refused',
-    async (number) => {
-      const reply = await post(`{"query":"query ($n: Int) { orgs(first: $n) { nodes { name } } }","variables":{"n":${number}}}`, asAdmin);
-      expect([dataIn(reply) ?? null, codesIn(reply)]).toEqual([null, ['BAD_USER_INPUT']]);
-    },
-  );
+  it.each([
+    '1e999',
+    '-1e999',
+    '1e-999',
+    '9007199254740993',
+    '4294967297',
+    '-2147483649',
+    '0.5',
+    '"1"',
+    'true',
+    '[]',
+    '{}',
+  ])('with %s for a whole number is refused', async (number) => {
+    const reply = await post(
+      `{"query":"query ($n: Int) { orgs(first: $n) { nodes { name } } }","variables":{"n":${number}}}`,
+      asAdmin,
+    );
+    expect([dataIn(reply) ?? null, codesIn(reply)]).toEqual([null, ['BAD_USER_INPUT']]);
+  });
 
   it.each(['"\\ud800"', '"\\u0000"', '"a\\u0000b"', '"\\udc00\\ud800"', '""', `"${'x'.repeat(100_000)}"`])(
     'with text that is none for an id finds nothing (%#)',
     async (value) => {
-      const reply = await post(`{"query":"query ($a: String!) { org { app(appId: $a) { name } } }","variables":{"a":${value}}}`, bearer(org));
+      const reply = await post(
+        `{"query":"query ($a: String!) { org { app(appId: $a) { name } } }","variables":{"a":${value}}}`,
+        bearer(org),
+      );
       expect([reply.status, dataIn(reply)]).toEqual([200, { org: { app: null } }]);
     },
   );
@@ -653,7 +761,10 @@ describe('keys that every object inherits', () => {
   const who = 'query ($orgId: UUID!) { org(orgId: $orgId) { name } }';
 
   it.each(['__proto__', 'constructor', 'prototype'])('plant no variable by way of %s', async (key) => {
-    const reply = await post(`{"query":${JSON.stringify(who)},"variables":{"${key}":{"orgId":"${org.orgId}"}}}`, asAdmin);
+    const reply = await post(
+      `{"query":${JSON.stringify(who)},"variables":{"${key}":{"orgId":"${org.orgId}"}}}`,
+      asAdmin,
+    );
     expect(codesIn(reply)).toEqual(['BAD_USER_INPUT']);
     expect(reply.text).not.toContain('Acme');
   });
@@ -670,28 +781,40 @@ describe('keys that every object inherits', () => {
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty'])('are no label of a quota: %s', async (label) => {
     const reply = await post(
-      asks('mutation ($i: UpdateOrgInput!) { updateOrg(input: $i) { name } }', { i: { quotas: [{ label, dailyUsdMicros: 999 }] } }),
+      asks('mutation ($i: UpdateOrgInput!) { updateOrg(input: $i) { name } }', {
+        i: { quotas: [{ label, dailyUsdMicros: 999 }] },
+      }),
       bearer(org),
     );
     expect(['BAD_USER_INPUT', 'INVALID_MODEL_LABEL']).toContain(codesIn(reply)[0]);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('are no operation, app or device: %s', async (name) => {
-    const named = await post(JSON.stringify({ query: 'query A { __typename } query B { __typename }', operationName: name }));
-    expect(codesIn(named)).toEqual(['BAD_USER_INPUT']);
-    const found = await post(asks(`{ org { app(appId: "${name}") { name } } ${name} }`), bearer(org));
-    expect(codesIn(found)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(dataIn(await post(asks(`{ org { app(appId: "${name}") { name } } }`), bearer(org)))).toEqual({ org: { app: null } });
-  });
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'are no operation, app or device: %s',
+    async (name) => {
+      const named = await post(
+        JSON.stringify({ query: 'query A { __typename } query B { __typename }', operationName: name }),
+      );
+      expect(codesIn(named)).toEqual(['BAD_USER_INPUT']);
+      const found = await post(asks(`{ org { app(appId: "${name}") { name } } ${name} }`), bearer(org));
+      expect(codesIn(found)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+      expect(dataIn(await post(asks(`{ org { app(appId: "${name}") { name } } }`), bearer(org)))).toEqual({
+        org: { app: null },
+      });
+    },
+  );
 
   // 1 + 1 + 100 × 99 + 1 + 98: beyond 10,000, unless the page is counted as the 50 of its default.
   const costly = (variable: string): string =>
     `query ($${variable}: Int = 100) { orgs(first: $${variable}) { nodes { ${'name '.repeat(50)} ${'orgId '.repeat(49)} } } models { ${'label '.repeat(49)} ${'tier '.repeat(49)} } }`;
-  it.each(['n', 'constructor', 'toString', 'valueOf', '__proto__'])('as the name of a variable hide no cost: %s', async (variable) => {
-    const reply = await post(asks(costly(variable), {}), asAdmin);
-    expect(codesIn(reply)).toEqual(['BAD_USER_INPUT']);
-    expect(reply.text).toContain('complexity');
-  });
+  it.each(['n', 'constructor', 'toString', 'valueOf', '__proto__'])(
+    'as the name of a variable hide no cost: %s',
+    async (variable) => {
+      const reply = await post(asks(costly(variable), {}), asAdmin);
+      expect(codesIn(reply)).toEqual(['BAD_USER_INPUT']);
+      expect(reply.text).toContain('complexity');
+    },
+  );
 });
 
 describe('a socket', () => {
@@ -715,7 +838,10 @@ describe('a socket', () => {
     ['with no key', (lines: string[]) => lines.filter((line) => !line.includes('key'))],
     ['with a key that is none', (lines: string[]) => lines.map((line) => line.replace(/key: .*/, 'key: x'))],
     ['of an older version', (lines: string[]) => lines.map((line) => line.replace('13', '7'))],
-    ['to something else', (lines: string[]) => lines.map((line) => line.replace('upgrade: websocket', 'upgrade: telnet'))],
+    [
+      'to something else',
+      (lines: string[]) => lines.map((line) => line.replace('upgrade: websocket', 'upgrade: telnet')),
+    ],
   ])('is not made by an upgrade %s', async (_what, change) => {
     const wire = await Wire.open();
     wire.write(['GET /graphql HTTP/1.1', ...change([...upgradeLines, protocolLine]), '', ''].join('\r\n'));
@@ -726,14 +852,27 @@ describe('a socket', () => {
 
   it('is not made by an upgrade that is a POST', async () => {
     const wire = await Wire.open();
-    wire.write(['POST /graphql HTTP/1.1', ...upgradeLines, protocolLine, `content-length: ${typename.length}`, '', typename].join('\r\n'));
+    wire.write(
+      [
+        'POST /graphql HTTP/1.1',
+        ...upgradeLines,
+        protocolLine,
+        `content-length: ${typename.length}`,
+        '',
+        typename,
+      ].join('\r\n'),
+    );
     await wire.end();
     expect(wire.received).toMatch(/^HTTP\/1\.1 405 /);
   });
 
   it('is ended where the body of its upgrade is no frame', async () => {
     const wire = await Wire.open();
-    wire.write(['GET /graphql HTTP/1.1', ...upgradeLines, protocolLine, `content-length: ${typename.length}`, '', typename].join('\r\n'));
+    wire.write(
+      ['GET /graphql HTTP/1.1', ...upgradeLines, protocolLine, `content-length: ${typename.length}`, '', typename].join(
+        '\r\n',
+      ),
+    );
     await until('the gateway says goodbye', () => wire.closed || wire.received.includes('\x88'));
     expect(wire.received).not.toContain('connection_ack');
   });
@@ -773,7 +912,10 @@ describe('a message on a socket', () => {
     ['is null', null],
     ['is absent', undefined],
     ['is empty', {}],
-    ['has keys that every object inherits', JSON.parse('{"__proto__":{"x-admin-key":"x"},"constructor":{"x-admin-key":"x"}}')],
+    [
+      'has keys that every object inherits',
+      JSON.parse('{"__proto__":{"x-admin-key":"x"},"constructor":{"x-admin-key":"x"}}'),
+    ],
   ])('that begins it ends it as unauthorized if its payload %s', async (_what, payload) => {
     const live = await LiveSocket.open();
     live.send({ type: 'connection_init', payload });
@@ -825,13 +967,16 @@ describe('a message on a socket', () => {
     ]);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', '\u0000', 'x'.repeat(128)])('may have an odd id (%#)', async (id) => {
-    const live = await LiveSocket.connect();
-    live.send({ type: 'complete', id });
-    live.subscribe(id, ticks);
-    await until('it ends', () => live.closed !== undefined || live.of(id).length === 2);
-    expect(live.of(id).map(({ type }) => type)).toEqual(['next', 'complete']);
-  });
+  it.each(['__proto__', 'constructor', 'toString', '\u0000', 'x'.repeat(128)])(
+    'may have an odd id (%#)',
+    async (id) => {
+      const live = await LiveSocket.connect();
+      live.send({ type: 'complete', id });
+      live.subscribe(id, ticks);
+      await until('it ends', () => live.closed !== undefined || live.of(id).length === 2);
+      expect(live.of(id).map(({ type }) => type)).toEqual(['next', 'complete']);
+    },
+  );
 
   it('must not have an id of more than 128 characters: it is repeated in every message', async () => {
     const live = await LiveSocket.connect();
@@ -873,7 +1018,11 @@ describe('a message on a socket', () => {
   });
 
   it.each([
-    ['5,000 aliases', `subscription { ${repeated(5000, (i) => `a${i}: ticks(to: 1)`).join(' ')} }`.slice(0, 60_000), 'GRAPHQL_PARSE_FAILED'],
+    [
+      '5,000 aliases',
+      `subscription { ${repeated(5000, (i) => `a${i}: ticks(to: 1)`).join(' ')} }`.slice(0, 60_000),
+      'GRAPHQL_PARSE_FAILED',
+    ],
     ['braces 20,000 deep', `subscription ${'{ a'.repeat(20_000)}`, 'GRAPHQL_PARSE_FAILED'],
     ['lists 20,000 deep', `subscription { ticks(to: ${'['.repeat(20_000)}`, 'GRAPHQL_PARSE_FAILED'],
     ['two root fields', 'subscription { ticks(to: 1) bulk }', 'GRAPHQL_VALIDATION_FAILED'],
@@ -903,15 +1052,27 @@ describe('a frame', () => {
 
   it.each<[how: string, outcome: 'served' | 'refused', frames: Buffer[]]>([
     ['binary', 'served', [frame(binary, message)]],
-    ['in pieces of one byte', 'served', [...message].map((letter, i) => frame(i === 0 ? text : 0, letter, i === message.length - 1))],
-    ['with 20,000 empty pieces', 'refused', [frame(text, message, false), ...repeated(20_000, () => frame(0, '', false)), frame(0)]],
+    [
+      'in pieces of one byte',
+      'served',
+      [...message].map((letter, i) => frame(i === 0 ? text : 0, letter, i === message.length - 1)),
+    ],
+    [
+      'with 20,000 empty pieces',
+      'refused',
+      [frame(text, message, false), ...repeated(20_000, () => frame(0, '', false)), frame(0)],
+    ],
     [
       'with pings between its pieces',
       'served',
       [frame(text, message.slice(0, 9), false), ...repeated(100, () => frame(ping, 'x')), frame(0, message.slice(9))],
     ],
     ['after 20,000 pings', 'served', [...repeated(20_000, () => frame(ping, 'x'.repeat(100))), frame(text, message)]],
-    ['after 20,000 answers to no ping', 'served', [...repeated(20_000, () => frame(pong, 'x'.repeat(100))), frame(text, message)]],
+    [
+      'after 20,000 answers to no ping',
+      'served',
+      [...repeated(20_000, () => frame(pong, 'x'.repeat(100))), frame(text, message)],
+    ],
   ])('%s is %s, and nobody waits for it', async (_how, outcome, frames) => {
     const wire = await bareSocket();
     wire.write(Buffer.concat(frames));
@@ -954,7 +1115,8 @@ describe('a frame', () => {
 });
 
 describe('a reader that never reads, but says it is alive', () => {
-  const refused = (i: number) => frame(text, JSON.stringify({ type: 'subscribe', id: `${i}`.padEnd(128), payload: { query: 'x' } }));
+  const refused = (i: number) =>
+    frame(text, JSON.stringify({ type: 'subscribe', id: `${i}`.padEnd(128), payload: { query: 'x' } }));
   const echoed = frame(text, JSON.stringify({ type: 'ping', payload: { x: 'x'.repeat(50_000) } }));
   const pinged = frame(ping, 'x'.repeat(125));
 
@@ -1019,9 +1181,14 @@ describe('500 idle subscriptions', () => {
     const place = await newOrg(app, { timezone: 'UTC' });
     await newApp(app, place);
     const handlesBefore = process.getActiveResourcesInfo().length;
-    const followers = await Promise.all(repeated(500, (i) => (i % 2 === 0 ? overSocket(place.orgId) : overEvents(place.orgId))));
+    const followers = await Promise.all(
+      repeated(500, (i) => (i % 2 === 0 ? overSocket(place.orgId) : overEvents(place.orgId))),
+    );
     // The page of metrics is made at most once per second.
-    await until('all are open', async () => (await openStreams(app, 'ws')) === 250 && (await openStreams(app, 'sse')) === 250);
+    await until(
+      'all are open',
+      async () => (await openStreams(app, 'ws')) === 250 && (await openStreams(app, 'sse')) === 250,
+    );
     expect(process.getActiveResourcesInfo().length).toBeGreaterThan(handlesBefore + 900);
     const reply = await post(asks('{ me { kind } }'), asAdmin);
     expect(dataIn(reply)).toEqual({ me: { kind: 'PLATFORM_ADMIN' } });
@@ -1030,7 +1197,14 @@ describe('500 idle subscriptions', () => {
 
     const worker = buildBackground(app.config, { clock: app.clock, log: silentLog });
     try {
-      const cost = { orgId: place.orgId, appId: 'chat', requestId: randomUUID(), modelLabel: 'premium', inputTokens: 0, outputTokens: 0 };
+      const cost = {
+        orgId: place.orgId,
+        appId: 'chat',
+        requestId: randomUUID(),
+        modelLabel: 'premium',
+        inputTokens: 0,
+        outputTokens: 0,
+      };
       await app.admin.ask(op.SubmitCostDocument, { input: { ...cost, costUsdMicros: 10_000_000 } });
       await worker.spend.sumAll();
     } finally {
@@ -1042,7 +1216,9 @@ describe('500 idle subscriptions', () => {
     expect(new Set(followers.map(({ events }) => events.length))).toEqual(new Set([1]));
     const [event, ...others] = new Set(followers.flatMap(({ events }) => events));
     expect(others).toEqual([]);
-    expect(JSON.parse(event ?? '')).toEqual({ data: { quotaAlerts: { id: expect.any(String), kind: 'QUOTA_EXCEEDED' } } });
+    expect(JSON.parse(event ?? '')).toEqual({
+      data: { quotaAlerts: { id: expect.any(String), kind: 'QUOTA_EXCEEDED' } },
+    });
 
     for (const follower of followers) follower.end();
     await until('no stream is counted', async () => (await openStreams(app)) === 0);
@@ -1087,7 +1263,10 @@ describe('credentials', () => {
   it.each([
     ['the good one first', () => [`authorization: Bearer ${org.accessToken}`, 'authorization: Bearer x.y.z']],
     ['the good one last', () => ['authorization: Bearer x.y.z', `authorization: Bearer ${org.accessToken}`]],
-    ['the same one twice', () => [`authorization: Bearer ${org.accessToken}`, `Authorization: Bearer ${org.accessToken}`]],
+    [
+      'the same one twice',
+      () => [`authorization: Bearer ${org.accessToken}`, `Authorization: Bearer ${org.accessToken}`],
+    ],
   ])('in two authorization headers are refused, not picked from: %s', async (_what, lines) => {
     const reply = await sendLines(...lines());
     expect([400, 401]).toContain(reply.status);
@@ -1116,18 +1295,27 @@ describe('credentials', () => {
     ['a device key for a pattern', { 'x-api-key': 'tgk_.*_.*' }],
   ])('that are none are refused with 401, and not repeated: %s', async (_what, headers) => {
     const reply = await post(me, headers as Record<string, string>);
-    expect([reply.status, codesIn(reply), reply.headers['www-authenticate']]).toEqual([401, ['UNAUTHENTICATED'], 'Bearer']);
-    for (const value of Object.values(headers)) if (value.length > 12) expect(reply.text).not.toContain(value.slice(0, 40));
+    expect([reply.status, codesIn(reply), reply.headers['www-authenticate']]).toEqual([
+      401,
+      ['UNAUTHENTICATED'],
+      'Bearer',
+    ]);
+    for (const value of Object.values(headers))
+      if (value.length > 12) expect(reply.text).not.toContain(value.slice(0, 40));
   });
 
   it('of a device say the same for an unknown key, a wrong secret and a key that is none, by HTTP, by socket and by events', async () => {
-    const { createApiKey } = await org.caller.ask<{ createApiKey: { secret: string } }, never>('mutation { createApiKey(input: {}) { secret } }');
+    const { createApiKey } = await org.caller.ask<{ createApiKey: { secret: string } }, never>(
+      'mutation { createApiKey(input: {}) { secret } }',
+    );
     const known = createApiKey.secret;
     const keys = [someKey(), known.slice(0, 37) + randomBytes(32).toString('hex'), 'tgk_', 'x'.repeat(8000)];
     const answers = await Promise.all(keys.map(async (key) => withoutId(await post(me, { 'x-api-key': key }))));
     expect(new Set(answers).size).toBe(1);
     expect(answers[0]).toMatch(/^401 .*"UNAUTHENTICATED"/);
-    const streams = await Promise.all(keys.map(async (key) => withoutId(await post(asks(endless), { 'x-api-key': key, accept: 'text/event-stream' }))));
+    const streams = await Promise.all(
+      keys.map(async (key) => withoutId(await post(asks(endless), { 'x-api-key': key, accept: 'text/event-stream' }))),
+    );
     expect(new Set(streams)).toEqual(new Set(answers));
     const closes = await Promise.all(
       keys.map(async (key) => {
@@ -1153,7 +1341,9 @@ describe('credentials', () => {
       `${Buffer.from('{"alg":"none"}').toString('base64url')}.${claims}.`,
       `${org.accessToken}.${signature}`,
     ];
-    const answers = await Promise.all(forged.map(async (token) => withoutId(await post(me, { authorization: `Bearer ${token}` }))));
+    const answers = await Promise.all(
+      forged.map(async (token) => withoutId(await post(me, { authorization: `Bearer ${token}` }))),
+    );
     expect(new Set(answers).size).toBe(1);
     expect(answers[0]).toMatch(/^401 .*"UNAUTHENTICATED"/);
   });
@@ -1166,7 +1356,12 @@ describe('credentials', () => {
     ['lines', { 'x-admin-key': `${adminKey}\r\nx-request-id: y` }],
     [
       'one name in 20 spellings',
-      Object.fromEntries(repeated(20, (i) => ['x-admin-key'.replace(/[a-z]/g, (c, at: number) => (at % 20 === i ? c.toUpperCase() : c)), i])),
+      Object.fromEntries(
+        repeated(20, (i) => [
+          'x-admin-key'.replace(/[a-z]/g, (c, at: number) => (at % 20 === i ? c.toUpperCase() : c)),
+          i,
+        ]),
+      ),
     ],
   ])('on a socket that are no text end it with 4403: %s', async (_what, payload) => {
     const live = await LiveSocket.open();
@@ -1177,7 +1372,12 @@ describe('credentials', () => {
   });
 
   it('and ids of requests cannot add a header to the answer', async () => {
-    for (const line of ['x-request-id: a%0d%0ax-planted: 1', 'x-request-id: a\tb', 'x-request-id: a\u00e4b', `x-request-id: ${'a'.repeat(10_000)}`]) {
+    for (const line of [
+      'x-request-id: a%0d%0ax-planted: 1',
+      'x-request-id: a\tb',
+      'x-request-id: a\u00e4b',
+      `x-request-id: ${'a'.repeat(10_000)}`,
+    ]) {
       const { headers } = await sendLines(line);
       expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
       expect(headers['x-planted']).toBeUndefined();

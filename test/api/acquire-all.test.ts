@@ -34,11 +34,16 @@ const codeOf = (asked: Asked) =>
   limiter.app.admin.codeOf(op.AcquireAllDocument, {
     input: {
       orgId: limiter.orgId,
-      requests: asked.map(([entityId, amounts]) => ({ entityId, resource, consume: Object.entries(amounts).map(([limit, amount]) => ({ limit, amount })) })),
+      requests: asked.map(([entityId, amounts]) => ({
+        entityId,
+        resource,
+        consume: Object.entries(amounts).map(([limit, amount]) => ({ limit, amount })),
+      })),
     },
   });
 
-const standings = (...entityIds: string[]) => Promise.all(entityIds.map(async (entityId) => (await limiter.standing(entityId)).tokens));
+const standings = (...entityIds: string[]) =>
+  Promise.all(entityIds.map(async (entityId) => (await limiter.standing(entityId)).tokens));
 
 describe('acquireAll', () => {
   it.each([1, 2, 8])('takes all of %i requests or none', async (count) => {
@@ -74,8 +79,13 @@ describe('acquireAll', () => {
       { entityId, resource, consume: [{ limit: 'tokens', amount: 1 }] },
       { entityId, resource, consume: [{ limit: 'tokens', amount: 11 }] },
     ];
-    const { errors } = await limiter.app.admin.send(op.AcquireAllDocument, { input: { orgId: limiter.orgId, requests: consume } });
-    expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: 'input.requests.1.consume.0.amount' }] });
+    const { errors } = await limiter.app.admin.send(op.AcquireAllDocument, {
+      input: { orgId: limiter.orgId, requests: consume },
+    });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: 'input.requests.1.consume.0.amount' }],
+    });
     expect(await limiter.bucket(entityId)).toBeNull();
   });
 
@@ -101,7 +111,10 @@ describe('acquireAll', () => {
 
   it('takes for two children of one parent, whose bucket has to have enough for both', async () => {
     const parent = await limiter.entity(slowLimit('tokens', 10));
-    const children = [await limiter.childOf(parent, slowLimit('tokens', 8)), await limiter.childOf(parent, slowLimit('tokens', 8))] as const;
+    const children = [
+      await limiter.childOf(parent, slowLimit('tokens', 8)),
+      await limiter.childOf(parent, slowLimit('tokens', 8)),
+    ] as const;
     const [first] = await takeAll([
       [children[0], tokens(4)],
       [children[1], tokens(4)],
@@ -137,7 +150,9 @@ describe('acquireAll', () => {
       [entityId, { jobs: 1 }],
       [other, { jobs: 1 }],
     ]);
-    expect(leases.map(({ renewBy }) => Date.parse(renewBy as string) - limiter.clock.nowMs())).toEqual([10_000, 60_000, 60_000]);
+    expect(leases.map(({ renewBy }) => Date.parse(renewBy as string) - limiter.clock.nowMs())).toEqual([
+      10_000, 60_000, 60_000,
+    ]);
     await refusedAll([
       [entityId, { jobs: 1 }],
       [entityId, { jobs: 1 }],
@@ -173,7 +188,9 @@ describe('acquireAll', () => {
             ]
           : [[a, tokens(1)]],
     );
-    const all = await Promise.all(asked.map((each, i) => limiter.acquireAll(each, i % 2 === 0 ? limiter.app : limiter.other)));
+    const all = await Promise.all(
+      asked.map((each, i) => limiter.acquireAll(each, i % 2 === 0 ? limiter.app : limiter.other)),
+    );
     const taken = asked.filter((_, i) => all[i]?.__typename === 'Leases');
     expect(taken).toHaveLength(20);
     const both = taken.filter(({ length }) => length === 2).length;
@@ -184,7 +201,10 @@ describe('acquireAll', () => {
   });
 
   it('judges every request by limits that were changed through another gateway', async () => {
-    const [entityId, second] = [await limiter.entity(slowLimit('tokens', 10)), await limiter.entity(slowLimit('tokens', 10))];
+    const [entityId, second] = [
+      await limiter.entity(slowLimit('tokens', 10)),
+      await limiter.entity(slowLimit('tokens', 10)),
+    ];
     const asked: Asked = [
       [entityId, tokens(2)],
       [second, tokens(2)],
@@ -201,7 +221,10 @@ describe('acquireAll', () => {
         requests: [1, 2].map((amount) => ({ entityId, resource, consume: [{ limit: 'tokens', amount }] })),
       },
     });
-    expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: 'input.requests.1.consume.0.amount' }] });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: 'input.requests.1.consume.0.amount' }],
+    });
     expect((await standings(second))[0]).toEqual([6, 4]);
   });
 
@@ -217,24 +240,27 @@ describe('acquireAll', () => {
     expect(await standings(...entityIds)).toEqual(entityIds.map(() => [319, 1]));
   });
 
-  it.each(['error-after', 'drop-reply'] as const)('never takes twice if the reply of the store is lost (%s)', async (fault) => {
-    const [a, b] = [await limiter.entity(slowLimit('tokens', 10)), await limiter.entity(slowLimit('tokens', 10))];
-    const asked: Asked = [
-      [a, tokens(2)],
-      [b, tokens(2)],
-    ];
-    await takeAll(asked);
-    const rule = proxy.inject({ fault, operation: 'TransactWriteItems', table: 'limiter', nth: 1 });
-    expect(await codeOf(asked)).toBe('SERVICE_UNAVAILABLE');
-    expect(rule.hits).toBe(1);
-    expect(await standings(a, b)).toEqual([
-      [6, 4],
-      [6, 4],
-    ]);
-    await takeAll(asked);
-    expect(await standings(a, b)).toEqual([
-      [4, 6],
-      [4, 6],
-    ]);
-  });
+  it.each(['error-after', 'drop-reply'] as const)(
+    'never takes twice if the reply of the store is lost (%s)',
+    async (fault) => {
+      const [a, b] = [await limiter.entity(slowLimit('tokens', 10)), await limiter.entity(slowLimit('tokens', 10))];
+      const asked: Asked = [
+        [a, tokens(2)],
+        [b, tokens(2)],
+      ];
+      await takeAll(asked);
+      const rule = proxy.inject({ fault, operation: 'TransactWriteItems', table: 'limiter', nth: 1 });
+      expect(await codeOf(asked)).toBe('SERVICE_UNAVAILABLE');
+      expect(rule.hits).toBe(1);
+      expect(await standings(a, b)).toEqual([
+        [6, 4],
+        [6, 4],
+      ]);
+      await takeAll(asked);
+      expect(await standings(a, b)).toEqual([
+        [4, 6],
+        [4, 6],
+      ]);
+    },
+  );
 });

@@ -40,7 +40,12 @@ type Acquired = NonNullable<op.AcquireMutation['acquire']>;
 type Lease = Extract<Acquired, { __typename: 'Lease' }>;
 type RateLimited = Extract<Acquired, { __typename: 'RateLimited' }>;
 
-const rpm = (capacity = 10, overrides: Partial<op.LimitInput> = {}): op.LimitInput => ({ name: 'rpm', capacity, refillPeriodSecs: 60, ...overrides });
+const rpm = (capacity = 10, overrides: Partial<op.LimitInput> = {}): op.LimitInput => ({
+  name: 'rpm',
+  capacity,
+  refillPeriodSecs: 60,
+  ...overrides,
+});
 
 /** A user of an org of its own with these limits for everything. */
 async function newPlace(limits: op.LimitInput[] = [rpm()]): Promise<Place> {
@@ -53,15 +58,25 @@ async function newPlace(limits: op.LimitInput[] = [rpm()]): Promise<Place> {
 const setLimits = async (orgId: string, limits: op.LimitInput[], on = app) =>
   (await on.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits } })).setLimits;
 
-const consumption = (consume: Readonly<Record<string, number>>): op.ConsumeInput[] => Object.entries(consume).map(([limit, amount]) => ({ limit, amount }));
+const consumption = (consume: Readonly<Record<string, number>>): op.ConsumeInput[] =>
+  Object.entries(consume).map(([limit, amount]) => ({ limit, amount }));
 
-const inputOf = (place: Place, consume: Readonly<Record<string, number>>, more: Partial<op.AcquireInput> = {}): op.AcquireInput => ({
+const inputOf = (
+  place: Place,
+  consume: Readonly<Record<string, number>>,
+  more: Partial<op.AcquireInput> = {},
+): op.AcquireInput => ({
   ...place,
   consume: consumption(consume),
   ...more,
 });
 
-async function acquire(place: Place, consume: Readonly<Record<string, number>>, more: Partial<op.AcquireInput> = {}, on = app): Promise<Acquired> {
+async function acquire(
+  place: Place,
+  consume: Readonly<Record<string, number>>,
+  more: Partial<op.AcquireInput> = {},
+  on = app,
+): Promise<Acquired> {
   return (await on.admin.ask(op.AcquireDocument, { input: inputOf(place, consume, more) })).acquire;
 }
 
@@ -86,11 +101,14 @@ async function issuesOf(input: op.AcquireInput, on = app): Promise<readonly { pa
 const bucketOf = async ({ orgId, entityId, resource }: Place, on = app) =>
   (await on.admin.ask(op.BucketOfDocument, { orgId, entityId, resource })).org?.entity?.bucket ?? null;
 const availabilityOf = async (place: Place, consume?: Readonly<Record<string, number>>, on = app) =>
-  (await on.admin.ask(op.AvailabilityDocument, { ...place, ...(consume ? { consume: consumption(consume) } : {}) })).availability;
+  (await on.admin.ask(op.AvailabilityDocument, { ...place, ...(consume ? { consume: consumption(consume) } : {}) }))
+    .availability;
 const left = async (place: Place, limit = 'rpm', on = app): Promise<number | undefined> =>
   (await bucketOf(place, on))?.limits.find((entry) => entry.limit.name === limit)?.available;
-const release = async (leaseId: string, on = app) => (await on.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease;
-const countLeases = (results: readonly Acquired[]): number => results.filter(({ __typename }) => __typename === 'Lease').length;
+const release = async (leaseId: string, on = app) =>
+  (await on.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease;
+const countLeases = (results: readonly Acquired[]): number =>
+  results.filter(({ __typename }) => __typename === 'Lease').length;
 
 /** The fewest calls to the store over a few tries: the process looks for revocations once a second, which may fall into one. */
 async function fewestCalls(act: () => Promise<unknown>, on = app): Promise<number> {
@@ -106,7 +124,10 @@ async function fewestCalls(act: () => Promise<unknown>, on = app): Promise<numbe
 
 describe('what is granted', () => {
   it('comes with how every limit stands after it, and when the lease ends', async () => {
-    const place = await newPlace([rpm(10, { burst: 15 }), { name: 'tpm', capacity: 1000, refillAmount: 500, refillPeriodSecs: 30 }]);
+    const place = await newPlace([
+      rpm(10, { burst: 15 }),
+      { name: 'tpm', capacity: 1000, refillAmount: 500, refillPeriodSecs: 30 },
+    ]);
     const lease = await granted(place, { rpm: 2 });
     expect(lease).toMatchObject({ entityId: 'user-1', resource: 'api', degraded: false, replayed: false });
     expect(lease.statuses).toEqual([
@@ -146,7 +167,10 @@ describe('what is granted', () => {
     expect(consumed.write - before).toBeGreaterThan(0);
     // Its entity and its own levels are read, in one batch each; then one write.
     expect(await fewestCalls(fresh)).toBeLessThanOrEqual(3);
-    expect(await bucketOf({ ...place, entityId: 'user-2' })).toMatchObject({ shardCount: 1, limits: [{ available: 9, totalConsumed: 1 }] });
+    expect(await bucketOf({ ...place, entityId: 'user-2' })).toMatchObject({
+      shardCount: 1,
+      limits: [{ available: 9, totalConsumed: 1 }],
+    });
   });
 
   it('costs one call to the store on a bucket that is known', async () => {
@@ -166,7 +190,11 @@ describe('what is granted', () => {
 
   it('takes names with every character they may have', async () => {
     const limits = ['a', 'a-b', 'a.b', 'a_b', 'a_fa', 'b_a_cp', 'A'].map((name) => rpm(5, { name }));
-    const place = { ...(await newPlace(limits)), entityId: `0${'a_.-:@'.repeat(42)}zzz`, resource: 'v1/chat:complete_x.y-z/' };
+    const place = {
+      ...(await newPlace(limits)),
+      entityId: `0${'a_.-:@'.repeat(42)}zzz`,
+      resource: 'v1/chat:complete_x.y-z/',
+    };
     expect(place.entityId).toHaveLength(256);
     const lease = await granted(place, { 'a-b': 1, 'a.b': 2, a_fa: 3 });
     expect(Object.fromEntries(lease.statuses.map(({ limit, available }) => [limit.name, available]))).toEqual({
@@ -215,8 +243,24 @@ describe('a refusal', () => {
     await granted(place, { rpm: 2, tpm: 600 });
     const result = await refused(place, { rpm: 3, tpm: 60 });
     expect(result.statuses).toMatchObject([
-      { entityId: 'user-1', resource: 'api', limit: { name: 'rpm' }, requested: 3, available: 8, exceeded: false, retryAfterSecs: 0 },
-      { entityId: 'user-1', resource: 'api', limit: { name: 'tpm' }, requested: 60, available: 0, exceeded: true, retryAfterSecs: 6 },
+      {
+        entityId: 'user-1',
+        resource: 'api',
+        limit: { name: 'rpm' },
+        requested: 3,
+        available: 8,
+        exceeded: false,
+        retryAfterSecs: 0,
+      },
+      {
+        entityId: 'user-1',
+        resource: 'api',
+        limit: { name: 'tpm' },
+        requested: 60,
+        available: 0,
+        exceeded: true,
+        retryAfterSecs: 6,
+      },
     ]);
     expect(result.violations).toEqual([result.statuses[1]]);
     expect(result.retryAfterSecs).toBe(6);
@@ -262,22 +306,31 @@ describe('a refusal', () => {
   });
 
   it('says in headers when to come back and how every limit stands, on a grant too', async () => {
-    const place = await newPlace([rpm(10, { burst: 20, refillAmount: 5 }), { name: 'tpm', capacity: 60, refillPeriodSecs: 60 }]);
+    const place = await newPlace([
+      rpm(10, { burst: 20, refillAmount: 5 }),
+      { name: 'tpm', capacity: 60, refillPeriodSecs: 60 },
+    ]);
     const names = ['retry-after', 'ratelimit', 'ratelimit-policy'];
     const first = await app.admin.send(op.AcquireDocument, { input: inputOf(place, { rpm: 20, tpm: 1 }) });
     const policy = '"rpm";q=5;w=60, "tpm";q=60;w=60';
     expect(names.map((name) => first.headers.get(name))).toEqual([null, '"rpm";r=0;t=240, "tpm";r=59;t=1', policy]);
     app.clock.advance(1);
-    const { status, headers, errors, data } = await app.admin.send(op.AcquireDocument, { input: inputOf(place, { rpm: 1, tpm: 1 }) });
+    const { status, headers, errors, data } = await app.admin.send(op.AcquireDocument, {
+      input: inputOf(place, { rpm: 1, tpm: 1 }),
+    });
     expect([status, errors, data?.acquire.__typename]).toEqual([200, undefined, 'RateLimited']);
     expect(names.map((name) => headers.get(name))).toEqual(['12', '"rpm";r=0;t=12, "tpm";r=59;t=1', policy]);
   });
 
   it('keeps the headers of a refusal when the same operation is granted something later', async () => {
     const place = await newPlace([rpm(10)]);
-    const both = 'mutation ($a: AcquireInput!, $b: AcquireInput!) { a: acquire(input: $a) { __typename } b: acquire(input: $b) { __typename } }';
+    const both =
+      'mutation ($a: AcquireInput!, $b: AcquireInput!) { a: acquire(input: $a) { __typename } b: acquire(input: $b) { __typename } }';
     await granted(place, { rpm: 10 });
-    const { headers } = await app.admin.send(both, { a: inputOf(place, { rpm: 1 }), b: inputOf({ ...place, entityId: 'user-2' }, { rpm: 1 }) });
+    const { headers } = await app.admin.send(both, {
+      a: inputOf(place, { rpm: 1 }),
+      b: inputOf({ ...place, entityId: 'user-2' }, { rpm: 1 }),
+    });
     expect([headers.get('retry-after'), headers.get('ratelimit')]).toEqual(['7', '"rpm";r=0;t=7']);
   });
 });
@@ -328,11 +381,16 @@ describe('a cost of 0', () => {
   it('passes on an empty bucket and not on one in debt', async () => {
     const place = await newPlace();
     const { leaseId } = await granted(place, { rpm: 10 });
-    expect((await granted(place, { rpm: 0 })).statuses).toMatchObject([{ requested: 0, available: 0, exceeded: false }]);
+    expect((await granted(place, { rpm: 0 })).statuses).toMatchObject([
+      { requested: 0, available: 0, exceeded: false },
+    ]);
     const input = { leaseId, adjust: consumption({ rpm: 5 }), idempotencyKey: randomUUID() };
     await app.admin.ask(op.AdjustLeaseDocument, { input });
     const result = await refused(place, { rpm: 0 });
-    expect(result).toMatchObject({ retryAfterSecs: 30, violations: [{ requested: 0, available: -5, exceeded: true, retryAfterSecs: 30 }] });
+    expect(result).toMatchObject({
+      retryAfterSecs: 30,
+      violations: [{ requested: 0, available: -5, exceeded: true, retryAfterSecs: 30 }],
+    });
     app.clock.advance(29_999);
     await refused(place, { rpm: 0 });
     app.clock.advance(1);
@@ -348,8 +406,12 @@ describe('a cost of 0', () => {
   it('is asked of a limit that is left out: its debt stands in the way', async () => {
     const place = await newPlace([rpm(10), rpm(10, { name: 'tpm' })]);
     const { leaseId } = await granted(place, { tpm: 10 });
-    await app.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: consumption({ tpm: 1 }), idempotencyKey: randomUUID() } });
-    expect((await refused(place, { rpm: 1 })).violations).toMatchObject([{ limit: { name: 'tpm' }, requested: 0, available: -1 }]);
+    await app.admin.ask(op.AdjustLeaseDocument, {
+      input: { leaseId, adjust: consumption({ tpm: 1 }), idempotencyKey: randomUUID() },
+    });
+    expect((await refused(place, { rpm: 1 })).violations).toMatchObject([
+      { limit: { name: 'tpm' }, requested: 0, available: -1 },
+    ]);
   });
 });
 
@@ -360,13 +422,20 @@ describe('an input that can never pass', () => {
     await granted(place, { rpm: 1 });
   });
   // A bad input must leave the bucket as it was.
-  afterEach(async () => expect((await bucketOf(place))?.limits.map(({ totalConsumed }) => totalConsumed)).toEqual([1, 0]));
+  afterEach(async () =>
+    expect((await bucketOf(place))?.limits.map(({ totalConsumed }) => totalConsumed)).toEqual([1, 0]),
+  );
 
   const bad: [string, (place: Place) => op.AcquireInput, { path: string; message: unknown }[]][] = [
     [
       'a cost above the burst',
       (at) => inputOf(at, { rpm: 13, tpm: 1 }),
-      [{ path: 'input.consume.0.amount', message: '13 can never be taken: the burst of "rpm" for entity "user-1" on "api" is 12' }],
+      [
+        {
+          path: 'input.consume.0.amount',
+          message: '13 can never be taken: the burst of "rpm" for entity "user-1" on "api" is 12',
+        },
+      ],
     ],
     [
       'a limit that the bucket does not have',
@@ -378,15 +447,31 @@ describe('an input that can never pass', () => {
       (at) => inputOf(at, { rpm: 1, tpm: -1 }),
       [{ path: 'input.consume.1.amount', message: 'must be a whole number from 0 to 1000000000000000' }],
     ],
-    ['more than a thousand million million', (at) => inputOf(at, { rpm: 1e15 + 1 }), [{ path: 'input.consume.0.amount', message: expect.any(String) }]],
+    [
+      'more than a thousand million million',
+      (at) => inputOf(at, { rpm: 1e15 + 1 }),
+      [{ path: 'input.consume.0.amount', message: expect.any(String) }],
+    ],
     [
       'the same limit twice',
       (at) => ({ ...inputOf(at, {}), consume: [...consumption({ rpm: 1 }), ...consumption({ rpm: 2 })] }),
       [{ path: 'input.consume.1.limit', message: '"rpm" is named twice' }],
     ],
-    ['nothing to consume', (at) => inputOf(at, {}), [{ path: 'input.consume', message: 'must name at least one limit' }]],
-    ['the reserved name wcu', (at) => inputOf(at, { wcu: 1 }), [{ path: 'input.consume.0.limit', message: '"wcu" is reserved: choose another name' }]],
-    ['empty limits', (at) => inputOf(at, { rpm: 1 }, { limits: [] }), [{ path: 'input.limits', message: 'must have 1 to 10 limits' }]],
+    [
+      'nothing to consume',
+      (at) => inputOf(at, {}),
+      [{ path: 'input.consume', message: 'must name at least one limit' }],
+    ],
+    [
+      'the reserved name wcu',
+      (at) => inputOf(at, { wcu: 1 }),
+      [{ path: 'input.consume.0.limit', message: '"wcu" is reserved: choose another name' }],
+    ],
+    [
+      'empty limits',
+      (at) => inputOf(at, { rpm: 1 }, { limits: [] }),
+      [{ path: 'input.limits', message: 'must have 1 to 10 limits' }],
+    ],
     [
       'a burst below the capacity',
       (at) => inputOf(at, { rpm: 1 }, { limits: [rpm(10, { burst: 9 })] }),
@@ -432,10 +517,17 @@ describe('an input that can never pass', () => {
     expect(issue?.message).toMatch(/^must have 1 to (256|64) of/);
   });
 
-  it.each(['rpm\n', 'a#b', 'a/b', 'a:b', '', '_x', '1a', 'x'.repeat(65), '__proto__'])('is refused for the limit %j', async (name) => {
-    expect((await issuesOf({ ...place, consume: [{ limit: name, amount: 1 }] }))[0]?.path).toBe('input.consume.0.limit');
-    expect((await issuesOf(inputOf(place, { rpm: 1 }, { limits: [rpm(), rpm(10, { name })] })))[0]?.path).toBe('input.limits.1.name');
-  });
+  it.each(['rpm\n', 'a#b', 'a/b', 'a:b', '', '_x', '1a', 'x'.repeat(65), '__proto__'])(
+    'is refused for the limit %j',
+    async (name) => {
+      expect((await issuesOf({ ...place, consume: [{ limit: name, amount: 1 }] }))[0]?.path).toBe(
+        'input.consume.0.limit',
+      );
+      expect((await issuesOf(inputOf(place, { rpm: 1 }, { limits: [rpm(), rpm(10, { name })] })))[0]?.path).toBe(
+        'input.limits.1.name',
+      );
+    },
+  );
 
   it('has every issue named at once', async () => {
     const input = {
@@ -463,13 +555,19 @@ describe('an input that can never pass', () => {
   it('is refused where no limits are set at any level', async () => {
     const bare = await newPlace([]);
     expect(await issuesOf(inputOf(bare, { rpm: 1 }))).toEqual([
-      { path: 'input.resource', message: 'no limits are set for entity "user-1" on "api" at any level: set some with setLimits, or send `limits`' },
+      {
+        path: 'input.resource',
+        message:
+          'no limits are set for entity "user-1" on "api" at any level: set some with setLimits, or send `limits`',
+      },
     ]);
     expect(await bucketOf(bare)).toBeNull();
   });
 
   it('is refused for an org that does not exist', async () => {
-    expect(await app.admin.codeOf(op.AcquireDocument, { input: inputOf({ ...place, orgId: randomUUID() }, { rpm: 1 }) })).toBe('NOT_FOUND');
+    expect(
+      await app.admin.codeOf(op.AcquireDocument, { input: inputOf({ ...place, orgId: randomUUID() }, { rpm: 1 }) }),
+    ).toBe('NOT_FOUND');
   });
 });
 
@@ -517,7 +615,12 @@ describe('a request id', () => {
     app.clock.advance(10);
     for (const on of [app, other]) {
       const again = await granted(place, { rpm: 4 }, { requestId }, on);
-      expect(again).toMatchObject({ leaseId: first.leaseId, replayed: true, expiresAt: first.expiresAt, statuses: [{ requested: 4, available: 6 }] });
+      expect(again).toMatchObject({
+        leaseId: first.leaseId,
+        replayed: true,
+        expiresAt: first.expiresAt,
+        statuses: [{ requested: 4, available: 6 }],
+      });
     }
     expect(await bucketOf(place)).toMatchObject({ limits: [{ available: 6, totalConsumed: 4 }] });
   });
@@ -526,13 +629,18 @@ describe('a request id', () => {
     const place = await newPlace([rpm(10), rpm(10, { name: 'tpm' })]);
     const requestId = randomUUID();
     const { leaseId } = await granted(place, { rpm: 1, tpm: 2 }, { requestId });
-    expect(await granted(place, { tpm: 2, rpm: 1 }, { requestId: requestId.toUpperCase() })).toMatchObject({ leaseId, replayed: true });
+    expect(await granted(place, { tpm: 2, rpm: 1 }, { requestId: requestId.toUpperCase() })).toMatchObject({
+      leaseId,
+      replayed: true,
+    });
   });
 
   it('charges once when it is sent many times at once, through two gateways', async () => {
     const place = await newPlace();
     const requestId = randomUUID();
-    const leases = await Promise.all(Array.from({ length: 20 }, (_, i) => granted(place, { rpm: 3 }, { requestId }, i % 2 ? app : other)));
+    const leases = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => granted(place, { rpm: 3 }, { requestId }, i % 2 ? app : other)),
+    );
     expect(new Set(leases.map(({ leaseId }) => leaseId)).size).toBe(1);
     expect(leases.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await left(place)).toBe(7);
@@ -552,7 +660,10 @@ describe('a request id', () => {
     ];
     for (const input of others) {
       const { errors } = await app.admin.send(op.AcquireDocument, { input });
-      expect(errors?.[0]).toMatchObject({ message: `request ${requestId} has acquired something else`, extensions: { code: 'IDEMPOTENCY_CONFLICT' } });
+      expect(errors?.[0]).toMatchObject({
+        message: `request ${requestId} has acquired something else`,
+        extensions: { code: 'IDEMPOTENCY_CONFLICT' },
+      });
     }
     expect(await left(place)).toBe(6);
     expect(await bucketOf({ ...place, entityId: 'user-2' })).toBeNull();
@@ -573,16 +684,23 @@ describe('a request id', () => {
     const { leaseId } = await granted(place, { rpm: 4 }, { requestId });
     const { leaseId: rest } = await granted(place, { rpm: 6 });
     await refused(place, { rpm: 4 });
-    for (const on of [app, other]) expect(await granted(place, { rpm: 4 }, { requestId }, on)).toMatchObject({ leaseId, replayed: true });
-    await app.admin.ask(op.AdjustLeaseDocument, { input: { leaseId: rest, adjust: consumption({ rpm: 3 }), idempotencyKey: randomUUID() } });
-    for (const on of [app, other]) expect(await granted(place, { rpm: 4 }, { requestId }, on)).toMatchObject({ leaseId, replayed: true });
+    for (const on of [app, other])
+      expect(await granted(place, { rpm: 4 }, { requestId }, on)).toMatchObject({ leaseId, replayed: true });
+    await app.admin.ask(op.AdjustLeaseDocument, {
+      input: { leaseId: rest, adjust: consumption({ rpm: 3 }), idempotencyKey: randomUUID() },
+    });
+    for (const on of [app, other])
+      expect(await granted(place, { rpm: 4 }, { requestId }, on)).toMatchObject({ leaseId, replayed: true });
   });
 
   it('that was refused may be granted later', async () => {
     const place = await newPlace();
     const requestId = randomUUID();
     const { leaseId } = await granted(place, { rpm: 10 });
-    expect(await refused(place, { rpm: 1 }, { requestId })).toMatchObject({ retryAfterSecs: 6, statuses: [{ requested: 1, available: 0 }] });
+    expect(await refused(place, { rpm: 1 }, { requestId })).toMatchObject({
+      retryAfterSecs: 6,
+      statuses: [{ requested: 1, available: 0 }],
+    });
     await release(leaseId);
     expect((await granted(place, { rpm: 1 }, { requestId })).replayed).toBe(false);
     expect((await granted(place, { rpm: 1 }, { requestId })).replayed).toBe(true);
@@ -594,7 +712,9 @@ describe('a request id', () => {
     const { leaseId } = await granted(place, { rpm: 4 }, { requestId });
     await release(leaseId);
     for (const on of [app, other])
-      expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(place, { rpm: 4 }, { requestId }) })).toBe('LEASE_EXPIRED');
+      expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(place, { rpm: 4 }, { requestId }) })).toBe(
+        'LEASE_EXPIRED',
+      );
     expect(await left(place)).toBe(10);
   });
 
@@ -613,7 +733,11 @@ describe('a request id', () => {
 
   it('goes with others of its kind: forty at once take what fits', async () => {
     const place = await newPlace([rpm(25)]);
-    const results = await Promise.all(Array.from({ length: 40 }, (_, i) => acquire(place, { rpm: 1 }, { requestId: randomUUID() }, i % 2 ? app : other)));
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        acquire(place, { rpm: 1 }, { requestId: randomUUID() }, i % 2 ? app : other),
+      ),
+    );
     expect(countLeases(results)).toBe(25);
     expect(await left(place)).toBe(0);
   });
@@ -635,13 +759,17 @@ describe('many at once', () => {
     const spent = (name: 'rpm' | 'tpm') => taken.reduce((sum, cost) => sum + cost[name], 0);
     expect(await left(place)).toBe(100 - spent('rpm'));
     expect(await left(place, 'tpm')).toBe(50 - spent('tpm'));
-    const smallest = Math.min(...costs.filter((_, i) => results[i]?.__typename === 'RateLimited').map((cost) => cost.rpm));
+    const smallest = Math.min(
+      ...costs.filter((_, i) => results[i]?.__typename === 'RateLimited').map((cost) => cost.rpm),
+    );
     expect(100 - spent('rpm') < smallest || 50 - spent('tpm') < 2).toBe(true);
   });
 
   it('through two gateways are never granted more than there is', async () => {
     const place = await newPlace([rpm(50)]);
-    const results = await Promise.all(Array.from({ length: 100 }, (_, i) => acquire(place, { rpm: 1 }, {}, i % 2 ? app : other)));
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => acquire(place, { rpm: 1 }, {}, i % 2 ? app : other)),
+    );
     expect(countLeases(results)).toBe(50);
     expect(await bucketOf(place)).toMatchObject({ limits: [{ available: 0, totalConsumed: 50 }] });
     for (const on of [app, other]) await refused(place, { rpm: 1 }, {}, on);
@@ -667,7 +795,9 @@ describe('changed limits', () => {
     await granted(place, { rpm: 1 });
     await setLimits(place.orgId, [rpm(5)]);
     expect((await issuesOf(inputOf(place, { rpm: 6 })))[0]?.path).toBe('input.consume.0.amount');
-    expect((await granted(place, { rpm: 4 })).statuses).toMatchObject([{ limit: { capacity: 5, burst: 5 }, available: 1 }]);
+    expect((await granted(place, { rpm: 4 })).statuses).toMatchObject([
+      { limit: { capacity: 5, burst: 5 }, available: 1 },
+    ]);
     expect((await refused(place, { rpm: 2 })).retryAfterSecs).toBe(12);
   });
 
@@ -676,7 +806,9 @@ describe('changed limits', () => {
     await granted(place, { rpm: 1 }, {}, other);
     await setLimits(place.orgId, [rpm(5)]);
     await granted(place, { rpm: 1 });
-    expect((await granted(place, { rpm: 4 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 5 }, available: 0 }]);
+    expect((await granted(place, { rpm: 4 }, {}, other)).statuses).toMatchObject([
+      { limit: { capacity: 5 }, available: 0 },
+    ]);
     await refused(place, { rpm: 1 }, {}, other);
     await issuesOf(inputOf(place, { rpm: 6 }), other);
     // What it has learnt there holds for its other buckets too.
@@ -689,8 +821,13 @@ describe('changed limits', () => {
     await setLimits(place.orgId, [rpm(5)]);
     await granted(place, { rpm: 1 }, { requestId: randomUUID() });
     const requestId = randomUUID();
-    expect((await granted(place, { rpm: 4 }, { requestId }, other)).statuses).toMatchObject([{ limit: { capacity: 5 }, available: 0 }]);
-    expect(await granted(place, { rpm: 4 }, { requestId })).toMatchObject({ replayed: true, statuses: [{ limit: { capacity: 5 }, available: 0 }] });
+    expect((await granted(place, { rpm: 4 }, { requestId }, other)).statuses).toMatchObject([
+      { limit: { capacity: 5 }, available: 0 },
+    ]);
+    expect(await granted(place, { rpm: 4 }, { requestId })).toMatchObject({
+      replayed: true,
+      statuses: [{ limit: { capacity: 5 }, available: 0 }],
+    });
     await refused(place, { rpm: 1 }, { requestId: randomUUID() }, other);
   });
 
@@ -706,7 +843,9 @@ describe('changed limits', () => {
     const place = await newPlace([rpm(100)]);
     await granted(place, { rpm: 1 }, {}, other);
     await setLimits(place.orgId, [rpm(5)]);
-    const results = await Promise.all(Array.from({ length: 40 }, (_, i) => acquire(place, { rpm: 1 }, {}, i % 2 ? app : other)));
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => acquire(place, { rpm: 1 }, {}, i % 2 ? app : other)),
+    );
     await acquire(place, { rpm: 0 });
     expect(await bucketOf(place)).toMatchObject({ limits: [{ limit: { capacity: 5 } }] });
     // Those of the other gateway that came before the first touch may still have been judged by the old limits.
@@ -722,7 +861,9 @@ describe('changed limits', () => {
     app.clock.age(5001);
     expect((await granted(place, { rpm: 0 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 5 } }]);
     await issuesOf(inputOf(place, { rpm: 6 }), other);
-    expect((await granted(place, { rpm: 5 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 5 }, available: 0 }]);
+    expect((await granted(place, { rpm: 5 }, {}, other)).statuses).toMatchObject([
+      { limit: { capacity: 5 }, available: 0 },
+    ]);
   });
 
   it('keep what was there: raised, there is no more at once, but more room to fill', async () => {
@@ -738,9 +879,14 @@ describe('changed limits', () => {
   it('keep a debt as it was', async () => {
     const place = await newPlace([rpm(10)]);
     const { leaseId } = await granted(place, { rpm: 10 });
-    await app.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: consumption({ rpm: 20 }), idempotencyKey: randomUUID() } });
+    await app.admin.ask(op.AdjustLeaseDocument, {
+      input: { leaseId, adjust: consumption({ rpm: 20 }), idempotencyKey: randomUUID() },
+    });
     await setLimits(place.orgId, [rpm(60)]);
-    expect(await refused(place, { rpm: 0 })).toMatchObject({ retryAfterSecs: 20, statuses: [{ available: -20, limit: { capacity: 60 } }] });
+    expect(await refused(place, { rpm: 0 })).toMatchObject({
+      retryAfterSecs: 20,
+      statuses: [{ available: -20, limit: { capacity: 60 } }],
+    });
   });
 
   it('may add a limit to a live bucket, which starts full', async () => {
@@ -778,26 +924,36 @@ describe('changed limits', () => {
     await granted(place, { rpm: 5 }, {}, other);
     await app.admin.ask(op.DeleteLimitsDocument, { input: own });
     await granted(place, { rpm: 0 });
-    expect((await refused(place, { rpm: 5 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 100 }, available: 0 }]);
-    expect((await refused(place, { rpm: 100 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 100 }, available: 0 }]);
+    expect((await refused(place, { rpm: 5 }, {}, other)).statuses).toMatchObject([
+      { limit: { capacity: 100 }, available: 0 },
+    ]);
+    expect((await refused(place, { rpm: 100 }, {}, other)).statuses).toMatchObject([
+      { limit: { capacity: 100 }, available: 0 },
+    ]);
   });
 
-  it.each(['set again', 'deleted and set again'])('%s, are learnt once by another gateway: then an acquire is one call again', async (how) => {
-    const place = await newPlace([rpm(100)]);
-    await granted(place, { rpm: 1 }, {}, other);
-    if (how === 'deleted and set again') await app.admin.ask(op.DeleteLimitsDocument, { input: { orgId: place.orgId, level: 'SYSTEM' } });
-    await setLimits(place.orgId, [rpm(50)]);
-    await granted(place, { rpm: 1 });
-    await granted(place, { rpm: 1 }, {}, other);
-    expect(await fewestCalls(() => granted(place, { rpm: 1 }, {}, other), other)).toBe(1);
-  });
+  it.each(['set again', 'deleted and set again'])(
+    '%s, are learnt once by another gateway: then an acquire is one call again',
+    async (how) => {
+      const place = await newPlace([rpm(100)]);
+      await granted(place, { rpm: 1 }, {}, other);
+      if (how === 'deleted and set again')
+        await app.admin.ask(op.DeleteLimitsDocument, { input: { orgId: place.orgId, level: 'SYSTEM' } });
+      await setLimits(place.orgId, [rpm(50)]);
+      await granted(place, { rpm: 1 });
+      await granted(place, { rpm: 1 }, {}, other);
+      expect(await fewestCalls(() => granted(place, { rpm: 1 }, {}, other), other)).toBe(1);
+    },
+  );
 
   it('raised, are not called impossible by a gateway that remembers the old ones', async () => {
     const place = await newPlace([rpm(5)]);
     await granted(place, { rpm: 5 }, {}, other);
     await setLimits(place.orgId, [rpm(100)]);
     await granted(place, { rpm: 0 });
-    expect((await refused(place, { rpm: 100 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 100 }, available: 0 }]);
+    expect((await refused(place, { rpm: 100 }, {}, other)).statuses).toMatchObject([
+      { limit: { capacity: 100 }, available: 0 },
+    ]);
   });
 
   it('with a limit added, are not called unknown by a gateway that remembers the old ones', async () => {
@@ -805,7 +961,10 @@ describe('changed limits', () => {
     await granted(place, { rpm: 5 }, {}, other);
     await setLimits(place.orgId, [rpm(5), rpm(3, { name: 'tpm' })]);
     await granted(place, { rpm: 0 });
-    expect((await granted(place, { tpm: 1 }, {}, other)).statuses).toMatchObject([{ available: 0 }, { limit: { name: 'tpm' }, available: 2 }]);
+    expect((await granted(place, { tpm: 1 }, {}, other)).statuses).toMatchObject([
+      { available: 0 },
+      { limit: { name: 'tpm' }, available: 2 },
+    ]);
   });
 
   it('set for the first time are found at once by a gateway that remembers that there were none', async () => {
@@ -844,7 +1003,10 @@ describe('availability', () => {
 
   it('shows a full bucket for one that does not exist, and makes none', async () => {
     const place = await newPlace([rpm(10, { burst: 30 })]);
-    expect(await availabilityOf(place, { rpm: 30 })).toMatchObject({ retryAfterSecs: 0, statuses: [{ requested: 30, available: 30, exceeded: false }] });
+    expect(await availabilityOf(place, { rpm: 30 })).toMatchObject({
+      retryAfterSecs: 0,
+      statuses: [{ requested: 30, available: 30, exceeded: false }],
+    });
     expect(await bucketOf(place)).toBeNull();
   });
 

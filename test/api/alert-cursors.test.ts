@@ -72,7 +72,8 @@ async function raised(tenant: Tenant): Promise<op.AlertFragment[]> {
 }
 
 const numberOf = ({ id }: op.AlertFragment): number => Number(JSON.parse(Buffer.from(id, 'base64url').toString())[2]);
-const remove = (alert: op.AlertFragment) => app.gateway.services.store.write({ table: 'alerts', delete: entryKey(partitionOf(alert.orgId), numberOf(alert)) });
+const remove = (alert: op.AlertFragment) =>
+  app.gateway.services.store.write({ table: 'alerts', delete: entryKey(partitionOf(alert.orgId), numberOf(alert)) });
 
 describe('a cursor of quotaAlerts', () => {
   it('whose next alerts have expired starts with a GAP, then goes on with those that are kept', async () => {
@@ -80,7 +81,15 @@ describe('a cursor of quotaAlerts', () => {
     const [first, second, third] = (await raised(tenant)) as [op.AlertFragment, op.AlertFragment, op.AlertFragment];
     await remove(second);
     const [gap, next] = alertsIn(await follow({ orgId: tenant.orgId, after: first.cursor }, 2));
-    expect(gap).toMatchObject({ kind: 'GAP', orgId: tenant.orgId, appId: null, label: '', activeLabel: null, costUsdMicros: 0, quotaUsdMicros: 0 });
+    expect(gap).toMatchObject({
+      kind: 'GAP',
+      orgId: tenant.orgId,
+      appId: null,
+      label: '',
+      activeLabel: null,
+      costUsdMicros: 0,
+      quotaUsdMicros: 0,
+    });
     expect(next).toEqual(third);
     // Its own cursor goes on after the gap.
     expect(alertsIn(await follow({ orgId: tenant.orgId, after: gap?.cursor }, 1))).toEqual([third]);
@@ -90,7 +99,9 @@ describe('a cursor of quotaAlerts', () => {
     const tenant = await newTenant(app, tightQuotas);
     const [first, ...rest] = (await raised(tenant)) as [op.AlertFragment, ...op.AlertFragment[]];
     for (const alert of rest) await remove(alert);
-    const [gap] = alertsIn(await follow({ orgId: tenant.orgId, appId: 'chat', kinds: ['FALLBACK_ACTIVATED'], after: first.cursor }, 1));
+    const [gap] = alertsIn(
+      await follow({ orgId: tenant.orgId, appId: 'chat', kinds: ['FALLBACK_ACTIVATED'], after: first.cursor }, 1),
+    );
     expect(gap).toMatchObject({ kind: 'GAP' });
     expect((await app.admin.ask(op.NodeDocument, { id: gap?.id ?? '' })).node).toBeNull();
   });
@@ -124,7 +135,8 @@ describe('a cursor of quotaAlerts', () => {
   it('that pages the list of alerts is refused with what to use', async () => {
     const tenant = await newTenant(app, tightQuotas);
     await raised(tenant);
-    const listCursor = (await app.admin.ask(op.OrgAlertsDocument, { orgId: tenant.orgId })).org?.alerts.pageInfo.endCursor;
+    const listCursor = (await app.admin.ask(op.OrgAlertsDocument, { orgId: tenant.orgId })).org?.alerts.pageInfo
+      .endCursor;
     const [{ errors } = {}] = await follow({ orgId: tenant.orgId, after: listCursor }, 1);
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
     expect(errors?.[0]?.message).toContain('the `cursor` field of a QuotaAlert');

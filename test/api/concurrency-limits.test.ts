@@ -14,7 +14,9 @@ const one = { jobs: 1 };
 const nowMs = () => limiter.clock.nowMs();
 /** How many of these at once are granted. */
 async function grantedOf(entityId: string, count: number): Promise<Lease[]> {
-  const all = await Promise.all(times(count, (i) => limiter.acquire(entityId, one, { via: i % 2 === 0 ? limiter.app : limiter.other })));
+  const all = await Promise.all(
+    times(count, (i) => limiter.acquire(entityId, one, { via: i % 2 === 0 ? limiter.app : limiter.other })),
+  );
   return all.filter((each) => each.__typename === 'Lease');
 }
 
@@ -23,9 +25,15 @@ describe('a concurrency limit', () => {
     for (const capacity of [1, 100]) expect(await limiter.limitIssues(slotLimit('jobs', capacity))).toBeUndefined();
     expect(await limiter.limitIssues(slotLimit('jobs', 101))).toEqual([['BAD_USER_INPUT', 'input.limits.0.capacity']]);
     expect(await limiter.limitIssues(slotLimit('jobs', 0))).toEqual([['BAD_USER_INPUT', 'input.limits.0.capacity']]);
-    expect(await limiter.limitIssues(slotLimit('jobs', 10, { burst: 20 }))).toEqual([['BAD_USER_INPUT', 'input.limits.0.burst']]);
-    expect(await limiter.limitIssues(slotLimit('jobs', 10, { refillAmount: 1 }))).toEqual([['BAD_USER_INPUT', 'input.limits.0.refillAmount']]);
-    expect(await limiter.limitIssues(slotLimit('jobs', 10, { window: 'DAY' }))).toEqual([['BAD_USER_INPUT', 'input.limits.0.window']]);
+    expect(await limiter.limitIssues(slotLimit('jobs', 10, { burst: 20 }))).toEqual([
+      ['BAD_USER_INPUT', 'input.limits.0.burst'],
+    ]);
+    expect(await limiter.limitIssues(slotLimit('jobs', 10, { refillAmount: 1 }))).toEqual([
+      ['BAD_USER_INPUT', 'input.limits.0.refillAmount'],
+    ]);
+    expect(await limiter.limitIssues(slotLimit('jobs', 10, { window: 'DAY' }))).toEqual([
+      ['BAD_USER_INPUT', 'input.limits.0.window'],
+    ]);
   });
 
   it('is taken by 0 or 1, and a lease that takes 0 holds nothing', async () => {
@@ -37,24 +45,30 @@ describe('a concurrency limit', () => {
     expect(held.statuses).toMatchObject([{ requested: 1, available: 0, exceeded: false }]);
     await limiter.release(idle.leaseId);
     await limiter.refused(entityId, one);
-    expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, { jobs: 2 }))).toBe('BAD_USER_INPUT');
+    expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, { jobs: 2 }))).toBe(
+      'BAD_USER_INPUT',
+    );
   });
 
-  it.each(['app', 'other'] as const)('is freed by a release through %s, which may know an older state of the bucket', async (via) => {
-    const entityId = await limiter.entity(slotLimit('jobs', 2));
-    // Both gateways have seen the bucket before the slot is taken.
-    for (const gateway of [limiter.app, limiter.other]) await limiter.release((await limiter.take(entityId, one, { via: gateway })).leaseId, gateway);
-    const leases = [await limiter.take(entityId, one), await limiter.take(entityId, one)];
-    await limiter.refused(entityId, one);
-    expect(await limiter.release(leases[0]?.leaseId as string, limiter[via])).toMatchObject({ replayed: false });
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 1] });
-    // A refusal may be repeated from memory for a second.
-    limiter.clock.age(1001);
-    await limiter.take(entityId, one);
-    await limiter.refused(entityId, one);
-    expect(await limiter.release(leases[0]?.leaseId as string)).toMatchObject({ replayed: true });
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [0, 2] });
-  });
+  it.each(['app', 'other'] as const)(
+    'is freed by a release through %s, which may know an older state of the bucket',
+    async (via) => {
+      const entityId = await limiter.entity(slotLimit('jobs', 2));
+      // Both gateways have seen the bucket before the slot is taken.
+      for (const gateway of [limiter.app, limiter.other])
+        await limiter.release((await limiter.take(entityId, one, { via: gateway })).leaseId, gateway);
+      const leases = [await limiter.take(entityId, one), await limiter.take(entityId, one)];
+      await limiter.refused(entityId, one);
+      expect(await limiter.release(leases[0]?.leaseId as string, limiter[via])).toMatchObject({ replayed: false });
+      expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 1] });
+      // A refusal may be repeated from memory for a second.
+      limiter.clock.age(1001);
+      await limiter.take(entityId, one);
+      await limiter.refused(entityId, one);
+      expect(await limiter.release(leases[0]?.leaseId as string)).toMatchObject({ replayed: true });
+      expect(await limiter.standing(entityId)).toEqual({ jobs: [0, 2] });
+    },
+  );
 
   it('is freed 2 s after the lease should have been renewed, and not a millisecond earlier; a refusal says when', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 2));
@@ -98,7 +112,9 @@ describe('a concurrency limit', () => {
     const { leaseId, expiresAt } = await limiter.take(entityId, one, { ttlSecs: 10 });
     limiter.clock.advance(60_000);
     expect(await limiter.renew(leaseId, 86_400)).toBe(Date.parse(expiresAt));
-    expect((await limiter.refused(entityId, one)).retryAfterSecs).toBe((Date.parse(expiresAt) + graceMs - nowMs()) / 1000);
+    expect((await limiter.refused(entityId, one)).retryAfterSecs).toBe(
+      (Date.parse(expiresAt) + graceMs - nowMs()) / 1000,
+    );
     limiter.clock.moveTo(Date.parse(expiresAt));
     expect(await limiter.renewCode(leaseId)).toBe('LEASE_EXPIRED');
   });
@@ -115,7 +131,9 @@ describe('a concurrency limit', () => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     const { leaseId } = await limiter.take(entityId, { jobs: 1 });
     for (const ttlSecs of [0, 86_401]) {
-      expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, one, { ttlSecs }))).toBe('BAD_USER_INPUT');
+      expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, one, { ttlSecs }))).toBe(
+        'BAD_USER_INPUT',
+      );
       expect(await limiter.app.admin.codeOf(op.RenewLeaseDocument, { leaseId, ttlSecs })).toBe('BAD_USER_INPUT');
     }
   });
@@ -137,7 +155,9 @@ describe('a concurrency limit', () => {
     const granted = await grantedOf(entityId, 100);
     expect(granted).toHaveLength(7);
     await limiter.refused(entityId, one);
-    await Promise.all(granted.map(({ leaseId }, i) => limiter.release(leaseId, i % 2 === 0 ? limiter.other : limiter.app)));
+    await Promise.all(
+      granted.map(({ leaseId }, i) => limiter.release(leaseId, i % 2 === 0 ? limiter.other : limiter.app)),
+    );
     expect(await limiter.standing(entityId)).toEqual({ jobs: [7, 0] });
     expect(await grantedOf(entityId, 100)).toHaveLength(7);
   });
@@ -152,14 +172,17 @@ describe('a concurrency limit', () => {
       limiter.clock.advance(1000 * chance.between(1, 8));
       for (const [leaseId, untilMs] of out) if (untilMs + graceMs <= nowMs()) out.delete(leaseId);
       const leaving = chance.shuffled([...out.keys()]).slice(0, chance.below(3));
-      const renewing = chance.shuffled([...out.keys()].filter((leaseId) => !leaving.includes(leaseId))).slice(0, chance.below(3));
+      const renewing = chance
+        .shuffled([...out.keys()].filter((leaseId) => !leaving.includes(leaseId)))
+        .slice(0, chance.below(3));
       const vias = times(20, () => (chance.hit(0.5) ? limiter.app : limiter.other));
       const [, , acquired] = await Promise.all([
         Promise.all(leaving.map((leaseId, i) => limiter.release(leaseId, vias[i]))),
         Promise.all(renewing.map(async (leaseId, i) => out.set(leaseId, await limiter.renew(leaseId, 10, vias[i])))),
         Promise.all(vias.map((via, i) => limiter.acquire(entityId, one, { via, ttlSecs: 5 + (i % 10) }))),
       ]);
-      for (const each of acquired) if (each.__typename === 'Lease') out.set(each.leaseId, Date.parse(each.renewBy as string));
+      for (const each of acquired)
+        if (each.__typename === 'Lease') out.set(each.leaseId, Date.parse(each.renewBy as string));
       // Those who left may have made room for others in this round.
       for (const leaseId of leaving) out.delete(leaseId);
       expect(out.size).toBeLessThanOrEqual(capacity);
@@ -185,7 +208,10 @@ describe('a concurrency limit', () => {
     for (let i = 0; i < 4; i++) await limiter.take(sharded, { tokens: 250 });
     await limiter.setLimits(sharded, slowLimit('tokens', 3200), slotLimit('jobs', 2));
     expect((await limiter.bucket(sharded))?.shardCount).toBe(1);
-    const leases = [await limiter.take(sharded, { jobs: 1, tokens: 100 }), await limiter.take(sharded, { jobs: 1 }, { via: limiter.other })];
+    const leases = [
+      await limiter.take(sharded, { jobs: 1, tokens: 100 }),
+      await limiter.take(sharded, { jobs: 1 }, { via: limiter.other }),
+    ];
     await limiter.refused(sharded, { jobs: 1 });
     expect(await limiter.standing(sharded)).toEqual({ jobs: [0, 2], tokens: [1100, 2100] });
     for (const { leaseId } of leases) await limiter.release(leaseId, limiter.other);
@@ -216,7 +242,10 @@ describe('a concurrency limit', () => {
     limiter.clock.advance(20_000);
     expect((await limiter.refused(sibling, one)).retryAfterSecs).toBe(12);
     await limiter.release(lease.leaseId, limiter.other);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([{ jobs: [2, 0] }, { jobs: [1, 1] }]);
+    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+      { jobs: [2, 0] },
+      { jobs: [1, 1] },
+    ]);
     limiter.clock.age(1001);
     await limiter.take(sibling, one, { ttlSecs: 5 });
     limiter.clock.advance(60_000);
@@ -227,15 +256,22 @@ describe('a concurrency limit', () => {
   it('is held once by all repeats of a request id, and each of them is told until when', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 3));
     const requestId = randomUUID();
-    const leases = await Promise.all(times(10, (i) => limiter.take(entityId, one, { requestId, via: i % 2 === 0 ? limiter.app : limiter.other })));
+    const leases = await Promise.all(
+      times(10, (i) => limiter.take(entityId, one, { requestId, via: i % 2 === 0 ? limiter.app : limiter.other })),
+    );
     expect(new Set(leases.map(({ renewBy }) => renewBy))).toEqual(new Set([new Date(nowMs() + 60_000).toISOString()]));
     expect(leases.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await limiter.standing(entityId)).toEqual({ jobs: [2, 1] });
     const renewBy = await limiter.renew(leases[0]?.leaseId as string, 600, limiter.other);
-    expect(await limiter.take(entityId, one, { requestId })).toMatchObject({ replayed: true, renewBy: new Date(renewBy).toISOString() });
+    expect(await limiter.take(entityId, one, { requestId })).toMatchObject({
+      replayed: true,
+      renewBy: new Date(renewBy).toISOString(),
+    });
     await limiter.release(leases[1]?.leaseId as string, limiter.other);
     expect(await limiter.standing(entityId)).toEqual({ jobs: [3, 0] });
-    expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, one, { requestId }))).toBe('LEASE_EXPIRED');
+    expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, one, { requestId }))).toBe(
+      'LEASE_EXPIRED',
+    );
   });
 
   it('counts a request id that is used again after a day as another lease', async () => {
@@ -253,7 +289,11 @@ describe('a concurrency limit', () => {
 
   it('lowered below what is out grants nothing until enough is free; raised it grants at once', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 3));
-    const leases = [await limiter.take(entityId, one), await limiter.take(entityId, one), await limiter.take(entityId, one, { ttlSecs: 30 })];
+    const leases = [
+      await limiter.take(entityId, one),
+      await limiter.take(entityId, one),
+      await limiter.take(entityId, one, { ttlSecs: 30 }),
+    ];
     await limiter.setLimits(entityId, slotLimit('jobs', 1));
     const { retryAfterSecs, violations } = await limiter.refused(entityId, one);
     expect(retryAfterSecs).toBe(62);
@@ -298,7 +338,9 @@ describe('a concurrency limit', () => {
 
   it('is not forgotten with an item that may expire', async () => {
     const org = await limiter.ofOrg({});
-    await org.app.admin.ask(op.SetLimitsDocument, { input: { orgId: org.orgId, level: 'SYSTEM', limits: [slotLimit('jobs', 1)] } });
+    await org.app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId: org.orgId, level: 'SYSTEM', limits: [slotLimit('jobs', 1)] },
+    });
     const { leaseId } = await org.take('e', one, { ttlSecs: 86_400 });
     const [item] = await org.items('e');
     expect(item?.ttl).toBeGreaterThan(nowMs() / 1000 + 86_402);

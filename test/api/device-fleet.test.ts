@@ -42,7 +42,11 @@ const reading = (hardwareId: string): op.ReadingInput => ({
 
 async function newKey(org: Caller, input: op.CreateApiKeyInput = {}) {
   const { createApiKey } = await org.ask(op.CreateApiKeyDocument, { input });
-  return { keyId: createApiKey.apiKey.keyId, apiKey: createApiKey.apiKey, caller: new Caller(app.url, { 'x-api-key': createApiKey.secret }) };
+  return {
+    keyId: createApiKey.apiKey.keyId,
+    apiKey: createApiKey.apiKey,
+    caller: new Caller(app.url, { 'x-api-key': createApiKey.secret }),
+  };
 }
 const register = async (by: Caller, hardwareId: string, overrides: Partial<op.RegisterDeviceInput> = {}) =>
   (await by.ask(op.RegisterDeviceDocument, { input: registration(hardwareId, overrides) })).registerDevice;
@@ -55,9 +59,12 @@ const verdictFor = async (by: Caller, hardwareId: string): Promise<string> => {
   return verdict?.error?.code ?? String(verdict?.kind);
 };
 const countOf = async (org: Caller) => (await org.ask(op.DeviceCountDocument, {})).org?.deviceCount;
-const find = async (org: Caller, hardwareId: string) => (await org.ask(op.DeviceOfDocument, { hardwareId })).org?.device;
+const find = async (org: Caller, hardwareId: string) =>
+  (await org.ask(op.DeviceOfDocument, { hardwareId })).org?.device;
 const actionsOf = async (org: Caller, hardwareId: string) =>
-  (await org.ask(op.AuditDocument, { entityId: `$DEVICE:${hardwareId}` })).org?.auditEvents.nodes.map(({ action, actor }) => [action, actor]);
+  (await org.ask(op.AuditDocument, { entityId: `$DEVICE:${hardwareId}` })).org?.auditEvents.nodes.map(
+    ({ action, actor }) => [action, actor],
+  );
 
 describe('the owner of a device', () => {
   it('is the first key that registers it: another key neither overwrites it nor sends its readings', async () => {
@@ -66,9 +73,15 @@ describe('the owner of a device', () => {
     const mac = newMac();
     const { device } = await register(first.caller, mac, { friendlyName: 'Mine' });
     expect(device.ownerKeyId).toBe(first.keyId);
-    const { errors } = await second.caller.send(op.RegisterDeviceDocument, { input: registration(mac, { friendlyName: 'pwned', firmwareVersion: '9' }) });
-    expect(errors).toMatchObject([{ message: expect.stringContaining('assignDevice'), extensions: { code: 'FORBIDDEN' } }]);
-    const { ingest } = await second.caller.ask(op.IngestDocument, { input: { readings: [reading(mac), { ...reading(newMac()) }] } });
+    const { errors } = await second.caller.send(op.RegisterDeviceDocument, {
+      input: registration(mac, { friendlyName: 'pwned', firmwareVersion: '9' }),
+    });
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining('assignDevice'), extensions: { code: 'FORBIDDEN' } },
+    ]);
+    const { ingest } = await second.caller.ask(op.IngestDocument, {
+      input: { readings: [reading(mac), { ...reading(newMac()) }] },
+    });
     expect(ingest.verdicts.map(({ kind, error }) => [kind, error?.code])).toEqual([
       ['REJECTED', 'FORBIDDEN'],
       ['REJECTED', 'DEVICE_NOT_FOUND'],
@@ -104,9 +117,15 @@ describe('the owner of a device', () => {
     const [first, second] = [await newKey(org), await newKey(org)];
     const mac = newMac();
     await register(first.caller, mac);
-    const { assignDevice } = await org.ask(op.AssignDeviceDocument, { hardwareId: mac.toLowerCase(), keyId: second.keyId });
+    const { assignDevice } = await org.ask(op.AssignDeviceDocument, {
+      hardwareId: mac.toLowerCase(),
+      keyId: second.keyId,
+    });
     expect(assignDevice).toMatchObject({ hardwareId: mac, ownerKeyId: second.keyId });
-    expect([await mayRegister(first.caller, mac), await verdictFor(first.caller, mac)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+    expect([await mayRegister(first.caller, mac), await verdictFor(first.caller, mac)]).toEqual([
+      'FORBIDDEN',
+      'FORBIDDEN',
+    ]);
     expect([await mayRegister(second.caller, mac), await verdictFor(second.caller, mac)]).toEqual(['ok', 'STORED']);
     expect((await org.ask(op.AssignDeviceDocument, { hardwareId: mac })).assignDevice.ownerKeyId).toBeNull();
     expect(await mayRegister(first.caller, mac)).toBe('ok');
@@ -135,14 +154,26 @@ describe('the owner of a device', () => {
     await register(third.caller, another);
     for (const { keyId } of [first, second]) {
       await org.ask(op.RevokeApiKeyDocument, { keyId });
-      expect([await mayRegister(stranger.caller, macs[0]), await verdictFor(stranger.caller, macs[1])]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
-      expect([await mayRegister(third.caller, macs[0]), await verdictFor(third.caller, macs[1])]).toEqual(['ok', 'STORED']);
+      expect([await mayRegister(stranger.caller, macs[0]), await verdictFor(stranger.caller, macs[1])]).toEqual([
+        'FORBIDDEN',
+        'FORBIDDEN',
+      ]);
+      expect([await mayRegister(third.caller, macs[0]), await verdictFor(third.caller, macs[1])]).toEqual([
+        'ok',
+        'STORED',
+      ]);
     }
     await org.ask(op.RevokeApiKeyDocument, { keyId: third.keyId });
     await org.ask(op.RevokeApiKeyDocument, { keyId: third.keyId });
     // By a registration, and by a reading of a device that has not booted since.
-    expect([await mayRegister(stranger.caller, macs[0]), await verdictFor(stranger.caller, macs[1])]).toEqual(['ok', 'STORED']);
-    expect([(await find(org, macs[0]))?.ownerKeyId, (await find(org, macs[1]))?.ownerKeyId]).toEqual([stranger.keyId, stranger.keyId]);
+    expect([await mayRegister(stranger.caller, macs[0]), await verdictFor(stranger.caller, macs[1])]).toEqual([
+      'ok',
+      'STORED',
+    ]);
+    expect([(await find(org, macs[0]))?.ownerKeyId, (await find(org, macs[1]))?.ownerKeyId]).toEqual([
+      stranger.keyId,
+      stranger.keyId,
+    ]);
     expect(await org.codeOf(op.CreateApiKeyDocument, { input: { replaces: third.keyId } })).toBe('BAD_USER_INPUT');
   });
 
@@ -153,14 +184,17 @@ describe('the owner of a device', () => {
     for (const each of [mac, other]) await register(fleet.caller, each);
     const bound = await newKey(org, { hardwareId: mac.toLowerCase() });
     expect(bound.apiKey.hardwareId).toBe(mac);
-    expect([await mayRegister(bound.caller, other), await verdictFor(bound.caller, other), await mayRegister(bound.caller, newMac())]).toEqual([
-      'FORBIDDEN',
+    expect([
+      await mayRegister(bound.caller, other),
+      await verdictFor(bound.caller, other),
+      await mayRegister(bound.caller, newMac()),
+    ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+    // The org bound the key on purpose: it goes before the fleet's.
+    expect([await verdictFor(bound.caller, mac), await mayRegister(bound.caller, mac)]).toEqual(['STORED', 'ok']);
+    expect([await mayRegister(fleet.caller, mac), await verdictFor(fleet.caller, mac)]).toEqual([
       'FORBIDDEN',
       'FORBIDDEN',
     ]);
-    // The org bound the key on purpose: it goes before the fleet's.
-    expect([await verdictFor(bound.caller, mac), await mayRegister(bound.caller, mac)]).toEqual(['STORED', 'ok']);
-    expect([await mayRegister(fleet.caller, mac), await verdictFor(fleet.caller, mac)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
     const next = await newKey(org, { replaces: bound.keyId });
     expect(next.apiKey.hardwareId).toBe(mac);
     expect([await mayRegister(next.caller, mac), await mayRegister(next.caller, other)]).toEqual(['ok', 'FORBIDDEN']);
@@ -173,8 +207,12 @@ describe('the owner of a device', () => {
     const mac = newMac();
     await register(one.caller, mac);
     const foreign = await newKey(two.caller);
-    expect(await one.caller.codeOf(op.AssignDeviceDocument, { hardwareId: mac, keyId: foreign.keyId })).toBe('NOT_FOUND');
-    expect(await one.caller.codeOf(op.CreateApiKeyDocument, { input: { replaces: foreign.keyId } })).toBe('BAD_USER_INPUT');
+    expect(await one.caller.codeOf(op.AssignDeviceDocument, { hardwareId: mac, keyId: foreign.keyId })).toBe(
+      'NOT_FOUND',
+    );
+    expect(await one.caller.codeOf(op.CreateApiKeyDocument, { input: { replaces: foreign.keyId } })).toBe(
+      'BAD_USER_INPUT',
+    );
   });
 });
 
@@ -186,7 +224,9 @@ describe('a MAC address', () => {
     expect((await register(org, lower)).device.hardwareId).toBe(mac);
     expect((await register(org, mac)).created).toBe(false);
     expect((await find(org, lower))?.hardwareId).toBe(mac);
-    expect((await org.ask(op.RenameDeviceDocument, { hardwareId: lower, friendlyName: 'One' })).renameDevice).toMatchObject({
+    expect(
+      (await org.ask(op.RenameDeviceDocument, { hardwareId: lower, friendlyName: 'One' })).renameDevice,
+    ).toMatchObject({
       hardwareId: mac,
       friendlyName: 'One',
     });
@@ -203,7 +243,8 @@ describe('a listing by hardware id', () => {
     const { caller: org } = await newOrg(app);
     const key = await newKey(org);
     const macs = times(300, newMac);
-    for (let i = 0; i < macs.length; i += 50) await Promise.all(macs.slice(i, i + 50).map((mac) => register(key.caller, mac)));
+    for (let i = 0; i < macs.length; i += 50)
+      await Promise.all(macs.slice(i, i + 50).map((mac) => register(key.caller, mac)));
     const found: string[] = [];
     for (let after: string | null | undefined, page = 0; ; page++) {
       const { org: read } = await org.ask(op.DevicesDocument, { orderBy: 'HARDWARE_ID', first: 50, after });
@@ -212,7 +253,11 @@ describe('a listing by hardware id', () => {
       if (!read?.devices.pageInfo.hasNextPage) break;
       app.clock.advance(2 * minuteMs);
       const active = macs.filter((_, i) => i % 3 === page % 3);
-      await Promise.all([active.slice(0, 50), active.slice(50)].map((some) => key.caller.ask(op.IngestDocument, { input: { readings: some.map(reading) } })));
+      await Promise.all(
+        [active.slice(0, 50), active.slice(50)].map((some) =>
+          key.caller.ask(op.IngestDocument, { input: { readings: some.map(reading) } }),
+        ),
+      );
     }
     expect(found).toEqual(macs.toSorted());
     expect(await countOf(org)).toBe(300);
@@ -228,7 +273,10 @@ describe('a listing by hardware id', () => {
       const after = (await org.ask(op.DevicesDocument, { orderBy, first: 1 })).org?.devices.pageInfo.endCursor;
       expect(await org.codeOf(op.DevicesDocument, { orderBy: other, after })).toBe('BAD_USER_INPUT');
     }
-    const [byDefault, explicit] = [await org.ask(op.DevicesDocument, {}), await org.ask(op.DevicesDocument, { orderBy: 'LAST_SEEN' })];
+    const [byDefault, explicit] = [
+      await org.ask(op.DevicesDocument, {}),
+      await org.ask(op.DevicesDocument, { orderBy: 'LAST_SEEN' }),
+    ];
     expect(byDefault.org?.devices.nodes).toEqual(explicit.org?.devices.nodes);
   });
 });
@@ -239,7 +287,11 @@ describe('the number of devices', () => {
     const macs = times(12, newMac);
     await Promise.all(macs.flatMap((mac) => [mac, mac].map((each) => register(org, each))));
     expect(await countOf(org)).toBe(12);
-    const deleted = await Promise.all(macs.slice(0, 5).flatMap((mac) => [mac, mac].map((hardwareId) => org.ask(op.DeleteDeviceDocument, { hardwareId }))));
+    const deleted = await Promise.all(
+      macs
+        .slice(0, 5)
+        .flatMap((mac) => [mac, mac].map((hardwareId) => org.ask(op.DeleteDeviceDocument, { hardwareId }))),
+    );
     expect(deleted.filter(({ deleteDevice }) => deleteDevice)).toHaveLength(5);
     expect(await countOf(org)).toBe(7);
   });
@@ -251,7 +303,10 @@ describe('the number of devices', () => {
     const outcomes = await Promise.all(macs.map((mac) => mayRegister(org.caller, mac)));
     expect(outcomes.toSorted()).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT', 'BAD_USER_INPUT', 'ok', 'ok', 'ok']);
     expect(await countOf(org.caller)).toBe(3);
-    const [known, refused] = [macs[outcomes.indexOf('ok')] as string, macs[outcomes.indexOf('BAD_USER_INPUT')] as string];
+    const [known, refused] = [
+      macs[outcomes.indexOf('ok')] as string,
+      macs[outcomes.indexOf('BAD_USER_INPUT')] as string,
+    ];
     expect(await mayRegister(org.caller, known)).toBe('ok');
     await org.caller.ask(op.DeleteDeviceDocument, { hardwareId: known });
     expect(await mayRegister(org.caller, refused)).toBe('ok');
@@ -260,7 +315,9 @@ describe('the number of devices', () => {
   it('grows by so many a minute and key at most; known devices boot as often as they like', async () => {
     const slow = await opened({ devices: { maxPerOrg: 1000, newPerKeyPerMinute: 4 } });
     const org = await newOrg(slow);
-    const [one, two] = [await newKey(org.caller), await newKey(org.caller)].map(({ caller }) => new Caller(slow.url, caller.headers)) as [Caller, Caller];
+    const [one, two] = [await newKey(org.caller), await newKey(org.caller)].map(
+      ({ caller }) => new Caller(slow.url, caller.headers),
+    ) as [Caller, Caller];
     const macs = times(4, newMac);
     for (const mac of macs) expect(await mayRegister(one, mac)).toBe('ok');
     const { errors } = await one.send(op.RegisterDeviceDocument, { input: registration(newMac()) });

@@ -30,8 +30,11 @@ afterAll(() => app.stop());
 
 const bootId = randomUUID();
 const register = async (overrides: Partial<op.RegisterDeviceInput> = {}) =>
-  (await key.ask(op.RegisterDeviceDocument, { input: { hardwareId: mac, bootId, firmwareVersion: '1.0', capabilities: { sensors: [] }, ...overrides } }))
-    .registerDevice;
+  (
+    await key.ask(op.RegisterDeviceDocument, {
+      input: { hardwareId: mac, bootId, firmwareVersion: '1.0', capabilities: { sensors: [] }, ...overrides },
+    })
+  ).registerDevice;
 const reading = (overrides: object = {}): op.ReadingInput => ({
   hardwareId: mac,
   batchId: randomUUID(),
@@ -42,14 +45,20 @@ const reading = (overrides: object = {}): op.ReadingInput => ({
   sensorStatus: { bme280: 'OK' },
   ...overrides,
 });
-const ingest = async (...readings: (op.ReadingInput | null)[]) => (await key.ask(op.IngestDocument, { input: { readings } })).ingest;
+const ingest = async (...readings: (op.ReadingInput | null)[]) =>
+  (await key.ask(op.IngestDocument, { input: { readings } })).ingest;
 const device = async () => (await app.admin.ask(op.DeviceOfDocument, { orgId, hardwareId: mac })).org?.device;
 const stored = async () => (await app.gateway.services.devices.find({ orgId, hardwareId: mac })) as Device;
 
 describe('a reading that is not valid', () => {
   it.each<[string, object, string, string]>([
     ['an unknown sensor', { sensors: { humidityPct: 40, co2Ppm: 400 } }, 'INVALID_VALUE', 'sensors.co2Ppm: '],
-    ['a sensor that is a property of every object', { sensors: { constructor: 1 } }, 'INVALID_VALUE', 'sensors.constructor: '],
+    [
+      'a sensor that is a property of every object',
+      { sensors: { constructor: 1 } },
+      'INVALID_VALUE',
+      'sensors.constructor: ',
+    ],
     ['null for a value', { sensors: { humidityPct: null } }, 'INVALID_VALUE', 'sensors.humidityPct: '],
     ['text for a value', { sensors: { humidityPct: '40' } }, 'INVALID_VALUE', 'sensors.humidityPct: '],
     ['a list for the values', { sensors: [40] }, 'INVALID_VALUE', 'sensors: '],
@@ -67,12 +76,18 @@ describe('a reading that is not valid', () => {
     const [before, after] = [reading(), reading()];
     const { verdicts, settledBatchIds } = await ingest(before, reading(fault), after);
     expect(verdicts.map(({ kind }) => kind)).toEqual(['STORED', 'REJECTED', 'STORED']);
-    expect(verdicts[1]?.error).toEqual({ code, message: expect.stringMatching(new RegExp(`^${message.replace(/[.]/g, '\\.')}`)) });
+    expect(verdicts[1]?.error).toEqual({
+      code,
+      message: expect.stringMatching(new RegExp(`^${message.replace(/[.]/g, '\\.')}`)),
+    });
     expect(settledBatchIds).toEqual([before.batchId, after.batchId]);
   });
 
   it('may even be null', async () => {
-    expect((await ingest(null, reading())).verdicts).toMatchObject([{ index: 0, batchId: '', kind: 'REJECTED' }, { kind: 'STORED' }]);
+    expect((await ingest(null, reading())).verdicts).toMatchObject([
+      { index: 0, batchId: '', kind: 'REJECTED' },
+      { kind: 'STORED' },
+    ]);
   });
 
   it('is answered in few words, whatever it was called', async () => {
@@ -98,7 +113,10 @@ describe('a reading that is not valid', () => {
       'sensors.a',
       'sensors.__proto__',
     ]);
-    expect((await device())?.latestReading).toMatchObject({ sensors: { humidityPct: 40.5 }, sensorStatus: { bme280: 'OK', ds18b20: 'ERROR' } });
+    expect((await device())?.latestReading).toMatchObject({
+      sensors: { humidityPct: 40.5 },
+      sensorStatus: { bme280: 'OK', ds18b20: 'ERROR' },
+    });
   });
 });
 
@@ -150,19 +168,36 @@ it('a reading that has expired is not served, though it is still there', async (
   expect((await org.ask(op.NodeDocument, { id: oldId })).node).toBeNull();
   for (const first of [1, 2]) {
     const { org: read } = await org.ask(op.ReadingsOfDocument, { hardwareId: mac, first });
-    expect(read?.device?.readings).toMatchObject({ nodes: [{ batchId: fresh.batchId }], pageInfo: { hasNextPage: false } });
+    expect(read?.device?.readings).toMatchObject({
+      nodes: [{ batchId: fresh.batchId }],
+      pageInfo: { hasNextPage: false },
+    });
   }
-  const range = { from: new Date(app.clock.nowMs() - minuteMs).toISOString(), to: new Date(app.clock.nowMs()).toISOString(), stepSecs: 3600 };
+  const range = {
+    from: new Date(app.clock.nowMs() - minuteMs).toISOString(),
+    to: new Date(app.clock.nowMs()).toISOString(),
+    stepSecs: 3600,
+  };
   const { org: charted } = await org.ask(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range });
   expect(charted?.device?.series.map(({ count }) => count)).toEqual([1]);
 });
 
 describe('a series that is too long', () => {
   it('is the fault of the caller, who is told where to cut it', async () => {
-    for (let i = 0; i < 3; i++) await ingest(...Array.from({ length: 100 }, (_, k) => reading({ timestampMs: app.clock.nowMs() - (100 * i + k) * minuteMs })));
+    for (let i = 0; i < 3; i++)
+      await ingest(
+        ...Array.from({ length: 100 }, (_, k) =>
+          reading({ timestampMs: app.clock.nowMs() - (100 * i + k) * minuteMs }),
+        ),
+      );
     const range = { fromMs: app.clock.nowMs() - dayMs, toMs: app.clock.nowMs() + 1, stepSecs: 3600 };
     const draw = (max: number, requests = 1) =>
-      stored().then((it) => app.gateway.services.charts.draw(Array(requests).fill({ device: it, metric: 'humidityPct', range }), new ReadingBudget(max)));
+      stored().then((it) =>
+        app.gateway.services.charts.draw(
+          Array(requests).fill({ device: it, metric: 'humidityPct', range }),
+          new ReadingBudget(max),
+        ),
+      );
     expect((await draw(300))[0]).toHaveLength(25);
     const [refused] = await draw(299);
     expect(refused).toMatchObject({ code: 'BAD_USER_INPUT', message: expect.stringContaining('set `from` to ') });
@@ -171,15 +206,25 @@ describe('a series that is too long', () => {
   });
 
   it('names the moment it was read back to', () => {
-    const error = tooLong({ fromMs: Date.UTC(2026, 0, 1), toMs: Date.UTC(2026, 1, 1), stepSecs: 60 }, Date.UTC(2026, 0, 20), 'exceeds');
-    expect(error.extensions.issues).toEqual([{ path: 'from', message: expect.stringContaining('set `from` to 2026-01-20T00:00:00.000Z or later') }]);
+    const error = tooLong(
+      { fromMs: Date.UTC(2026, 0, 1), toMs: Date.UTC(2026, 1, 1), stepSecs: 60 },
+      Date.UTC(2026, 0, 20),
+      'exceeds',
+    );
+    expect(error.extensions.issues).toEqual([
+      { path: 'from', message: expect.stringContaining('set `from` to 2026-01-20T00:00:00.000Z or later') },
+    ]);
   });
 
   it('of too many points is told how long a step it needs', async () => {
     const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-31T00:00:00Z' };
-    const ask = (stepSecs: number) => org.send(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range, stepSecs });
+    const ask = (stepSecs: number) =>
+      org.send(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range, stepSecs });
     const { errors } = await ask(60);
-    expect(errors?.[0]).toMatchObject({ message: expect.stringContaining('set it to 2592 or more'), extensions: { code: 'BAD_USER_INPUT' } });
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringContaining('set it to 2592 or more'),
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
     expect((await ask(2592)).errors).toBeUndefined();
   });
 });

@@ -3,7 +3,15 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import WebSocket from 'ws';
 import { equals } from '../../src/dynamo/expression.js';
-import { adminKey, Caller, type FullReading, newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import {
+  adminKey,
+  Caller,
+  type FullReading,
+  newOrg,
+  type PublicError,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import * as op from '../support/operations.js';
 import { until } from '../support/until.js';
 
@@ -70,7 +78,10 @@ const register = async (by: Caller, hardwareId: string, overrides: Partial<op.Re
   (await by.ask(op.RegisterDeviceDocument, { input: registration(hardwareId, overrides) })).registerDevice;
 
 /** A device like no other; of a site that it shares with others, unless one is named. */
-async function newDevice(overrides: Partial<op.RegisterDeviceInput> = {}, site = shared): Promise<Site & { readonly mac: string }> {
+async function newDevice(
+  overrides: Partial<op.RegisterDeviceInput> = {},
+  site = shared,
+): Promise<Site & { readonly mac: string }> {
   const mac = newMac();
   await register(site.device, mac, overrides);
   return { ...site, mac };
@@ -88,15 +99,20 @@ const reading = (hardwareId: string, overrides: Partial<FullReading> = {}): Full
   ...overrides,
 });
 
-const ingest = async (by: Caller, ...readings: FullReading[]) => (await by.ask(op.IngestDocument, { input: { readings } })).ingest;
+const ingest = async (by: Caller, ...readings: FullReading[]) =>
+  (await by.ask(op.IngestDocument, { input: { readings } })).ingest;
 type Ingested = Awaited<ReturnType<typeof ingest>>;
 const kindsOf = ({ verdicts }: Ingested) => verdicts.map(({ kind }) => kind);
 
 // Asked as the admin: its key outlives any move of the clock.
-const find = async ({ orgId }: Pick<Site, 'orgId'>, hardwareId: string) => (await app.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device;
-const page = async (variables: op.ReadingsOfQueryVariables) => (await app.admin.ask(op.ReadingsOfDocument, variables)).org?.device?.readings;
-const batchesOf = async ({ orgId, mac }: { readonly orgId: string; readonly mac: string }, range: { from?: string; to?: string } = {}) =>
-  (await page({ orgId, hardwareId: mac, first: 1000, ...range }))?.nodes.map(({ batchId }) => batchId);
+const find = async ({ orgId }: Pick<Site, 'orgId'>, hardwareId: string) =>
+  (await app.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device;
+const page = async (variables: op.ReadingsOfQueryVariables) =>
+  (await app.admin.ask(op.ReadingsOfDocument, variables)).org?.device?.readings;
+const batchesOf = async (
+  { orgId, mac }: { readonly orgId: string; readonly mac: string },
+  range: { from?: string; to?: string } = {},
+) => (await page({ orgId, hardwareId: mac, first: 1000, ...range }))?.nodes.map(({ batchId }) => batchId);
 /** The partition key of a device's readings. */
 const partitionOf = async (site: { readonly orgId: string; readonly mac: string }): Promise<string> =>
   `${site.orgId}/${site.mac}/${(await find(site, site.mac))?.confirmationId.slice(-12)}`;
@@ -118,7 +134,9 @@ describe('registerDevice', () => {
     expect(registerDevice.created).toBe(true);
     const { bootId: lastBootId, ...described } = input;
     expect(registerDevice.device).toMatchObject({ ...described, lastBootId });
-    expect(registerDevice.device.confirmationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(registerDevice.device.confirmationId).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
     expect(Date.parse(registerDevice.device.firstRegisteredAt)).toBeGreaterThanOrEqual(beganMs);
     expect(registerDevice.device.lastSeenAt).toBe(registerDevice.device.firstRegisteredAt);
     expect(await find(site, mac)).toEqual({ ...registerDevice.device, latestReading: null });
@@ -139,7 +157,10 @@ describe('registerDevice', () => {
     const mac = newMac();
     const { device: first } = await register(site.device, mac, { friendlyName: 'North' });
     move(5000);
-    const next = registration(mac, { firmwareVersion: '2.0.0', capabilities: { sensors: ['ds18b20'], features: [{ name: 'ota', enabled: false }] } });
+    const next = registration(mac, {
+      firmwareVersion: '2.0.0',
+      capabilities: { sensors: ['ds18b20'], features: [{ name: 'ota', enabled: false }] },
+    });
     for (const input of [next, { ...next, friendlyName: null }]) {
       const { device, created } = (await site.elsewhere.ask(op.RegisterDeviceDocument, { input })).registerDevice;
       expect(created).toBe(false);
@@ -182,7 +203,12 @@ describe('registerDevice', () => {
     const input = registration(mac, { firmwareVersion: '3' });
     const { device: behind, created } = (await device.ask(op.RegisterDeviceDocument, { input })).registerDevice;
     expect(created).toBe(false);
-    expect(behind).toMatchObject({ lastSeenAt: later.lastSeenAt, confirmationId: later.confirmationId, firmwareVersion: '3', lastBootId: input.bootId });
+    expect(behind).toMatchObject({
+      lastSeenAt: later.lastSeenAt,
+      confirmationId: later.confirmationId,
+      firmwareVersion: '3',
+      lastBootId: input.bootId,
+    });
     move(-minuteMs);
     await ingest(device, reading(mac));
     expect((await find(site, mac))?.lastSeenAt).toBe(later.lastSeenAt);
@@ -222,11 +248,17 @@ describe('registerDevice', () => {
     ['an empty name', { friendlyName: '' }, 'input.friendlyName'],
     ['a name of 65 characters', { friendlyName: 'n'.repeat(65) }, 'input.friendlyName'],
     ['no firmware', { firmwareVersion: '' }, 'input.firmwareVersion'],
-    ['33 features', { capabilities: { sensors: [], features: times(33, (i) => ({ name: `f${i}`, enabled: true })) } }, 'input.capabilities.features'],
+    [
+      '33 features',
+      { capabilities: { sensors: [], features: times(33, (i) => ({ name: `f${i}`, enabled: true })) } },
+      'input.capabilities.features',
+    ],
   ])('refuses %s, and makes nothing known', async (_what, overrides, path) => {
     const site = await newSite();
     const mac = newMac();
-    expect(await issuesOf(site.device, op.RegisterDeviceDocument, { input: registration(mac, overrides) })).toMatchObject([{ path }]);
+    expect(
+      await issuesOf(site.device, op.RegisterDeviceDocument, { input: registration(mac, overrides) }),
+    ).toMatchObject([{ path }]);
     expect(await find(site, mac)).toBeNull();
   });
 
@@ -234,7 +266,11 @@ describe('registerDevice', () => {
     const { device } = await newSite();
     const longest = times(32, (i) => `a${String(i).padStart(2, '0')}${'x'.repeat(29)}`);
     const capabilities = { sensors: longest, features: longest.map((name) => ({ name, enabled: false })) };
-    const made = await register(device, newMac(), { friendlyName: '~'.repeat(64), firmwareVersion: 'v'.repeat(64), capabilities });
+    const made = await register(device, newMac(), {
+      friendlyName: '~'.repeat(64),
+      firmwareVersion: 'v'.repeat(64),
+      capabilities,
+    });
     expect(made.device.capabilities.sensors).toEqual(longest);
     expect(new Set(made.device.capabilities.features.map(({ name }) => name))).toEqual(new Set(longest));
   });
@@ -252,7 +288,8 @@ describe('renameDevice', () => {
   it('names a device, and with null takes the name away; both are audited', async () => {
     const { orgId, mac, org } = await newDevice();
     const before = await find({ orgId }, mac);
-    const rename = async (friendlyName: string | null) => (await org.ask(op.RenameDeviceDocument, { hardwareId: mac, friendlyName })).renameDevice;
+    const rename = async (friendlyName: string | null) =>
+      (await org.ask(op.RenameDeviceDocument, { hardwareId: mac, friendlyName })).renameDevice;
     const { latestReading: _none, ...rest } = before ?? {};
     expect(await rename('Barn')).toEqual({ ...rest, friendlyName: 'Barn' });
     expect(await find({ orgId }, mac)).toEqual({ ...before, friendlyName: 'Barn' });
@@ -271,7 +308,13 @@ describe('renameDevice', () => {
     const unknown = newMac();
     for (const hardwareId of [unknown, theirs.mac])
       expect(await mine.org.codeOf(op.RenameDeviceDocument, { hardwareId, friendlyName: 'Mine' })).toBe('NOT_FOUND');
-    expect(await mine.org.codeOf(op.RenameDeviceDocument, { orgId: theirs.orgId, hardwareId: theirs.mac, friendlyName: 'Mine' })).toBe('NOT_FOUND');
+    expect(
+      await mine.org.codeOf(op.RenameDeviceDocument, {
+        orgId: theirs.orgId,
+        hardwareId: theirs.mac,
+        friendlyName: 'Mine',
+      }),
+    ).toBe('NOT_FOUND');
     expect(await find(mine, unknown)).toBeNull();
     expect(await find(theirs, theirs.mac)).toMatchObject({ friendlyName: 'Theirs' });
     const { org } = await mine.org.ask(op.AuditDocument, { entityId: `$DEVICE:${unknown}` });
@@ -280,10 +323,9 @@ describe('renameDevice', () => {
 
   it('says everything that is wrong, and is not for devices', async () => {
     const { mac, org, device } = await newDevice();
-    expect((await issuesOf(org, op.RenameDeviceDocument, { hardwareId: 'x', friendlyName: '' })).map(({ path }) => path)).toEqual([
-      'hardwareId',
-      'friendlyName',
-    ]);
+    expect(
+      (await issuesOf(org, op.RenameDeviceDocument, { hardwareId: 'x', friendlyName: '' })).map(({ path }) => path),
+    ).toEqual(['hardwareId', 'friendlyName']);
     expect(await device.codeOf(op.RenameDeviceDocument, { hardwareId: mac, friendlyName: 'Me' })).toBe('FORBIDDEN');
   });
 });
@@ -291,7 +333,8 @@ describe('renameDevice', () => {
 describe('devices', () => {
   it('of another org are as if they were not there; an address is the same in either case, and one that is none is refused', async () => {
     const [mine, theirs] = [await newDevice(), await newDevice({}, await newSite())];
-    for (const hardwareId of [theirs.mac, newMac()]) expect((await mine.org.ask(op.DeviceOfDocument, { hardwareId })).org?.device).toBeNull();
+    for (const hardwareId of [theirs.mac, newMac()])
+      expect((await mine.org.ask(op.DeviceOfDocument, { hardwareId })).org?.device).toBeNull();
     for (const hardwareId of ['', '../../x', `${theirs.orgId}/${theirs.mac}`]) {
       expect(await issuesOf(mine.org, op.DeviceOfDocument, { hardwareId })).toMatchObject([{ path: 'hardwareId' }]);
     }
@@ -347,13 +390,21 @@ describe('devices', () => {
     }
     expect(await issuesOf(two.org, op.DevicesDocument, { after: devices })).toMatchObject([{ path: 'after' }]);
     for (const after of [edited(readings), devices]) {
-      expect(await issuesOf(one.org, op.ReadingsOfDocument, { hardwareId: one.mac, after })).toMatchObject([{ path: 'after' }]);
+      expect(await issuesOf(one.org, op.ReadingsOfDocument, { hardwareId: one.mac, after })).toMatchObject([
+        { path: 'after' },
+      ]);
     }
-    expect(await issuesOf(one.org, op.ReadingsOfDocument, { hardwareId: sibling, after: readings })).toMatchObject([{ path: 'after' }]);
-    expect(await issuesOf(two.org, op.ReadingsOfDocument, { hardwareId: two.mac, after: readings })).toMatchObject([{ path: 'after' }]);
-    for (const first of [0, 101]) expect(await issuesOf(one.org, op.DevicesDocument, { first })).toMatchObject([{ path: 'first' }]);
+    expect(await issuesOf(one.org, op.ReadingsOfDocument, { hardwareId: sibling, after: readings })).toMatchObject([
+      { path: 'after' },
+    ]);
+    expect(await issuesOf(two.org, op.ReadingsOfDocument, { hardwareId: two.mac, after: readings })).toMatchObject([
+      { path: 'after' },
+    ]);
+    for (const first of [0, 101])
+      expect(await issuesOf(one.org, op.DevicesDocument, { first })).toMatchObject([{ path: 'first' }]);
     for (const first of [0, 1001]) {
-      const short = 'query($mac: String!, $first: Int) { org { device(hardwareId: $mac) { readings(first: $first) { nodes { batchId } } } } }';
+      const short =
+        'query($mac: String!, $first: Int) { org { device(hardwareId: $mac) { readings(first: $first) { nodes { batchId } } } } }';
       expect(await issuesOf(one.org, short, { mac: one.mac, first })).toMatchObject([{ path: 'first' }]);
     }
   });
@@ -363,12 +414,18 @@ describe('devices', () => {
     const sent = reading(one.mac, { batchId: '2024-01-01T00:00:00Z:7' });
     await ingest(one.device, sent);
     const found = await find(one, one.mac);
-    const query = 'query($id: ID!) { node(id: $id) { __typename id ... on Device { hardwareId } ... on Reading { batchId timestampMs } } }';
+    const query =
+      'query($id: ID!) { node(id: $id) { __typename id ... on Device { hardwareId } ... on Reading { batchId timestampMs } } }';
     const node = async (by: Caller, id = '') => (await by.ask<{ node: unknown }, { id: string }>(query, { id })).node;
     const { batchId, timestampMs } = sent;
     for (const by of [one.org, app.admin]) {
       expect(await node(by, found?.id)).toEqual({ __typename: 'Device', id: found?.id, hardwareId: one.mac });
-      expect(await node(by, found?.latestReading?.id)).toEqual({ __typename: 'Reading', id: found?.latestReading?.id, batchId, timestampMs });
+      expect(await node(by, found?.latestReading?.id)).toEqual({
+        __typename: 'Reading',
+        id: found?.latestReading?.id,
+        batchId,
+        timestampMs,
+      });
     }
     for (const by of [two.org, one.device]) {
       for (const id of [found?.id, found?.latestReading?.id]) expect(await node(by, id)).toBeNull();
@@ -396,7 +453,11 @@ describe('ingest', () => {
       settledBatchIds: [sent.batchId],
       verdicts: [{ index: 0, batchId: sent.batchId, kind: 'STORED', error: null }],
     });
-    expect((await find(site, mac))?.latestReading).toEqual({ ...sent, bootId: sent.bootId.toLowerCase(), id: expect.any(String) });
+    expect((await find(site, mac))?.latestReading).toEqual({
+      ...sent,
+      bootId: sent.bootId.toLowerCase(),
+      id: expect.any(String),
+    });
   });
 
   it('takes a sensor that is left out as not measured', async () => {
@@ -404,7 +465,10 @@ describe('ingest', () => {
     const sent = reading(mac, { sensors: {}, sensorStatus: {} });
     expect(kindsOf(await ingest(device, sent))).toEqual(['STORED']);
     const none = { bme280TempC: null, ds18b20TempC: null, humidityPct: null, pressureHpa: null, soilMoisturePct: null };
-    expect((await find(site, mac))?.latestReading).toMatchObject({ sensors: none, sensorStatus: { bme280: null, ds18b20: null, soilMoisture: null } });
+    expect((await find(site, mac))?.latestReading).toMatchObject({
+      sensors: none,
+      sensorStatus: { bme280: null, ds18b20: null, soilMoisture: null },
+    });
   });
 
   it('takes 1 to 100 readings a call', async () => {
@@ -549,7 +613,23 @@ describe('ingest', () => {
     const changed = (of: FullReading) => ({ ...of, sensors: { humidityPct: 99 } });
     const broken = (of: FullReading) => ({ ...of, bootId: 'x' });
     await ingest(device, c, d);
-    const answer = await ingest(device, a, a, changed(a), broken(b), b, b, changed(b), c, changed(c), c, changed(d), d, broken(a), changed(d));
+    const answer = await ingest(
+      device,
+      a,
+      a,
+      changed(a),
+      broken(b),
+      b,
+      b,
+      changed(b),
+      c,
+      changed(c),
+      c,
+      changed(d),
+      d,
+      broken(a),
+      changed(d),
+    );
     expect(kindsOf(answer)).toEqual([
       ...['STORED', 'DUPLICATE', 'CONFLICT'],
       ...['REJECTED', 'STORED', 'DUPLICATE', 'CONFLICT'],
@@ -580,7 +660,9 @@ describe('ingest', () => {
     const [seen, taken] = [all.filter((_, i) => i % 7 === 0), all.filter((_, i) => i % 7 === 3)];
     await ingest(device, ...seen, ...taken.map((each) => ({ ...each, firmwareVersion: 'other' })));
     const answer = await ingest(device, ...all);
-    expect(kindsOf(answer)).toEqual(times(100, (i) => (i % 7 === 0 ? 'DUPLICATE' : i % 7 === 3 ? 'CONFLICT' : 'STORED')));
+    expect(kindsOf(answer)).toEqual(
+      times(100, (i) => (i % 7 === 0 ? 'DUPLICATE' : i % 7 === 3 ? 'CONFLICT' : 'STORED')),
+    );
     expect(answer.settledBatchIds).toEqual(all.filter((_, i) => i % 7 !== 3).map(({ batchId }) => batchId));
     expect(await batchesOf({ ...site, mac })).toEqual(all.map(({ batchId }) => batchId));
   });
@@ -588,8 +670,12 @@ describe('ingest', () => {
   it('of the same readings at once, over two gateways, stores each once', async () => {
     const { mac, device, elsewhere, ...site } = await newDevice();
     const all = times(60, (i) => reading(mac, { timestampMs: app.clock.nowMs() - 1000 * i - 1 }));
-    const answers = await Promise.all(times(6, (i) => ingest(i % 2 ? device : elsewhere, ...(i % 3 ? all : all.toReversed()))));
-    const stored = answers.flatMap(({ verdicts }) => verdicts.filter(({ kind }) => kind === 'STORED').map(({ batchId }) => batchId));
+    const answers = await Promise.all(
+      times(6, (i) => ingest(i % 2 ? device : elsewhere, ...(i % 3 ? all : all.toReversed()))),
+    );
+    const stored = answers.flatMap(({ verdicts }) =>
+      verdicts.filter(({ kind }) => kind === 'STORED').map(({ batchId }) => batchId),
+    );
     expect(new Set(stored).size).toBe(stored.length);
     for (const kind of answers.flatMap(kindsOf)) expect(['STORED', 'DUPLICATE', 'RETRY']).toContain(kind);
     // Whatever was told to send again is sent again.
@@ -600,7 +686,9 @@ describe('ingest', () => {
   it('of two contents under one batch id at once stores one of them', async () => {
     const { mac, device, elsewhere, ...site } = await newDevice();
     const sent = reading(mac);
-    const answers = await Promise.all(times(10, (i) => ingest(i % 2 ? device : elsewhere, { ...sent, timestampMs: sent.timestampMs + i })));
+    const answers = await Promise.all(
+      times(10, (i) => ingest(i % 2 ? device : elsewhere, { ...sent, timestampMs: sent.timestampMs + i })),
+    );
     expect(answers.flatMap(kindsOf).filter((kind) => kind === 'STORED')).toHaveLength(1);
     expect(answers.flatMap(kindsOf).filter((kind) => kind === 'DUPLICATE')).toEqual([]);
     expect(await batchesOf({ ...site, mac })).toHaveLength(1);
@@ -609,9 +697,14 @@ describe('ingest', () => {
   it('keeps with a reading the name that was sent, else the one the device had then; a rename is no conflict', async () => {
     const { mac, device, ...site } = await newDevice({ friendlyName: 'Before' });
     const nameOf = async () => (await find(site, mac))?.latestReading?.friendlyName;
-    const rename = (friendlyName: string | null) => app.admin.ask(op.RenameDeviceDocument, { orgId: site.orgId, hardwareId: mac, friendlyName });
+    const rename = (friendlyName: string | null) =>
+      app.admin.ask(op.RenameDeviceDocument, { orgId: site.orgId, hardwareId: mac, friendlyName });
     const nowMs = app.clock.nowMs();
-    const [own, named, nameless] = [reading(mac, { timestampMs: nowMs - 3 }), reading(mac, { timestampMs: nowMs - 2, friendlyName: 'Sent' }), reading(mac)];
+    const [own, named, nameless] = [
+      reading(mac, { timestampMs: nowMs - 3 }),
+      reading(mac, { timestampMs: nowMs - 2, friendlyName: 'Sent' }),
+      reading(mac),
+    ];
     await ingest(device, own);
     expect(await nameOf()).toBe('Before');
     await rename('After');
@@ -655,12 +748,18 @@ describe('ingest', () => {
   it('keeps a reading for 90 days from when it was measured or came, whichever is later, and its marker no shorter', async () => {
     const { mac, device, orgId } = await newDevice();
     const beganSecs = Math.floor(app.clock.nowMs() / 1000);
-    const [old, ahead] = [reading(mac, { timestampMs: Date.UTC(2020, 0, 1) }), reading(mac, { timestampMs: app.clock.nowMs() + 9 * minuteMs })];
+    const [old, ahead] = [
+      reading(mac, { timestampMs: Date.UTC(2020, 0, 1) }),
+      reading(mac, { timestampMs: app.clock.nowMs() + 9 * minuteMs }),
+    ];
     await ingest(device, old, ahead);
     const { store } = app.gateway.services;
     const expiry = async ({ timestampMs, batchId }: FullReading): Promise<[number, number]> => {
       const partition = await partitionOf({ orgId, mac });
-      const item = await store.get('device_readings', { hardware_id: partition, ts_batch: `${String(timestampMs).padStart(13, '0')}#${batchId}` });
+      const item = await store.get('device_readings', {
+        hardware_id: partition,
+        ts_batch: `${String(timestampMs).padStart(13, '0')}#${batchId}`,
+      });
       const marker = await store.get('processed_batches', { batch_id: `${partition}/${batchId}` });
       return [Number(item?.expiration_time) - 90 * 86_400, Number(marker?.expiration_time) - 90 * 86_400];
     };
@@ -679,7 +778,10 @@ describe('ingest', () => {
     move(90 * dayMs - minuteMs);
     expect(kindsOf(await ingest(device, sent))).toEqual(['DUPLICATE']);
     move(2 * minuteMs);
-    expect(kindsOf(await ingest(device, { ...sent, sensors: { humidityPct: 7 } }, sent))).toEqual(['STORED', 'CONFLICT']);
+    expect(kindsOf(await ingest(device, { ...sent, sensors: { humidityPct: 7 } }, sent))).toEqual([
+      'STORED',
+      'CONFLICT',
+    ]);
     expect(kindsOf(await ingest(device, { ...sent, sensors: { humidityPct: 7 } }))).toEqual(['DUPLICATE']);
     expect((await find(site, mac))?.latestReading?.sensors).toMatchObject({ humidityPct: 7, bme280TempC: null });
   });
@@ -706,7 +808,13 @@ describe('reading back', () => {
     const at = (offsetMs: number, batchId: string) => reading(mac, { timestampMs: t + offsetMs, batchId });
     await ingest(device, at(10, 'c'), at(0, 'a'), at(10, 'b'), at(20, 'd'), at(-1, 'z'), at(10, '-'), at(19, 'zz'));
     const between = (fromMs?: number, toMs?: number) =>
-      batchesOf({ ...site, mac }, { ...(fromMs === undefined ? {} : { from: iso(t + fromMs) }), ...(toMs === undefined ? {} : { to: iso(t + toMs) }) });
+      batchesOf(
+        { ...site, mac },
+        {
+          ...(fromMs === undefined ? {} : { from: iso(t + fromMs) }),
+          ...(toMs === undefined ? {} : { to: iso(t + toMs) }),
+        },
+      );
     expect(await between()).toEqual(['d', 'zz', 'c', 'b', '-', 'a', 'z']);
     expect(await between(0, 20)).toEqual(['zz', 'c', 'b', '-', 'a']);
     expect(await between(10, 11)).toEqual(['c', 'b', '-']);
@@ -718,12 +826,22 @@ describe('reading back', () => {
       [0, 0],
       [1, 0],
     ] as const) {
-      expect(await issuesOf(app.admin, op.ReadingsOfDocument, { ...variables, from: iso(t + from), to: iso(t + to) })).toMatchObject([{ path: 'from' }]);
+      expect(
+        await issuesOf(app.admin, op.ReadingsOfDocument, { ...variables, from: iso(t + from), to: iso(t + to) }),
+      ).toMatchObject([{ path: 'from' }]);
     }
-    for (const range of [{ from: '0001-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' }, { to: '2300-01-01T00:00:00Z' }, { from: '1960-01-01T00:00:00Z' }]) {
+    for (const range of [
+      { from: '0001-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' },
+      { to: '2300-01-01T00:00:00Z' },
+      { from: '1960-01-01T00:00:00Z' },
+    ]) {
       expect(await batchesOf({ ...site, mac }, range)).toHaveLength(7);
     }
-    for (const range of [{ to: '1960-01-01T00:00:00Z' }, { from: '2300-01-01T00:00:00Z' }, { from: '1960-01-01T00:00:00Z', to: '1961-01-01T00:00:00Z' }]) {
+    for (const range of [
+      { to: '1960-01-01T00:00:00Z' },
+      { from: '2300-01-01T00:00:00Z' },
+      { from: '1960-01-01T00:00:00Z', to: '1961-01-01T00:00:00Z' },
+    ]) {
       expect(await batchesOf({ ...site, mac }, range)).toEqual([]);
     }
   });
@@ -733,7 +851,8 @@ describe('reading back', () => {
     const t = app.clock.nowMs() - 3_600_000;
     await ingest(device, ...times(5, (i) => reading(mac, { timestampMs: t + i, batchId: `b${i}` })));
     const after = (await page({ orgId, hardwareId: mac, first: 2 }))?.pageInfo.endCursor;
-    const ids = async (range: { from?: string; to?: string }) => (await page({ orgId, hardwareId: mac, after, ...range }))?.nodes.map(({ batchId }) => batchId);
+    const ids = async (range: { from?: string; to?: string }) =>
+      (await page({ orgId, hardwareId: mac, after, ...range }))?.nodes.map(({ batchId }) => batchId);
     expect(await ids({})).toEqual(['b2', 'b1', 'b0']);
     expect(await ids({ from: iso(t + 1) })).toEqual(['b2', 'b1']);
     expect(await ids({ to: iso(t + 2) })).toEqual(['b1', 'b0']);
@@ -745,20 +864,39 @@ describe('reading back', () => {
     const t = app.clock.nowMs() - 3_600_000;
     // Ten a millisecond, each over 1 KB.
     const idOf = (i: number) => `${String(i).padStart(5, '0')}${'x'.repeat(251)}`;
-    const sensors = { bme280TempC: 21.123, ds18b20TempC: 22.123, humidityPct: 40.123, pressureHpa: 1000.123, soilMoisturePct: 30.123 };
+    const sensors = {
+      bme280TempC: 21.123,
+      ds18b20TempC: 22.123,
+      humidityPct: 40.123,
+      pressureHpa: 1000.123,
+      soilMoisturePct: 30.123,
+    };
     const sensorStatus = { bme280: 'ERROR', ds18b20: 'ERROR', soilMoisture: 'ERROR' } as const;
     const all = times(2500, (i) =>
-      reading(mac, { timestampMs: t + Math.floor(i / 10), batchId: idOf(i), firmwareVersion: 'v'.repeat(64), sensors, sensorStatus }),
+      reading(mac, {
+        timestampMs: t + Math.floor(i / 10),
+        batchId: idOf(i),
+        firmwareVersion: 'v'.repeat(64),
+        sensors,
+        sensorStatus,
+      }),
     );
     for (let i = 0; i < all.length; i += 500) {
       const some = all.slice(i, i + 500);
-      const answers = await Promise.all(times(5, (k) => ingest(k % 2 ? device : elsewhere, ...some.slice(100 * k, 100 * (k + 1)))));
+      const answers = await Promise.all(
+        times(5, (k) => ingest(k % 2 ? device : elsewhere, ...some.slice(100 * k, 100 * (k + 1)))),
+      );
       expect(answers.flatMap(kindsOf).filter((kind) => kind !== 'STORED')).toEqual([]);
     }
     const newestFirst = all.map(({ batchId }) => batchId).toReversed();
 
     const where = equals('hardware_id', await partitionOf({ orgId, mac }));
-    const cut = await app.gateway.services.store.query({ table: 'device_readings', where, newestFirst: true, limit: 1000 });
+    const cut = await app.gateway.services.store.query({
+      table: 'device_readings',
+      where,
+      newestFirst: true,
+      limit: 1000,
+    });
     expect(cut.items.length).toBeLessThan(1000);
 
     for (const first of [1000, 499]) {
@@ -772,7 +910,14 @@ describe('reading back', () => {
       expect(pages.slice(0, -1).every(({ length }) => length === first)).toBe(true);
       expect(pages.flat()).toEqual(newestFirst);
     }
-    const { org } = await app.admin.ask(op.SeriesOfDocument, { orgId, hardwareId: mac, metric: 'HUMIDITY_PCT', from: iso(t), to: iso(t + 1000), stepSecs: 1 });
+    const { org } = await app.admin.ask(op.SeriesOfDocument, {
+      orgId,
+      hardwareId: mac,
+      metric: 'HUMIDITY_PCT',
+      from: iso(t),
+      to: iso(t + 1000),
+      stepSecs: 1,
+    });
     expect(org?.device?.series).toMatchObject([{ count: 2500, min: 40.123, max: 40.123 }]);
   });
 });
@@ -783,11 +928,32 @@ describe('a series', () => {
   beforeAll(async () => {
     site = await newDevice();
     const at = (offsetMs: number, humidityPct?: number) =>
-      reading(site.mac, { timestampMs: t + offsetMs, sensors: { bme280TempC: 1, ...(humidityPct === undefined ? {} : { humidityPct }) } });
-    await ingest(site.device, at(-1, 99), at(0, 10), at(10_000, 20), at(59_999, 60), at(60_000, 5), at(70_000), at(180_499, 7), at(180_500, 98));
+      reading(site.mac, {
+        timestampMs: t + offsetMs,
+        sensors: { bme280TempC: 1, ...(humidityPct === undefined ? {} : { humidityPct }) },
+      });
+    await ingest(
+      site.device,
+      at(-1, 99),
+      at(0, 10),
+      at(10_000, 20),
+      at(59_999, 60),
+      at(60_000, 5),
+      at(70_000),
+      at(180_499, 7),
+      at(180_500, 98),
+    );
   });
   const series = async (range: Partial<op.SeriesOfQueryVariables> = {}) => {
-    const variables = { orgId: site.orgId, hardwareId: site.mac, metric: 'HUMIDITY_PCT', from: iso(t), to: iso(t + 180_500), stepSecs: 60, ...range } as const;
+    const variables = {
+      orgId: site.orgId,
+      hardwareId: site.mac,
+      metric: 'HUMIDITY_PCT',
+      from: iso(t),
+      to: iso(t + 180_500),
+      stepSecs: 60,
+      ...range,
+    } as const;
     return (await app.admin.ask(op.SeriesOfDocument, variables)).org?.device?.series;
   };
 
@@ -798,8 +964,12 @@ describe('a series', () => {
       { at: iso(t + 120_000), count: 0, min: null, max: null, mean: null },
       { at: iso(t + 180_000), count: 1, min: 7, max: 7, mean: 7 },
     ]);
-    expect(await series({ metric: 'BME280_TEMP_C', stepSecs: 3600 })).toEqual([{ at: iso(t), count: 6, min: 1, max: 1, mean: 1 }]);
-    expect(await series({ metric: 'SOIL_MOISTURE_PCT', stepSecs: 3600 })).toEqual([{ at: iso(t), count: 0, min: null, max: null, mean: null }]);
+    expect(await series({ metric: 'BME280_TEMP_C', stepSecs: 3600 })).toEqual([
+      { at: iso(t), count: 6, min: 1, max: 1, mean: 1 },
+    ]);
+    expect(await series({ metric: 'SOIL_MOISTURE_PCT', stepSecs: 3600 })).toEqual([
+      { at: iso(t), count: 0, min: null, max: null, mean: null },
+    ]);
   });
 
   it('has up to 1000 points', async () => {
@@ -815,7 +985,15 @@ describe('a series', () => {
     ['with a step of 0', { stepSecs: 0 }, 'stepSecs'],
     ['with a negative step', { stepSecs: -60 }, 'stepSecs'],
   ])('%s is refused', async (_what, range, path) => {
-    const variables = { orgId: site.orgId, hardwareId: site.mac, metric: 'HUMIDITY_PCT', from: iso(t), to: iso(t + 1), stepSecs: 60, ...range } as const;
+    const variables = {
+      orgId: site.orgId,
+      hardwareId: site.mac,
+      metric: 'HUMIDITY_PCT',
+      from: iso(t),
+      to: iso(t + 1),
+      stepSecs: 60,
+      ...range,
+    } as const;
     expect(await issuesOf(app.admin, op.SeriesOfDocument, variables)).toMatchObject([{ path }]);
   });
 
@@ -839,7 +1017,11 @@ interface Payload {
   readonly data?: op.ReadingsSubscription | null;
   readonly errors?: readonly PublicError[];
 }
-type Follow = (url: string, credentials: Record<string, string>, variables: op.ReadingsSubscriptionVariables) => Promise<Following>;
+type Follow = (
+  url: string,
+  credentials: Record<string, string>,
+  variables: op.ReadingsSubscriptionVariables,
+) => Promise<Following>;
 
 const query = print(op.ReadingsDocument);
 
@@ -973,6 +1155,8 @@ describe.each([
     expect(await codesOf(credentials, { orgId: theirs.orgId, hardwareId: theirs.mac })).toEqual(['NOT_FOUND']);
     expect(await codesOf(credentials, { hardwareId: 'x' })).toEqual(['BAD_USER_INPUT']);
     expect(await codesOf({ 'x-admin-key': adminKey }, { hardwareId: mine.mac })).toEqual(['BAD_USER_INPUT']);
-    expect(await codesOf({ 'x-admin-key': adminKey }, { orgId: randomUUID(), hardwareId: mine.mac })).toEqual(['NOT_FOUND']);
+    expect(await codesOf({ 'x-admin-key': adminKey }, { orgId: randomUUID(), hardwareId: mine.mac })).toEqual([
+      'NOT_FOUND',
+    ]);
   });
 });

@@ -45,8 +45,15 @@ class RawCaller {
 
   send(body: object, headers: Readonly<Record<string, string>> = {}): void {
     const text = JSON.stringify(body);
-    const lines = Object.entries({ host: 'gateway', 'content-type': 'application/json', 'content-length': String(text.length), ...headers });
-    this.socket.write(`POST /graphql HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`);
+    const lines = Object.entries({
+      host: 'gateway',
+      'content-type': 'application/json',
+      'content-length': String(text.length),
+      ...headers,
+    });
+    this.socket.write(
+      `POST /graphql HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`,
+    );
   }
 
   async answers(count: number): Promise<void> {

@@ -52,7 +52,9 @@ afterEach(() => {
 
 const portOf = ({ url }: TestApp): number => Number(new URL(url).port);
 const post = (body: string, count = 1): string =>
-  `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`.repeat(count);
+  `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`.repeat(
+    count,
+  );
 const bulk = (bytes: number): string => JSON.stringify({ query: `{ bulk(bytes: ${bytes}) }` });
 
 /** A connection that sends and does not read. */
@@ -77,23 +79,40 @@ async function endedInTime(connections: readonly Served[]): Promise<void> {
 describe('a connection that does not read its responses', () => {
   it('is ended', async () => {
     await Promise.all(Array.from({ length: 10 }, () => unreading(app, post(bulk(large)))));
-    await until('all responses are made', () => served.length === 10 && served.every(({ response }) => response.writableEnded));
+    await until(
+      'all responses are made',
+      () => served.length === 10 && served.every(({ response }) => response.writableEnded),
+    );
     await endedInTime(served);
     expect((await app.anonymous.send('{ __typename }')).status).toBe(200);
   });
 
   it('is ended too if it has sent many requests at once', async () => {
     await unreading(app, post(bulk(megabyte), 20));
-    await until('all responses are made', () => served.length === 20 && served.every(({ response }) => response.writableEnded));
+    await until(
+      'all responses are made',
+      () => served.length === 20 && served.every(({ response }) => response.writableEnded),
+    );
     await endedInTime(served);
   });
 
   it('has little waiting for it if it was refused, however large its request and however many there are', async () => {
-    const input = { ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`key${i}`, 1])), name: 'x'.repeat(250_000) };
+    const input = {
+      ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`key${i}`, 1])),
+      name: 'x'.repeat(250_000),
+    };
     const query = 'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }';
-    await Promise.all(Array.from({ length: 100 }, () => unreading(app, post(JSON.stringify({ query, variables: { input } })))));
-    await until('all are refused', () => served.length === 100 && served.every(({ response }) => response.writableEnded));
-    const waiting = served.reduce((sum, { response, socket }) => sum + response.writableLength + socket.writableLength, 0);
+    await Promise.all(
+      Array.from({ length: 100 }, () => unreading(app, post(JSON.stringify({ query, variables: { input } })))),
+    );
+    await until(
+      'all are refused',
+      () => served.length === 100 && served.every(({ response }) => response.writableEnded),
+    );
+    const waiting = served.reduce(
+      (sum, { response, socket }) => sum + response.writableLength + socket.writableLength,
+      0,
+    );
     expect(waiting).toBeLessThanOrEqual(100 * 17 * 1024);
   });
 
@@ -101,7 +120,10 @@ describe('a connection that does not read its responses', () => {
     const narrow = await app.another({ principalConcurrency: 3 });
     try {
       await Promise.all(Array.from({ length: 3 }, () => unreading(narrow, post(bulk(large)))));
-      await until('all responses are made', () => served.length === 3 && served.every(({ response }) => response.writableEnded));
+      await until(
+        'all responses are made',
+        () => served.length === 3 && served.every(({ response }) => response.writableEnded),
+      );
       const unread = [...served];
       const refused = await narrow.anonymous.send('{ __typename }');
       expect([refused.status, refused.errors?.[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
@@ -149,7 +171,8 @@ class Guest {
   }
 }
 
-const guests = (count: number, gateway: TestApp, init?: object): Guest[] => Array.from({ length: count }, () => new Guest(gateway, init));
+const guests = (count: number, gateway: TestApp, init?: object): Guest[] =>
+  Array.from({ length: count }, () => new Guest(gateway, init));
 
 describe('sockets', () => {
   const login = async (gateway: TestApp): Promise<string | undefined> => {
@@ -168,7 +191,11 @@ describe('sockets', () => {
 
   it('that say nothing do not keep anybody at their address from logging in, and are ended', async () => {
     const many = guests(600, app);
-    await until('each is open or ended', () => many.every(({ outcome, isOpen }) => isOpen || outcome !== undefined), 20_000);
+    await until(
+      'each is open or ended',
+      () => many.every(({ outcome, isOpen }) => isOpen || outcome !== undefined),
+      20_000,
+    );
     expect(await login(app)).toBe('logged in');
     await until('none is kept', () => many.every(({ isOpen }) => !isOpen));
   });

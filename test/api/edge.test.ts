@@ -11,7 +11,9 @@ const maxErrorBytes = 16 * 1024;
 const maxVariableErrors = 5 + 1;
 /** What quadratic work on an input of this size would take many times over, and honest work a small part of. */
 const maxCpuMs = 1000;
-const closedSet: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'].filter((code) => code !== 'INTERNAL_SERVER_ERROR');
+const closedSet: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'].filter(
+  (code) => code !== 'INTERNAL_SERVER_ERROR',
+);
 const asAdmin = { 'x-admin-key': adminKey };
 
 const complaints: string[] = [];
@@ -48,10 +50,15 @@ interface Told {
 type Transport = (url: string, payload: Payload | string) => Promise<Told>;
 
 const textOf = (payload: Payload | string): string => (typeof payload === 'string' ? payload : JSON.stringify(payload));
-const errorsIn = (text: string): readonly PublicError[] => (JSON.parse(text) as { errors?: PublicError[] }).errors ?? [];
+const errorsIn = (text: string): readonly PublicError[] =>
+  (JSON.parse(text) as { errors?: PublicError[] }).errors ?? [];
 
 const overHttp: Transport = async (url, payload) => {
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: textOf(payload) });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: textOf(payload),
+  });
   const text = await response.text();
   expect(response.status).toBeLessThan(500);
   return { text, errors: errorsIn(text) };
@@ -92,7 +99,9 @@ const overWebSocket: Transport = async (url, payload) => {
 /** An operation that was refused ends with an error message; one that began may bring errors in its first result. */
 function errorsInFrame(frame: string): readonly PublicError[] {
   const { payload } = JSON.parse(frame) as { payload?: readonly PublicError[] | { errors?: readonly PublicError[] } };
-  return Array.isArray(payload) ? payload : ((payload as { errors?: readonly PublicError[] } | undefined)?.errors ?? []);
+  return Array.isArray(payload)
+    ? payload
+    : ((payload as { errors?: readonly PublicError[] } | undefined)?.errors ?? []);
 }
 
 const transports: readonly (readonly [name: string, size: number, send: Transport])[] = [
@@ -149,22 +158,52 @@ const byText: readonly (readonly [where: string, document: Document])[] = [
 ];
 const names = ['eyJ', 'tgk_', 'Did_you_mean_', 'a'];
 const texts = ['eyJ', 'tgs_', 'Did you mean ', ' at \\"', 'Variable \\"$', 'a', ' ', '\\\\', '\ufffd', '😀'];
-const junk = ['{', '}', '[', '(', '"', ' ', '\n', ',', '#', '!', '@', '$', '...', '1', '-', '{a', 'a ', 'a:', '\ufeff', '\u0000', '😀', '{...on Query'];
+const junk = [
+  '{',
+  '}',
+  '[',
+  '(',
+  '"',
+  ' ',
+  '\n',
+  ',',
+  '#',
+  '!',
+  '@',
+  '$',
+  '...',
+  '1',
+  '-',
+  '{a',
+  'a ',
+  'a:',
+  '\ufeff',
+  '\u0000',
+  '😀',
+  '{...on Query',
+];
 
-const fill = (filler: string, bytes: number): string => filler.repeat(Math.floor(bytes / Buffer.byteLength(JSON.stringify(filler).slice(1, -1))));
+const fill = (filler: string, bytes: number): string =>
+  filler.repeat(Math.floor(bytes / Buffer.byteLength(JSON.stringify(filler).slice(1, -1))));
 
 describe.each([
   ['production', () => production],
   ['development', () => app],
 ])('in %s', (_mode, on) => {
   describe.each(transports)('a document over %s', (_name, size, send) => {
-    it.each(byName)('with %s of the largest size is refused for little work, in few words', async (_where, document) => {
-      for (const name of names) await expectCheapRefusal(() => send(on().url, { query: document(fill(name, size)) }));
-    });
+    it.each(byName)(
+      'with %s of the largest size is refused for little work, in few words',
+      async (_where, document) => {
+        for (const name of names) await expectCheapRefusal(() => send(on().url, { query: document(fill(name, size)) }));
+      },
+    );
 
-    it.each(byText)('with the largest text for %s is refused for little work, in few words', async (_where, document) => {
-      for (const text of texts) await expectCheapRefusal(() => send(on().url, { query: document(fill(text, size)) }));
-    });
+    it.each(byText)(
+      'with the largest text for %s is refused for little work, in few words',
+      async (_where, document) => {
+        for (const text of texts) await expectCheapRefusal(() => send(on().url, { query: document(fill(text, size)) }));
+      },
+    );
 
     it('of one thing repeated is refused for little work, in few words', async () => {
       for (const thing of junk) await expectCheapRefusal(() => send(on().url, { query: fill(thing, size) }));
@@ -189,7 +228,8 @@ const requestShapes: Shapes = {
   uuid: 'query ($x: UUID) { org(orgId: $x) { name } }',
   oneEnum: 'query ($x: Consistency!) { org { spend(consistency: $x) { day } } }',
   list: 'mutation ($x: [SubmitCostInput!]!) { submitCosts(inputs: $x) { requestId } }',
-  many: (declared, used) => `query (${declared('ConsumeInput!')}) { availability(entityId: "x", resource: "x", consume: [${used}]) { retryAfterSecs } }`,
+  many: (declared, used) =>
+    `query (${declared('ConsumeInput!')}) { availability(entityId: "x", resource: "x", consume: [${used}]) { retryAfterSecs } }`,
 };
 const subscriptionShapes: Shapes = {
   uuid: 'subscription ($x: UUID) { quotaAlerts(orgId: $x) { id } }',
@@ -230,8 +270,13 @@ describe.each([
   it('more than 50 of which are faulty are BAD_USER_INPUT, told in few words', async () => {
     for (const count of [50, 51, 60, 99]) {
       const names = Array.from({ length: count }, (_, i) => `v${i}`);
-      const query = shapes.many((type) => names.map((name) => `$${name}: ${type}`).join(' '), names.map((name) => `$${name}`).join(' '));
-      const { errors, text } = await expectCheapRefusal(() => send(app.url, { query, variables: Object.fromEntries(names.map((name) => [name, secret])) }));
+      const query = shapes.many(
+        (type) => names.map((name) => `$${name}: ${type}`).join(' '),
+        names.map((name) => `$${name}`).join(' '),
+      );
+      const { errors, text } = await expectCheapRefusal(() =>
+        send(app.url, { query, variables: Object.fromEntries(names.map((name) => [name, secret])) }),
+      );
       expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
       expect(errors.length).toBeLessThanOrEqual(maxVariableErrors);
       expect(text).not.toContain(secret);
@@ -255,7 +300,9 @@ describe.each([
   it('that are a list, or come with the longest name of an operation or the longest hash, are refused for little work', async () => {
     await expectCheapRefusal(() => send(app.url, { query: shapes.uuid, variables: [secret] }));
     await expectCheapRefusal(() => send(app.url, { query: '{ me { kind } }', operationName: fill('eyJ', bytes) }));
-    await expectCheapRefusal(() => send(app.url, { extensions: { persistedQuery: { version: 1, sha256Hash: fill('eyJ', bytes) } } }));
+    await expectCheapRefusal(() =>
+      send(app.url, { extensions: { persistedQuery: { version: 1, sha256Hash: fill('eyJ', bytes) } } }),
+    );
   });
 });
 
@@ -293,7 +340,24 @@ async function withHeaders(url: string, headers: Record<string, string>, body: s
 
 describe('a header of 15 KB', () => {
   const size = 15_000;
-  const fillers = ['eyJ', 'tgk_', 'Did you mean ', ' ', ',', ';', ';q=', 'text/event-stream;q=0,', '*/*,', 'a=', '"', '\t', '1.', ':', '/', '='];
+  const fillers = [
+    'eyJ',
+    'tgk_',
+    'Did you mean ',
+    ' ',
+    ',',
+    ';',
+    ';q=',
+    'text/event-stream;q=0,',
+    '*/*,',
+    'a=',
+    '"',
+    '\t',
+    '1.',
+    ':',
+    '/',
+    '=',
+  ];
   it.each([
     'x-request-id',
     'authorization',
@@ -314,7 +378,9 @@ describe('a header of 15 KB', () => {
       const value = fill(filler, size);
       const body = JSON.stringify({ query: '{ nothing }' });
       for (const sent of name === 'authorization' ? [value, `Bearer ${value}x`, `Basic ${value}x`] : [value]) {
-        const { text } = await expectCheapRefusal(() => withHeaders(production.url, { [name]: sent.trim() || 'x' }, body));
+        const { text } = await expectCheapRefusal(() =>
+          withHeaders(production.url, { [name]: sent.trim() || 'x' }, body),
+        );
         if (filler.trim().length > 2) expect(text).not.toContain(filler.repeat(200));
       }
     }
@@ -325,14 +391,18 @@ describe('a form of 256 KB', () => {
   it.each(['/oauth/token', '/oauth/revoke'])('sent to %s is refused for little work, in few words', async (path) => {
     const size = bounds.bodyBytes - 1024;
     const bodies = [
-      ...['eyJ', 'a=b&', '%', '%41', '+', '&', '=', 'grant_type=x&', 'tgs_', 'Did you mean '].map((filler) => filler.repeat(Math.floor(size / filler.length))),
+      ...['eyJ', 'a=b&', '%', '%41', '+', '&', '=', 'grant_type=x&', 'tgs_', 'Did you mean '].map((filler) =>
+        filler.repeat(Math.floor(size / filler.length)),
+      ),
       `grant_type=${'eyJ'.repeat(size / 4)}`,
       `grant_type=client_credentials&client_id=${'eyJ'.repeat(size / 4)}&client_secret=x`,
       `grant_type=refresh_token&refresh_token=${'tgr_'.repeat(size / 5)}`,
       `token=${'eyJ'.repeat(size / 4)}`,
     ];
     for (const body of bodies)
-      await expectCheapRefusal(() => withHeaders(`${production.origin}${path}`, { 'content-type': 'application/x-www-form-urlencoded' }, body));
+      await expectCheapRefusal(() =>
+        withHeaders(`${production.origin}${path}`, { 'content-type': 'application/x-www-form-urlencoded' }, body),
+      );
   });
 });
 
@@ -346,7 +416,9 @@ describe('a frame of 64 KB', () => {
     const frames: string[] = [];
     let closed: { code: number; reason: string } | undefined;
     socket.on('error', () => undefined);
-    socket.on('open', () => socket.send(isFirst ? frame : JSON.stringify({ type: 'connection_init', payload: asAdmin })));
+    socket.on('open', () =>
+      socket.send(isFirst ? frame : JSON.stringify({ type: 'connection_init', payload: asAdmin })),
+    );
     socket.on('message', (data) => {
       if (!isFirst && String(data).includes('"connection_ack"')) socket.send(frame);
       else frames.push(String(data));
@@ -360,23 +432,26 @@ describe('a frame of 64 KB', () => {
     return { text: frames.join('\n') + (closed?.reason ?? ''), errors: [] };
   }
 
-  it.each(['eyJ', 'tgk_', 'Did you mean ', '\ufffd', '😀', 'a'])('full of %s is refused for little work, in few words', async (filler) => {
-    const text = fill(filler, size);
-    for (const frame of [
-      text,
-      `"${text}"`,
-      `{"type":"${text}"}`,
-      `{"${text}":1}`,
-      `{"type":"subscribe","id":"${text}","payload":{"query":"x"}}`,
-      `{"type":"subscribe","id":"1","payload":{"query":"x","operationName":"${text}"}}`,
-      `{"type":"subscribe","id":"1","payload":"${text}"}`,
-    ])
-      await expectCheapRefusal(() => answerTo(frame, false));
-    for (const frame of [
-      text,
-      `{"type":"connection_init","payload":{"authorization":"Bearer ${text}"}}`,
-      `{"type":"connection_init","payload":{"x-api-key":"${text}"}}`,
-    ])
-      await expectCheapRefusal(() => answerTo(frame, true));
-  });
+  it.each(['eyJ', 'tgk_', 'Did you mean ', '\ufffd', '😀', 'a'])(
+    'full of %s is refused for little work, in few words',
+    async (filler) => {
+      const text = fill(filler, size);
+      for (const frame of [
+        text,
+        `"${text}"`,
+        `{"type":"${text}"}`,
+        `{"${text}":1}`,
+        `{"type":"subscribe","id":"${text}","payload":{"query":"x"}}`,
+        `{"type":"subscribe","id":"1","payload":{"query":"x","operationName":"${text}"}}`,
+        `{"type":"subscribe","id":"1","payload":"${text}"}`,
+      ])
+        await expectCheapRefusal(() => answerTo(frame, false));
+      for (const frame of [
+        text,
+        `{"type":"connection_init","payload":{"authorization":"Bearer ${text}"}}`,
+        `{"type":"connection_init","payload":{"x-api-key":"${text}"}}`,
+      ])
+        await expectCheapRefusal(() => answerTo(frame, true));
+    },
+  );
 });

@@ -1,6 +1,15 @@
 // What `tollgate dev` leaves open to other programs and users of the machine. Linux, where /proc tells.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +40,14 @@ interface Dev {
 }
 
 async function startDev(dataDir: string, overrides: Record<string, string> = {}): Promise<Dev> {
-  const env = { PATH: process.env.PATH ?? '', PORT: '0', TOLLGATE_DATA_DIR: dataDir, LOG_LEVEL: 'warn', BCRYPT_COST: '4', ...overrides };
+  const env = {
+    PATH: process.env.PATH ?? '',
+    PORT: '0',
+    TOLLGATE_DATA_DIR: dataDir,
+    LOG_LEVEL: 'warn',
+    BCRYPT_COST: '4',
+    ...overrides,
+  };
   const child = spawn('node', [main, 'dev'], { env, cwd: tmpdir() });
   children.push(child);
   let output = '';
@@ -57,7 +73,10 @@ const argumentsOf = (pid: number): string[] => {
 const enginesOf = (dataDir: string): number[] =>
   readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && argumentsOf(pid)[0]?.endsWith('/dynoxide') && argumentsOf(pid).includes(join(dataDir, 'store.db')));
+    .filter(
+      (pid) =>
+        pid > 0 && argumentsOf(pid)[0]?.endsWith('/dynoxide') && argumentsOf(pid).includes(join(dataDir, 'store.db')),
+    );
 
 const newFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'));
@@ -72,7 +91,11 @@ beforeAll(async () => {
   // As an older version left it.
   chmodSync(dataDir, 0o755);
   writeFileSync(join(dataDir, 'store.db'), '', { mode: 0o644 });
-  const secrets = { TOLLGATE_ADMIN_KEY: adminKey, API_KEY_PEPPER: 'p'.repeat(32), TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }) };
+  const secrets = {
+    TOLLGATE_ADMIN_KEY: adminKey,
+    API_KEY_PEPPER: 'p'.repeat(32),
+    TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }),
+  };
   dev = await startDev(dataDir, secrets);
   await new Caller(dev.url, { 'x-admin-key': adminKey }).ask(op.RegisterOrgDocument, { input: orgInput() });
 });
@@ -103,17 +126,25 @@ it('prints an admin key only if it made it', async () => {
 });
 
 it('has an engine that no other program of the machine can reach, or says so', async () => {
-  const [host, port] = ['--host', '--port'].map((option) => argumentsOf(dev.enginePid)[argumentsOf(dev.enginePid).indexOf(option) + 1] ?? '');
+  const [host, port] = ['--host', '--port'].map(
+    (option) => argumentsOf(dev.enginePid)[argumentsOf(dev.enginePid).indexOf(option) + 1] ?? '',
+  );
   const headers = { 'x-amz-target': 'DynamoDB_20120810.ListTables', 'content-type': 'application/x-amz-json-1.0' };
   const credential = {
-    authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
     'x-amz-date': '20260101T000000Z',
   };
   const tables = (more: Record<string, string>): Promise<string> =>
     new Promise((resolve) => {
-      const call = request({ host: host as string, port: port as string, method: 'POST', headers: { ...headers, ...more } }, (response) => {
-        response.setEncoding('utf8').once('data', (text: string) => resolve(text.includes('tollgate_config') ? 'open' : 'refused'));
-      });
+      const call = request(
+        { host: host as string, port: port as string, method: 'POST', headers: { ...headers, ...more } },
+        (response) => {
+          response
+            .setEncoding('utf8')
+            .once('data', (text: string) => resolve(text.includes('tollgate_config') ? 'open' : 'refused'));
+        },
+      );
       call.once('error', () => resolve('refused'));
       call.end('{}');
     });
@@ -129,7 +160,9 @@ it('has an engine that no other program of the machine can reach, or says so', a
 it('serves through the SDK as well', async () => {
   const { url, child, dataDir } = await startDev(newFolder(), { STORE_CLIENT: 'sdk', TOLLGATE_ADMIN_KEY: adminKey });
   const admin = new Caller(url, { 'x-admin-key': adminKey });
-  const orgs = await Promise.all(Array.from({ length: 40 }, () => admin.ask(op.RegisterOrgDocument, { input: orgInput() })));
+  const orgs = await Promise.all(
+    Array.from({ length: 40 }, () => admin.ask(op.RegisterOrgDocument, { input: orgInput() })),
+  );
   expect(new Set(orgs.map(({ registerOrg }) => registerOrg.org.orgId)).size).toBe(40);
   child.kill('SIGTERM');
   expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);

@@ -44,23 +44,37 @@ async function newOrgId(limits: op.LimitInput[] = []): Promise<string> {
   return orgId;
 }
 
-const setLimits = async (input: op.SetLimitsInput, on = app) => (await on.admin.ask(op.SetLimitsDocument, { input })).setLimits;
-const deleteLimits = async (input: op.DeleteLimitsInput) => (await app.admin.ask(op.DeleteLimitsDocument, { input })).deleteLimits;
+const setLimits = async (input: op.SetLimitsInput, on = app) =>
+  (await on.admin.ask(op.SetLimitsDocument, { input })).setLimits;
+const deleteLimits = async (input: op.DeleteLimitsInput) =>
+  (await app.admin.ask(op.DeleteLimitsDocument, { input })).deleteLimits;
 const create = async (orgId: string, entityId: string, more: Partial<op.CreateEntityInput> = {}) =>
   (await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, ...more } })).createEntity;
-const remove = async (orgId: string, entityId: string, on = app) => (await on.admin.ask(op.DeleteEntityDocument, { orgId, entityId })).deleteEntity;
-const find = async (orgId: string, entityId: string, on = app) => (await on.admin.ask(op.EntityOfDocument, { orgId, entityId })).org?.entity ?? null;
+const remove = async (orgId: string, entityId: string, on = app) =>
+  (await on.admin.ask(op.DeleteEntityDocument, { orgId, entityId })).deleteEntity;
+const find = async (orgId: string, entityId: string, on = app) =>
+  (await on.admin.ask(op.EntityOfDocument, { orgId, entityId })).org?.entity ?? null;
 const purge = async (orgId: string) => (await app.admin.ask(op.PurgeLimiterDocument, { orgId })).purgeLimiter;
 
-const inputOf = (orgId: string, entityId: string, consume: Amounts, more: Partial<op.AcquireInput> = {}): op.AcquireInput => ({
+const inputOf = (
+  orgId: string,
+  entityId: string,
+  consume: Amounts,
+  more: Partial<op.AcquireInput> = {},
+): op.AcquireInput => ({
   orgId,
   entityId,
   resource: 'api',
   consume: Object.entries(consume).map(([name, amount]) => ({ limit: name, amount })),
   ...more,
 });
-const acquire = async (orgId: string, entityId: string, consume: Amounts, more: Partial<op.AcquireInput> = {}, on = app) =>
-  (await on.admin.ask(op.AcquireDocument, { input: inputOf(orgId, entityId, consume, more) })).acquire;
+const acquire = async (
+  orgId: string,
+  entityId: string,
+  consume: Amounts,
+  more: Partial<op.AcquireInput> = {},
+  on = app,
+) => (await on.admin.ask(op.AcquireDocument, { input: inputOf(orgId, entityId, consume, more) })).acquire;
 
 async function take(...args: Parameters<typeof acquire>): Promise<string> {
   const result = await acquire(...args);
@@ -75,12 +89,24 @@ async function refusal(...args: Parameters<typeof acquire>) {
 }
 
 /** What each limit of a bucket has left and has given in all. */
-async function standing(orgId: string, entityId: string, resource = 'api'): Promise<Record<string, [available: number, consumed: number]> | undefined> {
+async function standing(
+  orgId: string,
+  entityId: string,
+  resource = 'api',
+): Promise<Record<string, [available: number, consumed: number]> | undefined> {
   const limits = (await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource })).org?.entity?.bucket?.limits;
-  return limits && Object.fromEntries(limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]));
+  return (
+    limits &&
+    Object.fromEntries(
+      limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]),
+    )
+  );
 }
 
-async function issuesOf<T, V>(document: Parameters<typeof app.admin.send<T, V>>[0], variables: V): Promise<[string, string][]> {
+async function issuesOf<T, V>(
+  document: Parameters<typeof app.admin.send<T, V>>[0],
+  variables: V,
+): Promise<[string, string][]> {
   const { errors } = await app.admin.send(document, variables);
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
   return (errors?.[0]?.extensions.issues ?? []).map(({ path, message }) => [path, message]);
@@ -95,30 +121,46 @@ describe('createEntity', () => {
       { name: 'note', value: '' },
     ];
     const created = await create(orgId, 'user-1', { name: 'Ann', parentId: 'team', cascade: true, metadata });
-    expect(created).toMatchObject({ entityId: 'user-1', name: 'Ann', parent: { entityId: 'team' }, cascade: true, metadata });
+    expect(created).toMatchObject({
+      entityId: 'user-1',
+      name: 'Ann',
+      parent: { entityId: 'team' },
+      cascade: true,
+      metadata,
+    });
     expect(Math.abs(Date.parse(created.createdAt ?? '') - app.clock.nowMs())).toBeLessThan(60_000);
     expect(await find(orgId, 'user-1')).toEqual({ ...created, buckets: [] });
     expect(await find(orgId, 'team')).toMatchObject({ name: null, parent: null, cascade: false, metadata: [] });
     for (const parentId of [null, 'team']) {
       const input = { orgId, entityId: 'user-1', name: 'Bob', parentId };
       const { errors } = await app.admin.send(op.CreateEntityDocument, { input });
-      expect(errors?.[0]).toMatchObject({ message: 'an entity with this id has been created already', extensions: { code: 'ALREADY_EXISTS' } });
+      expect(errors?.[0]).toMatchObject({
+        message: 'an entity with this id has been created already',
+        extensions: { code: 'ALREADY_EXISTS' },
+      });
     }
     expect(await find(orgId, 'user-1')).toMatchObject({ name: 'Ann' });
   });
 
   it('creates one of many that try at once', async () => {
     const orgId = await newOrgId();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => app.admin.send(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } })));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => app.admin.send(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } })),
+    );
     expect(answers.filter(({ errors }) => !errors)).toHaveLength(1);
-    expect(new Set(answers.flatMap(({ errors }) => errors?.map(({ extensions }) => extensions.code) ?? []))).toEqual(new Set(['ALREADY_EXISTS']));
+    expect(new Set(answers.flatMap(({ errors }) => errors?.map(({ extensions }) => extensions.code) ?? []))).toEqual(
+      new Set(['ALREADY_EXISTS']),
+    );
   });
 
   it('gives a name and a parent to one that was only acquired for, and keeps its bucket', async () => {
     const orgId = await newOrgId(rpm(10));
     await take(orgId, 'user-1', { rpm: 3 });
     await create(orgId, 'user-1', { name: 'Ann' });
-    expect(await find(orgId, 'user-1')).toMatchObject({ name: 'Ann', buckets: [{ resource: 'api', limits: [{ available: 7 }] }] });
+    expect(await find(orgId, 'user-1')).toMatchObject({
+      name: 'Ann',
+      buckets: [{ resource: 'api', limits: [{ available: 7 }] }],
+    });
   });
 
   it('needs a parent that exists, in the same org', async () => {
@@ -126,7 +168,9 @@ describe('createEntity', () => {
     await create(foreign, 'team');
     await take(orgId, 'acquired-for', { rpm: 1 });
     for (const parentId of ['team', 'acquired-for', 'nobody']) {
-      const { errors } = await app.admin.send(op.CreateEntityDocument, { input: { orgId, entityId: 'user-1', parentId } });
+      const { errors } = await app.admin.send(op.CreateEntityDocument, {
+        input: { orgId, entityId: 'user-1', parentId },
+      });
       expect(errors?.[0]).toMatchObject({ message: 'parent not found', extensions: { code: 'NOT_FOUND' } });
     }
     expect(await find(orgId, 'user-1')).toBeNull();
@@ -142,7 +186,11 @@ describe('createEntity', () => {
     ['an empty id', { entityId: '' }, ['input.entityId']],
     ['an empty name', { name: '' }, ['input.name']],
     ['a name of 257 characters', { name: 'x'.repeat(257) }, ['input.name']],
-    ['33 pairs of metadata', { metadata: Array.from({ length: 33 }, (_, i) => ({ name: `n${i}`, value: '' })) }, ['input.metadata']],
+    [
+      '33 pairs of metadata',
+      { metadata: Array.from({ length: 33 }, (_, i) => ({ name: `n${i}`, value: '' })) },
+      ['input.metadata'],
+    ],
     [
       'metadata without a name, too long, or twice',
       {
@@ -156,13 +204,20 @@ describe('createEntity', () => {
     ],
   ])('refuses %s', async (_what, more, paths) => {
     const orgId = await newOrgId();
-    expect((await issuesOf(op.CreateEntityDocument, { input: { orgId, entityId: 'user-1', ...more } })).map(([path]) => path)).toEqual(paths);
+    expect(
+      (await issuesOf(op.CreateEntityDocument, { input: { orgId, entityId: 'user-1', ...more } })).map(
+        ([path]) => path,
+      ),
+    ).toEqual(paths);
     expect(await find(orgId, 'user-1')).toBeNull();
   });
 
   it('takes as much as it may', async () => {
     const orgId = await newOrgId();
-    const metadata = Array.from({ length: 32 }, (_, i) => ({ name: `${i}`.padStart(256, 'n'), value: 'x'.repeat(1024) }));
+    const metadata = Array.from({ length: 32 }, (_, i) => ({
+      name: `${i}`.padStart(256, 'n'),
+      value: 'x'.repeat(1024),
+    }));
     const entityId = `A${'@'.repeat(255)}`;
     await create(orgId, entityId, { name: 'é'.repeat(256), metadata });
     expect(await find(orgId, entityId)).toMatchObject({ name: 'é'.repeat(256), metadata });
@@ -183,10 +238,27 @@ describe('an entity', () => {
     await take(orgId, 'user-1', { rpm: 1 }, { resource: 'v1/b' });
     await take(orgId, 'user-1', { tpm: 2 }, { resource: 'v1/a' });
     const entity = await find(orgId, 'user-1', other);
-    expect(entity).toMatchObject({ entityId: 'user-1', name: null, parent: null, cascade: false, metadata: [], createdAt: null });
+    expect(entity).toMatchObject({
+      entityId: 'user-1',
+      name: null,
+      parent: null,
+      cascade: false,
+      metadata: [],
+      createdAt: null,
+    });
     expect(entity?.buckets).toMatchObject([
-      { entityId: 'user-1', resource: 'v1/a', shardCount: 1, limits: [{ available: 10 }, { available: 3, totalConsumed: 2 }] },
-      { entityId: 'user-1', resource: 'v1/b', shardCount: 1, limits: [{ available: 9, totalConsumed: 1 }, { available: 5 }] },
+      {
+        entityId: 'user-1',
+        resource: 'v1/a',
+        shardCount: 1,
+        limits: [{ available: 10 }, { available: 3, totalConsumed: 2 }],
+      },
+      {
+        entityId: 'user-1',
+        resource: 'v1/b',
+        shardCount: 1,
+        limits: [{ available: 9, totalConsumed: 1 }, { available: 5 }],
+      },
     ]);
   });
 
@@ -194,7 +266,8 @@ describe('an entity', () => {
     const orgId = await newOrgId();
     await setLimits({ orgId, level: 'ENTITY', entityId: 'a', resource: 'api', limits: rpm(10) });
     await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'b', limits: rpm(10) });
-    for (const entityId of ['a', 'b']) expect(await find(orgId, entityId)).toMatchObject({ entityId, createdAt: null, buckets: [] });
+    for (const entityId of ['a', 'b'])
+      expect(await find(orgId, entityId)).toMatchObject({ entityId, createdAt: null, buckets: [] });
     await deleteLimits({ orgId, level: 'ENTITY', entityId: 'a', resource: 'api' });
     expect(await find(orgId, 'a')).toBeNull();
   });
@@ -221,7 +294,9 @@ describe('an entity', () => {
       expect((await foreign.ask(op.NodeDocument, { id })).node).toBeNull();
     }
     const query = 'query ($id: ID!) { node(id: $id) { ... on Bucket { entityId resource limits { available } } } }';
-    expect(await caller.ask(query, { id: bucketId })).toEqual({ node: { entityId: 'acquired-for', resource: 'v1/chat', limits: [{ available: 9 }] } });
+    expect(await caller.ask(query, { id: bucketId })).toEqual({
+      node: { entityId: 'acquired-for', resource: 'v1/chat', limits: [{ available: 9 }] },
+    });
     await remove(orgId, 'acquired-for');
     expect((await caller.ask(op.NodeDocument, { id: bucketId })).node).toBeNull();
   });
@@ -235,7 +310,8 @@ describe('lists of entities', () => {
     for (const entityId of ids) await create(orgId, entityId);
     for (const entityId of ['c-1', 'c-2', 'c-3']) await create(orgId, entityId, { parentId: 'e-1', cascade: true });
     await take(orgId, 'acquired-for', { rpm: 1 });
-    for (const entityId of ['x', 'e-2', 'c-1']) await setLimits({ orgId, level: 'ENTITY', entityId, resource: 'v1/chat', limits: rpm(1) });
+    for (const entityId of ['x', 'e-2', 'c-1'])
+      await setLimits({ orgId, level: 'ENTITY', entityId, resource: 'v1/chat', limits: rpm(1) });
     await setLimits({ orgId, level: 'ENTITY', entityId: 'y', resource: 'v1', limits: rpm(1) });
     await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'z', limits: rpm(1) });
   });
@@ -245,15 +321,22 @@ describe('lists of entities', () => {
     readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   }
   const lists: [string, (first?: number, after?: string) => Promise<Page | undefined>, string[]][] = [
-    ['entities', async (first, after) => (await app.admin.ask(op.EntitiesDocument, { orgId, first, after })).org?.entities, ids],
+    [
+      'entities',
+      async (first, after) => (await app.admin.ask(op.EntitiesDocument, { orgId, first, after })).org?.entities,
+      ids,
+    ],
     [
       'children',
-      async (first, after) => (await app.admin.ask(op.ChildrenOfDocument, { orgId, entityId: 'e-1', first, after })).org?.entity?.children,
+      async (first, after) =>
+        (await app.admin.ask(op.ChildrenOfDocument, { orgId, entityId: 'e-1', first, after })).org?.entity?.children,
       ['c-1', 'c-2', 'c-3'],
     ],
     [
       'entitiesWithLimits',
-      async (first, after) => (await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId, resource: 'v1/chat', first, after })).org?.entitiesWithLimits,
+      async (first, after) =>
+        (await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId, resource: 'v1/chat', first, after })).org
+          ?.entitiesWithLimits,
       ['c-1', 'e-2', 'x'],
     ],
   ];
@@ -279,17 +362,26 @@ describe('lists of entities', () => {
     const cursors = await Promise.all(lists.map(async ([, page]) => (await page(1))?.pageInfo.endCursor ?? ''));
     const [ofEntities = '', ofChildren = '', ofLimits = ''] = cursors;
     const code = (after: string, at = orgId) => app.admin.codeOf(op.EntitiesDocument, { orgId: at, first: 1, after });
-    for (const after of [ofChildren, ofLimits, `${ofEntities}A`, ofEntities.slice(1), '', 'x']) expect(await code(after)).toBe('BAD_USER_INPUT');
+    for (const after of [ofChildren, ofLimits, `${ofEntities}A`, ofEntities.slice(1), '', 'x'])
+      expect(await code(after)).toBe('BAD_USER_INPUT');
     expect(await code(ofEntities, foreign)).toBe('BAD_USER_INPUT');
-    expect(await app.admin.codeOf(op.ChildrenOfDocument, { orgId, entityId: 'e-2', after: ofChildren })).toBe('BAD_USER_INPUT');
-    expect(await app.admin.codeOf(op.EntitiesWithLimitsDocument, { orgId, resource: 'v1', after: ofLimits })).toBe('BAD_USER_INPUT');
-    for (const first of [0, -1, 101]) expect(await app.admin.codeOf(op.EntitiesDocument, { orgId, first })).toBe('BAD_USER_INPUT');
+    expect(await app.admin.codeOf(op.ChildrenOfDocument, { orgId, entityId: 'e-2', after: ofChildren })).toBe(
+      'BAD_USER_INPUT',
+    );
+    expect(await app.admin.codeOf(op.EntitiesWithLimitsDocument, { orgId, resource: 'v1', after: ofLimits })).toBe(
+      'BAD_USER_INPUT',
+    );
+    for (const first of [0, -1, 101])
+      expect(await app.admin.codeOf(op.EntitiesDocument, { orgId, first })).toBe('BAD_USER_INPUT');
   });
 
   it('are empty where there is nothing, and go on after an entity that was deleted', async () => {
     const bare = await newOrgId();
     expect((await app.admin.ask(op.EntitiesDocument, { orgId: bare })).org?.entities.nodes).toEqual([]);
-    expect((await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId: bare, resource: 'api' })).org?.entitiesWithLimits.nodes).toEqual([]);
+    expect(
+      (await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId: bare, resource: 'api' })).org?.entitiesWithLimits
+        .nodes,
+    ).toEqual([]);
     for (const entityId of ['a', 'b', 'c']) await create(bare, entityId);
     const first = (await app.admin.ask(op.EntitiesDocument, { orgId: bare, first: 2 })).org?.entities;
     await remove(bare, 'b');
@@ -305,14 +397,24 @@ describe('lists of entities', () => {
     const query =
       'query ($orgId: UUID) { org(orgId: $orgId) { entities(first: 50) { nodes { entityId bucket(resource: "api") { limits { available } } effectiveLimits(resource: "api") { source } } } } }';
     interface Data {
-      readonly org: { readonly entities: { readonly nodes: readonly { entityId: string; bucket: unknown; effectiveLimits: unknown }[] } };
+      readonly org: {
+        readonly entities: {
+          readonly nodes: readonly { entityId: string; bucket: unknown; effectiveLimits: unknown }[];
+        };
+      };
     }
     const { consumed } = other.gateway.services.store;
     // The other gateway has none of it in memory.
     const before = consumed.calls;
     const { org } = await other.admin.ask<Data, object>(query, { orgId: many });
     expect(consumed.calls - before).toBeLessThan(50);
-    expect(org.entities.nodes).toEqual(names.map((entityId) => ({ entityId, bucket: { limits: [{ available: 9 }] }, effectiveLimits: { source: 'SYSTEM' } })));
+    expect(org.entities.nodes).toEqual(
+      names.map((entityId) => ({
+        entityId,
+        bucket: { limits: [{ available: 9 }] },
+        effectiveLimits: { source: 'SYSTEM' },
+      })),
+    );
   });
 });
 
@@ -328,13 +430,26 @@ describe('deleteEntity', () => {
     expect(await remove(orgId, 'user-1')).toBe(true);
     const deletedAt = (await find(orgId, 'user-1'))?.deletedAt ?? '';
     expect(Math.abs(Date.parse(deletedAt) - app.clock.nowMs())).toBeLessThan(60_000);
-    expect(await find(orgId, 'user-1')).toMatchObject({ name: null, createdAt: null, metadata: [], parent: null, buckets: [] });
+    expect(await find(orgId, 'user-1')).toMatchObject({
+      name: null,
+      createdAt: null,
+      metadata: [],
+      parent: null,
+      buckets: [],
+    });
     expect(await remove(orgId, 'user-1')).toBe(false);
-    const month = { window: 'MONTHLY', from: '2025-01-01T00:00:00Z', to: new Date(app.clock.nowMs()).toISOString() } as const;
-    const usage = async (resource: string) => (await app.admin.ask(op.ResourceUsageOfDocument, { orgId, resource, ...month })).org?.resourceUsage;
+    const month = {
+      window: 'MONTHLY',
+      from: '2025-01-01T00:00:00Z',
+      to: new Date(app.clock.nowMs()).toISOString(),
+    } as const;
+    const usage = async (resource: string) =>
+      (await app.admin.ask(op.ResourceUsageOfDocument, { orgId, resource, ...month })).org?.resourceUsage;
     expect(await usage('api')).toMatchObject([{ entities: 2, counters: [{ limit: 'rpm', consumed: 7 }] }]);
     expect(await usage('v1/chat')).toMatchObject([{ entities: 1, counters: [{ limit: 'rpm', consumed: 1 }] }]);
-    expect((await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId, resource: 'api' })).org?.entitiesWithLimits.nodes).toEqual([]);
+    expect(
+      (await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId, resource: 'api' })).org?.entitiesWithLimits.nodes,
+    ).toEqual([]);
     // Acquired for again, it starts full, under the limits of everyone.
     await take(orgId, 'user-1', { rpm: 10 }, {}, other);
     expect(await usage('api')).toMatchObject([{ entities: 2, counters: [{ limit: 'rpm', consumed: 17 }] }]);
@@ -345,8 +460,11 @@ describe('deleteEntity', () => {
     expect(await remove(orgId, 'nobody')).toBe(false);
     await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'a', limits: rpm(1) });
     await take(orgId, 'b', { rpm: 0 });
-    for (const entityId of ['a', 'b']) expect([await remove(orgId, entityId), await remove(orgId, entityId)]).toEqual([true, false]);
-    expect((await issuesOf(op.DeleteEntityDocument, { orgId, entityId: 'a#b' })).map(([path]) => path)).toEqual(['entityId']);
+    for (const entityId of ['a', 'b'])
+      expect([await remove(orgId, entityId), await remove(orgId, entityId)]).toEqual([true, false]);
+    expect((await issuesOf(op.DeleteEntityDocument, { orgId, entityId: 'a#b' })).map(([path]) => path)).toEqual([
+      'entityId',
+    ]);
   });
 
   it('leaves other entities whose names begin alike', async () => {
@@ -392,12 +510,15 @@ describe('cascade', () => {
   async function newFamily(parentLimits: op.LimitInput[], childLimits: op.LimitInput[] = rpm(10)): Promise<string> {
     const orgId = await newOrgId(childLimits);
     await create(orgId, 'team');
-    if (parentLimits.length > 0) await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'team', limits: parentLimits });
+    if (parentLimits.length > 0)
+      await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'team', limits: parentLimits });
     await create(orgId, 'user-1', { parentId: 'team', cascade: true });
     return orgId;
   }
   const events = async (orgId: string, entityId: string) =>
-    (await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'MONTHLY' })).org?.entity?.usage.nodes.map(({ totalEvents }) => totalEvents);
+    (await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'MONTHLY' })).org?.entity?.usage.nodes.map(
+      ({ totalEvents }) => totalEvents,
+    );
 
   it('takes from both, and names both', async () => {
     const orgId = await newFamily(rpm(20));
@@ -409,23 +530,29 @@ describe('cascade', () => {
     expect([await events(orgId, 'user-1'), await events(orgId, 'team')]).toEqual([[1], [1]]);
   });
 
-  it.each([undefined, randomUUID()])('gives the child back what it took when the parent is short (request id %s)', async (requestId) => {
-    const orgId = await newFamily(rpm(5));
-    await take(orgId, 'user-1', { rpm: 3 });
-    const more = requestId ? { requestId } : {};
-    // The second refusal may come from memory: it must say the same.
-    for (let i = 0; i < 2; i++) {
-      const result = await refusal(orgId, 'user-1', { rpm: 3 }, more);
-      expect(result.statuses).toMatchObject([
-        { entityId: 'user-1', resource: 'api', requested: 3, available: 7, exceeded: false },
-        { entityId: 'team', resource: 'api', requested: 3, available: 2, exceeded: true },
+  it.each([undefined, randomUUID()])(
+    'gives the child back what it took when the parent is short (request id %s)',
+    async (requestId) => {
+      const orgId = await newFamily(rpm(5));
+      await take(orgId, 'user-1', { rpm: 3 });
+      const more = requestId ? { requestId } : {};
+      // The second refusal may come from memory: it must say the same.
+      for (let i = 0; i < 2; i++) {
+        const result = await refusal(orgId, 'user-1', { rpm: 3 }, more);
+        expect(result.statuses).toMatchObject([
+          { entityId: 'user-1', resource: 'api', requested: 3, available: 7, exceeded: false },
+          { entityId: 'team', resource: 'api', requested: 3, available: 2, exceeded: true },
+        ]);
+        expect(result.violations).toMatchObject([{ entityId: 'team' }]);
+        expect(result.message).toContain('"rpm" of "team" has 2 of 3 wanted');
+      }
+      expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([
+        { rpm: [7, 3] },
+        { rpm: [2, 3] },
       ]);
-      expect(result.violations).toMatchObject([{ entityId: 'team' }]);
-      expect(result.message).toContain('"rpm" of "team" has 2 of 3 wanted');
-    }
-    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([{ rpm: [7, 3] }, { rpm: [2, 3] }]);
-    expect([await events(orgId, 'user-1'), await events(orgId, 'team')]).toEqual([[1], [1]]);
-  });
+      expect([await events(orgId, 'user-1'), await events(orgId, 'team')]).toEqual([[1], [1]]);
+    },
+  );
 
   it('gives the parent back what it took when the child is short', async () => {
     const orgId = await newFamily(rpm(50));
@@ -435,7 +562,10 @@ describe('cascade', () => {
       { entityId: 'user-1', available: 2, exceeded: true },
       { entityId: 'team', available: 42, exceeded: false },
     ]);
-    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([{ rpm: [2, 8] }, { rpm: [42, 8] }]);
+    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([
+      { rpm: [2, 8] },
+      { rpm: [42, 8] },
+    ]);
     expect([await events(orgId, 'user-1'), await events(orgId, 'team')]).toEqual([[1], [1]]);
   });
 
@@ -449,7 +579,10 @@ describe('cascade', () => {
       { entityId: 'team', requested: 3, available: 2, exceeded: true },
     ]);
     expect(availability.retryAfterSecs).toBeGreaterThan(0);
-    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([{ rpm: [7, 3] }, { rpm: [2, 3] }]);
+    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([
+      { rpm: [7, 3] },
+      { rpm: [2, 3] },
+    ]);
   });
 
   it('follows limits that change on the parent, through either gateway', async () => {
@@ -457,22 +590,36 @@ describe('cascade', () => {
     for (const on of [app, other]) await take(orgId, 'user-1', { rpm: 1 }, {}, on);
     await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'team', limits: rpm(3) });
     await take(orgId, 'user-1', { rpm: 1 });
-    expect((await refusal(orgId, 'user-1', { rpm: 3 }, {}, other)).violations).toMatchObject([{ entityId: 'team', available: 2, limit: { capacity: 3 } }]);
-    expect((await refusal(orgId, 'user-1', { rpm: 3 }, { requestId: randomUUID() }, other)).violations).toMatchObject([{ entityId: 'team', available: 2 }]);
-    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([{ rpm: [7, 3] }, { rpm: [2, 3] }]);
+    expect((await refusal(orgId, 'user-1', { rpm: 3 }, {}, other)).violations).toMatchObject([
+      { entityId: 'team', available: 2, limit: { capacity: 3 } },
+    ]);
+    expect((await refusal(orgId, 'user-1', { rpm: 3 }, { requestId: randomUUID() }, other)).violations).toMatchObject([
+      { entityId: 'team', available: 2 },
+    ]);
+    expect([await standing(orgId, 'user-1'), await standing(orgId, 'team')]).toEqual([
+      { rpm: [7, 3] },
+      { rpm: [2, 3] },
+    ]);
   });
 
   it('names both as violated where both are short', async () => {
     const orgId = await newFamily(rpm(10));
     await take(orgId, 'user-1', { rpm: 10 });
-    expect((await refusal(orgId, 'user-1', { rpm: 1 })).violations).toMatchObject([{ entityId: 'user-1' }, { entityId: 'team' }]);
+    expect((await refusal(orgId, 'user-1', { rpm: 1 })).violations).toMatchObject([
+      { entityId: 'user-1' },
+      { entityId: 'team' },
+    ]);
   });
 
   it('of many children at once never takes more of the parent than it has, and children keep what was refused', async () => {
     const orgId = await newFamily(rpm(12));
     const children = ['user-1', 'user-2', 'user-3'];
     for (const entityId of children.slice(1)) await create(orgId, entityId, { parentId: 'team', cascade: true });
-    const results = await Promise.all(Array.from({ length: 30 }, (_, i) => acquire(orgId, children[i % 3] as string, { rpm: 1 }, {}, i % 2 ? app : other)));
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        acquire(orgId, children[i % 3] as string, { rpm: 1 }, {}, i % 2 ? app : other),
+      ),
+    );
     const taken = results.filter(({ __typename }) => __typename === 'Lease').length;
     expect(taken).toBeLessThanOrEqual(12);
     const left = await Promise.all(children.map(async (entityId) => (await standing(orgId, entityId))?.rpm?.[1] ?? 0));
@@ -517,11 +664,27 @@ describe('cascade', () => {
 
 describe('setLimits', () => {
   it.each<[string, Omit<op.SetLimitsInput, 'limits'> & { limits?: op.LimitInput[] }, [string, string][]]>([
-    ['SYSTEM with a resource', { level: 'SYSTEM', resource: 'api' }, [['input.resource', 'has no meaning at level SYSTEM: leave it out']]],
-    ['SYSTEM with an entity', { level: 'SYSTEM', entityId: 'a' }, [['input.entityId', 'has no meaning at level SYSTEM: leave it out']]],
+    [
+      'SYSTEM with a resource',
+      { level: 'SYSTEM', resource: 'api' },
+      [['input.resource', 'has no meaning at level SYSTEM: leave it out']],
+    ],
+    [
+      'SYSTEM with an entity',
+      { level: 'SYSTEM', entityId: 'a' },
+      [['input.entityId', 'has no meaning at level SYSTEM: leave it out']],
+    ],
     ['RESOURCE without one', { level: 'RESOURCE' }, [['input.resource', 'is needed at level RESOURCE']]],
-    ['RESOURCE with an entity', { level: 'RESOURCE', resource: 'api', entityId: 'a' }, [['input.entityId', 'has no meaning at level RESOURCE: leave it out']]],
-    ['ENTITY_DEFAULT without one', { level: 'ENTITY_DEFAULT' }, [['input.entityId', 'is needed at level ENTITY_DEFAULT']]],
+    [
+      'RESOURCE with an entity',
+      { level: 'RESOURCE', resource: 'api', entityId: 'a' },
+      [['input.entityId', 'has no meaning at level RESOURCE: leave it out']],
+    ],
+    [
+      'ENTITY_DEFAULT without one',
+      { level: 'ENTITY_DEFAULT' },
+      [['input.entityId', 'is needed at level ENTITY_DEFAULT']],
+    ],
     [
       'ENTITY_DEFAULT with a resource',
       { level: 'ENTITY_DEFAULT', entityId: 'a', resource: 'api' },
@@ -535,11 +698,27 @@ describe('setLimits', () => {
         ['input.entityId', 'is needed at level ENTITY'],
       ],
     ],
-    ['a policy below SYSTEM', { level: 'RESOURCE', resource: 'api', onUnavailable: 'ALLOW' }, [['input.onUnavailable', 'can be set at level SYSTEM only']]],
+    [
+      'a policy below SYSTEM',
+      { level: 'RESOURCE', resource: 'api', onUnavailable: 'ALLOW' },
+      [['input.onUnavailable', 'can be set at level SYSTEM only']],
+    ],
     ['no limits', { level: 'SYSTEM', limits: [] }, [['input.limits', 'must have 1 to 10 limits']]],
-    ['eleven limits', { level: 'SYSTEM', limits: Array.from({ length: 11 }, (_, i) => limit(`l${i}`, 1)) }, [['input.limits', 'must have 1 to 10 limits']]],
-    ['a limit twice', { level: 'SYSTEM', limits: [limit('a', 1), limit('a', 2)] }, [['input.limits.1.name', '"a" is named twice']]],
-    ['a burst below the capacity', { level: 'SYSTEM', limits: [limit('a', 5, { burst: 4 })] }, [['input.limits.0.burst', 'must be at least the capacity, 5']]],
+    [
+      'eleven limits',
+      { level: 'SYSTEM', limits: Array.from({ length: 11 }, (_, i) => limit(`l${i}`, 1)) },
+      [['input.limits', 'must have 1 to 10 limits']],
+    ],
+    [
+      'a limit twice',
+      { level: 'SYSTEM', limits: [limit('a', 1), limit('a', 2)] },
+      [['input.limits.1.name', '"a" is named twice']],
+    ],
+    [
+      'a burst below the capacity',
+      { level: 'SYSTEM', limits: [limit('a', 5, { burst: 4 })] },
+      [['input.limits.0.burst', 'must be at least the capacity, 5']],
+    ],
     [
       'a period of 0',
       { level: 'SYSTEM', limits: [limit('a', 5, { refillPeriodSecs: 0 })] },
@@ -553,17 +732,24 @@ describe('setLimits', () => {
 
   it('refuses bad places to deleteLimits and limitConfig too', async () => {
     const orgId = await newOrgId();
-    expect(await issuesOf(op.DeleteLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'a#b' } })).toEqual([['input.resource', expect.any(String)]]);
+    expect(await issuesOf(op.DeleteLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'a#b' } })).toEqual([
+      ['input.resource', expect.any(String)],
+    ]);
     expect(await issuesOf(op.DeleteLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: 'a' } })).toEqual([
       ['input.resource', 'is needed at level ENTITY'],
     ]);
-    expect(await issuesOf(op.LimitConfigOfDocument, { orgId, level: 'SYSTEM', entityId: 'a' })).toEqual([['entityId', expect.any(String)]]);
+    expect(await issuesOf(op.LimitConfigOfDocument, { orgId, level: 'SYSTEM', entityId: 'a' })).toEqual([
+      ['entityId', expect.any(String)],
+    ]);
   });
 
   it('replaces a level whole, fills in what is absent, and counts the versions', async () => {
     const orgId = await newOrgId();
     const at = { orgId, level: 'RESOURCE', resource: 'v1/chat' } as const;
-    const first = await setLimits({ ...at, limits: [{ name: 'tpm', capacity: 7, refillPeriodSecs: 60 }, limit('rpm', 5, { burst: 9 })] });
+    const first = await setLimits({
+      ...at,
+      limits: [{ name: 'tpm', capacity: 7, refillPeriodSecs: 60 }, limit('rpm', 5, { burst: 9 })],
+    });
     expect(first).toEqual({
       level: 'RESOURCE',
       resource: 'v1/chat',
@@ -583,18 +769,29 @@ describe('setLimits', () => {
 
   it('by many at once gives each a version of its own, and the last one stands', async () => {
     const orgId = await newOrgId();
-    const all = await Promise.all(Array.from({ length: 4 }, (_, i) => setLimits({ orgId, level: 'SYSTEM', limits: rpm(i + 1) }, i % 2 ? app : other)));
+    const all = await Promise.all(
+      Array.from({ length: 4 }, (_, i) =>
+        setLimits({ orgId, level: 'SYSTEM', limits: rpm(i + 1) }, i % 2 ? app : other),
+      ),
+    );
     expect(all.map(({ version }) => version).sort()).toEqual([1, 2, 3, 4]);
-    expect((await app.admin.ask(op.LimitConfigOfDocument, { orgId, level: 'SYSTEM' })).org?.limitConfig).toEqual(all.find(({ version }) => version === 4));
+    expect((await app.admin.ask(op.LimitConfigOfDocument, { orgId, level: 'SYSTEM' })).org?.limitConfig).toEqual(
+      all.find(({ version }) => version === 4),
+    );
   });
 
   it('may set the policy alone at the system level, where it then rules', async () => {
     const orgId = await newOrgId();
     await create(orgId, 'user-1');
     const inForce = async () =>
-      (await app.admin.ask(op.EffectiveLimitsOfDocument, { orgId, entityId: 'user-1', resource: 'api' })).org?.entity?.effectiveLimits;
+      (await app.admin.ask(op.EffectiveLimitsOfDocument, { orgId, entityId: 'user-1', resource: 'api' })).org?.entity
+        ?.effectiveLimits;
     expect(await inForce()).toEqual({ limits: [], source: null, onUnavailable: 'BLOCK' });
-    expect(await setLimits({ orgId, level: 'SYSTEM', limits: [], onUnavailable: 'ALLOW' })).toMatchObject({ limits: [], onUnavailable: 'ALLOW', version: 1 });
+    expect(await setLimits({ orgId, level: 'SYSTEM', limits: [], onUnavailable: 'ALLOW' })).toMatchObject({
+      limits: [],
+      onUnavailable: 'ALLOW',
+      version: 1,
+    });
     expect(await inForce()).toEqual({ limits: [], source: null, onUnavailable: 'ALLOW' });
     await setLimits({ orgId, level: 'ENTITY_DEFAULT', entityId: 'user-1', limits: rpm(3) });
     expect(await inForce()).toMatchObject({ source: 'ENTITY_DEFAULT', onUnavailable: 'ALLOW' });
@@ -643,7 +840,8 @@ describe('setLimits', () => {
 
 describe('resourceCapacity', () => {
   const capacityOf = async (orgId: string, more: Partial<op.CapacityOfQueryVariables> = {}) =>
-    (await app.admin.ask(op.CapacityOfDocument, { orgId, resource: 'api', limit: 'rpm', ...more })).org?.resourceCapacity;
+    (await app.admin.ask(op.CapacityOfDocument, { orgId, resource: 'api', limit: 'rpm', ...more })).org
+      ?.resourceCapacity;
 
   it('sums what everyone has: at most the capacity each, debts against it', async () => {
     const orgId = await newOrgId([limit('rpm', 10, { burst: 30 }), limit('tpm', 10)]);
@@ -652,7 +850,9 @@ describe('resourceCapacity', () => {
     await take(orgId, 'team', { rpm: 5 });
     await take(orgId, 'child', { rpm: 28 });
     const leaseId = await take(orgId, 'acquired-for', { rpm: 30 });
-    await app.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'rpm', amount: 5 }], idempotencyKey: randomUUID() } });
+    await app.admin.ask(op.AdjustLeaseDocument, {
+      input: { leaseId, adjust: [{ limit: 'rpm', amount: 5 }], idempotencyKey: randomUUID() },
+    });
     await take(orgId, 'elsewhere', { rpm: 1 }, { resource: 'api/v2' });
     expect(await capacityOf(orgId)).toEqual({
       resource: 'api',
@@ -666,8 +866,14 @@ describe('resourceCapacity', () => {
         { entityId: 'team', capacity: 10, available: 10, utilizationPct: 0 },
       ],
     });
-    expect((await capacityOf(orgId, { parentsOnly: true }))?.entities.map(({ entityId }) => entityId)).toEqual(['team']);
-    expect(await capacityOf(orgId, { limit: 'tpm' })).toMatchObject({ totalCapacity: 30, totalAvailable: 30, utilizationPct: 0 });
+    expect((await capacityOf(orgId, { parentsOnly: true }))?.entities.map(({ entityId }) => entityId)).toEqual([
+      'team',
+    ]);
+    expect(await capacityOf(orgId, { limit: 'tpm' })).toMatchObject({
+      totalCapacity: 30,
+      totalAvailable: 30,
+      utilizationPct: 0,
+    });
   });
 
   it('is empty where nobody has the resource or the limit', async () => {
@@ -676,24 +882,34 @@ describe('resourceCapacity', () => {
     expect(await capacityOf(orgId)).toMatchObject(nothing);
     await take(orgId, 'user-1', { rpm: 1 });
     expect(await capacityOf(orgId, { limit: 'nope' })).toMatchObject(nothing);
-    expect((await issuesOf(op.CapacityOfDocument, { orgId, resource: '#', limit: '#' })).map(([path]) => path)).toEqual(['resource', 'limit']);
+    expect((await issuesOf(op.CapacityOfDocument, { orgId, resource: '#', limit: '#' })).map(([path]) => path)).toEqual(
+      ['resource', 'limit'],
+    );
   });
 });
 
 describe('the audit trail', () => {
   it('has every act on the limiter: who, what, for which entity', async () => {
     const { orgId, caller, clientId } = await newOrg(app);
-    const send = <V>(document: Parameters<typeof caller.ask<unknown, V>>[0], variables: V) => caller.ask(document, variables);
+    const send = <V>(document: Parameters<typeof caller.ask<unknown, V>>[0], variables: V) =>
+      caller.ask(document, variables);
     await send(op.CreateEntityDocument, { input: { entityId: 'team' } });
-    await send(op.CreateEntityDocument, { input: { entityId: 'user-1', name: 'Ann', parentId: 'team', cascade: true } });
+    await send(op.CreateEntityDocument, {
+      input: { entityId: 'user-1', name: 'Ann', parentId: 'team', cascade: true },
+    });
     const places: Omit<op.SetLimitsInput, 'limits'>[] = [
       { level: 'SYSTEM' },
       { level: 'RESOURCE', resource: 'v1/chat' },
       { level: 'ENTITY_DEFAULT', entityId: 'user-1' },
       { level: 'ENTITY', entityId: 'user-1', resource: 'v1/chat' },
     ];
-    for (const place of places) await send(op.SetLimitsDocument, { input: { ...place, limits: [{ name: 'rpm', capacity: 5, refillPeriodSecs: 60 }] } });
-    await send(op.AcquireDocument, { input: { entityId: 'user-1', resource: 'v1/chat', consume: [{ limit: 'rpm', amount: 1 }] } });
+    for (const place of places)
+      await send(op.SetLimitsDocument, {
+        input: { ...place, limits: [{ name: 'rpm', capacity: 5, refillPeriodSecs: 60 }] },
+      });
+    await send(op.AcquireDocument, {
+      input: { entityId: 'user-1', resource: 'v1/chat', consume: [{ limit: 'rpm', amount: 1 }] },
+    });
     for (const place of places) await send(op.DeleteLimitsDocument, { input: place });
     await send(op.DeleteLimitsDocument, { input: { level: 'SYSTEM' } });
     await send(op.DeleteEntityDocument, { entityId: 'user-1' });
@@ -715,13 +931,22 @@ describe('the audit trail', () => {
       ['limiter_purged', '$ORG', null],
     ]);
     expect(new Set(found.slice(-12).map(({ actor }) => actor))).toEqual(new Set([clientId]));
-    const details = (at: number) => Object.fromEntries(found.slice(-12)[at]?.details.map(({ name, value }) => [name, value]) ?? []);
+    const details = (at: number) =>
+      Object.fromEntries(found.slice(-12)[at]?.details.map(({ name, value }) => [name, value]) ?? []);
     expect(details(1)).toEqual({ name: 'Ann', parent: 'team', cascade: 'true' });
     expect(details(2)).toEqual({ limits: 'rpm: 5, burst 5, 5 every 60 s', version: '1' });
-    const about = async (entityId: string) => (await caller.ask(op.AuditDocument, { entityId })).org?.auditEvents.nodes.map(({ action }) => action);
+    const about = async (entityId: string) =>
+      (await caller.ask(op.AuditDocument, { entityId })).org?.auditEvents.nodes.map(({ action }) => action);
     expect(await about('$SYSTEM')).toEqual(['limits_deleted', 'limits_set']);
     expect(await about('$RESOURCE:v1/chat')).toEqual(['limits_deleted', 'limits_set']);
-    expect(await about('user-1')).toEqual(['entity_deleted', 'limits_deleted', 'limits_deleted', 'limits_set', 'limits_set', 'entity_created']);
+    expect(await about('user-1')).toEqual([
+      'entity_deleted',
+      'limits_deleted',
+      'limits_deleted',
+      'limits_set',
+      'limits_set',
+      'entity_created',
+    ]);
     expect((await app.admin.ask(op.AuditDocument, { orgId, entityId: 'team' })).org?.auditEvents.nodes).toHaveLength(1);
   });
 });
@@ -739,7 +964,8 @@ describe('purgeLimiter', () => {
     await fill(spared);
     const { store, namespaces } = app.gateway.services;
     const old = await namespaces.of(orgId);
-    const itemsOf = async (namespace: string) => (await store.query({ table: 'limiter', index: 'GSI4', where: equals('GSI4PK', namespace) })).items.length;
+    const itemsOf = async (namespace: string) =>
+      (await store.query({ table: 'limiter', index: 'GSI4', where: equals('GSI4PK', namespace) })).items.length;
     expect(await itemsOf(old)).toBeGreaterThanOrEqual(6);
 
     expect(await purge(orgId)).toBe(true);
@@ -747,7 +973,9 @@ describe('purgeLimiter', () => {
       expect(await find(orgId, 'user-1', on)).toBeNull();
       expect((await on.admin.ask(op.EntitiesDocument, { orgId })).org?.entities.nodes).toEqual([]);
       expect((await on.admin.ask(op.LimitConfigsDocument, { orgId })).org?.limitConfigs).toEqual([]);
-      expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(orgId, 'user-1', { rpm: 1 }) })).toBe('BAD_USER_INPUT');
+      expect(await on.admin.codeOf(op.AcquireDocument, { input: inputOf(orgId, 'user-1', { rpm: 1 }) })).toBe(
+        'BAD_USER_INPUT',
+      );
     };
     await isClean(app);
     // Gateways look for such changes once a second.
@@ -813,7 +1041,11 @@ describe('usage', () => {
 
   it('is told by the hour, the current one included; what is given back counts in the hour in which it is', async () => {
     expect(await told('HOURLY')).toEqual(hours);
-    expect((await usageOf('HOURLY'))?.nodes[0]).toMatchObject({ entityId: 'user-1', window: 'HOURLY', windowEnd: jan23 });
+    expect((await usageOf('HOURLY'))?.nodes[0]).toMatchObject({
+      entityId: 'user-1',
+      window: 'HOURLY',
+      windowEnd: jan23,
+    });
   });
 
   it('is summed by the day and by the month, over the end of both', async () => {
@@ -827,7 +1059,11 @@ describe('usage', () => {
       ['2030-01-01T00:00:00.000Z', 'v1/chat', { rpm: 0, tpm: 7 }, 1],
       [feb00, 'api', { rpm: -2, tpm: 0 }, 1],
     ]);
-    expect((await usageOf('MONTHLY'))?.nodes.map(({ windowEnd }) => windowEnd)).toEqual([feb00, feb00, '2030-03-01T00:00:00.000Z']);
+    expect((await usageOf('MONTHLY'))?.nodes.map(({ windowEnd }) => windowEnd)).toEqual([
+      feb00,
+      feb00,
+      '2030-03-01T00:00:00.000Z',
+    ]);
   });
 
   it('is bounded by a range of windows that begin in it, and by the resource', async () => {
@@ -835,12 +1071,22 @@ describe('usage', () => {
     expect(await told('HOURLY', { resource: 'v1' })).toEqual([]);
     expect(await told('HOURLY', { from: jan23, to: feb00 })).toEqual([hours[2]]);
     expect(await told('HOURLY', { from: '2030-01-31T22:00:00.001Z' })).toEqual(hours.slice(2));
-    expect(await told('HOURLY', { resource: 'api', from: jan23, to: '2030-02-01T00:00:00.001Z' })).toEqual(hours.slice(2));
-    expect(await told('MONTHLY', { resource: 'api', from: '2030-01-15T00:00:00Z' })).toEqual([[feb00, 'api', { rpm: -2, tpm: 0 }, 1]]);
+    expect(await told('HOURLY', { resource: 'api', from: jan23, to: '2030-02-01T00:00:00.001Z' })).toEqual(
+      hours.slice(2),
+    );
+    expect(await told('MONTHLY', { resource: 'api', from: '2030-01-15T00:00:00Z' })).toEqual([
+      [feb00, 'api', { rpm: -2, tpm: 0 }, 1],
+    ]);
     expect(await told('DAILY', { to: feb00 })).toHaveLength(2);
     for (const to of [jan23, jan22])
-      expect(await issuesOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'HOURLY', from: jan23, to })).toEqual([['from', 'must be before `to`']]);
-    expect((await issuesOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'HOURLY', resource: '#' })).map(([path]) => path)).toEqual(['resource']);
+      expect(
+        await issuesOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'HOURLY', from: jan23, to }),
+      ).toEqual([['from', 'must be before `to`']]);
+    expect(
+      (await issuesOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'HOURLY', resource: '#' })).map(
+        ([path]) => path,
+      ),
+    ).toEqual(['resource']);
   });
 
   it('comes in pages, and takes no cursor of another listing', async () => {
@@ -853,9 +1099,15 @@ describe('usage', () => {
       after = page?.pageInfo.endCursor ?? undefined;
     }
     expect(seen).toEqual(hours);
-    expect(await app.admin.codeOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'DAILY', after })).toBe('BAD_USER_INPUT');
-    expect(await app.admin.codeOf(op.UsageOfDocument, { orgId, entityId: 'user-2', window: 'HOURLY', after })).toBe('BAD_USER_INPUT');
-    expect(await app.admin.codeOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'HOURLY', after: `${after}A` })).toBe('BAD_USER_INPUT');
+    expect(await app.admin.codeOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'DAILY', after })).toBe(
+      'BAD_USER_INPUT',
+    );
+    expect(await app.admin.codeOf(op.UsageOfDocument, { orgId, entityId: 'user-2', window: 'HOURLY', after })).toBe(
+      'BAD_USER_INPUT',
+    );
+    expect(
+      await app.admin.codeOf(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'HOURLY', after: `${after}A` }),
+    ).toBe('BAD_USER_INPUT');
   });
 
   it('of a resource is everyone of whom there is any', async () => {
@@ -888,11 +1140,13 @@ describe('usage', () => {
         ],
       },
     ]);
-    expect(await resourceUsage('MONTHLY', '2030-01-01T00:00:00Z', feb00)).toMatchObject([{ entities: 2, counters: [{ consumed: 56 }, { consumed: 4 }] }]);
-    expect(await resourceUsage('HOURLY', jan22, '2030-02-01T01:00:00Z', 'nothing')).toEqual([]);
-    expect(await issuesOf(op.ResourceUsageOfDocument, { orgId, resource: 'api', window: 'HOURLY', from: jan23, to: jan22 })).toEqual([
-      ['from', 'must be before `to`'],
+    expect(await resourceUsage('MONTHLY', '2030-01-01T00:00:00Z', feb00)).toMatchObject([
+      { entities: 2, counters: [{ consumed: 56 }, { consumed: 4 }] },
     ]);
+    expect(await resourceUsage('HOURLY', jan22, '2030-02-01T01:00:00Z', 'nothing')).toEqual([]);
+    expect(
+      await issuesOf(op.ResourceUsageOfDocument, { orgId, resource: 'api', window: 'HOURLY', from: jan23, to: jan22 }),
+    ).toEqual([['from', 'must be before `to`']]);
   });
 
   it('of a time so long gone that it is kept no more is empty', async () => {
@@ -929,6 +1183,8 @@ describe('usage', () => {
     await setLimits({ orgId, level: 'SYSTEM', limits: rpm(100) });
     await take(orgId, 'user-1', { rpm: 1 });
     expect((await told('HOURLY'))?.slice(0, 4)).toEqual(hours);
-    expect(await told('DAILY', { from: '2030-02-02T00:00:00Z' })).toMatchObject([['2030-02-02T00:00:00.000Z', 'api', { rpm: 2 }, 2]]);
+    expect(await told('DAILY', { from: '2030-02-02T00:00:00Z' })).toMatchObject([
+      ['2030-02-02T00:00:00.000Z', 'api', { rpm: 2 }, 2],
+    ]);
   });
 });

@@ -19,14 +19,20 @@ async function newOrgId(): Promise<string> {
 
 const create = async (orgId: string, entityId: string, more: Partial<op.CreateEntityInput> = {}) =>
   (await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, ...more } })).createEntity;
-const update = async (input: op.UpdateEntityInput, on = app) => (await on.admin.ask(op.UpdateEntityDocument, { input })).updateEntity;
-const find = async (orgId: string, entityId: string) => (await app.admin.ask(op.EntityOfDocument, { orgId, entityId })).org?.entity ?? null;
-const roots = async (orgId: string) => (await app.admin.ask(op.EntitiesDocument, { orgId })).org?.entities.nodes.map(({ entityId }) => entityId);
+const update = async (input: op.UpdateEntityInput, on = app) =>
+  (await on.admin.ask(op.UpdateEntityDocument, { input })).updateEntity;
+const find = async (orgId: string, entityId: string) =>
+  (await app.admin.ask(op.EntityOfDocument, { orgId, entityId })).org?.entity ?? null;
+const roots = async (orgId: string) =>
+  (await app.admin.ask(op.EntitiesDocument, { orgId })).org?.entities.nodes.map(({ entityId }) => entityId);
 const take = async (orgId: string, entityId: string, amount: number) => {
-  const { acquire } = await app.admin.ask(op.AcquireDocument, { input: { orgId, entityId, resource: 'api', consume: [{ limit: 'rpm', amount }] } });
+  const { acquire } = await app.admin.ask(op.AcquireDocument, {
+    input: { orgId, entityId, resource: 'api', consume: [{ limit: 'rpm', amount }] },
+  });
   expect(acquire.__typename).toBe('Lease');
 };
-const remove = async (orgId: string, entityId: string) => (await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId })).deleteEntity;
+const remove = async (orgId: string, entityId: string) =>
+  (await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId })).deleteEntity;
 
 describe('updateEntity', () => {
   const metadata = [{ name: 'plan', value: 'gold' }];
@@ -35,7 +41,16 @@ describe('updateEntity', () => {
     const orgId = await newOrgId();
     for (const parent of ['red', 'blue']) await create(orgId, parent);
     const { createdAt, id } = await create(orgId, 'user-1', { name: 'Ann', parentId: 'red', cascade: true, metadata });
-    const before = { id, entityId: 'user-1', name: 'Ann', parent: { entityId: 'red' }, cascade: true, metadata, createdAt, deletedAt: null };
+    const before = {
+      id,
+      entityId: 'user-1',
+      name: 'Ann',
+      parent: { entityId: 'red' },
+      cascade: true,
+      metadata,
+      createdAt,
+      deletedAt: null,
+    };
     const steps: [Partial<op.UpdateEntityInput>, Partial<typeof before> | object][] = [
       [{ name: 'Anna' }, { name: 'Anna' }],
       [{ parentId: 'blue' }, { parent: { entityId: 'blue' } }],
@@ -44,7 +59,10 @@ describe('updateEntity', () => {
         { cascade: false, metadata: [] },
       ],
       [{ cascade: null, metadata: null }, {}],
-      [{ metadata: [...metadata, { name: 'note', value: '' }] }, { metadata: [...metadata, { name: 'note', value: '' }] }],
+      [
+        { metadata: [...metadata, { name: 'note', value: '' }] },
+        { metadata: [...metadata, { name: 'note', value: '' }] },
+      ],
       [
         { name: null, parentId: null },
         { name: null, parent: null },
@@ -63,9 +81,12 @@ describe('updateEntity', () => {
     const orgId = await newOrgId();
     for (const entityId of ['red', 'blue', 'user-1']) await create(orgId, entityId);
     const childrenOf = async (parent: string) => {
-      const query = 'query ($orgId: UUID, $id: String!) { org(orgId: $orgId) { entity(entityId: $id) { children { nodes { entityId } } } } }';
+      const query =
+        'query ($orgId: UUID, $id: String!) { org(orgId: $orgId) { entity(entityId: $id) { children { nodes { entityId } } } } }';
       type Found = { org: { entity: { children: { nodes: { entityId: string }[] } } } };
-      return (await app.admin.ask<Found, object>(query, { orgId, id: parent })).org.entity.children.nodes.map(({ entityId }) => entityId);
+      return (await app.admin.ask<Found, object>(query, { orgId, id: parent })).org.entity.children.nodes.map(
+        ({ entityId }) => entityId,
+      );
     };
     const lists = async () => [await roots(orgId), await childrenOf('red'), await childrenOf('blue')];
     await update({ orgId, entityId: 'user-1', parentId: 'red' });
@@ -89,7 +110,10 @@ describe('updateEntity', () => {
     for (const entityId of ['nobody', 'acquired-for', 'gone'])
       expect(await messageOf({ orgId, entityId, name: 'Bob' })).toEqual(['NOT_FOUND', 'entity not found']);
     for (const parentId of ['nobody', 'acquired-for', 'gone'])
-      expect(await messageOf({ orgId, entityId: 'user-1', parentId, name: 'Bob' })).toEqual(['NOT_FOUND', 'parent not found']);
+      expect(await messageOf({ orgId, entityId: 'user-1', parentId, name: 'Bob' })).toEqual([
+        'NOT_FOUND',
+        'parent not found',
+      ]);
     expect(await find(orgId, 'user-1')).toMatchObject({ name: 'Ann', parent: null });
   });
 
@@ -102,7 +126,9 @@ describe('updateEntity', () => {
     ['a value too long', { metadata: [{ name: 'n', value: 'x'.repeat(1025) }] }, 'input.metadata.0.value'],
   ])('refuses %s', async (_, change, path) => {
     const orgId = await newOrgId();
-    const { errors } = await app.admin.send(op.UpdateEntityDocument, { input: { orgId, entityId: 'user-1', ...change } });
+    const { errors } = await app.admin.send(op.UpdateEntityDocument, {
+      input: { orgId, entityId: 'user-1', ...change },
+    });
     expect(errors?.[0]?.extensions.issues?.map((issue) => issue.path)).toEqual([path]);
   });
 
@@ -110,15 +136,30 @@ describe('updateEntity', () => {
     const orgId = await newOrgId();
     await create(orgId, 'red');
     await create(orgId, 'user-1');
-    const changes: Partial<op.UpdateEntityInput>[] = [{ name: 'Ann' }, { parentId: 'red' }, { cascade: true }, { metadata }];
-    await Promise.all(changes.map((change, i) => update({ orgId, entityId: 'user-1', ...change }, i % 2 ? app : other)));
-    expect(await find(orgId, 'user-1')).toMatchObject({ name: 'Ann', parent: { entityId: 'red' }, cascade: true, metadata });
+    const changes: Partial<op.UpdateEntityInput>[] = [
+      { name: 'Ann' },
+      { parentId: 'red' },
+      { cascade: true },
+      { metadata },
+    ];
+    await Promise.all(
+      changes.map((change, i) => update({ orgId, entityId: 'user-1', ...change }, i % 2 ? app : other)),
+    );
+    expect(await find(orgId, 'user-1')).toMatchObject({
+      name: 'Ann',
+      parent: { entityId: 'red' },
+      cascade: true,
+      metadata,
+    });
   });
 
   it('is on record with old and new values, unless nothing was changed', async () => {
     const { orgId, caller } = await newOrg(app);
     for (const entityId of ['red', 'user-1']) await caller.ask(op.CreateEntityDocument, { input: { entityId } });
-    const many = Array.from({ length: 32 }, (_, i) => ({ name: `${i}`.padEnd(256, '\u4e2d'), value: '\u0001'.repeat(1024) }));
+    const many = Array.from({ length: 32 }, (_, i) => ({
+      name: `${i}`.padEnd(256, '\u4e2d'),
+      value: '\u0001'.repeat(1024),
+    }));
     for (const change of [
       { name: 'Ann', parentId: 'red', cascade: true, metadata },
       { name: 'Ann' },
@@ -154,7 +195,12 @@ describe('searchEntities', () => {
     await create(orgId, 'team-a:child', { parentId: 'team-a' });
     await take(orgId, 'team-acquired', 1);
     await app.admin.ask(op.SetLimitsDocument, {
-      input: { orgId, level: 'ENTITY_DEFAULT', entityId: 'team-limited', limits: [{ name: 'rpm', capacity: 1, refillPeriodSecs: 1 }] },
+      input: {
+        orgId,
+        level: 'ENTITY_DEFAULT',
+        entityId: 'team-limited',
+        limits: [{ name: 'rpm', capacity: 1, refillPeriodSecs: 1 }],
+      },
     });
     expect((await search(orgId, 'team')).ids).toEqual(['team-a', 'team-a:child', 'team-b']);
     expect((await search(orgId, 'tea')).ids).toEqual(['tea', 'team-a', 'team-a:child', 'team-b']);
@@ -192,7 +238,9 @@ describe('a deleted entity', () => {
     expect(Math.abs(Date.parse(deleted?.deletedAt ?? '') - app.clock.nowMs())).toBeLessThan(60_000);
     const { org } = await app.admin.ask(op.UsageOfDocument, { orgId, entityId: 'user-1', window: 'DAILY' });
     expect(org?.entity?.usage.nodes).toMatchObject([{ resource: 'api', counters: [{ limit: 'rpm', consumed: 4 }] }]);
-    expect((await app.admin.ask(op.NodeDocument, { id: deleted?.id ?? '' })).node).toMatchObject({ __typename: 'Entity' });
+    expect((await app.admin.ask(op.NodeDocument, { id: deleted?.id ?? '' })).node).toMatchObject({
+      __typename: 'Entity',
+    });
     expect(await remove(orgId, 'user-1')).toBe(false);
     expect(await roots(orgId)).toEqual([]);
     await create(orgId, 'user-1');
@@ -222,10 +270,14 @@ describe('a deleted entity', () => {
       await Promise.all(
         resources
           .slice(i, i + 15)
-          .map((resource) => app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: 'e', resource, limits } })),
+          .map((resource) =>
+            app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: 'e', resource, limits } }),
+          ),
       );
     const capacityOf = async (resource: string) => {
-      const { acquire } = await other.admin.ask(op.AcquireDocument, { input: { orgId, entityId: 'e', resource, consume: [{ limit: 'rpm', amount: 0 }] } });
+      const { acquire } = await other.admin.ask(op.AcquireDocument, {
+        input: { orgId, entityId: 'e', resource, consume: [{ limit: 'rpm', amount: 0 }] },
+      });
       return acquire.statuses[0]?.limit.capacity;
     };
     const some = ['r0', 'r1', 'r99', 'r104'];
@@ -235,6 +287,9 @@ describe('a deleted entity', () => {
     app.clock.age(5001);
     for (const resource of some) expect(await capacityOf(resource)).toBe(10);
     for (const resource of resources)
-      expect((await app.admin.ask(op.LimitConfigOfDocument, { orgId, level: 'ENTITY', entityId: 'e', resource })).org?.limitConfig).toBeNull();
+      expect(
+        (await app.admin.ask(op.LimitConfigOfDocument, { orgId, level: 'ENTITY', entityId: 'e', resource })).org
+          ?.limitConfig,
+      ).toBeNull();
   });
 });

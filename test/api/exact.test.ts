@@ -17,7 +17,11 @@ beforeAll(async () => {
   app = await startTestApp({ clock, endpoint: proxy.endpoint });
   large = await newTenant(app, { shardCount: 64 });
   small = await newTenant(app, {}, ['chat', 'mail']);
-  await submit(app.admin, [cost(small, { costUsdMicros: 5 }), cost(small, { appId: 'mail', costUsdMicros: 7 }), cost(large, { costUsdMicros: 9 })]);
+  await submit(app.admin, [
+    cost(small, { costUsdMicros: 5 }),
+    cost(small, { appId: 'mail', costUsdMicros: 7 }),
+    cost(large, { costUsdMicros: 9 }),
+  ]);
   await addApps(large, 59);
 });
 afterEach(() => proxy.clear());
@@ -30,12 +34,16 @@ afterAll(async () => {
 async function addApps(tenant: Tenant, count: number): Promise<void> {
   const { store } = app.gateway.services;
   const first = await store.get('config', configKey({ orgId: tenant.orgId, appId: 'chat' }));
-  const copies = Array.from({ length: count }, (_, i) => ({ put: { ...first, ...configKey({ orgId: tenant.orgId, appId: `copy-${i}` }) } }));
+  const copies = Array.from({ length: count }, (_, i) => ({
+    put: { ...first, ...configKey({ orgId: tenant.orgId, appId: `copy-${i}` }) },
+  }));
   await store.writeMany('config', copies);
 }
 
 const shardsRead = () =>
-  proxy.calls.filter(({ operation }) => operation === 'BatchGetItem').reduce((sum, { body }) => sum + (JSON.stringify(body).match(/#SH#\d+/g) ?? []).length, 0);
+  proxy.calls
+    .filter(({ operation }) => operation === 'BatchGetItem')
+    .reduce((sum, { body }) => sum + (JSON.stringify(body).match(/#SH#\d+/g) ?? []).length, 0);
 
 const orgSpend = (fields: string) => `query ($orgId: UUID) { org(orgId: $orgId) { ${fields} } }`;
 const exact = 'spend(consistency: EXACT) { costUsdMicros }';
@@ -104,7 +112,8 @@ describe('spendHistory', () => {
 describe('the apps of an org', () => {
   it('are at most a thousand', async () => {
     const tenant = await newTenant(app);
-    const register = (appId: string) => app.admin.send(op.RegisterAppDocument, { input: { orgId: tenant.orgId, appId, name: appId } });
+    const register = (appId: string) =>
+      app.admin.send(op.RegisterAppDocument, { input: { orgId: tenant.orgId, appId, name: appId } });
     await addApps(tenant, 998);
     expect((await register('the-thousandth')).errors).toBeUndefined();
     const { errors } = await register('one-more');

@@ -21,20 +21,50 @@ beforeAll(async () => {
   const org = await newOrg(app);
   await newApp(app, org);
   const { orgId } = org;
-  for (const appId of ['second', 'third']) await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId, name: appId } });
+  for (const appId of ['second', 'third'])
+    await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId, name: appId } });
   await app.admin.ask(op.SubmitCostDocument, {
-    input: { orgId, appId: 'chat', requestId: crypto.randomUUID(), modelLabel: 'premium', inputTokens: 5, outputTokens: 5 },
+    input: {
+      orgId,
+      appId: 'chat',
+      requestId: crypto.randomUUID(),
+      modelLabel: 'premium',
+      inputTokens: 5,
+      outputTokens: 5,
+    },
   });
   await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'team' } });
   const limits = [{ name: 'rpm', capacity: 10, refillPeriodSecs: 60 }];
-  await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: 'team', resource: 'api', limits } });
-  await app.admin.ask(op.AcquireDocument, { input: { orgId, entityId: 'team', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }] } });
+  await app.admin.ask(op.SetLimitsDocument, {
+    input: { orgId, level: 'ENTITY', entityId: 'team', resource: 'api', limits },
+  });
+  await app.admin.ask(op.AcquireDocument, {
+    input: { orgId, entityId: 'team', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }] },
+  });
   const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, { input: { orgId } });
-  const device = { hardwareId, bootId: crypto.randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } };
+  const device = {
+    hardwareId,
+    bootId: crypto.randomUUID(),
+    firmwareVersion: '1.0.0',
+    capabilities: { sensors: ['bme280'] },
+  };
   await new Caller(app.url, { 'x-api-key': createApiKey.secret }).ask(op.RegisterDeviceDocument, { input: device });
   const day = new Date().toISOString().slice(0, 10);
   known = {
-    ...{ orgId, appId: 'chat', entityId: 'team', resource: 'api', hardwareId, first: 2, day, from: day, to: day, id: 'nothing', limit: 'rpm', level: 'ENTITY' },
+    ...{
+      orgId,
+      appId: 'chat',
+      entityId: 'team',
+      resource: 'api',
+      hardwareId,
+      first: 2,
+      day,
+      from: day,
+      to: day,
+      id: 'nothing',
+      limit: 'rpm',
+      level: 'ENTITY',
+    },
   };
 });
 afterAll(async () => {
@@ -47,7 +77,8 @@ const viewers: Record<string, () => Viewer> = {
   anonymous: () => anonymous,
 };
 
-const shown = ({ data, errors }: ExecutionResult): unknown => JSON.parse(JSON.stringify({ data, errors: errors?.map((error) => error.toJSON()) }));
+const shown = ({ data, errors }: ExecutionResult): unknown =>
+  JSON.parse(JSON.stringify({ data, errors: errors?.map((error) => error.toJSON()) }));
 
 /** The same operation by graphql-js and by ours, often enough for it to be compiled if it ever is. */
 async function both(query: string, variables: Record<string, unknown>, viewer: Viewer, operationName?: string) {
@@ -66,13 +97,18 @@ async function both(query: string, variables: Record<string, unknown>, viewer: V
 const queries = Object.entries(op).flatMap(([name, document]) => {
   if (!name.endsWith('Document') || typeof document !== 'object') return [];
   const text = print(document as never);
-  return parse(text).definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION && one.operation === 'query') ? [[name, text] as const] : [];
+  return parse(text).definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION && one.operation === 'query')
+    ? [[name, text] as const]
+    : [];
 });
 
 describe.each(Object.keys(viewers))('to %s', (who) => {
   it.each(queries)('%s is answered as graphql-js answers it', async (_name, text) => {
     const definition = parse(text).definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
-    const names = definition?.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []).map(({ variable }) => variable.name.value) : [];
+    const names =
+      definition?.kind === Kind.OPERATION_DEFINITION
+        ? (definition.variableDefinitions ?? []).map(({ variable }) => variable.name.value)
+        : [];
     const given = Object.fromEntries(names.flatMap((name) => (name in known ? [[name, known[name]]] : [])));
     const viewer = (viewers[who] as () => Viewer)();
     const { plain, answers } = await both(text, given, viewer);
@@ -85,8 +121,18 @@ describe.each(Object.keys(viewers))('to %s', (who) => {
 });
 
 const cases: [what: string, query: string, variables: Record<string, unknown>, isCompiled: boolean][] = [
-  ['a list', 'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 3) { nodes { appId name quotas { label dailyUsdMicros } } } } }', {}, true],
-  ['aliases of one field', 'query ($orgId: UUID) { a: org(orgId: $orgId) { x: name y: name } b: org(orgId: $orgId) { name } }', {}, true],
+  [
+    'a list',
+    'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 3) { nodes { appId name quotas { label dailyUsdMicros } } } } }',
+    {},
+    true,
+  ],
+  [
+    'aliases of one field',
+    'query ($orgId: UUID) { a: org(orgId: $orgId) { x: name y: name } b: org(orgId: $orgId) { name } }',
+    {},
+    true,
+  ],
   [
     'fragments, one in the other',
     'query ($orgId: UUID) { org(orgId: $orgId) { ...A } } fragment A on Org { name ...B } fragment B on Org { timezone }',
@@ -94,24 +140,79 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
     true,
   ],
   ['an inline fragment without a type', 'query ($orgId: UUID) { org(orgId: $orgId) { ... { name } } }', {}, true],
-  ['fields that merge', 'query ($orgId: UUID) { org(orgId: $orgId) { apps { nodes { appId } } apps { nodes { name } } } }', {}, true],
+  [
+    'fields that merge',
+    'query ($orgId: UUID) { org(orgId: $orgId) { apps { nodes { appId } } apps { nodes { name } } } }',
+    {},
+    true,
+  ],
   ['what is not there', 'query ($orgId: UUID) { org(orgId: $orgId) { app(appId: "none") { name } } }', {}, true],
-  ['a literal that does not fit', 'query ($orgId: UUID) { org(orgId: $orgId) { spend(day: "1999-99-99") { requests } } }', {}, false],
-  ['an error in a list argument', 'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 1000) { nodes { appId } } } }', {}, true],
-  ['two errors', 'query ($orgId: UUID) { a: org(orgId: $orgId) { apps(first: 0) { nodes { appId } } } b: orgs(first: 0) { nodes { orgId } } }', {}, true],
-  ['a default that is used', 'query ($orgId: UUID, $first: Int = 2) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }', {}, true],
-  ['a variable that is null', 'query ($orgId: UUID, $first: Int) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }', { first: null }, true],
+  [
+    'a literal that does not fit',
+    'query ($orgId: UUID) { org(orgId: $orgId) { spend(day: "1999-99-99") { requests } } }',
+    {},
+    false,
+  ],
+  [
+    'an error in a list argument',
+    'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 1000) { nodes { appId } } } }',
+    {},
+    true,
+  ],
+  [
+    'two errors',
+    'query ($orgId: UUID) { a: org(orgId: $orgId) { apps(first: 0) { nodes { appId } } } b: orgs(first: 0) { nodes { orgId } } }',
+    {},
+    true,
+  ],
+  [
+    'a default that is used',
+    'query ($orgId: UUID, $first: Int = 2) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }',
+    {},
+    true,
+  ],
+  [
+    'a variable that is null',
+    'query ($orgId: UUID, $first: Int) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }',
+    { first: null },
+    true,
+  ],
   [
     'a variable that does not fit',
     'query ($orgId: UUID, $first: Int) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }',
     { first: 'x' },
     true,
   ],
-  ['a variable that is missing', 'query ($orgId: UUID, $appId: String!) { org(orgId: $orgId) { app(appId: $appId) { name } } }', {}, true],
-  ['typename', 'query ($orgId: UUID) { __typename org(orgId: $orgId) { __typename apps { __typename nodes { __typename } } } }', {}, true],
-  ['an enumeration', 'query ($orgId: UUID, $c: Consistency!) { org(orgId: $orgId) { spend(consistency: $c) { mode scope } } }', { c: 'EXACT' }, true],
-  ['an alias that is no name for a property', 'query ($orgId: UUID) { org(orgId: $orgId) { __proto__: name } }', {}, false],
-  ['a directive', 'query ($orgId: UUID, $no: Boolean!) { org(orgId: $orgId) { name timezone @include(if: $no) } }', { no: false }, false],
+  [
+    'a variable that is missing',
+    'query ($orgId: UUID, $appId: String!) { org(orgId: $orgId) { app(appId: $appId) { name } } }',
+    {},
+    true,
+  ],
+  [
+    'typename',
+    'query ($orgId: UUID) { __typename org(orgId: $orgId) { __typename apps { __typename nodes { __typename } } } }',
+    {},
+    true,
+  ],
+  [
+    'an enumeration',
+    'query ($orgId: UUID, $c: Consistency!) { org(orgId: $orgId) { spend(consistency: $c) { mode scope } } }',
+    { c: 'EXACT' },
+    true,
+  ],
+  [
+    'an alias that is no name for a property',
+    'query ($orgId: UUID) { org(orgId: $orgId) { __proto__: name } }',
+    {},
+    false,
+  ],
+  [
+    'a directive',
+    'query ($orgId: UUID, $no: Boolean!) { org(orgId: $orgId) { name timezone @include(if: $no) } }',
+    { no: false },
+    false,
+  ],
   ['an interface', 'query { node(id: "x") { id } }', {}, false],
   ['the schema itself', '{ __schema { queryType { name } } }', {}, false],
   [
@@ -122,11 +223,14 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
   ],
 ];
 
-it.each(cases)('%s is answered alike, and compiled only where that is known', async (_what, query, variables, isCompiled) => {
-  const found = await both(query, { orgId: known.orgId, ...variables }, platformAdmin);
-  expect(found.answers).toEqual(found.answers.map(() => found.plain));
-  expect(found.isCompiled).toBe(isCompiled);
-});
+it.each(cases)(
+  '%s is answered alike, and compiled only where that is known',
+  async (_what, query, variables, isCompiled) => {
+    const found = await both(query, { orgId: known.orgId, ...variables }, platformAdmin);
+    expect(found.answers).toEqual(found.answers.map(() => found.plain));
+    expect(found.isCompiled).toBe(isCompiled);
+  },
+);
 
 it('compiles nothing that would take long: what fragments open into counts', async () => {
   const level = (i: number) =>
@@ -157,7 +261,13 @@ it('keeps one request from the answers of another', async () => {
   const document = parse('{ me { kind } }');
   const ours = createExecutor(schema);
   const ask = async (viewer: Viewer) =>
-    shown(await ours({ schema, document, contextValue: createContext(app.gateway.services, { viewer, requestId: 'test', address: 'test' }) }));
+    shown(
+      await ours({
+        schema,
+        document,
+        contextValue: createContext(app.gateway.services, { viewer, requestId: 'test', address: 'test' }),
+      }),
+    );
   for (let i = 0; i < 5; i++) {
     const [admin, nobody] = await Promise.all([ask(platformAdmin), ask(anonymous)]);
     expect(admin).toEqual({ data: { me: { kind: 'PLATFORM_ADMIN' } } });

@@ -6,7 +6,18 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { errorCodes } from '../../src/lib/errors.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import { adminKey, Caller, type Client, logInWith, newApp, newOrg, orgInput, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import {
+  adminKey,
+  Caller,
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  orgInput,
+  type PublicError,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
 import { type FuzzRequest, type KnownValues, OperationFuzzer } from '../support/operation-fuzzer.js';
 import * as op from '../support/operations.js';
@@ -21,7 +32,9 @@ const perSocket = 5;
 const timeoutMs = 600_000 * Math.max(1, runs);
 
 const graphqlCodes = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
-const closedSet: readonly string[] = [...errorCodes, ...graphqlCodes].filter((code) => code !== 'INTERNAL_SERVER_ERROR');
+const closedSet: readonly string[] = [...errorCodes, ...graphqlCodes].filter(
+  (code) => code !== 'INTERNAL_SERVER_ERROR',
+);
 const kinds = ['query', 'mutation'] as const;
 const hardwareId = 'AA:BB:CC:DD:EE:FF';
 const bootId = randomUUID();
@@ -96,7 +109,9 @@ const limits = [{ name: 'rpm', capacity: 1000 }];
 async function stock({ org: { caller }, client, device, name }: Tenant): Promise<void> {
   await caller.ask(op.SetLimitsDocument, { input: { level: 'RESOURCE', resource: 'api', limits } });
   await caller.ask(op.SetLimitsDocument, { input: { level: 'ENTITY', entityId: 'user-1', resource: 'api', limits } });
-  await caller.send(op.CreateEntityDocument, { input: { entityId: 'team', name, metadata: [{ name: 'note', value: name }] } });
+  await caller.send(op.CreateEntityDocument, {
+    input: { entityId: 'team', name, metadata: [{ name: 'note', value: name }] },
+  });
   await caller.send(op.CreateEntityDocument, { input: { entityId: 'user-1', name, parentId: 'team', cascade: true } });
   await device.ask(op.RegisterDeviceDocument, {
     input: { hardwareId, bootId, firmwareVersion: '1.0.0', friendlyName: name, capabilities: { sensors: [name] } },
@@ -134,7 +149,9 @@ function harvest(value: unknown, from: string, found: Record<string, unknown[]>)
 }
 
 async function aLease({ org: { caller } }: Tenant): Promise<string> {
-  const { acquire } = await caller.ask(op.AcquireDocument, { input: { entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }], limits } });
+  const { acquire } = await caller.ask(op.AcquireDocument, {
+    input: { entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }], limits },
+  });
   return acquire.__typename === 'Lease' ? acquire.leaseId : 'refused';
 }
 
@@ -146,13 +163,22 @@ async function knownValues(): Promise<KnownValues> {
   const spareOrg = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
   const session = await logInWith(app, spareOrg.registerOrg.secretRetrieval.token);
   const { createApiKey } = await own.org.caller.ask(op.CreateApiKeyDocument, { input: {} });
-  const { createApiKey: foreignKey } = await foreign.org.caller.ask(op.CreateApiKeyDocument, { input: { description: canary } });
+  const { createApiKey: foreignKey } = await foreign.org.caller.ask(op.CreateApiKeyDocument, {
+    input: { description: canary },
+  });
   const now = Date.now();
   return {
     ...found,
     'quotaAlerts.after': found['alerts.after'] ?? [''],
     'registerOrg.orgId': [randomUUID()],
-    orgId: [own.org.orgId, own.org.orgId, own.org.orgId.toUpperCase(), foreign.org.orgId, foreign.org.orgId, randomUUID()],
+    orgId: [
+      own.org.orgId,
+      own.org.orgId,
+      own.org.orgId.toUpperCase(),
+      foreign.org.orgId,
+      foreign.org.orgId,
+      randomUUID(),
+    ],
     appId: ['chat', 'chat', 'chat', 'sibling', 'none'],
     // The tenant that the other operations need stays in business.
     'suspendOrg.orgId': [spare.registerOrg.org.orgId, randomUUID()],
@@ -251,13 +277,20 @@ function faultsOf(role: Role, { refusedAs }: FuzzRequest, text: string, requestI
     if (extensions?.code !== 'BAD_USER_INPUT') continue;
     const issues = extensions.issues ?? [];
     check(
-      issues.length > 0 && issues.every(({ path, message: why }) => typeof path === 'string' && path && typeof why === 'string' && why),
+      issues.length > 0 &&
+        issues.every(({ path, message: why }) => typeof path === 'string' && path && typeof why === 'string' && why),
       'issues that do not say what is wrong where',
     );
   }
-  if (role.isForged) check(codes.length === 1 && ['UNAUTHENTICATED', 'BAD_USER_INPUT'].includes(codes[0] ?? ''), 'a forged token is heard');
-  else if (typeof refusedAs === 'string') check(codes.length > 0 && codes.every((code) => code === refusedAs), `not refused as ${refusedAs}`);
-  else if (refusedAs === null) check(!codes.some((code) => graphqlCodes.includes(code)), 'a valid document is called invalid');
+  if (role.isForged)
+    check(
+      codes.length === 1 && ['UNAUTHENTICATED', 'BAD_USER_INPUT'].includes(codes[0] ?? ''),
+      'a forged token is heard',
+    );
+  else if (typeof refusedAs === 'string')
+    check(codes.length > 0 && codes.every((code) => code === refusedAs), `not refused as ${refusedAs}`);
+  else if (refusedAs === null)
+    check(!codes.some((code) => graphqlCodes.includes(code)), 'a valid document is called invalid');
   check(role.seesAll || !text.includes(canary), 'another tenant is seen');
   return faults;
 }
@@ -273,7 +306,11 @@ const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) 
 async function tryOut(role: Role, request: FuzzRequest, byGet: boolean): Promise<string[]> {
   const response = byGet
     ? await fetch(`${app.url}?${getParams(request.body)}`, { headers: role.headers })
-    : await fetch(app.url, { method: 'POST', headers: { 'content-type': 'application/json', ...role.headers }, body: request.body });
+    : await fetch(app.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...role.headers },
+        body: request.body,
+      });
   const text = await response.text();
   const faults = faultsOf(role, request, text, response.headers.get('x-request-id'));
   if (response.status >= 500) faults.push(`status ${response.status}`);
@@ -317,7 +354,11 @@ it(
 
 describe.each([
   ['a root left out', 'subscription { quotaAlerts @skip(if: true) { id } }', {}],
-  ['a root left out by a variable', 'subscription ($not: Boolean!) { quotaAlerts @skip(if: $not) { id } }', { not: true }],
+  [
+    'a root left out by a variable',
+    'subscription ($not: Boolean!) { quotaAlerts @skip(if: $not) { id } }',
+    { not: true },
+  ],
   ['a root that depends on a variable nobody defined', 'subscription { quotaAlerts @include(if: $nope) { id } }', {}],
   ['a root that depends on no condition', 'subscription { quotaAlerts @include { id } }', {}],
   ['a root fragment left out', 'subscription { ... @skip(if: true) { quotaAlerts { id } } }', {}],
@@ -350,7 +391,9 @@ it.each([
   ['updateApp', (name: string) => own.org.caller.send(op.UpdateAppDocument, { input: { appId: 'chat', name } })],
 ])('%s names the half of a character as the fault of its caller, since the store takes none', async (_field, send) => {
   const { errors } = await send('a\udc00b');
-  expect(errors?.map(({ extensions: { code, issues } }) => [code, issues?.map(({ path }) => path)])).toEqual([['BAD_USER_INPUT', ['input.name']]]);
+  expect(errors?.map(({ extensions: { code, issues } }) => [code, issues?.map(({ path }) => path)])).toEqual([
+    ['BAD_USER_INPUT', ['input.name']],
+  ]);
 });
 
 interface Message {
@@ -382,7 +425,8 @@ async function trySocket(role: Role, requests: readonly FuzzRequest[]): Promise<
   });
   socket.on('error', () => {});
   await ready;
-  if (closed !== undefined) return role.isForged && closed === 4403 ? [] : [`FUZZ_SEED=${seed}: ${role.name} was not let in: ${closed}`];
+  if (closed !== undefined)
+    return role.isForged && closed === 4403 ? [] : [`FUZZ_SEED=${seed}: ${role.name} was not let in: ${closed}`];
   requests.forEach(({ body }, id) => void socket.send(`{"id":"${id}","type":"subscribe","payload":${body}}`));
   await sleep(150);
   await own.device.ask(op.IngestDocument, { input: { readings: [aReading()] } });
@@ -411,7 +455,8 @@ async function trySocket(role: Role, requests: readonly FuzzRequest[]): Promise<
   const unanswered = (id: number) => !texts.some((text) => text.includes(`"id":"${id}"`));
   if (wasClosed === undefined)
     requests.forEach((request, id) => {
-      if (typeof request.refusedAs === 'string' && unanswered(id)) faults.push(tell(role, request, 'nothing', ['no refusal came']));
+      if (typeof request.refusedAs === 'string' && unanswered(id))
+        faults.push(tell(role, request, 'nothing', ['no refusal came']));
     });
   return faults;
 }
@@ -441,13 +486,24 @@ it(
 
 it('has been reached by the operations: some were served, some refused in each of the usual ways', () => {
   const reached = [...outcomes.keys()];
-  expect(reached).toEqual(expect.arrayContaining(['served', 'UNAUTHENTICATED', 'FORBIDDEN', 'BAD_USER_INPUT', ...graphqlCodes, 'socket error']));
+  expect(reached).toEqual(
+    expect.arrayContaining([
+      'served',
+      'UNAUTHENTICATED',
+      'FORBIDDEN',
+      'BAD_USER_INPUT',
+      ...graphqlCodes,
+      'socket error',
+    ]),
+  );
   if (process.env.FUZZ_SHOW) console.log(Object.fromEntries(outcomes));
 });
 
 it('still serves everyone afterwards', async () => {
   const kindsOf = await Promise.all(
-    [app.admin, own.org.caller, own.client.caller, own.device].map((caller) => caller.ask<{ me: { kind: string } }, object>('{ me { kind } }')),
+    [app.admin, own.org.caller, own.client.caller, own.device].map((caller) =>
+      caller.ask<{ me: { kind: string } }, object>('{ me { kind } }'),
+    ),
   );
   expect(kindsOf.map(({ me }) => me.kind)).toEqual(['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT', 'DEVICE_KEY']);
   expect((await fetch(`${app.origin}/healthz`)).status).toBe(200);

@@ -60,11 +60,18 @@ async function ask(url: string, init: RequestInit = {}): Promise<Reply> {
   return { status: response.status, headers: response.headers, errors, text };
 }
 
-const post = (body: string, headers: Record<string, string> = { 'content-type': 'application/json' }): RequestInit => ({ method: 'POST', headers, body });
+const post = (body: string, headers: Record<string, string> = { 'content-type': 'application/json' }): RequestInit => ({
+  method: 'POST',
+  headers,
+  body,
+});
 const typename = JSON.stringify({ query: '{ __typename }' });
 
 /** Every error names a code of the closed set and the request it belongs to. */
-function expectPublicErrors({ errors, headers }: Pick<Reply, 'headers'> & { readonly errors: readonly PublicError[] | undefined }): void {
+function expectPublicErrors({
+  errors,
+  headers,
+}: Pick<Reply, 'headers'> & { readonly errors: readonly PublicError[] | undefined }): void {
   expect(errors?.length).toBeGreaterThan(0);
   for (const { extensions } of errors ?? []) {
     expect(closedSet).toContain(extensions?.code);
@@ -73,10 +80,15 @@ function expectPublicErrors({ errors, headers }: Pick<Reply, 'headers'> & { read
   }
 }
 
-function collectingLog(): { readonly log: Log; readonly lines: string[]; records(message: string): Record<string, unknown>[] } {
+function collectingLog(): {
+  readonly log: Log;
+  readonly lines: string[];
+  records(message: string): Record<string, unknown>[];
+} {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line: string) => void lines.push(line) });
-  const records = (message: string) => lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === message);
+  const records = (message: string) =>
+    lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === message);
   return { log, lines, records };
 }
 
@@ -162,13 +174,15 @@ describe('what is taken', () => {
     expectPublicErrors(reply);
   });
 
-  it.each(['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON', 'application/json; charset="utf-8"'])(
-    'takes %s',
-    async (type) => {
-      const reply = await ask(app.url, post(typename, { 'content-type': type }));
-      expect([reply.status, reply.text]).toEqual([200, '{"data":{"__typename":"Query"}}\n'.trim()]);
-    },
-  );
+  it.each([
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'Application/JSON',
+    'application/json; charset="utf-8"',
+  ])('takes %s', async (type) => {
+    const reply = await ask(app.url, post(typename, { 'content-type': type }));
+    expect([reply.status, reply.text]).toEqual([200, '{"data":{"__typename":"Query"}}\n'.trim()]);
+  });
 
   it.each([
     ['a batch', `[${typename}]`],
@@ -190,14 +204,18 @@ describe('what is taken', () => {
   });
 
   it('runs no mutation by GET', async () => {
-    const reply = await ask(`${app.url}?query=${encodeURIComponent('mutation { revokeToken(token: "x") }')}`, { headers: { 'x-admin-key': adminKey } });
+    const reply = await ask(`${app.url}?query=${encodeURIComponent('mutation { revokeToken(token: "x") }')}`, {
+      headers: { 'x-admin-key': adminKey },
+    });
     expect(reply.status).toBe(405);
     expectPublicErrors(reply);
   });
 
   it('answers a query by GET, variables and all', async () => {
     const query = encodeURIComponent('query Q($yes: Boolean!) { __typename @include(if: $yes) }');
-    const reply = await ask(`${app.url}?query=${query}&operationName=Q&variables=${encodeURIComponent('{"yes":true}')}`);
+    const reply = await ask(
+      `${app.url}?query=${query}&operationName=Q&variables=${encodeURIComponent('{"yes":true}')}`,
+    );
     expect([reply.status, JSON.parse(reply.text)]).toEqual([200, { data: { __typename: 'Query' } }]);
   });
 
@@ -208,11 +226,14 @@ describe('what is taken', () => {
     expectPublicErrors(reply);
   });
 
-  it.each(['/nowhere', '/graphql/', '/__proto__', '/constructor', '//', '/graphql%2f'])('answers 404 at %s', async (path) => {
-    const reply = await ask(app.origin + path);
-    expect(reply.status).toBe(404);
-    expectPublicErrors(reply);
-  });
+  it.each(['/nowhere', '/graphql/', '/__proto__', '/constructor', '//', '/graphql%2f'])(
+    'answers 404 at %s',
+    async (path) => {
+      const reply = await ask(app.origin + path);
+      expect(reply.status).toBe(404);
+      expectPublicErrors(reply);
+    },
+  );
 });
 
 /** One POST by hand, so that the way the body is sent is known. */
@@ -222,13 +243,19 @@ function sendBody(
   headers: Record<string, string | number>,
 ): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; text: string }> {
   return new Promise((resolve, reject) => {
-    const sending = httpRequest(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('error', reject).on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
-    });
+    const sending = httpRequest(
+      url,
+      { method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response
+          .on('error', reject)
+          .on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+      },
+    );
     sending.on('error', reject);
     for (const chunk of chunks) sending.write(chunk);
     sending.end();
@@ -237,7 +264,8 @@ function sendBody(
 
 describe('the size of a body', () => {
   const bodyOf = (bytes: number): Buffer => Buffer.from(typename.padEnd(bytes, ' '));
-  const inPieces = (body: Buffer): Buffer[] => Array.from({ length: Math.ceil(body.length / 16_384) }, (_, i) => body.subarray(i * 16_384, (i + 1) * 16_384));
+  const inPieces = (body: Buffer): Buffer[] =>
+    Array.from({ length: Math.ceil(body.length / 16_384) }, (_, i) => body.subarray(i * 16_384, (i + 1) * 16_384));
   const limit = 256 * 1024;
 
   it.each([
@@ -262,7 +290,8 @@ const many = (n: number, text: (i: number) => string): string => Array.from({ le
 /** `org` and `app` in turn, `depth` levels of fields in all. */
 function nested(depth: number): string {
   let query = 'name';
-  for (let level = depth - 1; level >= 1; level--) query = `${level % 2 === 1 ? 'org' : 'app(appId: "chat")'} { ${query} }`;
+  for (let level = depth - 1; level >= 1; level--)
+    query = `${level % 2 === 1 ? 'org' : 'app(appId: "chat")'} { ${query} }`;
   return `{ ${query} }`;
 }
 
@@ -302,13 +331,25 @@ const boundCases: readonly Bound[] = [
     passes: [inFragments(nested(8))],
     refused: [inFragments(nested(9))],
   },
-  { what: '15 aliases', passes: [`{ org { ${many(15, (i) => `a${i}: name`)} } }`], refused: [`{ org { ${many(16, (i) => `a${i}: name`)} } }`] },
+  {
+    what: '15 aliases',
+    passes: [`{ org { ${many(15, (i) => `a${i}: name`)} } }`],
+    refused: [`{ org { ${many(16, (i) => `a${i}: name`)} } }`],
+  },
   {
     what: '15 aliases over several fragments',
-    passes: [`{ org { ...A ...B } } fragment A on Org { ${many(8, (i) => `a${i}: name`)} } fragment B on Org { ${many(7, (i) => `b${i}: name`)} }`],
-    refused: [`{ org { ...A ...B } } fragment A on Org { ${many(8, (i) => `a${i}: name`)} } fragment B on Org { ${many(8, (i) => `b${i}: name`)} }`],
+    passes: [
+      `{ org { ...A ...B } } fragment A on Org { ${many(8, (i) => `a${i}: name`)} } fragment B on Org { ${many(7, (i) => `b${i}: name`)} }`,
+    ],
+    refused: [
+      `{ org { ...A ...B } } fragment A on Org { ${many(8, (i) => `a${i}: name`)} } fragment B on Org { ${many(8, (i) => `b${i}: name`)} }`,
+    ],
   },
-  { what: '5 root fields', passes: [`{ ${many(5, (i) => `r${i}: __typename`)} }`], refused: [`{ ${many(6, (i) => `r${i}: __typename`)} }`] },
+  {
+    what: '5 root fields',
+    passes: [`{ ${many(5, (i) => `r${i}: __typename`)} }`],
+    refused: [`{ ${many(6, (i) => `r${i}: __typename`)} }`],
+  },
   {
     what: '5 root fields through fragments',
     passes: [
@@ -324,7 +365,13 @@ const boundCases: readonly Bound[] = [
     refused: [`{ org { ${many(11, () => 'name @include(if: true)')} } }`],
   },
   { what: 'text of 1,000 tokens', passes: [longText(1000)], refused: [longText(1001)], code: 'GRAPHQL_PARSE_FAILED' },
-  { what: 'complexity of 10,000, `first` in the text', passes: [costly(97, '100')], refused: [costly(98, '100')], admin: true, code: 'BAD_USER_INPUT' },
+  {
+    what: 'complexity of 10,000, `first` in the text',
+    passes: [costly(97, '100')],
+    refused: [costly(98, '100')],
+    admin: true,
+    code: 'BAD_USER_INPUT',
+  },
   {
     what: 'complexity of 10,000, `first` as a variable',
     passes: [`query ($n: Int) ${costly(97, '$n')}`, { n: 100 }],
@@ -341,8 +388,12 @@ const boundCases: readonly Bound[] = [
   },
   {
     what: 'complexity of 10,000, `first` left to its own default, in fragments',
-    passes: ['{ orgs { nodes { ...O } } } fragment O on Org { apps { nodes { ...A } } } fragment A on App { id name appId }'],
-    refused: ['{ orgs { nodes { ...O } } } fragment O on Org { apps { nodes { ...A } } } fragment A on App { id name appId createdAt }'],
+    passes: [
+      '{ orgs { nodes { ...O } } } fragment O on Org { apps { nodes { ...A } } } fragment A on App { id name appId }',
+    ],
+    refused: [
+      '{ orgs { nodes { ...O } } } fragment O on Org { apps { nodes { ...A } } } fragment A on App { id name appId createdAt }',
+    ],
     admin: true,
     code: 'BAD_USER_INPUT',
   },
@@ -370,26 +421,45 @@ describe.each([
   const quotas = (n: number) => labels(n).map((label) => ({ label, dailyUsdMicros: 1 }));
 
   it('let a list of 100 in the text pass, and nothing beyond', async () => {
-    const update = (n: number) => callerFor(undefined).send(`mutation { updateOrg(input: { modelOrdering: ${JSON.stringify(labels(n))} }) { name } }`);
+    const update = (n: number) =>
+      callerFor(undefined).send(
+        `mutation { updateOrg(input: { modelOrdering: ${JSON.stringify(labels(n))} }) { name } }`,
+      );
     // Judged by the rules for orgs, which know none of these labels: it came through.
     expect((await update(100)).errors?.[0]?.extensions.issues?.[0]?.path).toMatch(/^input\.modelOrdering/);
     expect((await update(101)).errors?.map(({ extensions }) => extensions.code)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
   it.each([
-    ['at the top', 'mutation ($list: [String!]) { updateOrg(input: { modelOrdering: $list }) { name } }', (n: number) => ({ list: labels(n) })],
-    ['inside an input', 'mutation ($input: UpdateOrgInput!) { updateOrg(input: $input) { name } }', (n: number) => ({ input: { quotas: quotas(n) } })],
+    [
+      'at the top',
+      'mutation ($list: [String!]) { updateOrg(input: { modelOrdering: $list }) { name } }',
+      (n: number) => ({ list: labels(n) }),
+    ],
+    [
+      'inside an input',
+      'mutation ($input: UpdateOrgInput!) { updateOrg(input: $input) { name } }',
+      (n: number) => ({ input: { quotas: quotas(n) } }),
+    ],
   ])('let a list of 100 in a variable pass %s, and nothing beyond', async (_where, query, variables) => {
-    expect((await callerFor(undefined).send(query, variables(100))).errors?.[0]?.extensions.issues?.[0]?.path).toMatch(/^input\./);
+    expect((await callerFor(undefined).send(query, variables(100))).errors?.[0]?.extensions.issues?.[0]?.path).toMatch(
+      /^input\./,
+    );
     const { errors } = await callerFor(undefined).send(query, variables(101));
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
-    expect(errors?.[0]?.extensions.issues).toEqual([{ path: expect.any(String), message: expect.stringContaining('101') }]);
+    expect(errors?.[0]?.extensions.issues).toEqual([
+      { path: expect.any(String), message: expect.stringContaining('101') },
+    ]);
   });
 
   it('let one credential be tried a request, not several', async () => {
     const tries = (n: number) => many(n, (i) => `t${i}: refreshToken(refreshToken: "x") { accessToken }`);
-    expect((await of().anonymous.send(`mutation { ${tries(1)} }`)).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    expect((await of().anonymous.send(`mutation { ${tries(2)} }`)).errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect((await of().anonymous.send(`mutation { ${tries(1)} }`)).errors?.[0]?.extensions.code).toBe(
+      'UNAUTHENTICATED',
+    );
+    expect((await of().anonymous.send(`mutation { ${tries(2)} }`)).errors?.[0]?.extensions.code).toBe(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
   });
 
   // Opened at every spread, each of them would take this one process minutes.
@@ -407,7 +477,10 @@ describe.each([
 
   it.each([
     ['of one', '{ ...A } fragment A on Query { ...A }'],
-    ['of two, below a field', '{ org { ...A } } fragment A on Org { name ...B } fragment B on Org { app(appId: "a") { org { ...A } } }'],
+    [
+      'of two, below a field',
+      '{ org { ...A } } fragment A on Org { name ...B } fragment B on Org { app(appId: "a") { org { ...A } } }',
+    ],
   ])('refuse a cycle of fragments %s', async (_what, query) => {
     expect((await callerFor(undefined).send(query)).errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
   });
@@ -430,7 +503,9 @@ describe('what the schema tells of itself', () => {
   ])('is closed in production: %s', async (_what, query) => {
     const answer = await production.admin.send(query);
     expect(answer.data ?? null).toBeNull();
-    expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['GRAPHQL_VALIDATION_FAILED']));
+    expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
+      new Set(['GRAPHQL_VALIDATION_FAILED']),
+    );
     expect((await production.anonymous.send('{ __typename }')).data).toEqual({ __typename: 'Query' });
   });
 
@@ -445,7 +520,11 @@ describe('what the schema tells of itself', () => {
       'mutation ($s: QuotaScope!) { registerOrg(input: { quotaScope: $s, name: "", timezone: "UTC", modelOrdering: [], quotas: [] }) { org { name } } }',
       { s: 'APPP' },
     ],
-    ['an input field in a variable', 'mutation ($i: UpdateOrgInput!) { updateOrg(input: $i) { name } }', { i: { nam: 'x' } }],
+    [
+      'an input field in a variable',
+      'mutation ($i: UpdateOrgInput!) { updateOrg(input: $i) { name } }',
+      { i: { nam: 'x' } },
+    ],
   ])('suggests nothing in production for a misspelt %s', async (_what, query, variables) => {
     const answer = await production.admin.send(query, variables);
     expect(answer.errors?.length).toBeGreaterThan(0);
@@ -467,7 +546,12 @@ describe('errors', () => {
     ['an admin who names no org', 'BAD_USER_INPUT', '{ org { name } }', { 'x-admin-key': adminKey }],
     ['a foreign cursor', 'BAD_USER_INPUT', '{ orgs(after: "x") { nodes { name } } }', { 'x-admin-key': adminKey }],
     ['several operations and no name', 'BAD_USER_INPUT', 'query A { __typename } query B { __typename }', {}],
-    ['an org that is not there', 'NOT_FOUND', `mutation { updateOrg(input: { orgId: "${randomUUID()}", name: "x" }) { name } }`, { 'x-admin-key': adminKey }],
+    [
+      'an org that is not there',
+      'NOT_FOUND',
+      `mutation { updateOrg(input: { orgId: "${randomUUID()}", name: "x" }) { name } }`,
+      { 'x-admin-key': adminKey },
+    ],
   ])('say what is wrong with %s: %s', async (_what, code, query, headers) => {
     const answer = await app.anonymous.send(query, undefined, headers as Record<string, string>);
     expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual([code]);
@@ -480,26 +564,43 @@ describe('errors', () => {
 
   it.each([
     ['of the wrong type', { ...orgInput(), timezone: 7 }, 'input.timezone'],
-    ['deep inside', { ...orgInput(), quotas: [{ label: 'premium', dailyUsdMicros: 'many' }] }, 'input.quotas[0].dailyUsdMicros'],
+    [
+      'deep inside',
+      { ...orgInput(), quotas: [{ label: 'premium', dailyUsdMicros: 'many' }] },
+      'input.quotas[0].dailyUsdMicros',
+    ],
     ['that is missing', { ...orgInput(), name: undefined }, 'input'],
     ['that the enum does not have', { ...orgInput(), quotaScope: 'NONE' }, 'input.quotaScope'],
   ])('point at a variable %s', async (_what, input, path) => {
-    const answer = await app.admin.send<unknown, unknown>('mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { name } } }', { input });
+    const answer = await app.admin.send<unknown, unknown>(
+      'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { name } } }',
+      { input },
+    );
     expectPublicErrors(answer);
-    expect(answer.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: expect.any(String), message: expect.any(String) }] });
-    expect(answer.errors?.[0]?.extensions.issues?.[0]?.path.replaceAll(/\[(\d+)\]/g, '.$1')).toBe(path.replaceAll(/\[(\d+)\]/g, '.$1'));
+    expect(answer.errors?.[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: expect.any(String), message: expect.any(String) }],
+    });
+    expect(answer.errors?.[0]?.extensions.issues?.[0]?.path.replaceAll(/\[(\d+)\]/g, '.$1')).toBe(
+      path.replaceAll(/\[(\d+)\]/g, '.$1'),
+    );
   });
 
   it('name every variable that does not fit', async () => {
-    const { errors } = await app.admin.send('query ($a: Int!, $b: Boolean!) { orgs(first: $a) { nodes { name @include(if: $b) } } }', {
-      a: 'x',
-      b: 'y',
-    } as never);
+    const { errors } = await app.admin.send(
+      'query ($a: Int!, $b: Boolean!) { orgs(first: $a) { nodes { name @include(if: $b) } } }',
+      {
+        a: 'x',
+        b: 'y',
+      } as never,
+    );
     expect(errors?.flatMap(({ extensions }) => extensions.issues?.map(({ path }) => path))).toEqual(['a', 'b']);
   });
 
   it('never repeat a secret that was sent in the wrong place', async () => {
-    const { errors } = await app.admin.send('query ($n: Int) { orgs(first: $n) { nodes { name } } }', { n: org.clientSecret } as never);
+    const { errors } = await app.admin.send('query ($n: Int) { orgs(first: $n) { nodes { name } } }', {
+      n: org.clientSecret,
+    } as never);
     expect(errors?.length).toBe(1);
     expect(JSON.stringify(errors)).not.toContain(org.clientSecret);
   });
@@ -530,8 +631,12 @@ describe('a store that has lost its tables', () => {
       expect(error?.extensions.requestId).toBe('lost-table');
       expect(text).not.toContain(broken.tableAdmin.prefix);
       expect(text).not.toMatch(/ResourceNotFound|non-existent|node_modules|\.[jt]s:\d|stack/i);
-      expect(records('unexpected error').find(({ requestId }) => requestId === 'lost-table')).toMatchObject({ err: { message: expect.any(String) } });
-      expect(records('request').find(({ requestId }) => requestId === 'lost-table')).toMatchObject({ outcome: error?.extensions.code });
+      expect(records('unexpected error').find(({ requestId }) => requestId === 'lost-table')).toMatchObject({
+        err: { message: expect.any(String) },
+      });
+      expect(records('request').find(({ requestId }) => requestId === 'lost-table')).toMatchObject({
+        outcome: error?.extensions.code,
+      });
     } finally {
       await broken.stop();
     }
@@ -558,7 +663,10 @@ describe('the id of a request', () => {
   });
 
   it('is the same in the header and the body of a refused login', async () => {
-    const response = await fetch(`${app.origin}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) });
+    const response = await fetch(`${app.origin}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
     expect(((await response.json()) as { request_id: string }).request_id).toBe(response.headers.get('x-request-id'));
   });
 
@@ -621,7 +729,9 @@ describe('one principal', () => {
       const under = narrow.admin.send(op.OrgsDocument, {});
       await until('the request waits for the store', () => relay.held() > 0);
       const others = await Promise.all(Array.from({ length: 4 }, () => narrow.admin.send('{ __typename }')));
-      expect(others.map(({ status, errors }) => [status, errors?.[0]?.extensions.code])).toEqual(Array(4).fill([429, 'RATE_LIMITED']));
+      expect(others.map(({ status, errors }) => [status, errors?.[0]?.extensions.code])).toEqual(
+        Array(4).fill([429, 'RATE_LIMITED']),
+      );
       expect(others[0]?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       expect((await caller.send('{ me { kind } }')).status).toBe(200);
       relay.letGo();
@@ -639,12 +749,16 @@ describe('a large response', () => {
   const query = '{ __schema { types { name description fields { name description } } } }';
   const raw = (encoding: string) =>
     new Promise<{ encoding: string | undefined; body: Buffer }>((resolve, reject) => {
-      const sent = httpRequest(app.url, { method: 'POST', headers: { 'content-type': 'application/json', 'accept-encoding': encoding } }, (response) => {
-        const chunks: Buffer[] = [];
-        response
-          .on('data', (chunk: Buffer) => chunks.push(chunk))
-          .on('end', () => resolve({ encoding: response.headers['content-encoding'], body: Buffer.concat(chunks) }));
-      });
+      const sent = httpRequest(
+        app.url,
+        { method: 'POST', headers: { 'content-type': 'application/json', 'accept-encoding': encoding } },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response
+            .on('data', (chunk: Buffer) => chunks.push(chunk))
+            .on('end', () => resolve({ encoding: response.headers['content-encoding'], body: Buffer.concat(chunks) }));
+        },
+      );
       sent.on('error', reject).end(JSON.stringify({ query }));
     });
 
@@ -663,14 +777,17 @@ describe('a large response', () => {
 });
 
 describe('beside GraphQL', () => {
-  it.each(['/healthz', '/readyz', '/metrics', '/.well-known/jwks.json'])('answers GET and HEAD at %s, and nothing else', async (path) => {
-    expect((await ask(app.origin + path)).status).toBe(200);
-    const head = await ask(app.origin + path, { method: 'HEAD' });
-    expect([head.status, head.text]).toEqual([200, '']);
-    const refused = await ask(app.origin + path, { method: 'POST', body: '{}' });
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expectPublicErrors(refused);
-  });
+  it.each(['/healthz', '/readyz', '/metrics', '/.well-known/jwks.json'])(
+    'answers GET and HEAD at %s, and nothing else',
+    async (path) => {
+      expect((await ask(app.origin + path)).status).toBe(200);
+      const head = await ask(app.origin + path, { method: 'HEAD' });
+      expect([head.status, head.text]).toEqual([200, '']);
+      const refused = await ask(app.origin + path, { method: 'POST', body: '{}' });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+      expectPublicErrors(refused);
+    },
+  );
 
   it('publishes no private part of a signing key', async () => {
     expect(JSON.parse((await ask(`${app.origin}/.well-known/jwks.json`)).text)).toEqual({
@@ -690,7 +807,8 @@ describe('beside GraphQL', () => {
     expect(text).toMatch(/^tollgate_requests_total\{operation="org",outcome="ok"\} [1-9]/m);
     expect(text).toMatch(/^tollgate_requests_total\{operation="me",outcome="ok"\} [1-9]/m);
     expect(text).toContain('tollgate_store_calls_total');
-    for (const name of [org.orgId, org.orgId.replaceAll('-', ''), org.clientId, 'chat', app.tableAdmin.prefix]) expect(text).not.toContain(name);
+    for (const name of [org.orgId, org.orgId.replaceAll('-', ''), org.clientId, 'chat', app.tableAdmin.prefix])
+      expect(text).not.toContain(name);
   });
 
   it('serves an explorer in development that loads nothing from elsewhere', async () => {
@@ -743,8 +861,17 @@ describe('the log', () => {
     try {
       const { registerOrg } = await logged.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
       const client = await logInWith(logged, registerOrg.secretRetrieval.token);
-      const { refreshToken: next } = await logged.anonymous.ask(op.RefreshTokenDocument, { refreshToken: client.refreshToken });
-      const secrets = [registerOrg.secretRetrieval.token, client.clientSecret, client.accessToken, client.refreshToken, next.accessToken, next.refreshToken];
+      const { refreshToken: next } = await logged.anonymous.ask(op.RefreshTokenDocument, {
+        refreshToken: client.refreshToken,
+      });
+      const secrets = [
+        registerOrg.secretRetrieval.token,
+        client.clientSecret,
+        client.accessToken,
+        client.refreshToken,
+        next.accessToken,
+        next.refreshToken,
+      ];
       lines.length = 0;
 
       await logged.as(client.accessToken).send(op.MeDocument, undefined, { 'x-request-id': 'one-line' });
@@ -757,10 +884,14 @@ describe('the log', () => {
           logged.anonymous.send('{ __typename }', undefined, { 'x-request-id': secret }),
           logged.anonymous.send('{ me { kind } }', undefined, { cookie: `t=${secret}`, 'user-agent': secret }),
           logged.anonymous.send(`mutation { retrieveSecret(token: ${text}) { clientId } }`),
-          logged.anonymous.send(`mutation { issueToken(input: { clientId: ${text}, clientSecret: ${text} }) { tokenType } }`),
+          logged.anonymous.send(
+            `mutation { issueToken(input: { clientId: ${text}, clientSecret: ${text} }) { tokenType } }`,
+          ),
           logged.admin.send('query ($n: Int) { orgs(first: $n) { nodes { name } } }', { n: secret } as never),
           logged.admin.send(`{ orgs(first: ${text}) { nodes { name } } }`),
-          logged.anonymous.send(op.IssueTokenDocument, { input: { clientId: client.clientId, clientSecret: `${secret}x` } }),
+          logged.anonymous.send(op.IssueTokenDocument, {
+            input: { clientId: client.clientId, clientSecret: `${secret}x` },
+          }),
         ];
         sent += tries.length;
         await Promise.all(tries);
@@ -804,7 +935,9 @@ describe('the log', () => {
       const { hostname, port } = new URL(logged.url);
       const socket = connect(Number(port), hostname);
       await new Promise<void>((resolve) => socket.once('connect', resolve));
-      socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"query"');
+      socket.write(
+        'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"query"',
+      );
       await sleep(100);
       socket.destroy();
       await logged.anonymous.send('{ __typename }');
@@ -833,7 +966,9 @@ describe('stopping', () => {
       const closed = new Promise<number>((resolve) => socket.on('close', resolve));
       await new Promise<void>((resolve, reject) => {
         socket.on('error', reject).on('message', () => resolve());
-        socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: { 'x-admin-key': adminKey } })));
+        socket.on('open', () =>
+          socket.send(JSON.stringify({ type: 'connection_init', payload: { 'x-admin-key': adminKey } })),
+        );
       });
 
       relay.hold(/\.Query\b/);

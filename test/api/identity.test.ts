@@ -3,12 +3,31 @@ import { request } from 'node:http';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
-import { decodeJwt, decodeProtectedHeader, importJWK, type JWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  importJWK,
+  type JWK,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
 import { tableNames } from '../../src/dynamo/tables.js';
 import { newSigningKeys } from '../../src/identity/token.js';
 import { createLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import { type Answer, adminKey, Caller, type Client, logInWith, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import {
+  type Answer,
+  adminKey,
+  Caller,
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  orgInput,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
@@ -36,7 +55,9 @@ async function open(starting: Promise<TestApp>): Promise<TestApp> {
 
 beforeAll(async () => {
   // Two keys: the first signs, both verify.
-  app = await open(startTestApp({ config: { signingKeys: [...(await newSigningKeys()), ...(await newSigningKeys())] } }));
+  app = await open(
+    startTestApp({ config: { signingKeys: [...(await newSigningKeys()), ...(await newSigningKeys())] } }),
+  );
   other = await open(app.another());
 });
 afterAll(() => Promise.all(opened.map((each) => each.stop())));
@@ -57,34 +78,46 @@ class StillClock extends TestClock {
 
 const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
 
-const signIn = async (at: TestApp, { clientId, clientSecret }: Pick<Client, 'clientId' | 'clientSecret'>): Promise<string> =>
-  codeIn(await at.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } }));
+const signIn = async (
+  at: TestApp,
+  { clientId, clientSecret }: Pick<Client, 'clientId' | 'clientSecret'>,
+): Promise<string> => codeIn(await at.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } }));
 
 const use = async (at: TestApp, accessToken: string): Promise<string> => codeIn(await at.as(accessToken).send(whoAmI));
 
-const refresh = async (at: TestApp, refreshToken: string) => (await at.anonymous.ask(op.RefreshTokenDocument, { refreshToken })).refreshToken;
+const refresh = async (at: TestApp, refreshToken: string) =>
+  (await at.anonymous.ask(op.RefreshTokenDocument, { refreshToken })).refreshToken;
 
-const tryRefresh = async (at: TestApp, refreshToken: string): Promise<string> => codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken }));
+const tryRefresh = async (at: TestApp, refreshToken: string): Promise<string> =>
+  codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken }));
 
-const retrieve = async (at: TestApp, token: string) => (await at.anonymous.ask(op.RetrieveSecretDocument, { token })).retrieveSecret;
+const retrieve = async (at: TestApp, token: string) =>
+  (await at.anonymous.ask(op.RetrieveSecretDocument, { token })).retrieveSecret;
 
-const tryRetrieve = async (at: TestApp, token: string): Promise<string> => codeIn(await at.anonymous.send(op.RetrieveSecretDocument, { token }));
+const tryRetrieve = async (at: TestApp, token: string): Promise<string> =>
+  codeIn(await at.anonymous.send(op.RetrieveSecretDocument, { token }));
 
 const logInAgain = async ({ clientId, clientSecret }: Client) =>
   (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken;
 
 /** A caller rotates what it names; a client rotates itself, which takes its secret. */
 const rotate = async (who: Caller | Client, given: op.RotateCredentialsInput) => {
-  const [caller, input] = who instanceof Caller ? [who, given] : [who.caller, { currentSecret: who.clientSecret, ...given }];
+  const [caller, input] =
+    who instanceof Caller ? [who, given] : [who.caller, { currentSecret: who.clientSecret, ...given }];
   return (await caller.ask(op.RotateCredentialsDocument, { input })).rotateCredentials;
 };
 
 const credentialsOf = async (caller: Caller) => (await caller.ask(op.OrgDocument)).org?.credentials;
 
-const revoke = async (caller: Caller, token: string) => (await caller.ask(op.RevokeTokenDocument, { token })).revokeToken;
+const revoke = async (caller: Caller, token: string) =>
+  (await caller.ask(op.RevokeTokenDocument, { token })).revokeToken;
 
 /** The answer to the byte: the request id is the caller's, so that nothing in it has to differ. */
-async function bytesOf<T, V>(document: TypedDocumentNode<T, V>, variables: V, headers: Record<string, string> = {}): Promise<string> {
+async function bytesOf<T, V>(
+  document: TypedDocumentNode<T, V>,
+  variables: V,
+  headers: Record<string, string> = {},
+): Promise<string> {
   const response = await fetch(app.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-request-id': 'the-same', ...headers },
@@ -105,7 +138,8 @@ async function eventually(ask: () => Promise<string>, wanted: string): Promise<s
 }
 
 describe('a retrieval token', () => {
-  const issued = async (at: TestApp = app) => (await at.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval;
+  const issued = async (at: TestApp = app) =>
+    (await at.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval;
 
   it.each([
     ['one gateway', () => [app]],
@@ -113,7 +147,9 @@ describe('a retrieval token', () => {
   ])('yields a secret once, presented 50 times at once to %s', async (_where, gateways) => {
     const { token } = await issued();
     const at = gateways();
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => at[i % at.length]!.anonymous.send(op.RetrieveSecretDocument, { token })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => at[i % at.length]!.anonymous.send(op.RetrieveSecretDocument, { token })),
+    );
     const secrets = answers.flatMap(({ data }) => (data ? [data.retrieveSecret] : []));
     expect(secrets).toHaveLength(1);
     expect(answers.map(codeIn).sort()).toEqual([...Array.from({ length: 49 }, () => 'NOT_FOUND'), 'ok']);
@@ -231,20 +267,32 @@ describe('a rotation', () => {
     const current = await retrieve(app, (await rotate(oldest, { graceHours: 168 })).secretRetrieval.token);
     expect([await signIn(app, oldest), await signIn(other, oldest)]).toEqual(['ok', 'ok']);
     app.clock.advance(minute);
-    const newest = await retrieve(app, (await rotate({ ...oldest, ...current }, { graceHours: 1 })).secretRetrieval.token);
-    expect([await signIn(app, oldest), await signIn(app, current), await signIn(app, newest)]).toEqual(['UNAUTHENTICATED', 'ok', 'ok']);
+    const newest = await retrieve(
+      app,
+      (await rotate({ ...oldest, ...current }, { graceHours: 1 })).secretRetrieval.token,
+    );
+    expect([await signIn(app, oldest), await signIn(app, current), await signIn(app, newest)]).toEqual([
+      'UNAUTHENTICATED',
+      'ok',
+      'ok',
+    ]);
     expect(await eventually(() => signIn(other, oldest), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
     const { graceExpiresAt } = (await credentialsOf(oldest.caller))!;
     expect(Date.parse(graceExpiresAt!) - app.clock.nowMs()).toBeLessThanOrEqual(hour);
     app.clock.advance(hour);
     const unremembering = await open(app.another());
-    expect([await signIn(unremembering, current), await signIn(unremembering, newest)]).toEqual(['UNAUTHENTICATED', 'ok']);
+    expect([await signIn(unremembering, current), await signIn(unremembering, newest)]).toEqual([
+      'UNAUTHENTICATED',
+      'ok',
+    ]);
   });
 
   it('without a grace ends the old secret and every token issued before, at once', async () => {
     const org = await newOrg(app);
     const sibling = await newApp(app, org);
-    const refreshed = (await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: (await logInAgain(org)).refreshToken })).refreshToken;
+    const refreshed = (
+      await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: (await logInAgain(org)).refreshToken })
+    ).refreshToken;
     const accessTokens = [org.accessToken, refreshed.accessToken];
     const refreshTokens = [org.refreshToken, refreshed.refreshToken];
     for (const at of [app, other]) {
@@ -256,8 +304,10 @@ describe('a rotation', () => {
 
     expect(await signIn(app, org)).toBe('UNAUTHENTICATED');
     for (const token of accessTokens) expect(await use(app, token)).toBe('UNAUTHENTICATED');
-    for (const at of [app, other]) for (const token of refreshTokens) expect(await tryRefresh(at, token)).toBe('UNAUTHENTICATED');
-    for (const token of accessTokens) expect(await eventually(() => use(other, token), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
+    for (const at of [app, other])
+      for (const token of refreshTokens) expect(await tryRefresh(at, token)).toBe('UNAUTHENTICATED');
+    for (const token of accessTokens)
+      expect(await eventually(() => use(other, token), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
     expect(await signIn(other, org)).toBe('UNAUTHENTICATED');
 
     for (const at of [app, other]) {
@@ -272,21 +322,34 @@ describe('a rotation', () => {
   it('without a grace also ends a grace that was open', async () => {
     const oldest = await newOrg(app);
     const current = await retrieve(app, (await rotate(oldest, { graceHours: 24 })).secretRetrieval.token);
-    const newest = await retrieve(app, (await rotate({ ...oldest, ...current }, { graceHours: 0 })).secretRetrieval.token);
-    expect([await signIn(app, oldest), await signIn(app, current), await signIn(app, newest)]).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED', 'ok']);
+    const newest = await retrieve(
+      app,
+      (await rotate({ ...oldest, ...current }, { graceHours: 0 })).secretRetrieval.token,
+    );
+    expect([await signIn(app, oldest), await signIn(app, current), await signIn(app, newest)]).toEqual([
+      'UNAUTHENTICATED',
+      'UNAUTHENTICATED',
+      'ok',
+    ]);
   });
 
   it.each([-1, 169, 2 ** 31, 1.5])('refuses a grace of %d h, and voids nothing by it', async (graceHours) => {
     const org = await newOrg(app);
     const { secretRetrieval } = await rotate(org, { graceHours: 168 });
-    expect(await org.caller.codeOf(op.RotateCredentialsDocument, { input: { graceHours, currentSecret: org.clientSecret } })).toBe('BAD_USER_INPUT');
+    expect(
+      await org.caller.codeOf(op.RotateCredentialsDocument, { input: { graceHours, currentSecret: org.clientSecret } }),
+    ).toBe('BAD_USER_INPUT');
     expect(await tryRetrieve(app, secretRetrieval.token)).toBe('ok');
   });
 
   it('begun by two admins at once leaves one retrieval token that works', async () => {
     const org = await newOrg(app);
-    const started = await Promise.all([app, other].map(({ admin }) => rotate(admin, { orgId: org.orgId, graceHours: 0 })));
-    const answers = await Promise.all(started.map(({ secretRetrieval: { token } }) => app.anonymous.send(op.RetrieveSecretDocument, { token })));
+    const started = await Promise.all(
+      [app, other].map(({ admin }) => rotate(admin, { orgId: org.orgId, graceHours: 0 })),
+    );
+    const answers = await Promise.all(
+      started.map(({ secretRetrieval: { token } }) => app.anonymous.send(op.RetrieveSecretDocument, { token })),
+    );
     expect(answers.map(codeIn).sort()).toEqual(['NOT_FOUND', 'ok']);
     const [secret] = answers.flatMap(({ data }) => (data ? [data.retrieveSecret] : []));
     expect([await signIn(app, org), await signIn(app, secret!)]).toEqual(['UNAUTHENTICATED', 'ok']);
@@ -351,25 +414,52 @@ describe('a login', () => {
     ['a wrong secret', ({ clientId }: Client) => ({ clientId, clientSecret: randomSecret() })],
     ['an unknown org', ({ clientSecret }: Client) => ({ clientId: `org-${randomUUID()}`, clientSecret })],
     ['an unknown app', ({ clientId, clientSecret }: Client) => ({ clientId: `${clientId}-app-none`, clientSecret })],
-    ['an org that has not retrieved yet', async ({ clientSecret }: Client) => ({ clientId: await unretrieved(), clientSecret })],
+    [
+      'an org that has not retrieved yet',
+      async ({ clientSecret }: Client) => ({ clientId: await unretrieved(), clientSecret }),
+    ],
     ['a malformed client id', ({ clientSecret }: Client) => ({ clientId: 'org-1', clientSecret })],
-    ['a client id in upper case', ({ clientId, clientSecret }: Client) => ({ clientId: clientId.toUpperCase(), clientSecret })],
-    ['a client id with a key in it', ({ clientId, clientSecret }: Client) => ({ clientId: `${clientId}-app-a#b/c`, clientSecret })],
-    ['a client id of 10 KB', ({ clientId, clientSecret }: Client) => ({ clientId: clientId + 'x'.repeat(10_000), clientSecret })],
+    [
+      'a client id in upper case',
+      ({ clientId, clientSecret }: Client) => ({ clientId: clientId.toUpperCase(), clientSecret }),
+    ],
+    [
+      'a client id with a key in it',
+      ({ clientId, clientSecret }: Client) => ({ clientId: `${clientId}-app-a#b/c`, clientSecret }),
+    ],
+    [
+      'a client id of 10 KB',
+      ({ clientId, clientSecret }: Client) => ({ clientId: clientId + 'x'.repeat(10_000), clientSecret }),
+    ],
     ['no secret', ({ clientId }: Client) => ({ clientId, clientSecret: '' })],
-    ['the secret and a newline', ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: `${clientSecret}\n` })],
-    ['the secret and a NUL', ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: `${clientSecret}\u0000` })],
-    ['the secret filled up past 72 bytes', ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: clientSecret.padEnd(73, 'x') })],
-    ['a secret of 1 KB', ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: clientSecret.padEnd(1024, 'x') })],
+    [
+      'the secret and a newline',
+      ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: `${clientSecret}\n` }),
+    ],
+    [
+      'the secret and a NUL',
+      ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: `${clientSecret}\u0000` }),
+    ],
+    [
+      'the secret filled up past 72 bytes',
+      ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: clientSecret.padEnd(73, 'x') }),
+    ],
+    [
+      'a secret of 1 KB',
+      ({ clientId, clientSecret }: Client) => ({ clientId, clientSecret: clientSecret.padEnd(1024, 'x') }),
+    ],
   ])('with %s is refused in the same words as any other', async (_what, spoil) => {
     const org = await newOrg(app);
-    const wrong = await bytesOf(op.IssueTokenDocument, { input: { clientId: org.clientId, clientSecret: randomSecret() } });
+    const wrong = await bytesOf(op.IssueTokenDocument, {
+      input: { clientId: org.clientId, clientSecret: randomSecret() },
+    });
     expect(wrong).toContain('"UNAUTHENTICATED"');
     expect(await bytesOf(op.IssueTokenDocument, { input: await spoil(org) })).toBe(wrong);
     expect(await signIn(other, org)).toBe('ok');
   });
 
-  const unretrieved = async () => (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.credentials.clientId;
+  const unretrieved = async () =>
+    (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.credentials.clientId;
 
   it('refused to a client that exists is on record', async () => {
     const org = await newOrg(app);
@@ -378,7 +468,9 @@ describe('a login', () => {
     await signIn(app, { clientId: chat.clientId, clientSecret: randomSecret() });
     await app.gateway.services.pendingWrites.flush();
     const events = await auditOf(org.caller);
-    expect(events.filter(({ action }) => action === 'login_refused').map(({ actor, entityId }) => ({ actor, entityId }))).toEqual([
+    expect(
+      events.filter(({ action }) => action === 'login_refused').map(({ actor, entityId }) => ({ actor, entityId })),
+    ).toEqual([
       { actor: chat.clientId, entityId: `$CLIENT:${chat.clientId}` },
       { actor: org.clientId, entityId: `$CLIENT:${org.clientId}` },
     ]);
@@ -389,7 +481,11 @@ describe('a login', () => {
     const throttled = await open(app.another({ loginPerAddressPerMinute: 3 }));
     const unknown = () => ({ clientId: `org-${randomUUID()}`, clientSecret: randomSecret() });
     for (let i = 0; i < 3; i++) expect(await signIn(throttled, unknown())).toBe('UNAUTHENTICATED');
-    const fourth = await throttled.anonymous.send(op.IssueTokenDocument, { input: unknown() }, { 'x-forwarded-for': '192.0.2.1' });
+    const fourth = await throttled.anonymous.send(
+      op.IssueTokenDocument,
+      { input: unknown() },
+      { 'x-forwarded-for': '192.0.2.1' },
+    );
     expect(codeIn(fourth)).toBe('RATE_LIMITED');
     const retryAfterSecs = fourth.errors?.[0]?.extensions.retryAfterSecs;
     expect(retryAfterSecs).toBeGreaterThanOrEqual(1);
@@ -454,33 +550,55 @@ describe('an access token', () => {
   const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = async (claims: JWTPayload, header: JWTHeaderParameters, key: JWK): Promise<string> =>
     new SignJWT(claims).setProtectedHeader(header).sign(await importJWK(key, 'EdDSA'));
-  const without = (claims: JWTPayload, name: string): JWTPayload => Object.fromEntries(Object.entries(claims).filter(([claim]) => claim !== name));
+  const without = (claims: JWTPayload, name: string): JWTPayload =>
+    Object.fromEntries(Object.entries(claims).filter(([claim]) => claim !== name));
   const publicBytes = ({ x }: JWK): Buffer => Buffer.from(x as string, 'base64url');
 
   /** The parts of a good token of an app, to be put together again wrongly. */
   async function genuine(): Promise<Forgery> {
     const { accessToken } = await newApp(app, await newOrg(app));
     const keys = app.config.signingKeys as readonly [JWK, JWK];
-    return { claims: decodeJwt(accessToken), header: decodeProtectedHeader(accessToken) as JWTHeaderParameters, keys, token: accessToken };
+    return {
+      claims: decodeJwt(accessToken),
+      header: decodeProtectedHeader(accessToken) as JWTHeaderParameters,
+      keys,
+      token: accessToken,
+    };
   }
 
   it.each<[string, Forge]>([
     ['the first key', ({ claims, header, keys }) => signed(claims, header, keys[0])],
-    ['the second key', ({ claims, header, keys }) => signed(claims, { ...header, kid: keys[1].kid as string }, keys[1])],
-  ])('put together by hand but signed with %s is good: what follows fails for its own fault alone', async (_what, forge) => {
-    expect(await use(app, await forge(await genuine()))).toBe('ok');
-  });
+    [
+      'the second key',
+      ({ claims, header, keys }) => signed(claims, { ...header, kid: keys[1].kid as string }, keys[1]),
+    ],
+  ])(
+    'put together by hand but signed with %s is good: what follows fails for its own fault alone',
+    async (_what, forge) => {
+      expect(await use(app, await forge(await genuine()))).toBe('ok');
+    },
+  );
 
   it.each<[string, Forge]>([
     ['alg none', ({ claims, header }) => `${encoded({ ...header, alg: 'none' })}.${encoded(claims)}.`],
-    ['alg none and the signature left on', ({ claims, header, token }) => `${encoded({ ...header, alg: 'none' })}.${encoded(claims)}.${token.split('.')[2]}`],
+    [
+      'alg none and the signature left on',
+      ({ claims, header, token }) => `${encoded({ ...header, alg: 'none' })}.${encoded(claims)}.${token.split('.')[2]}`,
+    ],
     [
       'HS256 under the public key',
-      ({ claims, header, keys }) => new SignJWT(claims).setProtectedHeader({ ...header, alg: 'HS256' }).sign(publicBytes(keys[0])),
+      ({ claims, header, keys }) =>
+        new SignJWT(claims).setProtectedHeader({ ...header, alg: 'HS256' }).sign(publicBytes(keys[0])),
     ],
-    ['the kid of the other key', ({ claims, header, keys }) => signed(claims, { ...header, kid: keys[1].kid as string }, keys[0])],
+    [
+      'the kid of the other key',
+      ({ claims, header, keys }) => signed(claims, { ...header, kid: keys[1].kid as string }, keys[0]),
+    ],
     ['an unknown kid', ({ claims, header, keys }) => signed(claims, { ...header, kid: 'none-of-ours' }, keys[0])],
-    ['a kid from Object.prototype', ({ claims, header, keys }) => signed(claims, { ...header, kid: 'constructor' }, keys[0])],
+    [
+      'a kid from Object.prototype',
+      ({ claims, header, keys }) => signed(claims, { ...header, kid: 'constructor' }, keys[0]),
+    ],
     ['no kid', ({ claims, header: { alg, typ }, keys }) => signed(claims, { alg, typ: typ as string }, keys[0])],
     [
       'a key it brings along',
@@ -490,19 +608,33 @@ describe('an access token', () => {
         return signed(claims, { ...header, jwk }, own);
       },
     ],
-    ['edited claims', ({ claims, header, token }) => [encoded(header), encoded(without({ ...claims, role: 'org' }, 'app')), token.split('.')[2]].join('.')],
+    [
+      'edited claims',
+      ({ claims, header, token }) =>
+        [encoded(header), encoded(without({ ...claims, role: 'org' }, 'app')), token.split('.')[2]].join('.'),
+    ],
     ['no signature', ({ token }) => token.replace(/[^.]*$/, '')],
     ['half of it', ({ token }) => token.slice(0, token.length / 2)],
     ['typ JWT', ({ claims, header, keys }) => signed(claims, { ...header, typ: 'JWT' }, keys[0])],
     ['no typ', ({ claims, header: { alg, kid }, keys }) => signed(claims, { alg, kid: kid as string }, keys[0])],
-    ['another issuer', ({ claims, header, keys }) => signed({ ...claims, iss: 'https://elsewhere.example' }, header, keys[0])],
+    [
+      'another issuer',
+      ({ claims, header, keys }) => signed({ ...claims, iss: 'https://elsewhere.example' }, header, keys[0]),
+    ],
     ['another audience', ({ claims, header, keys }) => signed({ ...claims, aud: 'elsewhere' }, header, keys[0])],
-    ['an hour that is over', ({ claims, header, keys }) => signed({ ...claims, exp: Math.floor(app.clock.nowMs() / second) - 1 }, header, keys[0])],
+    [
+      'an hour that is over',
+      ({ claims, header, keys }) =>
+        signed({ ...claims, exp: Math.floor(app.clock.nowMs() / second) - 1 }, header, keys[0]),
+    ],
     ...['iss', 'aud', 'sub', 'client_id', 'org', 'role', 'iat', 'exp', 'jti', 'fam'].map<[string, Forge]>((claim) => [
       `no ${claim}`,
       ({ claims, header, keys }) => signed(without(claims, claim), header, keys[0]),
     ]),
-    ['a client id that is none', ({ claims, header, keys }) => signed({ ...claims, client_id: 'platform-admin' }, header, keys[0])],
+    [
+      'a client id that is none',
+      ({ claims, header, keys }) => signed({ ...claims, client_id: 'platform-admin' }, header, keys[0]),
+    ],
     ['5 KB', ({ claims, header, keys }) => signed({ ...claims, padding: 'x'.repeat(5000) }, header, keys[0])],
     ['two dots', () => '..'],
     ['text that is none', () => 'not-a-token'],
@@ -556,10 +688,14 @@ describe('an access token', () => {
     ['1 MB', 1024 * 1024],
   ])('of %s is the fault of its sender, and the gateway goes on', async (_size, length) => {
     const status = await new Promise<number>((resolve, reject) => {
-      const sent = request(app.url, { method: 'POST', headers: { authorization: `Bearer ${'x'.repeat(length)}` }, agent: false }, (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
+      const sent = request(
+        app.url,
+        { method: 'POST', headers: { authorization: `Bearer ${'x'.repeat(length)}` }, agent: false },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
       sent.on('error', reject);
       sent.end();
     });
@@ -614,7 +750,8 @@ describe('a refresh token', () => {
 
     for (const token of accessTokens) expect(await use(app, token)).toBe('UNAUTHENTICATED');
     for (const at of [app, other]) expect(await tryRefresh(at, grandchild.refreshToken)).toBe('UNAUTHENTICATED');
-    for (const token of accessTokens) expect(await eventually(() => use(other, token), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
+    for (const token of accessTokens)
+      expect(await eventually(() => use(other, token), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
     for (const at of [app, other]) expect(await use(at, otherSession.accessToken)).toBe('ok');
     expect(await tryRefresh(app, otherSession.refreshToken)).toBe('ok');
     const [event] = await auditOf(app.as(otherSession.accessToken));
@@ -629,7 +766,8 @@ describe('a refresh token', () => {
     expect(successor.expiresInSecs).toBe(successor.refreshExpiresInSecs);
     expect(await use(app, successor.accessToken)).toBe('ok');
     app.clock.advance(minute);
-    for (const token of [unused.refreshToken, successor.refreshToken]) expect(await tryRefresh(app, token)).toBe('UNAUTHENTICATED');
+    for (const token of [unused.refreshToken, successor.refreshToken])
+      expect(await tryRefresh(app, token)).toBe('UNAUTHENTICATED');
     expect(await use(app, successor.accessToken)).toBe('UNAUTHENTICATED');
   });
 
@@ -666,8 +804,10 @@ describe('revokeToken', () => {
     for (const at of [app, other]) for (const token of accessTokens) expect(await use(at, token)).toBe('ok');
     expect(await revoke(app.as(otherSession.accessToken), successor.refreshToken)).toBe(true);
     for (const token of accessTokens) expect(await use(app, token)).toBe('UNAUTHENTICATED');
-    for (const token of [org.refreshToken, successor.refreshToken]) expect(await tryRefresh(app, token)).toBe('UNAUTHENTICATED');
-    for (const token of accessTokens) expect(await eventually(() => use(other, token), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
+    for (const token of [org.refreshToken, successor.refreshToken])
+      expect(await tryRefresh(app, token)).toBe('UNAUTHENTICATED');
+    for (const token of accessTokens)
+      expect(await eventually(() => use(other, token), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
     expect(await use(app, otherSession.accessToken)).toBe('ok');
   });
 
@@ -700,36 +840,45 @@ describe('revokeToken', () => {
     app.clock.advance(31 * day);
   });
 
-  it.each(['accessToken', 'refreshToken'] as const)("is true for a foreign org's %s, which goes on working", async (which) => {
-    const [mine, theirs] = [await newOrg(app), await newOrg(app)];
-    expect(await revoke(mine.caller, theirs[which])).toBe(true);
-    for (const at of [app, other]) expect(await use(at, theirs.accessToken)).toBe('ok');
-    expect(await tryRefresh(app, theirs.refreshToken)).toBe('ok');
-  });
+  it.each(['accessToken', 'refreshToken'] as const)(
+    "is true for a foreign org's %s, which goes on working",
+    async (which) => {
+      const [mine, theirs] = [await newOrg(app), await newOrg(app)];
+      expect(await revoke(mine.caller, theirs[which])).toBe(true);
+      for (const at of [app, other]) expect(await use(at, theirs.accessToken)).toBe('ok');
+      expect(await tryRefresh(app, theirs.refreshToken)).toBe('ok');
+    },
+  );
 
-  it.each(['accessToken', 'refreshToken'] as const)("is true for an app client with its org's or a sibling's %s, which goes on working", async (which) => {
-    const org = await newOrg(app);
-    const [chat, search] = [await newApp(app, org), await newApp(app, org, 'search')];
-    for (const { [which]: token, accessToken, refreshToken } of [org, search]) {
-      expect(await revoke(chat.caller, token)).toBe(true);
-      for (const at of [app, other]) expect(await use(at, accessToken)).toBe('ok');
-      expect(await tryRefresh(app, refreshToken)).toBe('ok');
-    }
-  });
+  it.each(['accessToken', 'refreshToken'] as const)(
+    "is true for an app client with its org's or a sibling's %s, which goes on working",
+    async (which) => {
+      const org = await newOrg(app);
+      const [chat, search] = [await newApp(app, org), await newApp(app, org, 'search')];
+      for (const { [which]: token, accessToken, refreshToken } of [org, search]) {
+        expect(await revoke(chat.caller, token)).toBe(true);
+        for (const at of [app, other]) expect(await use(at, accessToken)).toBe('ok');
+        expect(await tryRefresh(app, refreshToken)).toBe('ok');
+      }
+    },
+  );
 
-  it.each(['accessToken', 'refreshToken'] as const)("ends an app's %s for its org, for the admin and for itself", async (which) => {
-    const org = await newOrg(app);
-    for (const [appId, by] of [
-      ['by-org', () => org.caller],
-      ['by-admin', () => app.admin],
-      ['by-itself', (own: Client) => own.caller],
-    ] as const) {
-      const own = await newApp(app, org, appId);
-      expect(await use(app, own.accessToken)).toBe('ok');
-      expect(await revoke(by(own), own[which])).toBe(true);
-      expect([appId, await use(app, own.accessToken)]).toEqual([appId, 'UNAUTHENTICATED']);
-    }
-  });
+  it.each(['accessToken', 'refreshToken'] as const)(
+    "ends an app's %s for its org, for the admin and for itself",
+    async (which) => {
+      const org = await newOrg(app);
+      for (const [appId, by] of [
+        ['by-org', () => org.caller],
+        ['by-admin', () => app.admin],
+        ['by-itself', (own: Client) => own.caller],
+      ] as const) {
+        const own = await newApp(app, org, appId);
+        expect(await use(app, own.accessToken)).toBe('ok');
+        expect(await revoke(by(own), own[which])).toBe(true);
+        expect([appId, await use(app, own.accessToken)]).toEqual([appId, 'UNAUTHENTICATED']);
+      }
+    },
+  );
 
   it('is not for the anonymous', async () => {
     const { accessToken } = await newOrg(app);
@@ -746,8 +895,16 @@ describe('a request', () => {
     ['all three', ['authorization', 'x-admin-key', 'x-api-key']],
   ])('with %s is refused, good as each may be', async (_what, names) => {
     const { accessToken } = await newOrg(app);
-    const all: Record<string, string> = { authorization: `Bearer ${accessToken}`, 'x-admin-key': adminKey, 'x-api-key': 'tgk_x' };
-    const answer = await app.anonymous.send(whoAmI, undefined, Object.fromEntries(names.map((name) => [name, all[name] as string])));
+    const all: Record<string, string> = {
+      authorization: `Bearer ${accessToken}`,
+      'x-admin-key': adminKey,
+      'x-api-key': 'tgk_x',
+    };
+    const answer = await app.anonymous.send(
+      whoAmI,
+      undefined,
+      Object.fromEntries(names.map((name) => [name, all[name] as string])),
+    );
     expect([answer.status, codeIn(answer)]).toEqual([400, 'BAD_USER_INPUT']);
     expect(answer.data ?? null).toBeNull();
   });
@@ -776,7 +933,11 @@ describe('a request', () => {
     const priceOf = async () => {
       const before = { ...consumed };
       await caller.ask(whoAmI);
-      return { read: consumed.read - before.read, write: consumed.write - before.write, calls: consumed.calls - before.calls };
+      return {
+        read: consumed.read - before.read,
+        write: consumed.write - before.write,
+        calls: consumed.calls - before.calls,
+      };
     };
     expect((await priceOf()).calls).toBeGreaterThan(0); // the first time, revocations are looked up
     // The revocation version is read once a second beside all requests, so one of the tries may show that read.
@@ -792,7 +953,8 @@ async function auditPage(caller: Caller, variables: op.AuditQueryVariables = {})
   return org.auditEvents;
 }
 
-const auditOf = async (caller: Caller, variables: op.AuditQueryVariables = {}) => (await auditPage(caller, { first: 100, ...variables })).nodes;
+const auditOf = async (caller: Caller, variables: op.AuditQueryVariables = {}) =>
+  (await auditPage(caller, { first: 100, ...variables })).nodes;
 
 describe('the audit trail', () => {
   let org: Awaited<ReturnType<typeof newOrg>>;
@@ -839,8 +1001,14 @@ describe('the audit trail', () => {
     await app.gateway.services.pendingWrites.flush();
     happened('login_refused', clientId, `$CLIENT:${clientId}`);
 
-    confidential.push(registerOrg.secretRetrieval.token, registerApp.secretRetrieval.token, secretRetrieval.token, wrong.clientSecret);
-    for (const client of [org, chat, renewed]) confidential.push(client.clientSecret, client.accessToken, client.refreshToken);
+    confidential.push(
+      registerOrg.secretRetrieval.token,
+      registerApp.secretRetrieval.token,
+      secretRetrieval.token,
+      wrong.clientSecret,
+    );
+    for (const client of [org, chat, renewed])
+      confidential.push(client.clientSecret, client.accessToken, client.refreshToken);
   });
 
   it('tells every identity act of an org, newest first, with who did it to what', async () => {
@@ -864,13 +1032,17 @@ describe('the audit trail', () => {
     });
   });
 
-  it.each(['$ORG', '$APP:chat', 'the org client', 'the app client', '$APP:none'])('can be asked for what was done to %s alone', async (what) => {
-    const entityId = { 'the org client': `$CLIENT:${org.clientId}`, 'the app client': `$CLIENT:${chat.clientId}` }[what] ?? what;
-    const events = await auditOf(caller, { entityId });
-    expect(events.map(({ action, actor }) => ({ action, actor }))).toEqual(
-      acts.filter((act) => act.entityId === entityId).map(({ action, actor }) => ({ action, actor })),
-    );
-  });
+  it.each(['$ORG', '$APP:chat', 'the org client', 'the app client', '$APP:none'])(
+    'can be asked for what was done to %s alone',
+    async (what) => {
+      const entityId =
+        { 'the org client': `$CLIENT:${org.clientId}`, 'the app client': `$CLIENT:${chat.clientId}` }[what] ?? what;
+      const events = await auditOf(caller, { entityId });
+      expect(events.map(({ action, actor }) => ({ action, actor }))).toEqual(
+        acts.filter((act) => act.entityId === entityId).map(({ action, actor }) => ({ action, actor })),
+      );
+    },
+  );
 
   it.each(['all', 'one'])('comes in pages that add up to the whole, of %s', async (which) => {
     const entityId = which === 'one' ? `$CLIENT:${chat.clientId}` : null;
@@ -925,17 +1097,30 @@ describe('at rest and in the log', () => {
     await watched.admin.send(`{ ${org.clientSecret} }`);
     await watched.admin.send(`mutation { revokeToken(token: "${last.refreshToken}", ${last.refreshToken}: 1) }`);
 
-    keep(registerOrg.secretRetrieval.token, rotated.secretRetrieval.token, emergency.secretRetrieval.token, abandoned.secretRetrieval.token, wrong, adminKey);
-    for (const { clientSecret, accessToken, refreshToken } of [org, chat, renewed, last]) keep(clientSecret, accessToken, refreshToken);
+    keep(
+      registerOrg.secretRetrieval.token,
+      rotated.secretRetrieval.token,
+      emergency.secretRetrieval.token,
+      abandoned.secretRetrieval.token,
+      wrong,
+      adminKey,
+    );
+    for (const { clientSecret, accessToken, refreshToken } of [org, chat, renewed, last])
+      keep(clientSecret, accessToken, refreshToken);
     keep(next.accessToken, next.refreshToken);
     // Neither whole nor without what gives it away: the prefix, or the token around the signature.
-    const telling = confidential.flatMap((secret) => [secret, secret.startsWith('ey') ? secret.split('.')[2]! : secret.slice(4)]);
+    const telling = confidential.flatMap((secret) => [
+      secret,
+      secret.startsWith('ey') ? secret.split('.')[2]! : secret.slice(4),
+    ]);
 
     const { client, prefix } = watched.tableAdmin;
     let stored = '';
     for (const table of tableNames) {
       for (let start: Record<string, never> | undefined, more = true; more; more = start !== undefined) {
-        const { Items, LastEvaluatedKey } = await client.send(new ScanCommand({ TableName: prefix + table, ConsistentRead: true, ExclusiveStartKey: start }));
+        const { Items, LastEvaluatedKey } = await client.send(
+          new ScanCommand({ TableName: prefix + table, ConsistentRead: true, ExclusiveStartKey: start }),
+        );
         stored += JSON.stringify(Items);
         start = LastEvaluatedKey as typeof start;
       }
@@ -944,7 +1129,9 @@ describe('at rest and in the log', () => {
     expect(telling.filter((text) => stored.includes(text))).toEqual([]);
     expect(telling.filter((text) => logged.includes(text))).toEqual([]);
     // That what was searched is what was written.
-    for (const written of [org.clientId, chat.clientId, '$2b$', 'login_refused', 'valid_from_generation']) expect(stored).toContain(written);
-    for (const written of ['issueToken', 'retrieveSecret', 'revokeToken', org.clientId]) expect(logged).toContain(written);
+    for (const written of [org.clientId, chat.clientId, '$2b$', 'login_refused', 'valid_from_generation'])
+      expect(stored).toContain(written);
+    for (const written of ['issueToken', 'retrieveSecret', 'revokeToken', org.clientId])
+      expect(logged).toContain(written);
   });
 });

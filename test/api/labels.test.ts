@@ -26,9 +26,13 @@ afterEach(async () => {
 });
 afterAll(() => full.stop());
 
-const catalogWithout = (...labels: string[]): Catalog => new Map([...full.config.catalog].filter(([label]) => !labels.includes(label)));
+const catalogWithout = (...labels: string[]): Catalog =>
+  new Map([...full.config.catalog].filter(([label]) => !labels.includes(label)));
 const catalogWith = (label: string): Catalog =>
-  new Map([...full.config.catalog, [label, { label, bedrockModelId: `vendor.${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 1 }]]);
+  new Map([
+    ...full.config.catalog,
+    [label, { label, bedrockModelId: `vendor.${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 1 }],
+  ]);
 
 async function gatewayWith(catalog: Catalog): Promise<TestApp> {
   const app = await full.another({ catalog });
@@ -49,18 +53,28 @@ const select = async (app: TestApp, tenant: Tenant) =>
   (await app.admin.ask(op.SelectionDocument, place(tenant))).org?.app?.modelSelection as op.SelectionFragment;
 
 /** Every figure that a gateway shows of today: of the app, exact, of the org, exact, and the last day of its history. */
-async function figures(app: TestApp, tenant: Tenant): Promise<{ costs: number[]; labels: (string | null | undefined)[][] }> {
+async function figures(
+  app: TestApp,
+  tenant: Tenant,
+): Promise<{ costs: number[]; labels: (string | null | undefined)[][] }> {
   const { orgId } = tenant;
   const days: op.DayFragment[] = [];
   for (const consistency of ['AGGREGATED', 'EXACT'] as const) {
-    days.push((await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency })).org?.app?.spend as op.DayFragment);
+    days.push(
+      (await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency })).org?.app?.spend as op.DayFragment,
+    );
     days.push((await app.admin.ask(op.OrgSpendDocument, { orgId, consistency })).org?.spend as op.DayFragment);
   }
   const range = { from: dateAt(clock.nowMs()), to: dateAt(clock.nowMs()) };
-  days.push(...((await app.admin.ask(op.AppHistoryDocument, { ...place(tenant), ...range })).org?.app?.spendHistory ?? []));
+  days.push(
+    ...((await app.admin.ask(op.AppHistoryDocument, { ...place(tenant), ...range })).org?.app?.spendHistory ?? []),
+  );
   days.push(...((await app.admin.ask(op.OrgHistoryDocument, { orgId, ...range })).org?.spendHistory ?? []));
   expect(days).toHaveLength(6);
-  return { costs: days.map(({ costUsdMicros }) => costUsdMicros), labels: days.map(({ labels }) => labels.map(({ label }) => label)) };
+  return {
+    costs: days.map(({ costUsdMicros }) => costUsdMicros),
+    labels: days.map(({ labels }) => labels.map(({ label }) => label)),
+  };
 }
 
 describe('a label that has left config.yaml', () => {
@@ -82,14 +96,22 @@ describe('a label that has left config.yaml', () => {
     await sumWith(catalog);
     const app = await gatewayWith(catalog);
     expect((await figures(app, tenant)).costs).toEqual([537, 537, 537, 537, 537, 537]);
-    const spend = (await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED' })).org?.app?.spend;
-    expect(spend?.labels[1]).toMatchObject({ label: 'standard', costUsdMicros: 507, bedrockModelId: null, quotaUsdMicros: 5_000_000 });
+    const spend = (await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED' })).org?.app
+      ?.spend;
+    expect(spend?.labels[1]).toMatchObject({
+      label: 'standard',
+      costUsdMicros: 507,
+      bedrockModelId: null,
+      quotaUsdMicros: 5_000_000,
+    });
   });
 
   it('keeps its line when the ordering and the quotas drop it as well', async () => {
     const tenant = await tenantWithSpend();
     const quotas = ['premium', 'economy'].map((label) => ({ label, dailyUsdMicros: 1_000_000 }));
-    await full.admin.ask(op.UpdateOrgDocument, { input: { orgId: tenant.orgId, modelOrdering: ['premium', 'economy'], quotas } });
+    await full.admin.ask(op.UpdateOrgDocument, {
+      input: { orgId: tenant.orgId, modelOrdering: ['premium', 'economy'], quotas },
+    });
     const app = await gatewayWith(catalogWithout('standard'));
     const { costs, labels } = await figures(app, tenant);
     expect(costs).toEqual([530, 530, 530, 530, 530, 530]);
@@ -144,7 +166,9 @@ describe('a label that has left config.yaml', () => {
     await full.admin.ask(op.OverrideModelDocument, { input: { ...place(tenant), label: 'standard' } });
     const app = await gatewayWith(catalogWithout('standard'));
     expect(await select(app, tenant)).toMatchObject({ label: 'economy', skipped: [{ label: 'standard' }] });
-    const { errors } = await app.admin.send(op.OverrideModelDocument, { input: { ...place(tenant), label: 'standard' } });
+    const { errors } = await app.admin.send(op.OverrideModelDocument, {
+      input: { ...place(tenant), label: 'standard' },
+    });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_MODEL_LABEL', validLabels: ['premium', 'economy'] });
     expect(await select(full, tenant)).toMatchObject({ label: 'standard', reason: 'MANUAL_OVERRIDE' });
   });
@@ -154,9 +178,17 @@ describe('a label that has left config.yaml', () => {
     const input = cost(tenant, { modelLabel: 'standard', costUsdMicros: 7 });
     await submit(full.admin, [input]);
     const app = await gatewayWith(catalogWithout('standard'));
-    expect((await app.admin.ask(op.SubmitCostDocument, { input })).submitCost).toMatchObject({ replayed: true, costUsdMicros: 7, label: 'standard' });
-    expect(await app.admin.codeOf(op.SubmitCostDocument, { input: { ...input, costUsdMicros: 8 } })).toBe('IDEMPOTENCY_CONFLICT');
-    expect(await app.admin.codeOf(op.SubmitCostDocument, { input: cost(tenant, { modelLabel: 'standard' }) })).toBe('INVALID_MODEL_LABEL');
+    expect((await app.admin.ask(op.SubmitCostDocument, { input })).submitCost).toMatchObject({
+      replayed: true,
+      costUsdMicros: 7,
+      label: 'standard',
+    });
+    expect(await app.admin.codeOf(op.SubmitCostDocument, { input: { ...input, costUsdMicros: 8 } })).toBe(
+      'IDEMPOTENCY_CONFLICT',
+    );
+    expect(await app.admin.codeOf(op.SubmitCostDocument, { input: cost(tenant, { modelLabel: 'standard' }) })).toBe(
+      'INVALID_MODEL_LABEL',
+    );
   });
 
   it('is warned of at the start with the orgs that use it, and by the first selection that skips it', async () => {
@@ -169,7 +201,9 @@ describe('a label that has left config.yaml', () => {
     expect(orgs.length).toBeLessThanOrEqual(20);
     expect(orgs[0]?.labels).toContain('economy');
     for (let i = 0; i < 3; i++) await select(app, tenant);
-    expect(warnings.filter(({ orgId }) => orgId === tenant.orgId)).toEqual([{ orgId: tenant.orgId, appId: 'chat', label: 'economy' }]);
+    expect(warnings.filter(({ orgId }) => orgId === tenant.orgId)).toEqual([
+      { orgId: tenant.orgId, appId: 'chat', label: 'economy' },
+    ]);
   });
 });
 
@@ -178,7 +212,9 @@ describe('a label that is being rolled out', () => {
     const tenant = await newTenant(full);
     const app = await gatewayWith(catalogWith('flash'));
     const quotas = ['flash', 'premium'].map((label) => ({ label, dailyUsdMicros: 1_000_000 }));
-    await app.admin.ask(op.UpdateOrgDocument, { input: { orgId: tenant.orgId, modelOrdering: ['flash', 'premium'], quotas } });
+    await app.admin.ask(op.UpdateOrgDocument, {
+      input: { orgId: tenant.orgId, modelOrdering: ['flash', 'premium'], quotas },
+    });
     await submit(app.admin, [cost(tenant, { modelLabel: 'flash', costUsdMicros: 10 })]);
     await sumWith(full.config.catalog);
     clock.age(3000);

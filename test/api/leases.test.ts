@@ -20,7 +20,12 @@ interface Place {
 type Amounts = Readonly<Record<string, number>>;
 
 /** Comes back so slowly that nothing does during a test. */
-const limit = (name: string, capacity: number): op.LimitInput => ({ name, capacity, refillAmount: 1, refillPeriodSecs: 10_000_000 });
+const limit = (name: string, capacity: number): op.LimitInput => ({
+  name,
+  capacity,
+  refillAmount: 1,
+  refillPeriodSecs: 10_000_000,
+});
 
 async function newPlace(limits: op.LimitInput[] = [limit('rpm', 10), limit('tpm', 100)]): Promise<Place> {
   const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
@@ -29,26 +34,44 @@ async function newPlace(limits: op.LimitInput[] = [limit('rpm', 10), limit('tpm'
   return { orgId, entityId: 'user-1', resource: 'api' };
 }
 
-const setLimits = (orgId: string, limits: op.LimitInput[]) => app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits } });
-const consumption = (amounts: Amounts): op.ConsumeInput[] => Object.entries(amounts).map(([name, amount]) => ({ limit: name, amount }));
+const setLimits = (orgId: string, limits: op.LimitInput[]) =>
+  app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits } });
+const consumption = (amounts: Amounts): op.ConsumeInput[] =>
+  Object.entries(amounts).map(([name, amount]) => ({ limit: name, amount }));
 
-async function lease(place: Place, consume: Amounts = { rpm: 4 }, more: Partial<op.AcquireInput> = {}, on = app): Promise<string> {
-  const { acquire } = await on.admin.ask(op.AcquireDocument, { input: { ...place, consume: consumption(consume), ...more } });
+async function lease(
+  place: Place,
+  consume: Amounts = { rpm: 4 },
+  more: Partial<op.AcquireInput> = {},
+  on = app,
+): Promise<string> {
+  const { acquire } = await on.admin.ask(op.AcquireDocument, {
+    input: { ...place, consume: consumption(consume), ...more },
+  });
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   return acquire.leaseId;
 }
 
-const change = (leaseId: string, amounts: Amounts, idempotencyKey: string = randomUUID()): { input: op.AdjustLeaseInput } => ({
+const change = (
+  leaseId: string,
+  amounts: Amounts,
+  idempotencyKey: string = randomUUID(),
+): { input: op.AdjustLeaseInput } => ({
   input: { leaseId, adjust: consumption(amounts), idempotencyKey },
 });
 const adjust = async (leaseId: string, amounts: Amounts, idempotencyKey?: string, on = app) =>
   (await on.admin.ask(op.AdjustLeaseDocument, change(leaseId, amounts, idempotencyKey))).adjustLease;
-const release = async (leaseId: string, on = app) => (await on.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease;
+const release = async (leaseId: string, on = app) =>
+  (await on.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease;
 const adjustCode = (leaseId: string, amounts: Amounts, idempotencyKey?: string, on = app) =>
   on.admin.codeOf(op.AdjustLeaseDocument, change(leaseId, amounts, idempotencyKey));
 
 async function adjustIssues(leaseId: string, amounts: Amounts | op.ConsumeInput[]) {
-  const input = { leaseId, adjust: Array.isArray(amounts) ? amounts : consumption(amounts as Amounts), idempotencyKey: randomUUID() };
+  const input = {
+    leaseId,
+    adjust: Array.isArray(amounts) ? amounts : consumption(amounts as Amounts),
+    idempotencyKey: randomUUID(),
+  };
   const { errors } = await app.admin.send(op.AdjustLeaseDocument, { input });
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
   return errors?.[0]?.extensions.issues;
@@ -58,7 +81,12 @@ async function adjustIssues(leaseId: string, amounts: Amounts | op.ConsumeInput[
 async function standing(place: Place): Promise<Record<string, [available: number, consumed: number]> | undefined> {
   const { org } = await app.admin.ask(op.BucketOfDocument, place);
   const limits = org?.entity?.bucket?.limits;
-  return limits && Object.fromEntries(limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]));
+  return (
+    limits &&
+    Object.fromEntries(
+      limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]),
+    )
+  );
 }
 
 describe('adjusting a lease', () => {
@@ -69,7 +97,15 @@ describe('adjusting a lease', () => {
     expect(adjusted).toMatchObject({ leaseId, replayed: false });
     expect(adjusted.statuses).toMatchObject([
       { entityId: 'user-1', resource: 'api', limit: { name: 'rpm' }, requested: 11, available: -5, exceeded: true },
-      { entityId: 'user-1', resource: 'api', limit: { name: 'tpm' }, requested: 30, available: 70, exceeded: false, retryAfterSecs: 0 },
+      {
+        entityId: 'user-1',
+        resource: 'api',
+        limit: { name: 'tpm' },
+        requested: 30,
+        available: 70,
+        exceeded: false,
+        retryAfterSecs: 0,
+      },
     ]);
     expect(await standing(place)).toEqual({ rpm: [-5, 15], tpm: [70, 30] });
   });
@@ -121,7 +157,11 @@ describe('adjusting a lease', () => {
       [{ path: 'input.adjust.1.limit', message: 'the lease is of a bucket without a limit "nope"' }],
     ],
     ['nothing', [], [{ path: 'input.adjust', message: 'must name at least one limit' }]],
-    ['a limit named twice', [...consumption({ rpm: 1 }), ...consumption({ rpm: -1 })], [{ path: 'input.adjust.1.limit', message: '"rpm" is named twice' }]],
+    [
+      'a limit named twice',
+      [...consumption({ rpm: 1 }), ...consumption({ rpm: -1 })],
+      [{ path: 'input.adjust.1.limit', message: '"rpm" is named twice' }],
+    ],
     [
       'more than can be counted',
       consumption({ rpm: 2e15 }),
@@ -140,7 +180,9 @@ describe('adjusting a lease', () => {
     const leaseId = await lease(place);
     const keys = Array.from({ length: 16 }, () => randomUUID());
     for (const key of keys) await adjust(leaseId, { tpm: 1 }, key);
-    expect(await adjustIssues(leaseId, { tpm: 1 })).toEqual([{ path: 'input.idempotencyKey', message: 'a lease can be adjusted 16 times with a key' }]);
+    expect(await adjustIssues(leaseId, { tpm: 1 })).toEqual([
+      { path: 'input.idempotencyKey', message: 'a lease can be adjusted 16 times with a key' },
+    ]);
     // A repeat of one of the sixteen is none.
     expect(await adjust(leaseId, { tpm: 1 }, keys[3])).toMatchObject({ replayed: true });
     expect(await standing(place)).toEqual({ rpm: [6, 4], tpm: [84, 16] });
@@ -151,7 +193,9 @@ describe('adjusting a lease', () => {
   it('goes sixteen times also when all are sent at once', async () => {
     const place = await newPlace();
     const leaseId = await lease(place);
-    const answers = await Promise.all(Array.from({ length: 16 }, () => app.admin.send(op.AdjustLeaseDocument, change(leaseId, { tpm: 1 }))));
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, () => app.admin.send(op.AdjustLeaseDocument, change(leaseId, { tpm: 1 }))),
+    );
     expect(answers.flatMap(({ errors }) => errors?.map(({ message }) => message) ?? [])).toEqual([]);
     expect(await standing(place)).toEqual({ rpm: [6, 4], tpm: [84, 16] });
     expect(await adjustIssues(leaseId, { tpm: 1 })).toHaveLength(1);
@@ -215,7 +259,9 @@ describe('an idempotency key', () => {
     const place = await newPlace();
     const leaseId = await lease(place);
     const key = randomUUID();
-    const all = await Promise.all(Array.from({ length: 12 }, (_, i) => adjust(leaseId, { rpm: 1 }, key, i % 2 ? app : other)));
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => adjust(leaseId, { rpm: 1 }, key, i % 2 ? app : other)),
+    );
     expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await standing(place)).toEqual({ rpm: [5, 5], tpm: [100, 0] });
   });
@@ -268,7 +314,11 @@ describe('releasing a lease', () => {
       ],
     });
     for (const on of [app, other])
-      expect(await release(leaseId, on)).toMatchObject({ leaseId, replayed: true, statuses: [{ available: 5 }, { available: 100 }] });
+      expect(await release(leaseId, on)).toMatchObject({
+        leaseId,
+        replayed: true,
+        statuses: [{ available: 5 }, { available: 100 }],
+      });
     expect(await standing(place)).toEqual({ rpm: [5, 5], tpm: [100, 0] });
   });
 
@@ -317,7 +367,9 @@ describe('releasing a lease', () => {
 
   it('beside adjusts of the same lease, all at once, conserves what there is', async () => {
     const place = await newPlace([limit('rpm', 100), limit('tpm', 100)]);
-    const leases = await Promise.all(Array.from({ length: 8 }, (_, i) => lease(place, { rpm: 5 }, {}, i % 2 ? app : other)));
+    const leases = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => lease(place, { rpm: 5 }, {}, i % 2 ? app : other)),
+    );
     await Promise.all(
       leases.flatMap((leaseId, i) => [
         ...[3, -2, 40].map((by, n) => app.admin.send(op.AdjustLeaseDocument, change(leaseId, { rpm: by, tpm: n }))),
@@ -336,7 +388,9 @@ describe('releasing a lease', () => {
     const results = await Promise.all([
       ...out.map((leaseId, i) => release(leaseId, i % 2 ? app : other).then(() => 0)),
       ...Array.from({ length: 30 }, async (_, i) => {
-        const { acquire } = await (i % 2 ? app : other).admin.ask(op.AcquireDocument, { input: { ...place, consume: consumption({ rpm: 3 }) } });
+        const { acquire } = await (i % 2 ? app : other).admin.ask(op.AcquireDocument, {
+          input: { ...place, consume: consumption({ rpm: 3 }) },
+        });
         return acquire.__typename === 'Lease' ? 3 : 0;
       }),
     ]);
@@ -348,8 +402,13 @@ describe('releasing a lease', () => {
 
 describe('a lease that is none', () => {
   const nowhere = async (caller: Caller, leaseId: string) => {
-    const answers = [await caller.send(op.ReleaseLeaseDocument, { leaseId }), await caller.send(op.AdjustLeaseDocument, change(leaseId, { rpm: 1 }))];
-    return answers.map(({ data, errors }) => JSON.stringify([data, errors?.map(({ message, extensions: { code } }) => [message, code])]));
+    const answers = [
+      await caller.send(op.ReleaseLeaseDocument, { leaseId }),
+      await caller.send(op.AdjustLeaseDocument, change(leaseId, { rpm: 1 })),
+    ];
+    return answers.map(({ data, errors }) =>
+      JSON.stringify([data, errors?.map(({ message, extensions: { code } }) => [message, code])]),
+    );
   };
   const notFound = ['[null,[["lease not found","NOT_FOUND"]]]', '[null,[["lease not found","NOT_FOUND"]]]'];
 
@@ -359,7 +418,18 @@ describe('a lease that is none', () => {
     const { caller } = await newOrg(app);
     const middle = Math.floor(leaseId.length / 2);
     const edited = leaseId.slice(0, middle) + (leaseId[middle] === 'A' ? 'B' : 'A') + leaseId.slice(middle + 1);
-    const forged = ['', 'x', 'x'.repeat(200), 'x'.repeat(20_000), edited, `${leaseId}A`, leaseId.slice(0, -1), ` ${leaseId}`, `${leaseId}\n`, randomUUID()];
+    const forged = [
+      '',
+      'x',
+      'x'.repeat(200),
+      'x'.repeat(20_000),
+      edited,
+      `${leaseId}A`,
+      leaseId.slice(0, -1),
+      ` ${leaseId}`,
+      `${leaseId}\n`,
+      randomUUID(),
+    ];
     for (const id of forged) expect(await nowhere(app.admin, id)).toEqual(notFound);
     for (const id of [...forged, leaseId]) expect(await nowhere(caller, id)).toEqual(notFound);
     expect(await standing(place)).toEqual({ rpm: [6, 4], tpm: [100, 0] });
@@ -383,7 +453,8 @@ describe('a lease that is none', () => {
     await adjust(adjusted, { rpm: -1 });
     app.clock.advance(60_001);
     for (const id of [leaseId, adjusted]) {
-      for (const on of [app, other]) expect(await on.admin.codeOf(op.ReleaseLeaseDocument, { leaseId: id })).toBe('LEASE_EXPIRED');
+      for (const on of [app, other])
+        expect(await on.admin.codeOf(op.ReleaseLeaseDocument, { leaseId: id })).toBe('LEASE_EXPIRED');
       expect(await adjustCode(id, { rpm: -1 })).toBe('LEASE_EXPIRED');
     }
     const { errors } = await app.admin.send(op.ReleaseLeaseDocument, { leaseId });
@@ -417,7 +488,9 @@ describe('what happens between', () => {
     await release(leaseId);
     expect(await standing(place)).toMatchObject({ rpm: [9, 1] });
     await lease(place, { rpm: 9 });
-    const { acquire } = await app.admin.ask(op.AcquireDocument, { input: { ...place, consume: consumption({ rpm: 1 }) } });
+    const { acquire } = await app.admin.ask(op.AcquireDocument, {
+      input: { ...place, consume: consumption({ rpm: 1 }) },
+    });
     expect(acquire.__typename).toBe('RateLimited');
   });
 
@@ -426,7 +499,10 @@ describe('what happens between', () => {
     const leaseId = await lease(place, { rpm: 4 });
     await setLimits(place.orgId, [limit('rpm', 20), limit('tpm', 100)]);
     await lease(place, { rpm: 1 });
-    expect((await release(leaseId)).statuses).toMatchObject([{ limit: { capacity: 20 }, available: 9 }, { available: 100 }]);
+    expect((await release(leaseId)).statuses).toMatchObject([
+      { limit: { capacity: 20 }, available: 9 },
+      { available: 100 },
+    ]);
     expect(await standing(place)).toEqual({ rpm: [9, 1], tpm: [100, 0] });
   });
 
@@ -444,7 +520,9 @@ describe('what happens between', () => {
     const [first, second] = [await lease(place, { rpm: 2, tpm: 20 }), await lease(place, { rpm: 2, tpm: 20 })];
     await setLimits(place.orgId, [limit('rpm', 10)]);
     await lease(place, { rpm: 1 });
-    expect((await adjust(first, { rpm: -1, tpm: 5 })).statuses).toMatchObject([{ limit: { name: 'rpm' }, available: 6 }]);
+    expect((await adjust(first, { rpm: -1, tpm: 5 })).statuses).toMatchObject([
+      { limit: { name: 'rpm' }, available: 6 },
+    ]);
     await release(first);
     await release(second, other);
     expect(await standing(place)).toEqual({ rpm: [9, 1] });
@@ -455,7 +533,9 @@ describe('what happens between', () => {
     const leaseId = await lease(place, { rpm: 2 });
     await setLimits(place.orgId, [limit('rpm', 10), limit('tpm', 100)]);
     await lease(place, { rpm: 1, tpm: 1 });
-    expect(await adjustIssues(leaseId, { tpm: 1 })).toEqual([{ path: 'input.adjust.0.limit', message: 'the lease is of a bucket without a limit "tpm"' }]);
+    expect(await adjustIssues(leaseId, { tpm: 1 })).toEqual([
+      { path: 'input.adjust.0.limit', message: 'the lease is of a bucket without a limit "tpm"' },
+    ]);
     await release(leaseId);
     expect(await standing(place)).toEqual({ rpm: [9, 1], tpm: [99, 1] });
   });
@@ -467,8 +547,12 @@ describe('a lease of an entity that cascades', () => {
     const { orgId } = child;
     const parent = { ...child, entityId: 'team' };
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'team' } });
-    await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'user-1', parentId: 'team', cascade: true } });
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: 'team', limits: [limit('rpm', 20)] } });
+    await app.admin.ask(op.CreateEntityDocument, {
+      input: { orgId, entityId: 'user-1', parentId: 'team', cascade: true },
+    });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY_DEFAULT', entityId: 'team', limits: [limit('rpm', 20)] },
+    });
     return { child, parent };
   }
 
@@ -484,16 +568,25 @@ describe('a lease of an entity that cascades', () => {
     expect([await standing(child), await standing(parent)]).toEqual([{ rpm: [3, 7], tpm: [85, 15] }, { rpm: [13, 7] }]);
     await release(leaseId, other);
     expect(await release(leaseId)).toMatchObject({ replayed: true });
-    expect([await standing(child), await standing(parent)]).toEqual([{ rpm: [10, 0], tpm: [100, 0] }, { rpm: [20, 0] }]);
+    expect([await standing(child), await standing(parent)]).toEqual([
+      { rpm: [10, 0], tpm: [100, 0] },
+      { rpm: [20, 0] },
+    ]);
   });
 
   it('with a request id takes from both at once, and is released from both', async () => {
     const { child, parent } = await newFamily();
     const leaseId = await lease(child, { rpm: 4 }, { requestId: randomUUID() });
     await adjust(leaseId, { rpm: 30 });
-    expect([await standing(child), await standing(parent)]).toEqual([{ rpm: [-24, 34], tpm: [100, 0] }, { rpm: [-14, 34] }]);
+    expect([await standing(child), await standing(parent)]).toEqual([
+      { rpm: [-24, 34], tpm: [100, 0] },
+      { rpm: [-14, 34] },
+    ]);
     await release(leaseId);
-    expect([await standing(child), await standing(parent)]).toEqual([{ rpm: [10, 0], tpm: [100, 0] }, { rpm: [20, 0] }]);
+    expect([await standing(child), await standing(parent)]).toEqual([
+      { rpm: [10, 0], tpm: [100, 0] },
+      { rpm: [20, 0] },
+    ]);
   });
 
   it('is settled on the child alone where the parent is gone since', async () => {
@@ -508,10 +601,13 @@ describe('a lease of an entity that cascades', () => {
   it('releases of many children at once give everything back to their parent', async () => {
     const { child, parent } = await newFamily();
     const children = Array.from({ length: 6 }, (_, i) => ({ ...child, entityId: `user-1${i}` }));
-    for (const { orgId, entityId } of children) await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, parentId: 'team', cascade: true } });
+    for (const { orgId, entityId } of children)
+      await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, parentId: 'team', cascade: true } });
     const leases = await Promise.all(children.map((place, i) => lease(place, { rpm: 3 }, {}, i % 2 ? app : other)));
     expect(await standing(parent)).toEqual({ rpm: [2, 18] });
-    await Promise.all(leases.flatMap((leaseId, i) => [release(leaseId, i % 2 ? app : other), release(leaseId, i % 2 ? other : app)]));
+    await Promise.all(
+      leases.flatMap((leaseId, i) => [release(leaseId, i % 2 ? app : other), release(leaseId, i % 2 ? other : app)]),
+    );
     expect(await standing(parent)).toEqual({ rpm: [20, 0] });
     for (const place of children) expect((await standing(place))?.rpm).toEqual([10, 0]);
   });
@@ -525,7 +621,9 @@ describe('who may settle a lease', () => {
     const input = { entityId: 'user-1', resource: 'api', consume: consumption({ rpm: 4 }) };
     const { acquire } = await org.caller.ask(op.AcquireDocument, { input });
     const { leaseId } = acquire as { leaseId: string };
-    expect((await chat.caller.ask(op.AdjustLeaseDocument, change(leaseId, { rpm: 1 }))).adjustLease.replayed).toBe(false);
+    expect((await chat.caller.ask(op.AdjustLeaseDocument, change(leaseId, { rpm: 1 }))).adjustLease.replayed).toBe(
+      false,
+    );
     expect((await chat.caller.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease.replayed).toBe(false);
     expect((await org.caller.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease.replayed).toBe(true);
   });

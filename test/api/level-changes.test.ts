@@ -29,8 +29,10 @@ async function newOrgId(limits: op.LimitInput[] = rpm(100)): Promise<string> {
   return orgId;
 }
 
-const setLimits = async (input: op.SetLimitsInput, on = app) => (await on.admin.ask(op.SetLimitsDocument, { input })).setLimits;
-const deleteLimits = async (input: op.DeleteLimitsInput, on = app) => (await on.admin.ask(op.DeleteLimitsDocument, { input })).deleteLimits;
+const setLimits = async (input: op.SetLimitsInput, on = app) =>
+  (await on.admin.ask(op.SetLimitsDocument, { input })).setLimits;
+const deleteLimits = async (input: op.DeleteLimitsInput, on = app) =>
+  (await on.admin.ask(op.DeleteLimitsDocument, { input })).deleteLimits;
 const create = (orgId: string, entityId: string, more: Partial<op.CreateEntityInput> = {}) =>
   app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, ...more } });
 
@@ -84,7 +86,10 @@ describe('a change through one gateway holds on another as soon as that has hear
       [() => update({ parentId: 'blue' }), { 'user-1': 100, blue: 1001 }],
       [() => update({ cascade: false }), { 'user-1': 100 }],
       [() => update({ cascade: true }), { 'user-1': 100, blue: 1001 }],
-      [() => setLimits({ orgId, level: 'ENTITY', entityId: 'blue', resource: 'api', limits: rpm(7) }), { 'user-1': 100, blue: 7 }],
+      [
+        () => setLimits({ orgId, level: 'ENTITY', entityId: 'blue', resource: 'api', limits: rpm(7) }),
+        { 'user-1': 100, blue: 7 },
+      ],
       [() => app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'blue' }), { 'user-1': 100 }],
       [() => create(orgId, 'blue'), { 'user-1': 100, blue: 100 }],
       [() => update({ parentId: null }), { 'user-1': 100 }],
@@ -151,7 +156,9 @@ describe('the version of a level', () => {
     expect((await app.admin.ask(op.LimitConfigOfDocument, { orgId, ...place })).org?.limitConfig).toBeNull();
     const listed = (await app.admin.ask(op.LimitConfigsDocument, { orgId })).org?.limitConfigs;
     expect(listed?.map(({ level }) => level)).toEqual(place.level === 'SYSTEM' ? [] : ['SYSTEM']);
-    expect((await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId, resource: 'api' })).org?.entitiesWithLimits.nodes).toEqual([]);
+    expect(
+      (await app.admin.ask(op.EntitiesWithLimitsDocument, { orgId, resource: 'api' })).org?.entitiesWithLimits.nodes,
+    ).toEqual([]);
     expect((await app.admin.ask(op.EntityOfDocument, { orgId, entityId: 'user-1' })).org?.entity).toBeNull();
     expect((await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'user-1' })).deleteEntity).toBe(false);
     expect((await setLimits({ orgId, ...place, limits: rpm(8) }, other)).version).toBe(first + 2);
@@ -182,7 +189,9 @@ it('limits of an entity are told to its bucket after they were set or deleted, w
   const actor = { name: 'test', address: '::1', requestId: 'r' };
   changed.mockImplementation(async () => {
     // It is told only once the limits are set.
-    expect((await app.admin.ask(op.LimitConfigOfDocument, { orgId, ...places[3] })).org?.limitConfig).toMatchObject({ version: 1 });
+    expect((await app.admin.ask(op.LimitConfigOfDocument, { orgId, ...places[3] })).org?.limitConfig).toMatchObject({
+      version: 1,
+    });
   });
   for (const place of places) await configs.set(orgId, { ...place, limits: rpm(3) }, actor);
   expect(changed.mock.calls).toEqual([[orgId, await namespaces.of(orgId), 'user-1', 'api']]);
@@ -200,9 +209,17 @@ it('an item with all its change counters stays below 1 KB', async () => {
   const stored = (await store.get('revoked_tokens', key, { consistent: true })) ?? {};
   expect(Object.keys(stored).some((name) => /^c\d+$/.test(name))).toBe(true);
   const counters = Object.fromEntries(Array.from({ length: countersPerSlot }, (_, i) => [`c${i}`, 9_999_999_999]));
-  const full = { ...counters, version: 9_999_999_999, purges: 9_999_999_999, changed_by: orgId, last_purged: orgId, ...key };
+  const full = {
+    ...counters,
+    version: 9_999_999_999,
+    purges: 9_999_999_999,
+    changed_by: orgId,
+    last_purged: orgId,
+    ...key,
+  };
   // As the database counts: a name and a text by their bytes, a number by two digits a byte and one more.
-  const sizeOf = (value: unknown) => (typeof value === 'number' ? Math.ceil(String(value).length / 2) + 1 : String(value).length);
+  const sizeOf = (value: unknown) =>
+    typeof value === 'number' ? Math.ceil(String(value).length / 2) + 1 : String(value).length;
   expect(Object.entries(full).reduce((sum, [name, value]) => sum + name.length + sizeOf(value), 0)).toBeLessThan(1024);
   expect(Object.keys(full)).toEqual(expect.arrayContaining(Object.keys(stored)));
 });

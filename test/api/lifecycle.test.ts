@@ -3,7 +3,16 @@ import { WebSocket } from 'ws';
 import { buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import { type Answer, Caller, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import {
+  type Answer,
+  Caller,
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import * as op from '../support/operations.js';
 
 let app: TestApp;
@@ -21,14 +30,22 @@ afterAll(async () => {
 type Secret = Pick<Client, 'clientId' | 'clientSecret'>;
 const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
 const whoAmI = '{ me { kind } }';
-const use = (at: TestApp, accessToken: string) => async (): Promise<string> => codeIn(await at.as(accessToken).send(whoAmI));
-const useKey = (at: TestApp, key: string) => async (): Promise<string> => codeIn(await new Caller(at.url, { 'x-api-key': key }).send(whoAmI));
+const use = (at: TestApp, accessToken: string) => async (): Promise<string> =>
+  codeIn(await at.as(accessToken).send(whoAmI));
+const useKey = (at: TestApp, key: string) => async (): Promise<string> =>
+  codeIn(await new Caller(at.url, { 'x-api-key': key }).send(whoAmI));
 const signIn = async (at: TestApp, { clientId, clientSecret }: Secret): Promise<string> =>
   codeIn(await at.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } }));
-const refresh = async (at: TestApp, refreshToken: string): Promise<string> => codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken }));
+const refresh = async (at: TestApp, refreshToken: string): Promise<string> =>
+  codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken }));
 const oauthError = async (at: TestApp, { clientId, clientSecret }: Secret): Promise<unknown> => {
-  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
-  return ((await (await fetch(`${at.origin}/oauth/token`, { method: 'POST', body })).json()) as { error?: string }).error;
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+  return ((await (await fetch(`${at.origin}/oauth/token`, { method: 'POST', body })).json()) as { error?: string })
+    .error;
 };
 
 /** Asks until it is so, for the 2 s that are promised and what a busy machine adds. */
@@ -65,7 +82,11 @@ describe('suspendOrg', () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const { secret } = (await org.caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey;
-    const uses = [app, other].flatMap((at) => [use(at, org.accessToken), use(at, chat.accessToken), useKey(at, secret)]);
+    const uses = [app, other].flatMap((at) => [
+      use(at, org.accessToken),
+      use(at, chat.accessToken),
+      useKey(at, secret),
+    ]);
     expect(await Promise.all(uses.map((ask) => ask()))).toEqual(uses.map(() => 'ok'));
     const sockets = [
       await subscribed(app, { authorization: `Bearer ${org.accessToken}` }),
@@ -75,13 +96,17 @@ describe('suspendOrg', () => {
     const { suspendOrg } = await app.admin.ask(op.SuspendOrgDocument, { orgId: org.orgId });
     expect(Date.parse(suspendOrg.suspendedAt ?? '')).toBeLessThanOrEqual(app.clock.nowMs());
     expect(await Promise.all(uses.slice(0, 3).map((ask) => ask()))).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
-    expect(await Promise.all(uses.slice(3).map((ask) => eventually(ask, 'FORBIDDEN')))).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+    expect(await Promise.all(uses.slice(3).map((ask) => eventually(ask, 'FORBIDDEN')))).toEqual([
+      'FORBIDDEN',
+      'FORBIDDEN',
+      'FORBIDDEN',
+    ]);
     for (const client of [org, chat]) {
-      expect([await signIn(app, client), await refresh(other, client.refreshToken), await oauthError(app, client)]).toEqual([
-        'FORBIDDEN',
-        'FORBIDDEN',
-        'unauthorized_client',
-      ]);
+      expect([
+        await signIn(app, client),
+        await refresh(other, client.refreshToken),
+        await oauthError(app, client),
+      ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'unauthorized_client']);
     }
     for (const { closed } of sockets) expect(await closed).toMatch(/^4403 the org is suspended/);
     const { errors } = await org.caller.send(whoAmI);
@@ -90,7 +115,8 @@ describe('suspendOrg', () => {
     const { resumeOrg } = await app.admin.ask(op.ResumeOrgDocument, { orgId: org.orgId });
     expect(resumeOrg.suspendedAt).toBeNull();
     expect(await Promise.all(uses.map((ask) => eventually(ask, 'ok')))).toEqual(uses.map(() => 'ok'));
-    for (const client of [org, chat]) expect([await signIn(app, client), await refresh(other, client.refreshToken)]).toEqual(['ok', 'ok']);
+    for (const client of [org, chat])
+      expect([await signIn(app, client), await refresh(other, client.refreshToken)]).toEqual(['ok', 'ok']);
   });
 
   it('costs a handful of reads for a caller that does not give up', async () => {
@@ -107,9 +133,15 @@ describe('suspendOrg', () => {
   it('leaves the org to the admin, and a wrong secret as wrong as ever', async () => {
     const org = await newOrg(app);
     await app.admin.ask(op.SuspendOrgDocument, { orgId: org.orgId });
-    expect(await signIn(app, { clientId: org.clientId, clientSecret: `tgs_${'x'.repeat(43)}` })).toBe('UNAUTHENTICATED');
+    expect(await signIn(app, { clientId: org.clientId, clientSecret: `tgs_${'x'.repeat(43)}` })).toBe(
+      'UNAUTHENTICATED',
+    );
     await app.admin.ask(op.UpdateOrgDocument, { input: { orgId: org.orgId, name: 'Late payer' } });
-    expect((await app.admin.ask('query ($orgId: UUID) { org(orgId: $orgId) { name suspendedAt } }', { orgId: org.orgId })) as unknown).toMatchObject({
+    expect(
+      (await app.admin.ask('query ($orgId: UUID) { org(orgId: $orgId) { name suspendedAt } }', {
+        orgId: org.orgId,
+      })) as unknown,
+    ).toMatchObject({
       org: { name: 'Late payer', suspendedAt: expect.any(String) },
     });
   });
@@ -122,7 +154,11 @@ describe('suspendOrg', () => {
     await app.admin.ask(op.ResumeOrgDocument, { orgId });
     await app.admin.ask(op.ResumeOrgDocument, { orgId });
     const { org } = await app.admin.ask(op.AuditDocument, { orgId, entityId: '$ORG', first: 10 });
-    expect(org?.auditEvents.nodes.map(({ action }) => action)).toEqual(['org_resumed', 'org_suspended', 'org_registered']);
+    expect(org?.auditEvents.nodes.map(({ action }) => action)).toEqual([
+      'org_resumed',
+      'org_suspended',
+      'org_registered',
+    ]);
     expect(await app.admin.codeOf(op.SuspendOrgDocument, { orgId: randomUUID() })).toBe('NOT_FOUND');
   });
 });
@@ -136,16 +172,21 @@ describe('suspendApp', () => {
     expect([await use(other, chat.accessToken)(), await use(other, batch.accessToken)()]).toEqual(['ok', 'ok']);
     await org.caller.ask(op.SuspendAppDocument, { appId: 'chat' });
     for (const client of [chat, batch]) {
-      expect([await use(app, client.accessToken)(), await signIn(app, client), await refresh(app, client.refreshToken)]).toEqual([
-        'FORBIDDEN',
-        'FORBIDDEN',
-        'FORBIDDEN',
-      ]);
+      expect([
+        await use(app, client.accessToken)(),
+        await signIn(app, client),
+        await refresh(app, client.refreshToken),
+      ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
       expect(await eventually(use(other, client.accessToken), 'FORBIDDEN')).toBe('FORBIDDEN');
     }
-    for (const client of [org, search]) expect([await use(app, client.accessToken)(), await signIn(app, client)]).toEqual(['ok', 'ok']);
+    for (const client of [org, search])
+      expect([await use(app, client.accessToken)(), await signIn(app, client)]).toEqual(['ok', 'ok']);
     expect((await org.caller.ask(op.ResumeAppDocument, { appId: 'chat' })).resumeApp.suspendedAt).toBeNull();
-    expect([await use(app, chat.accessToken)(), await signIn(app, batch), await refresh(app, chat.refreshToken)]).toEqual(['ok', 'ok', 'ok']);
+    expect([
+      await use(app, chat.accessToken)(),
+      await signIn(app, batch),
+      await refresh(app, chat.refreshToken),
+    ]).toEqual(['ok', 'ok', 'ok']);
   });
 
   it('does not restart the fallback chain of the app', async () => {
@@ -167,8 +208,15 @@ describe('suspendApp', () => {
 });
 
 describe('deleteApp', () => {
-  const idsOf = async (caller: Caller) => (await caller.ask(op.AppsDocument, { first: 100 })).org?.apps.nodes.map(({ appId }) => appId);
-  const aCost = (costUsdMicros: number) => ({ requestId: randomUUID(), modelLabel: 'economy', inputTokens: 1, outputTokens: 1, costUsdMicros });
+  const idsOf = async (caller: Caller) =>
+    (await caller.ask(op.AppsDocument, { first: 100 })).org?.apps.nodes.map(({ appId }) => appId);
+  const aCost = (costUsdMicros: number) => ({
+    requestId: randomUUID(),
+    modelLabel: 'economy',
+    inputTokens: 1,
+    outputTokens: 1,
+    costUsdMicros,
+  });
 
   it('ends its credentials, here at once and elsewhere within 2 s, and takes it out of every list', async () => {
     const org = await newOrg(app);
@@ -181,9 +229,11 @@ describe('deleteApp', () => {
 
     expect((await org.caller.ask(op.DeleteAppDocument, { appId: 'chat' })).deleteApp).toBe(true);
     for (const client of [chat, batch]) {
-      expect([await use(app, client.accessToken)(), await signIn(app, client), await refresh(app, client.refreshToken)]).toEqual(
-        Array.from({ length: 3 }, () => 'UNAUTHENTICATED'),
-      );
+      expect([
+        await use(app, client.accessToken)(),
+        await signIn(app, client),
+        await refresh(app, client.refreshToken),
+      ]).toEqual(Array.from({ length: 3 }, () => 'UNAUTHENTICATED'));
       expect(await eventually(use(other, client.accessToken), 'UNAUTHENTICATED')).toBe('UNAUTHENTICATED');
     }
     expect(await closed).toMatch(/^4403 /);
@@ -205,7 +255,8 @@ describe('deleteApp', () => {
     await newApp(app, org);
     await newApp(app, org, 'search');
     const worker = buildBackground(app.config, { clock: app.clock, log: silentLog });
-    for (const appId of ['chat', 'search']) await org.caller.ask(op.SubmitCostDocument, { input: { ...aCost(700), appId } });
+    for (const appId of ['chat', 'search'])
+      await org.caller.ask(op.SubmitCostDocument, { input: { ...aCost(700), appId } });
     await worker.spend.sumAll();
     await org.caller.ask(op.SubmitCostDocument, { input: { ...aCost(50), appId: 'chat' } });
     await org.caller.ask(op.DeleteAppDocument, { appId: 'chat' });
@@ -213,7 +264,9 @@ describe('deleteApp', () => {
     await org.caller.ask(op.SubmitCostDocument, { input: { ...aCost(5), appId: 'search' } });
     await worker.spend.sumAll();
     for (const consistency of ['AGGREGATED', 'EXACT']) {
-      expect((await org.caller.ask(`{ org { spend(consistency: ${consistency}) { costUsdMicros requests } } }`)) as unknown).toEqual({
+      expect(
+        (await org.caller.ask(`{ org { spend(consistency: ${consistency}) { costUsdMicros requests } } }`)) as unknown,
+      ).toEqual({
         org: { spend: { costUsdMicros: 1455, requests: 4 } },
       });
     }
@@ -227,7 +280,9 @@ describe('deleteApp', () => {
     const batch = await logInWith(app, createClient.secretRetrieval.token);
     const { rotateCredentials } = await org.caller.ask(op.RotateCredentialsDocument, { input: { appId: 'chat' } });
     await org.caller.ask(op.DeleteAppDocument, { appId: 'chat' });
-    const { registerApp } = await org.caller.ask(op.RegisterAppDocument, { input: { appId: 'chat', name: 'Chat again' } });
+    const { registerApp } = await org.caller.ask(op.RegisterAppDocument, {
+      input: { appId: 'chat', name: 'Chat again' },
+    });
     const again = await logInWith(app, registerApp.secretRetrieval.token);
     expect(again.clientId).toBe(chat.clientId);
     for (const old of [chat, batch]) {
@@ -235,14 +290,24 @@ describe('deleteApp', () => {
         Array.from({ length: 3 }, () => 'UNAUTHENTICATED'),
       );
     }
-    expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token: rotateCredentials.secretRetrieval.token })).toBe('NOT_FOUND');
-    expect([await use(other, again.accessToken)(), await signIn(other, again), await refresh(other, again.refreshToken)]).toEqual(['ok', 'ok', 'ok']);
+    expect(
+      await app.anonymous.codeOf(op.RetrieveSecretDocument, { token: rotateCredentials.secretRetrieval.token }),
+    ).toBe('NOT_FOUND');
+    expect([
+      await use(other, again.accessToken)(),
+      await signIn(other, again),
+      await refresh(other, again.refreshToken),
+    ]).toEqual(['ok', 'ok', 'ok']);
     expect((await org.caller.ask(op.ClientsDocument, {})).org?.app?.clients).toEqual([]);
     expect(await idsOf(org.caller)).toEqual(['chat']);
     // And once more, from the second life to the third.
     await org.caller.ask(op.DeleteAppDocument, { appId: 'chat' });
     await newApp(app, org);
-    for (const old of [chat, again]) expect([await use(app, old.accessToken)(), await signIn(app, old)]).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED']);
+    for (const old of [chat, again])
+      expect([await use(app, old.accessToken)(), await signIn(app, old)]).toEqual([
+        'UNAUTHENTICATED',
+        'UNAUTHENTICATED',
+      ]);
   });
 
   it('and a new client, or a retrieval, at the same time leave nothing behind that works', async () => {
@@ -255,7 +320,11 @@ describe('deleteApp', () => {
         app.admin.send(op.DeleteAppDocument, { orgId: org.orgId, appId: 'chat' }),
       ]);
       expect(codeIn(deleted)).toBe('ok');
-      expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token: created.data?.createClient.secretRetrieval.token ?? 'none' })).toBe('NOT_FOUND');
+      expect(
+        await app.anonymous.codeOf(op.RetrieveSecretDocument, {
+          token: created.data?.createClient.secretRetrieval.token ?? 'none',
+        }),
+      ).toBe('NOT_FOUND');
       if (retrieved.data) expect(await signIn(app, retrieved.data.retrieveSecret)).toBe('UNAUTHENTICATED');
       await newApp(app, org);
       expect((await org.caller.ask(op.ClientsDocument, {})).org?.app?.clients).toEqual([]);
@@ -269,7 +338,8 @@ describe('deleteApp', () => {
     for (const appId of ids.filter((_, i) => i % 3 !== 0)) await org.caller.ask(op.DeleteAppDocument, { appId });
     const seen: string[] = [];
     type Page = NonNullable<op.AppsQuery['org']>['apps'];
-    const pageAfter = async (after: string | undefined): Promise<Page> => (await org.caller.ask(op.AppsDocument, { first: 1, after })).org?.apps as Page;
+    const pageAfter = async (after: string | undefined): Promise<Page> =>
+      (await org.caller.ask(op.AppsDocument, { first: 1, after })).org?.apps as Page;
     for (let after: string | undefined | null; after !== null; ) {
       const { nodes, pageInfo } = await pageAfter(after);
       seen.push(...nodes.map(({ appId }) => appId));

@@ -43,8 +43,13 @@ const lesser = (a: Exact, b: Exact): Exact => (isLess(a, b) ? a : b);
 const text = ({ n, d }: Exact): string => String(Number(n) / Number(d) / 1000);
 
 type Spec = Pick<Shard['limits'][number], 'burstMilli' | 'refillMilli' | 'refillPeriodMs'>;
-const specOf = ({ burstMilli, refillMilli, refillPeriodMs }: Spec): Spec => ({ burstMilli, refillMilli, refillPeriodMs });
-const isSameSpec = (a: Spec, b: Spec) => a.burstMilli === b.burstMilli && a.refillMilli === b.refillMilli && a.refillPeriodMs === b.refillPeriodMs;
+const specOf = ({ burstMilli, refillMilli, refillPeriodMs }: Spec): Spec => ({
+  burstMilli,
+  refillMilli,
+  refillPeriodMs,
+});
+const isSameSpec = (a: Spec, b: Spec) =>
+  a.burstMilli === b.burstMilli && a.refillMilli === b.refillMilli && a.refillPeriodMs === b.refillPeriodMs;
 
 /** One life of one limit of a bucket: a plain token bucket in exact arithmetic, and what was taken from it. */
 class Life {
@@ -63,7 +68,10 @@ class Life {
 
   at(nowMs: number): Exact {
     const { burstMilli, refillMilli, refillPeriodMs } = this.spec;
-    this.available = lesser(exact(burstMilli), plus(this.available, exact(BigInt(nowMs - this.atMs) * refillMilli, refillPeriodMs)));
+    this.available = lesser(
+      exact(burstMilli),
+      plus(this.available, exact(BigInt(nowMs - this.atMs) * refillMilli, refillPeriodMs)),
+    );
     this.atMs = nowMs;
     return this.available;
   }
@@ -158,7 +166,9 @@ class Sequence {
 
   private async step(): Promise<void> {
     const { chance } = this;
-    this.advance(chance.hit(0.8) ? chance.below(chance.one([1, 50, 3000, 60_000])) : chance.below(chance.one([600_000, hourMs])));
+    this.advance(
+      chance.hit(0.8) ? chance.below(chance.one([1, 50, 3000, 60_000])) : chance.below(chance.one([600_000, hourMs])),
+    );
     const luck = chance.below(100);
     const entityId = chance.one(entityIds);
     if (luck < 40) await this.acquire(entityId);
@@ -209,7 +219,8 @@ class Sequence {
       for (const limit of [...before[0].limits, ...before[0].kept]) {
         const lifeId = `${bucket} ${first.birth} ${limit.name} ${limit.born ?? 0}`;
         const had = availableIn(before, limit.name, nowMs);
-        if (!present.has(lifeId) && isLess(had, exact(limit.burstMilli))) throw new Error(`${lifeId} was forgotten with ${text(had)} left`);
+        if (!present.has(lifeId) && isLess(had, exact(limit.burstMilli)))
+          throw new Error(`${lifeId} was forgotten with ${text(had)} left`);
       }
     if (before[0] && !first) throw new Error(`${bucket} is gone`);
     this.shards.set(bucket, shards);
@@ -239,14 +250,23 @@ class Sequence {
       const may = life.at(nowMs);
       if (isLess(may, has)) throw new Error(`${lifeId} has ${text(has)}, more than ${text(may)}`);
       // Rounded down by less than a millitoken with each change of its limits.
-      if (life.isExact && isLess(plus(has, exact(100n)), may)) throw new Error(`${lifeId} has ${text(has)}, less than ${text(may)}`);
-      const total = shards.reduce((sum, shard) => sum + ([...shard.limits, ...shard.kept].find(({ name }) => name === limit.name)?.consumedMilli ?? 0n), 0n);
+      if (life.isExact && isLess(plus(has, exact(100n)), may))
+        throw new Error(`${lifeId} has ${text(has)}, less than ${text(may)}`);
+      const total = shards.reduce(
+        (sum, shard) =>
+          sum + ([...shard.limits, ...shard.kept].find(({ name }) => name === limit.name)?.consumedMilli ?? 0n),
+        0n,
+      );
       if (total !== life.consumed) throw new Error(`${lifeId} has ${total} consumed, not ${life.consumed}`);
       if (total < 0n) throw new Error(`${lifeId} has consumed ${total}`);
     }
     if (isOwn || shards.length === 0) return shards;
     const { org } = await this.via().admin.ask(op.BucketOfDocument, { orgId: this.orgId, entityId, resource });
-    const told = org?.entity?.bucket?.limits.map(({ limit, available, totalConsumed }) => [limit.name, available, totalConsumed]);
+    const told = org?.entity?.bucket?.limits.map(({ limit, available, totalConsumed }) => [
+      limit.name,
+      available,
+      totalConsumed,
+    ]);
     const found = shards[0]?.limits.map(({ name }) => {
       const [, life] = this.lifeOf(bucket, shards, name) as readonly [string, Life];
       return [name, Number(tokens(availableIn(shards, name, nowMs))), Number(life.consumed / 1000n)];
@@ -284,7 +304,13 @@ class Sequence {
     const isTold = this.chance.hit(0.7);
     this.note('setLimits', level, entityId, limits, isTold);
     await this.via().admin.ask(op.SetLimitsDocument, {
-      input: { orgId: this.orgId, level, resource, limits, ...(level === 'ENTITY' ? { entityId: entityId ?? 'a' } : {}) },
+      input: {
+        orgId: this.orgId,
+        level,
+        resource,
+        limits,
+        ...(level === 'ENTITY' ? { entityId: entityId ?? 'a' } : {}),
+      },
     });
     if (isTold) await this.tell();
     for (const of of entityIds) await this.check(of);
@@ -292,7 +318,9 @@ class Sequence {
 
   private async deleteLimits(entityId: string): Promise<void> {
     this.note('deleteLimits', entityId);
-    await this.via().admin.ask(op.DeleteLimitsDocument, { input: { orgId: this.orgId, level: 'ENTITY', entityId, resource } });
+    await this.via().admin.ask(op.DeleteLimitsDocument, {
+      input: { orgId: this.orgId, level: 'ENTITY', entityId, resource },
+    });
     if (this.chance.hit(0.7)) await this.tell();
     await this.check(entityId);
   }
@@ -300,11 +328,16 @@ class Sequence {
   private async acquire(entityId: string): Promise<void> {
     const { chance } = this;
     const isOwn = chance.hit(0.2);
-    const limits = isOwn ? this.specs() : (await this.effective(entityId)).map(({ name, burst }) => ({ name, capacity: burst }));
+    const limits = isOwn
+      ? this.specs()
+      : (await this.effective(entityId)).map(({ name, burst }) => ({ name, capacity: burst }));
     const asked = chance.shuffled(limits).slice(0, chance.between(1, limits.length));
     // One of them asks for little, so that its bucket may have many shards.
     const most = entityId === 'b' ? 1 / 32 : 1;
-    const consume = asked.map(({ name, capacity }) => ({ limit: name, amount: Math.floor(chance.fraction() ** 2 * (capacity * most + 1)) }));
+    const consume = asked.map(({ name, capacity }) => ({
+      limit: name,
+      amount: Math.floor(chance.fraction() ** 2 * (capacity * most + 1)),
+    }));
     const input: op.AcquireInput = {
       orgId: this.orgId,
       entityId,
@@ -400,28 +433,47 @@ class Sequence {
     const limits = await this.effective(entityId);
     const { name, burst } = this.chance.one(limits);
     // The first one brings the bucket under the limits in force, so that none of the others is granted by older ones.
-    if (!(await this.take({ orgId: this.orgId, entityId, resource, consume: [{ limit: name, amount: 0 }] }, this.via()))) return;
-    const asks = Array.from({ length: this.chance.between(2, 8) }, () => ({ via: this.via(), amount: Math.floor(this.chance.fraction() ** 2 * (burst + 1)) }));
+    if (
+      !(await this.take({ orgId: this.orgId, entityId, resource, consume: [{ limit: name, amount: 0 }] }, this.via()))
+    )
+      return;
+    const asks = Array.from({ length: this.chance.between(2, 8) }, () => ({
+      via: this.via(),
+      amount: Math.floor(this.chance.fraction() ** 2 * (burst + 1)),
+    }));
     this.note(
       'together',
       entityId,
       name,
       asks.map(({ via, amount }) => [via === app ? 1 : 2, amount]),
     );
-    const inputs = asks.map(({ amount }) => ({ orgId: this.orgId, entityId, resource, consume: [{ limit: name, amount }] }));
-    const answers = await Promise.all(asks.map(({ via }, i) => via.admin.ask(op.AcquireDocument, { input: inputs[i] as op.AcquireInput })));
+    const inputs = asks.map(({ amount }) => ({
+      orgId: this.orgId,
+      entityId,
+      resource,
+      consume: [{ limit: name, amount }],
+    }));
+    const answers = await Promise.all(
+      asks.map(({ via }, i) => via.admin.ask(op.AcquireDocument, { input: inputs[i] as op.AcquireInput })),
+    );
     const shards = await this.look(entityId, false);
-    for (const [i, { acquire }] of answers.entries()) if (acquire.__typename === 'Lease') this.enter(inputs[i] as op.AcquireInput, acquire.leaseId, shards);
+    for (const [i, { acquire }] of answers.entries())
+      if (acquire.__typename === 'Lease') this.enter(inputs[i] as op.AcquireInput, acquire.leaseId, shards);
     await this.check(entityId);
   }
 
   /** Enters a change of a lease, as far as the lives that it took from go on. */
-  private async settle(lease: HeldLease, deltas: readonly { readonly name: string; readonly milli: bigint }[], isFinal: boolean): Promise<void> {
+  private async settle(
+    lease: HeldLease,
+    deltas: readonly { readonly name: string; readonly milli: bigint }[],
+    isFinal: boolean,
+  ): Promise<void> {
     const { entityId, limits } = lease.input;
     const shards = await this.look(entityId, limits !== undefined);
     const present = new Set(
       [...(shards[0]?.limits ?? []), ...(shards[0]?.kept ?? [])].map(
-        (limit) => `${this.bucketName(entityId, limits !== undefined)} ${shards[0]?.birth} ${limit.name} ${limit.born ?? 0}`,
+        (limit) =>
+          `${this.bucketName(entityId, limits !== undefined)} ${shards[0]?.birth} ${limit.name} ${limit.born ?? 0}`,
       ),
     );
     for (const { name, milli } of deltas) {
@@ -460,7 +512,8 @@ class Sequence {
     const input = { leaseId: lease.leaseId, adjust, ...(isFinal ? {} : { idempotencyKey: randomUUID() }) };
     const { adjustLease } = await via.admin.ask(op.AdjustLeaseDocument, { input });
     expect(adjustLease.replayed).toBe(false);
-    if (!isFinal && chance.hit(0.2)) expect((await this.via().admin.ask(op.AdjustLeaseDocument, { input })).adjustLease.replayed).toBe(true);
+    if (!isFinal && chance.hit(0.2))
+      expect((await this.via().admin.ask(op.AdjustLeaseDocument, { input })).adjustLease.replayed).toBe(true);
     await this.settle(
       lease,
       adjust.map(({ limit, amount }) => ({ name: limit, milli: BigInt(amount) * 1000n })),
@@ -485,14 +538,20 @@ class Sequence {
       lease.input.entityId,
       lease.outs.map(({ life, milli }) => [life, String(milli)]),
     );
-    expect((await via.admin.ask(op.ReleaseLeaseDocument, { leaseId: lease.leaseId })).releaseLease.replayed).toBe(false);
+    expect((await via.admin.ask(op.ReleaseLeaseDocument, { leaseId: lease.leaseId })).releaseLease.replayed).toBe(
+      false,
+    );
     await this.settle(
       lease,
       lease.outs.map(({ name, milli }) => ({ name, milli: -milli })),
       false,
     );
-    if (chance.hit(0.2)) expect((await this.via().admin.ask(op.ReleaseLeaseDocument, { leaseId: lease.leaseId })).releaseLease.replayed).toBe(true);
-    if (requestId && chance.hit(0.2)) expect(await this.via().admin.codeOf(op.AcquireDocument, { input: lease.input })).toBe('LEASE_EXPIRED');
+    if (chance.hit(0.2))
+      expect(
+        (await this.via().admin.ask(op.ReleaseLeaseDocument, { leaseId: lease.leaseId })).releaseLease.replayed,
+      ).toBe(true);
+    if (requestId && chance.hit(0.2))
+      expect(await this.via().admin.codeOf(op.AcquireDocument, { input: lease.input })).toBe('LEASE_EXPIRED');
     await this.check(lease.input.entityId, lease.input.limits !== undefined);
   }
 
@@ -509,7 +568,8 @@ class Sequence {
       for (const { name } of [...(before[0]?.limits ?? []), ...(before[0]?.kept ?? [])]) {
         const [had, has] = [availableIn(before, name, clock.nowMs()), availableIn(after, name, clock.nowMs())];
         if (isLess(had, has)) throw new Error(`${how} minted ${name}: ${text(had)} became ${text(has)}`);
-        if (isLess(plus(has, exact(how === 'double' ? 0n : 1n)), had)) throw new Error(`${how} lost ${name}: ${text(had)} became ${text(has)}`);
+        if (isLess(plus(has, exact(how === 'double' ? 0n : 1n)), had))
+          throw new Error(`${how} lost ${name}: ${text(had)} became ${text(has)}`);
       }
     }
   }
@@ -518,7 +578,8 @@ class Sequence {
   private async demand(entityId: string): Promise<void> {
     await this.tell();
     const [{ name = '', burst = 0 } = {}] = await this.effective(entityId);
-    const ask = (amount: number) => this.take({ orgId: this.orgId, entityId, resource, consume: [{ limit: name, amount }] }, this.via());
+    const ask = (amount: number) =>
+      this.take({ orgId: this.orgId, entityId, resource, consume: [{ limit: name, amount }] }, this.via());
     this.note('demand', entityId, name);
     if (!(await ask(0))) return;
     const bucket = this.bucketName(entityId, false);
@@ -535,7 +596,9 @@ class Sequence {
       for (let i = 0; i < 6 && left > 0n; i++) {
         const amount = i === 5 || this.chance.hit(0.3) ? Number(left) : this.chance.below(Number(left)) + 1;
         const all = this.shards.get(bucket)?.[0]?.limits ?? [];
-        const isBlocked = all.some((limit) => isLess(availableIn(this.shards.get(bucket) ?? [], limit.name, clock.nowMs()), exact(0n)));
+        const isBlocked = all.some((limit) =>
+          isLess(availableIn(this.shards.get(bucket) ?? [], limit.name, clock.nowMs()), exact(0n)),
+        );
         if (isBlocked || amount > burst) return;
         if (await ask(amount)) had += BigInt(amount) * 1000n;
         left = tokens(of().has);
@@ -547,16 +610,29 @@ class Sequence {
     due = plus(due, exact(BigInt(clock.nowMs() - begunMs) * first.refillMilli, first.refillPeriodMs));
     this.demanded++;
     // Less than a token is left each time.
-    if (isLess(exact(had + 1000n), { n: due.n * 95n, d: due.d * 100n })) throw new Error(`${name} gave ${had} of ${text(due)} under demand`);
+    if (isLess(exact(had + 1000n), { n: due.n * 95n, d: due.d * 100n }))
+      throw new Error(`${name} gave ${had} of ${text(due)} under demand`);
   }
 
   private async checkUsage(entityId: string): Promise<void> {
     this.note('usage', entityId);
-    const { org } = await this.via().admin.ask(op.UsageOfDocument, { orgId: this.orgId, entityId, window: 'MONTHLY', resource });
+    const { org } = await this.via().admin.ask(op.UsageOfDocument, {
+      orgId: this.orgId,
+      entityId,
+      window: 'MONTHLY',
+      resource,
+    });
     const nodes = org?.entity?.usage.nodes ?? [];
     for (const name of names) {
-      const consumed = nodes.reduce((sum, { counters }) => sum + (counters.find(({ limit }) => limit === name)?.consumed ?? 0), 0);
-      expect([entityId, name, consumed]).toEqual([entityId, name, Number((this.used.get(`${entityId} ${name}`) ?? 0n) / 1000n)]);
+      const consumed = nodes.reduce(
+        (sum, { counters }) => sum + (counters.find(({ limit }) => limit === name)?.consumed ?? 0),
+        0,
+      );
+      expect([entityId, name, consumed]).toEqual([
+        entityId,
+        name,
+        Number((this.used.get(`${entityId} ${name}`) ?? 0n) / 1000n),
+      ]);
     }
     expect(nodes.reduce((sum, { totalEvents }) => sum + totalEvents, 0)).toBe(this.events.get(entityId) ?? 0);
   }
@@ -586,7 +662,8 @@ class Sequence {
     this.lives.clear();
     this.used.clear();
     this.events.clear();
-    for (const { leaseId } of gone.slice(0, 2)) expect(await this.via().admin.codeOf(op.ReleaseLeaseDocument, { leaseId })).toBe('NOT_FOUND');
+    for (const { leaseId } of gone.slice(0, 2))
+      expect(await this.via().admin.codeOf(op.ReleaseLeaseDocument, { leaseId })).toBe('NOT_FOUND');
     await this.setLimits('RESOURCE', undefined);
   }
 }
@@ -603,7 +680,9 @@ it.each(Array.from({ length: sequences }, (_, i) => testSeed + i))(
       await sequence.run(steps);
     } catch (error) {
       // With TOLLGATE_TEST_SEED the same sequence comes again.
-      throw new Error(`seed ${seed}: ${(error as Error).message}\n${sequence.trace.slice(-60).join('\n')}`, { cause: error });
+      throw new Error(`seed ${seed}: ${(error as Error).message}\n${sequence.trace.slice(-60).join('\n')}`, {
+        cause: error,
+      });
     }
     const { granted, refused, demanded, kept, maxShards } = sequence;
     if (process.env.CONSERVATION_STEPS) console.log({ seed, granted, refused, demanded, kept, maxShards });

@@ -33,7 +33,12 @@ async function leaseOf(caller: Caller, input: op.AcquireInput): Promise<string> 
   return acquire.leaseId;
 }
 
-const inputOf = (orgId: string, entityId: string, consume: Readonly<Record<string, number>>, overrides: Partial<op.AcquireInput> = {}): op.AcquireInput => ({
+const inputOf = (
+  orgId: string,
+  entityId: string,
+  consume: Readonly<Record<string, number>>,
+  overrides: Partial<op.AcquireInput> = {},
+): op.AcquireInput => ({
   orgId,
   entityId,
   resource: 'api',
@@ -46,7 +51,11 @@ const adjust = (caller: Caller, leaseId: string, limit: string, amount: number) 
 
 async function itemOf(orgId: string, entityId: string): Promise<Item> {
   const { store, namespaces } = app.gateway.services;
-  const item = await store.get('limiter', shardKey({ namespace: await namespaces.of(orgId), entityId, resource: 'api', shard: 0 }), { consistent: true });
+  const item = await store.get(
+    'limiter',
+    shardKey({ namespace: await namespaces.of(orgId), entityId, resource: 'api', shard: 0 }),
+    { consistent: true },
+  );
   if (!item) throw new Error('there is no bucket');
   return item;
 }
@@ -67,7 +76,9 @@ describe('a bucket', () => {
     await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1 }));
     await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1 }));
     // The same limits as before, so that nothing else tells the other gateway.
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: 'u', resource: 'api', limits: [rpm()] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY', entityId: 'u', resource: 'api', limits: [rpm()] },
+    });
     await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1 }));
     expect((await itemOf(orgId, 'u')).ttl).toBeUndefined();
     await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1 }));
@@ -84,11 +95,15 @@ describe('a cascade with a request id', () => {
   ])('is refused by the %s where the %s has no bucket yet, and makes none', async (empty, unborn) => {
     const orgId = await newLimiter(rpm());
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'parent' } });
-    await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'child', parentId: 'parent', cascade: empty === 'parent' } });
+    await app.admin.ask(op.CreateEntityDocument, {
+      input: { orgId, entityId: 'child', parentId: 'parent', cascade: empty === 'parent' },
+    });
     await leaseOf(app.admin, inputOf(orgId, empty, { rpm: 10 }));
     if (empty === 'child') {
       await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'child' });
-      await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'child', parentId: 'parent', cascade: true } });
+      await app.admin.ask(op.CreateEntityDocument, {
+        input: { orgId, entityId: 'child', parentId: 'parent', cascade: true },
+      });
       await leaseOf(app.admin, inputOf(orgId, 'child', { rpm: 10 }));
       await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'parent' });
       await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'parent' } });
@@ -112,7 +127,10 @@ describe('a lease', () => {
     app.clock.advance(25 * 3_600_000);
     const second = await leaseOf(app.admin, input);
     expect(second).not.toBe(first);
-    expect((await adjust(app.admin, second, 'rpm', 1)).adjustLease).toMatchObject({ replayed: false, statuses: [{ available: 4 }] });
+    expect((await adjust(app.admin, second, 'rpm', 1)).adjustLease).toMatchObject({
+      replayed: false,
+      statuses: [{ available: 4 }],
+    });
     expect((await other.admin.ask(op.ReleaseLeaseDocument, { leaseId: second })).releaseLease).toMatchObject({
       replayed: false,
       statuses: [{ available: 10 }],
@@ -142,15 +160,21 @@ describe('a lease', () => {
 it('limits called as every JavaScript object has something called are refused', async () => {
   const { orgId } = await newOrg(app);
   for (const name of ['constructor', 'toString', 'valueOf', 'hasOwnProperty']) {
-    const { errors } = await app.admin.send(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits: [{ name, capacity: 1 }] } });
-    expect(errors?.[0]?.extensions.issues).toEqual([{ path: 'input.limits.0.name', message: `"${name}" is reserved: choose another name` }]);
+    const { errors } = await app.admin.send(op.SetLimitsDocument, {
+      input: { orgId, level: 'SYSTEM', limits: [{ name, capacity: 1 }] },
+    });
+    expect(errors?.[0]?.extensions.issues).toEqual([
+      { path: 'input.limits.0.name', message: `"${name}" is reserved: choose another name` },
+    ]);
   }
 });
 
 it('a tenant that floods its own queue is not let past its limits by ALLOW', async () => {
   const narrow = await app.another({ submissionsWaiting: 8 });
   const { orgId } = await newOrg(app);
-  await narrow.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits: [rpm(1)], onUnavailable: 'ALLOW' } });
+  await narrow.admin.ask(op.SetLimitsDocument, {
+    input: { orgId, level: 'SYSTEM', limits: [rpm(1)], onUnavailable: 'ALLOW' },
+  });
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>
       narrow.gateway.services.limits
@@ -160,7 +184,9 @@ it('a tenant that floods its own queue is not let past its limits by ALLOW', asy
   );
   const leases = answers.filter((answer) => (answer as { kind?: string }).kind === 'Lease') as { degraded: boolean }[];
   expect(leases.map(({ degraded }) => degraded)).toEqual([false, false, false]);
-  expect(answers.some((answer) => answer instanceof Error && answer.message.includes('too much is waiting'))).toBe(true);
+  expect(answers.some((answer) => answer instanceof Error && answer.message.includes('too much is waiting'))).toBe(
+    true,
+  );
   await narrow.stop();
 });
 
@@ -181,5 +207,7 @@ it('limits and entities made just after a purge through another gateway are not 
   await other.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'SYSTEM', limits: [rpm(8)] } });
   const { org } = await app.admin.ask(op.LimitConfigsDocument, { orgId });
   expect(org?.limitConfigs).toMatchObject([{ version: 1, limits: [{ capacity: 8 }] }]);
-  expect((await app.admin.ask(op.EntityOfDocument, { orgId, entityId: 'kept' })).org?.entity).toMatchObject({ entityId: 'kept' });
+  expect((await app.admin.ask(op.EntityOfDocument, { orgId, entityId: 'kept' })).org?.entity).toMatchObject({
+    entityId: 'kept',
+  });
 });

@@ -45,25 +45,41 @@ const note = (entityId: string, limits: string[], kind: 'refused' | 'wouldRefuse
   on.gateway.services.refusals.note(bucket(entityId), limits, kind);
 const flush = (on = app) => on.gateway.services.refusals.flush();
 const take = async (entityId: string, amount: number, of = resource) => {
-  const { acquire } = await app.admin.ask(op.AcquireDocument, { input: { orgId, entityId, resource: of, consume: [{ limit: 'rpm', amount }] } });
+  const { acquire } = await app.admin.ask(op.AcquireDocument, {
+    input: { orgId, entityId, resource: of, consume: [{ limit: 'rpm', amount }] },
+  });
   expect(acquire.__typename).toBe('Lease');
 };
-const create = (entityId: string, more: Partial<op.CreateEntityInput> = {}) => app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, ...more } });
+const create = (entityId: string, more: Partial<op.CreateEntityInput> = {}) =>
+  app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, ...more } });
 const hourStart = () => new Date(Math.floor(clock.nowMs() / hourMs) * hourMs).toISOString();
-const thisMonth = () => ({ from: new Date(clock.nowMs() - 40 * dayMs).toISOString(), to: new Date(clock.nowMs() + hourMs).toISOString() });
+const thisMonth = () => ({
+  from: new Date(clock.nowMs() - 40 * dayMs).toISOString(),
+  to: new Date(clock.nowMs() + hourMs).toISOString(),
+});
 const usageOf = async (entityId: string) => {
-  const { org } = await app.admin.ask(op.RefusalsOfDocument, { orgId, entityId, resource, window: 'HOURLY', ...thisMonth() });
+  const { org } = await app.admin.ask(op.RefusalsOfDocument, {
+    orgId,
+    entityId,
+    resource,
+    window: 'HOURLY',
+    ...thisMonth(),
+  });
   return { own: org?.entity?.usage.nodes, all: org?.resourceUsage };
 };
 const refusedOf = async (entityId: string) =>
-  (await usageOf(entityId)).own?.flatMap(({ counters }) => counters.map(({ limit, refused, wouldRefuse }) => [limit, refused, wouldRefuse]));
+  (await usageOf(entityId)).own?.flatMap(({ counters }) =>
+    counters.map(({ limit, refused, wouldRefuse }) => [limit, refused, wouldRefuse]),
+  );
 
 async function stored(entityId: string): Promise<Item[]> {
   const found: Item[] = [];
   let after: Key | undefined;
   do {
     const page = await app.gateway.services.store.scan('limiter', after);
-    found.push(...page.items.filter(({ PK, SK }) => PK === `${namespace}/ENTITY#${entityId}` && (SK as string).includes('#r-')));
+    found.push(
+      ...page.items.filter(({ PK, SK }) => PK === `${namespace}/ENTITY#${entityId}` && (SK as string).includes('#r-')),
+    );
     after = page.next;
   } while (after);
   return found;
@@ -84,9 +100,17 @@ describe('refusals', () => {
     const windowStart = hourStart();
     expect(await usageOf('a')).toEqual({
       own: [{ windowStart, totalEvents: 1, counters }],
-      all: [{ windowStart, entities: 1, counters: [{ limit: 'rpm', consumed: 7, refused: 3, wouldRefuse: 0 }, counters[1]] }],
+      all: [
+        {
+          windowStart,
+          entities: 1,
+          counters: [{ limit: 'rpm', consumed: 7, refused: 3, wouldRefuse: 0 }, counters[1]],
+        },
+      ],
     });
-    expect((await usageOf('b')).own).toEqual([{ windowStart, totalEvents: 0, counters: [{ limit: 'rpm', consumed: 0, refused: 1, wouldRefuse: 0 }] }]);
+    expect((await usageOf('b')).own).toEqual([
+      { windowStart, totalEvents: 0, counters: [{ limit: 'rpm', consumed: 0, refused: 1, wouldRefuse: 0 }] },
+    ]);
   });
 
   it('count in the hour in which they were, in one item per process and hour', async () => {
@@ -147,7 +171,14 @@ describe('refusals', () => {
     const id = key.SK.split('#r-')[1] as string;
     const hour = Math.floor(clock.nowMs() / hourMs);
     expect(refusalKey(bucket('a'), hour, id)).toEqual(key);
-    await new RefusalStore(store, clock, 90).save({ bucket: bucket('a'), hour, id, refused: { rpm: 2 }, wouldRefuse: {}, version: 2 });
+    await new RefusalStore(store, clock, 90).save({
+      bucket: bucket('a'),
+      hour,
+      id,
+      refused: { rpm: 2 },
+      wouldRefuse: {},
+      version: 2,
+    });
     expect(await refusedOf('a')).toEqual([['rpm', 3, 0]]);
   });
 
@@ -187,7 +218,8 @@ describe('refusals', () => {
 
 describe('topEntities', () => {
   const top = async (more: Partial<op.TopEntitiesQueryVariables> = {}) =>
-    (await app.admin.ask(op.TopEntitiesDocument, { orgId, resource, window: 'HOURLY', limit: 'rpm', ...more })).org?.topEntities;
+    (await app.admin.ask(op.TopEntitiesDocument, { orgId, resource, window: 'HOURLY', limit: 'rpm', ...more })).org
+      ?.topEntities;
   const named = async (more: Partial<op.TopEntitiesQueryVariables> = {}) =>
     (await top(more))?.entities.map(({ entityId, consumed, refused }) => [entityId, consumed, refused]);
 
@@ -233,7 +265,13 @@ describe('topEntities', () => {
 
   it('takes 1 to 50 of a resource and a limit that can be', async () => {
     const refused = async (more: Partial<op.TopEntitiesQueryVariables>) => {
-      const { errors } = await app.admin.send(op.TopEntitiesDocument, { orgId, resource, window: 'HOURLY', limit: 'rpm', ...more });
+      const { errors } = await app.admin.send(op.TopEntitiesDocument, {
+        orgId,
+        resource,
+        window: 'HOURLY',
+        limit: 'rpm',
+        ...more,
+      });
       return errors?.flatMap(({ extensions }) => extensions.issues?.map(({ path }) => path) ?? [extensions.code]);
     };
     for (const first of [0, -1, 51, 100]) expect(await refused({ first })).toEqual(['first']);
@@ -246,7 +284,9 @@ describe('topEntities', () => {
     const hour = Math.floor(clock.nowMs() / hourMs);
     const item = (i: number) => {
       const of = bucket(`e${i % 3}`);
-      return { put: { ...refusalKey(of, hour, `x${i}`), ...refusalIndexKeys(of, hour, `x${i}`), r_rpm: 1, version: 1 } };
+      return {
+        put: { ...refusalKey(of, hour, `x${i}`), ...refusalIndexKeys(of, hour, `x${i}`), r_rpm: 1, version: 1 },
+      };
     };
     await store.writeMany(
       'limiter',
@@ -260,7 +300,8 @@ describe('topEntities', () => {
     await store.writeMany('limiter', [item(maxTopItems), item(maxTopItems + 1)]);
     expect(await total()).toEqual([maxTopItems, true]);
     const field = 'topEntities(resource: "api", window: HOURLY, limit: "rpm") { truncated }';
-    const often = (names: string[]) => `query($orgId: UUID) { org(orgId: $orgId) { ${names.map((name) => `${name}: ${field}`).join(' ')} } }`;
+    const often = (names: string[]) =>
+      `query($orgId: UUID) { org(orgId: $orgId) { ${names.map((name) => `${name}: ${field}`).join(' ')} } }`;
     expect(await app.admin.ask(often(['a', 'b', 'c']), { orgId })).toBeDefined();
     expect(await app.admin.codeOf(often(['a', 'b', 'c', 'd']), { orgId })).toBe('BAD_USER_INPUT');
   });
@@ -298,8 +339,12 @@ describe('resourceUsage', () => {
         })
       ).org?.resourceUsage;
     const expectSums = async () => {
-      expect(await usage()).toMatchObject([{ entities: 3, counters: [{ limit: 'rpm', consumed: 13 }, { limit: 'tpm' }] }]);
-      expect(await usage(true)).toMatchObject([{ entities: 1, counters: [{ limit: 'rpm', consumed: 5 }, { limit: 'tpm' }] }]);
+      expect(await usage()).toMatchObject([
+        { entities: 3, counters: [{ limit: 'rpm', consumed: 13 }, { limit: 'tpm' }] },
+      ]);
+      expect(await usage(true)).toMatchObject([
+        { entities: 1, counters: [{ limit: 'rpm', consumed: 5 }, { limit: 'tpm' }] },
+      ]);
     };
     await expectSums();
     clock.advance(5 * dayMs);
@@ -322,9 +367,9 @@ describe('usage without a beginning', () => {
     clock.advance(78 * dayMs);
     const year = new Date(clock.nowMs()).getUTCFullYear();
     const starts = async (window: op.UsageWindow, of?: string) =>
-      (await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window, ...(of ? { resource: of } : {}) })).org?.entity?.usage.nodes.map(
-        ({ windowStart, counters }) => [windowStart, counters[0]?.consumed],
-      );
+      (
+        await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window, ...(of ? { resource: of } : {}) })
+      ).org?.entity?.usage.nodes.map(({ windowStart, counters }) => [windowStart, counters[0]?.consumed]);
     for (const asked of [resource, undefined]) {
       expect(await starts('MONTHLY', asked)).toEqual([[`${year}-01-01T00:00:00.000Z`, 4]]);
       expect(await starts('DAILY', asked)).toEqual([[`${year}-01-31T00:00:00.000Z`, 4]]);

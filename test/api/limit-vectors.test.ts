@@ -13,7 +13,9 @@ interface Vector {
   readonly expected: unknown;
 }
 
-const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as { vectors: Vector[] };
+const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as {
+  vectors: Vector[];
+};
 const startMs = 1_760_000_000_000;
 
 /** Moves by hand alone, the ages inside the process too: so every figure is exact. */
@@ -69,7 +71,8 @@ const limitInputs = (limits: readonly GivenLimit[] = []): op.LimitInput[] =>
     refillPeriodSecs: refill_period_seconds,
   }));
 const addTo = (sum: Record<string, number>, statuses: readonly op.StatusFieldsFragment[], entityId: string) => {
-  for (const { entityId: of, limit, requested } of statuses) if (of === entityId) sum[limit.name] = (sum[limit.name] ?? 0) + requested;
+  for (const { entityId: of, limit, requested } of statuses)
+    if (of === entityId) sum[limit.name] = (sum[limit.name] ?? 0) + requested;
 };
 
 /** One org's limiter, spoken to as the vectors speak. */
@@ -93,9 +96,14 @@ class Flow {
       case 'setResourceDefaults':
         return void (await this.setLimits({ level: 'RESOURCE', resource }, step.limits));
       case 'setLimits':
-        return void (await this.setLimits(step.resource ? { level: 'ENTITY', entityId, resource } : { level: 'ENTITY_DEFAULT', entityId }, step.limits));
+        return void (await this.setLimits(
+          step.resource ? { level: 'ENTITY', entityId, resource } : { level: 'ENTITY_DEFAULT', entityId },
+          step.limits,
+        ));
       case 'createEntity': {
-        const { errors } = await app.admin.send(op.CreateEntityDocument, { input: { orgId, entityId, parentId: step.parent, cascade: step.cascade ?? false } });
+        const { errors } = await app.admin.send(op.CreateEntityDocument, {
+          input: { orgId, entityId, parentId: step.parent, cascade: step.cascade ?? false },
+        });
         return errors ? { ok: false, error: errors[0]?.extensions.code } : 'ok';
       }
       case 'deleteEntity':
@@ -103,24 +111,42 @@ class Flow {
         return 'ok';
       case 'available': {
         const { statuses } = await this.availability(entityId, resource);
-        return Object.fromEntries(statuses.filter((status) => status.entityId === entityId).map(({ limit, available }) => [limit.name, available]));
+        return Object.fromEntries(
+          statuses
+            .filter((status) => status.entityId === entityId)
+            .map(({ limit, available }) => [limit.name, available]),
+        );
       }
       case 'timeUntil':
         return (await this.availability(entityId, resource, step.needed)).retryAfterSecs;
       case 'resolve': {
-        const ask = async () => (await app.admin.ask(op.EffectiveLimitsOfDocument, { orgId, entityId, resource })).org?.entity;
+        const ask = async () =>
+          (await app.admin.ask(op.EffectiveLimitsOfDocument, { orgId, entityId, resource })).org?.entity;
         const unheardOf = async () => {
           await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId } });
           return ask();
         };
         // The vectors resolve for entities that nobody has heard of; here `entity` is null for those, so they are made first.
         const { limits = [], source } = ((await ask()) ?? (await unheardOf()))?.effectiveLimits ?? {};
-        return { limits: Object.fromEntries(limits.map(({ name, capacity }) => [name, capacity])), source: source?.toLowerCase() };
+        return {
+          limits: Object.fromEntries(limits.map(({ name, capacity }) => [name, capacity])),
+          source: source?.toLowerCase(),
+        };
       }
       case 'capacity': {
-        const { org } = await app.admin.ask(op.CapacityOfDocument, { orgId, resource, limit: step.limit ?? '', parentsOnly: step.parentsOnly ?? false });
+        const { org } = await app.admin.ask(op.CapacityOfDocument, {
+          orgId,
+          resource,
+          limit: step.limit ?? '',
+          parentsOnly: step.parentsOnly ?? false,
+        });
         const { totalCapacity, totalAvailable, utilizationPct, entities = [] } = org?.resourceCapacity ?? {};
-        return { total_capacity: totalCapacity, total_available: totalAvailable, utilization_pct: utilizationPct, entities: entities.length };
+        return {
+          total_capacity: totalCapacity,
+          total_available: totalAvailable,
+          utilization_pct: utilizationPct,
+          entities: entities.length,
+        };
       }
       case 'acquire':
         return this.acquireAndGoOn(step);
@@ -129,22 +155,32 @@ class Flow {
     }
   }
 
-  async setLimits(place: Pick<op.SetLimitsInput, 'level' | 'resource' | 'entityId'>, limits?: readonly GivenLimit[]): Promise<void> {
+  async setLimits(
+    place: Pick<op.SetLimitsInput, 'level' | 'resource' | 'entityId'>,
+    limits?: readonly GivenLimit[],
+  ): Promise<void> {
     await app.admin.ask(op.SetLimitsDocument, { input: { orgId: this.orgId, ...place, limits: limitInputs(limits) } });
   }
 
   async acquire(entityId: string, consume: Amounts) {
-    return (await app.admin.ask(op.AcquireDocument, { input: { orgId: this.orgId, entityId, resource: 'api', consume: amounts(consume) } })).acquire;
+    return (
+      await app.admin.ask(op.AcquireDocument, {
+        input: { orgId: this.orgId, entityId, resource: 'api', consume: amounts(consume) },
+      })
+    ).acquire;
   }
 
   /** How many of these are granted, one after the other, until one is refused. */
   async drain(entityId: string, consume: Amounts): Promise<number> {
-    for (let granted = 0; granted < 1000; granted++) if ((await this.acquire(entityId, consume)).__typename !== 'Lease') return granted;
+    for (let granted = 0; granted < 1000; granted++)
+      if ((await this.acquire(entityId, consume)).__typename !== 'Lease') return granted;
     throw new Error('it never ends');
   }
 
   async availability(entityId: string, resource: string, needed: Amounts = {}) {
-    return (await app.admin.ask(op.AvailabilityDocument, { orgId: this.orgId, entityId, resource, consume: amounts(needed) })).availability;
+    return (
+      await app.admin.ask(op.AvailabilityDocument, { orgId: this.orgId, entityId, resource, consume: amounts(needed) })
+    ).availability;
   }
 
   async shardCount(entityId: string): Promise<number | undefined> {
@@ -156,7 +192,9 @@ class Flow {
   async usage(entityId: string, window: op.UsageWindow): Promise<Amounts> {
     const { org } = await app.admin.ask(op.UsageOfDocument, { orgId: this.orgId, entityId, window, resource: 'api' });
     const nodes = org?.entity?.usage.nodes ?? [];
-    return Object.fromEntries(nodes.map(({ windowStart, counters }) => [windowStart.replace('.000Z', 'Z'), counters[0]?.consumed ?? 0]));
+    return Object.fromEntries(
+      nodes.map(({ windowStart, counters }) => [windowStart.replace('.000Z', 'Z'), counters[0]?.consumed ?? 0]),
+    );
   }
 
   /** Counts writes of others into the bucket's item, as their acquires would have. */
@@ -230,7 +268,8 @@ const withinAMillisecond = (secs: number) => ({
 
 /** The vectors of a function, and that they were gone through. */
 const done = new Set<string>();
-const of = (name: string) => vectors.filter((vector) => vector.function === name).map((vector) => [vector.name, vector] as const);
+const of = (name: string) =>
+  vectors.filter((vector) => vector.function === name).map((vector) => [vector.name, vector] as const);
 const named = (name: string): Vector => {
   done.add(name);
   return vectors.find((vector) => vector.name === name) as Vector;
@@ -250,7 +289,8 @@ describe('a flow', () => {
     expect(shown).toHaveLength(answers.length);
     for (const [i, answer] of answers.entries()) {
       // Of some grants a vector says only that they were made.
-      if (typeof answer === 'object' && answer !== null && 'ok' in answer && Object.keys(answer).length === 1) expect(shown[i]).toMatchObject(answer);
+      if (typeof answer === 'object' && answer !== null && 'ok' in answer && Object.keys(answer).length === 1)
+        expect(shown[i]).toMatchObject(answer);
       else expect(shown[i]).toEqual(asOurs(answer));
     }
   });
@@ -280,7 +320,9 @@ describe('a bucket', () => {
     }
     // The API shows whole tokens: how far the next one is tells what there is of it.
     const { retryAfterSecs } = await flow.availability('u', 'api', { rph: 1 });
-    expect({ rph_milli: Math.floor(1000 - (retryAfterSecs * 1000 * capacity) / refill_period_seconds) }).toEqual(vector.expected);
+    expect({ rph_milli: Math.floor(1000 - (retryAfterSecs * 1000 * capacity) / refill_period_seconds) }).toEqual(
+      vector.expected,
+    );
   });
 
   it('that is asked once a second never gets more shards', async () => {
@@ -356,8 +398,11 @@ describe('usage', () => {
   it('counts from the very first acquire on', async () => {
     const { input, expected } = named('corrected/usage-first-event-counts');
     const flow = await begin();
-    for (const { tokens } of (input as { events: { tokens: number }[] }).events) await flow.acquire('u', { tpm: tokens });
-    expect({ total: Object.values(await flow.usage('u', 'HOURLY')).reduce((sum, used) => sum + used, 0) }).toEqual(expected);
+    for (const { tokens } of (input as { events: { tokens: number }[] }).events)
+      await flow.acquire('u', { tpm: tokens });
+    expect({ total: Object.values(await flow.usage('u', 'HOURLY')).reduce((sum, used) => sum + used, 0) }).toEqual(
+      expected,
+    );
   });
 
   it('counts when it is used, not when the bucket was last touched', async () => {

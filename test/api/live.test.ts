@@ -100,16 +100,28 @@ class RawSocket {
 }
 
 /** Names the operation `S` where the document has one, so that another may stand beside it. */
-type Transport = (url: string, credentials: Record<string, string>, query: string, variables?: Record<string, unknown>) => Promise<Result[]>;
+type Transport = (
+  url: string,
+  credentials: Record<string, string>,
+  query: string,
+  variables?: Record<string, unknown>,
+) => Promise<Result[]>;
 
 /** All that one subscription brings, as results; an error message counts as a result with errors. */
 const overWebSocket: Transport = async (url, credentials, query, variables) => {
   const raw = await RawSocket.connect(url, credentials);
   try {
     raw.subscribe('1', query, variables);
-    await until('the subscription ends', () => raw.closed !== undefined || raw.of('1').some(({ type }) => type === 'complete' || type === 'error'));
+    await until(
+      'the subscription ends',
+      () => raw.closed !== undefined || raw.of('1').some(({ type }) => type === 'complete' || type === 'error'),
+    );
     if (raw.closed) throw new Error(`closed with ${raw.closed.code}`);
-    return raw.of('1').flatMap(({ type, payload }) => (type === 'next' ? [payload as Result] : type === 'error' ? [{ errors: payload as PublicError[] }] : []));
+    return raw
+      .of('1')
+      .flatMap(({ type, payload }) =>
+        type === 'next' ? [payload as Result] : type === 'error' ? [{ errors: payload as PublicError[] }] : [],
+      );
   } finally {
     raw.end();
   }
@@ -119,7 +131,10 @@ const events = (text: string): { event: string; data: string }[] =>
   text
     .split('\n\n')
     .filter((block) => block.startsWith('event:'))
-    .map((block) => ({ event: /^event: ?(.*)$/m.exec(block)?.[1] ?? '', data: /^data: ?(.*)$/m.exec(block)?.[1] ?? '' }));
+    .map((block) => ({
+      event: /^event: ?(.*)$/m.exec(block)?.[1] ?? '',
+      data: /^data: ?(.*)$/m.exec(block)?.[1] ?? '',
+    }));
 
 const eventInit = (credentials: Record<string, string>, body: object): RequestInit => ({
   method: 'POST',
@@ -136,11 +151,14 @@ async function resultsOf(response: Response): Promise<Result[]> {
     .map(({ data }) => JSON.parse(data) as Result);
 }
 
-const overEvents: Transport = async (url, credentials, query, variables) => resultsOf(await fetch(url, eventInit(credentials, operation(query, variables))));
+const overEvents: Transport = async (url, credentials, query, variables) =>
+  resultsOf(await fetch(url, eventInit(credentials, operation(query, variables))));
 
 async function gauge(of: TestApp, transport: 'ws' | 'sse'): Promise<number> {
   const page = await (await fetch(`${of.origin}/metrics`)).text();
-  return Number(new RegExp(`^tollgate_subscriptions_open\\{transport="${transport}"\\} (\\d+)$`, 'm').exec(page)?.[1] ?? 0);
+  return Number(
+    new RegExp(`^tollgate_subscriptions_open\\{transport="${transport}"\\} (\\d+)$`, 'm').exec(page)?.[1] ?? 0,
+  );
 }
 
 const transports: readonly (readonly [name: string, run: Transport])[] = [
@@ -152,9 +170,18 @@ describe('ticks', () => {
   const expected = [1, 2, 3, 4, 5].map((ticks) => ({ data: { ticks } }));
 
   it('come in order to a client of graphql-ws, and end', async () => {
-    const client = createClient({ url: app.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: bearer(org), retryAttempts: 0 });
+    const client = createClient({
+      url: app.url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: bearer(org),
+      retryAttempts: 0,
+    });
     const seen: unknown[] = [];
-    for await (const result of client.iterate({ query: 'subscription ($to: Int!) { ticks(to: $to) }', variables: { to: 5 } })) seen.push(result);
+    for await (const result of client.iterate({
+      query: 'subscription ($to: Int!) { ticks(to: $to) }',
+      variables: { to: 5 },
+    }))
+      seen.push(result);
     await client.dispose();
     expect(seen).toEqual(expected);
   });
@@ -166,16 +193,20 @@ describe('ticks', () => {
   it('come in order over SSE asked for by GET', async () => {
     const query = encodeURIComponent('subscription T($to: Int!) { ticks(to: $to) }');
     const url = `${app.url}?query=${query}&operationName=T&variables=${encodeURIComponent('{"to":5}')}`;
-    expect(await resultsOf(await fetch(url, { headers: { accept: 'text/event-stream', ...bearer(org) } }))).toEqual(expected);
+    expect(await resultsOf(await fetch(url, { headers: { accept: 'text/event-stream', ...bearer(org) } }))).toEqual(
+      expected,
+    );
   });
 
-  it.each(['text/event-stream, */*', 'Text/Event-Stream', 'text/event-stream;q=0.9', 'application/json;q=0.5, text/event-stream'])(
-    'come over SSE to a client that accepts %s',
-    async (accept) => {
-      const init = eventInit({ ...bearer(org), accept }, { query: 'subscription { ticks(to: 5) }' });
-      expect(await resultsOf(await fetch(app.url, init))).toEqual(expected);
-    },
-  );
+  it.each([
+    'text/event-stream, */*',
+    'Text/Event-Stream',
+    'text/event-stream;q=0.9',
+    'application/json;q=0.5, text/event-stream',
+  ])('come over SSE to a client that accepts %s', async (accept) => {
+    const init = eventInit({ ...bearer(org), accept }, { query: 'subscription { ticks(to: 5) }' });
+    expect(await resultsOf(await fetch(app.url, init))).toEqual(expected);
+  });
 
   it('of several operations on one socket are told apart, and one ends without the others', async () => {
     const raw = await RawSocket.connect(app.url, bearer(org));
@@ -198,7 +229,9 @@ describe('credentials', () => {
     ['x-admin-key', () => ({ 'x-admin-key': adminKey })],
     ['X-ADMIN-KEY', () => ({ 'X-ADMIN-KEY': adminKey })],
   ])('are taken from the payload of connection_init as %s, and from headers', async (_name, credentials) => {
-    expect(await overWebSocket(app.url, credentials(), 'subscription { ticks(to: 1) }')).toEqual([{ data: { ticks: 1 } }]);
+    expect(await overWebSocket(app.url, credentials(), 'subscription { ticks(to: 1) }')).toEqual([
+      { data: { ticks: 1 } },
+    ]);
     expect(await overEvents(app.url, credentials(), 'subscription { ticks(to: 1) }')).toEqual([{ data: { ticks: 1 } }]);
   });
 
@@ -244,7 +277,10 @@ describe('credentials', () => {
   ])('are refused over SSE if they are %s', async (_what, credentials, status, code) => {
     const response = await fetch(app.url, eventInit(credentials() as Record<string, string>, { query: endless }));
     expect(response.status).toBe(status);
-    expect(((await response.json()) as Result).errors?.[0]?.extensions).toMatchObject({ code, requestId: expect.any(String) });
+    expect(((await response.json()) as Result).errors?.[0]?.extensions).toMatchObject({
+      code,
+      requestId: expect.any(String),
+    });
   });
 
   it('come before any subscription', async () => {
@@ -259,7 +295,13 @@ describe('credentials', () => {
       const first = await newOrg(app);
       const clients: Pick<Client, 'accessToken'>[] = [];
       for (let i = 0; i < 10; i++)
-        clients.push((await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId: first.clientId, clientSecret: first.clientSecret } })).issueToken);
+        clients.push(
+          (
+            await app.anonymous.ask(op.IssueTokenDocument, {
+              input: { clientId: first.clientId, clientSecret: first.clientSecret },
+            })
+          ).issueToken,
+        );
       await Promise.all(
         clients.map(async (client) => {
           const raw = await RawSocket.open(fresh.url);
@@ -284,7 +326,9 @@ describe('queries and mutations', () => {
 
   it.each(operations)('%s is refused over WebSocket', async (_what, query) => {
     const results = await overWebSocket(app.url, asAdmin, query);
-    expect(results.map(({ data, errors }) => [data ?? null, errors?.map(({ extensions }) => extensions.code)])).toEqual([[null, ['BAD_USER_INPUT']]]);
+    expect(results.map(({ data, errors }) => [data ?? null, errors?.map(({ extensions }) => extensions.code)])).toEqual(
+      [[null, ['BAD_USER_INPUT']]],
+    );
   });
 
   it.each(operations)('%s is answered over SSE as one event', async (_what, query) => {
@@ -294,7 +338,11 @@ describe('queries and mutations', () => {
 });
 
 describe.each(transports)('over %s', (_name, run) => {
-  const refused = async (query: string, variables?: Record<string, unknown>, on = app): Promise<readonly PublicError[]> => {
+  const refused = async (
+    query: string,
+    variables?: Record<string, unknown>,
+    on = app,
+  ): Promise<readonly PublicError[]> => {
     const results = await run(on.url, asAdmin, query, variables);
     expect(results).toHaveLength(1);
     expect(results[0]?.data ?? null).toBeNull();
@@ -302,20 +350,30 @@ describe.each(transports)('over %s', (_name, run) => {
       expect(extensions).toMatchObject({ code: expect.any(String), requestId: expect.stringMatching(/./) });
     return results[0]?.errors ?? [];
   };
-  const codes = async (...args: Parameters<typeof refused>) => [...new Set((await refused(...args)).map(({ extensions }) => extensions.code))];
+  const codes = async (...args: Parameters<typeof refused>) => [
+    ...new Set((await refused(...args)).map(({ extensions }) => extensions.code)),
+  ];
 
   it.each([
     ['a syntax error', 'subscription {', 'GRAPHQL_PARSE_FAILED'],
     ['an unknown field', 'subscription { tickz(to: 1) }', 'GRAPHQL_VALIDATION_FAILED'],
-    ['several operations and no name', 'subscription A { ticks(to: 1) } subscription B { ticks(to: 1) }', 'BAD_USER_INPUT'],
+    [
+      'several operations and no name',
+      'subscription A { ticks(to: 1) } subscription B { ticks(to: 1) }',
+      'BAD_USER_INPUT',
+    ],
     ['a variable of the wrong type', 'subscription ($to: Int!) { ticks(to: $to) }', 'BAD_USER_INPUT'],
   ])('%s is refused', async (_what, query, code) => {
     expect(await codes(query, { to: 'x' })).toEqual([code]);
   });
 
   it('introspection is refused in production as such', async () => {
-    expect(await codes('{ __schema { queryType { name } } }', undefined, production)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(await codes('subscription { __schema { queryType { name } } }', undefined, production)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await codes('{ __schema { queryType { name } } }', undefined, production)).toEqual([
+      'GRAPHQL_VALIDATION_FAILED',
+    ]);
+    expect(await codes('subscription { __schema { queryType { name } } }', undefined, production)).toEqual([
+      'GRAPHQL_VALIDATION_FAILED',
+    ]);
   });
 
   it.each([
@@ -326,8 +384,10 @@ describe.each(transports)('over %s', (_name, run) => {
   });
 
   const beside = (query: string): string => `query Q ${query} subscription S { ticks(to: 1) }`;
-  const many = (n: number, text: (i: number) => string): string => Array.from({ length: n }, (_, i) => text(i)).join(' ');
-  const deep = (depth: number): string => `{ ${many(depth - 1, (i) => (i % 2 === 0 ? 'org {' : 'app(appId: "a") {'))} name ${'} '.repeat(depth)}`;
+  const many = (n: number, text: (i: number) => string): string =>
+    Array.from({ length: n }, (_, i) => text(i)).join(' ');
+  const deep = (depth: number): string =>
+    `{ ${many(depth - 1, (i) => (i % 2 === 0 ? 'org {' : 'app(appId: "a") {'))} name ${'} '.repeat(depth)}`;
   // Most of the tokens stand in list literals, because fields of the same name are bounded too.
   const long = (tokens: number): string => {
     const text = (names: number) =>
@@ -338,10 +398,22 @@ describe.each(transports)('over %s', (_name, run) => {
   };
 
   it.each([
-    ['15 aliases', (n: number) => beside(`{ org { ${many(15 + n, (i) => `a${i}: name`)} } }`), 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      '15 aliases',
+      (n: number) => beside(`{ org { ${many(15 + n, (i) => `a${i}: name`)} } }`),
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
     ['a depth of 10', (n: number) => beside(deep(10 + n)), 'GRAPHQL_VALIDATION_FAILED'],
-    ['5 root fields', (n: number) => beside(`{ ${many(5 + n, (i) => `a${i}: __typename`)} }`), 'GRAPHQL_VALIDATION_FAILED'],
-    ['10 directives', (n: number) => beside(`{ org { ${many(10 + n, () => 'name @include(if: true)')} } }`), 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      '5 root fields',
+      (n: number) => beside(`{ ${many(5 + n, (i) => `a${i}: __typename`)} }`),
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      '10 directives',
+      (n: number) => beside(`{ org { ${many(10 + n, () => 'name @include(if: true)')} } }`),
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
     ['1,000 tokens', (n: number) => long(1000 + n), 'GRAPHQL_PARSE_FAILED'],
   ])('%s pass, and nothing beyond', async (_what, query, code) => {
     expect(await run(app.url, asAdmin, query(0))).toEqual([{ data: { ticks: 1 } }]);
@@ -350,7 +422,8 @@ describe.each(transports)('over %s', (_name, run) => {
 
   it('a list of 101 in the text is refused', async () => {
     const list = (n: number) => beside(`{ org { app(appId: [${'"x" '.repeat(n)}]) { name } } }`);
-    const told = async (n: number) => (await refused(list(n))).some(({ message }) => message.startsWith(`a list literal has ${n} items`));
+    const told = async (n: number) =>
+      (await refused(list(n))).some(({ message }) => message.startsWith(`a list literal has ${n} items`));
     expect([await told(100), await told(101)]).toEqual([false, true]);
   });
 
@@ -364,9 +437,15 @@ describe.each(transports)('over %s', (_name, run) => {
 
   it('a fault of the closed set is told, anything else is masked', async () => {
     const [known] = await run(app.url, bearer(org), 'subscription { failing(fault: "known") }');
-    expect(known?.errors?.[0]).toMatchObject({ message: 'no such thing', extensions: { code: 'NOT_FOUND', requestId: expect.any(String) } });
+    expect(known?.errors?.[0]).toMatchObject({
+      message: 'no such thing',
+      extensions: { code: 'NOT_FOUND', requestId: expect.any(String) },
+    });
     const results = await run(app.url, bearer(org), 'subscription { failing(fault: "x") }');
-    expect(results[0]?.errors?.[0]?.extensions).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) });
+    expect(results[0]?.errors?.[0]?.extensions).toMatchObject({
+      code: 'INTERNAL_SERVER_ERROR',
+      requestId: expect.any(String),
+    });
     expect(JSON.stringify(results)).not.toMatch(/secret detail|stack|\.ts:/);
   });
 });
@@ -387,7 +466,10 @@ describe('the bounds of a socket', () => {
     await until('ten run', () => Array.from({ length: 10 }, (_, i) => raw.of(`op-${i}`).length > 0).every(Boolean));
     raw.subscribe('op-10', endless);
     await until('the eleventh is answered', () => raw.of('op-10').length > 0);
-    expect(raw.of('op-10')[0]).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'RATE_LIMITED', requestId: expect.any(String) } }] });
+    expect(raw.of('op-10')[0]).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { code: 'RATE_LIMITED', requestId: expect.any(String) } }],
+    });
     raw.send({ type: 'complete', id: 'op-0' });
     raw.subscribe('again', 'subscription { ticks(to: 1) }');
     await until('there is room again', () => raw.of('again').length > 0);
@@ -404,18 +486,35 @@ describe('the bounds of a socket', () => {
 
 describe('the body of a request for events', () => {
   it.each([
-    ['larger than 256 KB', 413, { body: JSON.stringify({ query: 'subscription { ticks(to: 1) }' }).padEnd(256 * 1024 + 1, ' ') }],
+    [
+      'larger than 256 KB',
+      413,
+      { body: JSON.stringify({ query: 'subscription { ticks(to: 1) }' }).padEnd(256 * 1024 + 1, ' ') },
+    ],
     ['malformed', 400, { body: '{"query":' }],
     ['without a query', 400, { body: '{}' }],
     ['a batch', 400, { body: '[{"query":"subscription { ticks(to: 1) }"}]' }],
     ['of another content type', 415, { body: '{"query":"subscription { ticks(to: 1) }"}', type: 'text/plain' }],
-    ['of a content type that only resembles JSON', 415, { body: '{"query":"subscription { ticks(to: 1) }"}', type: 'text/plain; application/json' }],
-  ])('is refused if it is %s: %i', async (_what, status, { body, type = 'application/json' }: { body: string; type?: string }) => {
-    const response = await fetch(app.url, { method: 'POST', headers: { 'content-type': type, accept: 'text/event-stream', ...asAdmin }, body });
-    const text = await response.text();
-    expect(response.status).toBe(status);
-    expect((JSON.parse(text) as Result).errors?.[0]?.extensions).toEqual(expect.objectContaining({ code: 'BAD_USER_INPUT', requestId: expect.any(String) }));
-  });
+    [
+      'of a content type that only resembles JSON',
+      415,
+      { body: '{"query":"subscription { ticks(to: 1) }"}', type: 'text/plain; application/json' },
+    ],
+  ])(
+    'is refused if it is %s: %i',
+    async (_what, status, { body, type = 'application/json' }: { body: string; type?: string }) => {
+      const response = await fetch(app.url, {
+        method: 'POST',
+        headers: { 'content-type': type, accept: 'text/event-stream', ...asAdmin },
+        body,
+      });
+      const text = await response.text();
+      expect(response.status).toBe(status);
+      expect((JSON.parse(text) as Result).errors?.[0]?.extensions).toEqual(
+        expect.objectContaining({ code: 'BAD_USER_INPUT', requestId: expect.any(String) }),
+      );
+    },
+  );
 });
 
 describe('a slow reader', () => {
@@ -459,7 +558,10 @@ describe('a slow reader', () => {
 });
 
 /** An event stream under way: whether it has ended. */
-async function openEvents(url: string, credentials: Record<string, string>): Promise<{ readonly ended: () => boolean; abort(): void }> {
+async function openEvents(
+  url: string,
+  credentials: Record<string, string>,
+): Promise<{ readonly ended: () => boolean; abort(): void }> {
   const controller = new AbortController();
   const response = await fetch(url, { ...eventInit(credentials, { query: endless }), signal: controller.signal });
   expect(response.status).toBe(200);
@@ -482,11 +584,17 @@ describe('a token that ends', () => {
     try {
       const { clientId, clientSecret, accessToken } = await newOrg(app);
       const second = await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } });
-      const connectAll = (credentials: Record<string, string>) => Promise.all([app.url, other.url].map((url) => RawSocket.connect(url, credentials)));
+      const connectAll = (credentials: Record<string, string>) =>
+        Promise.all([app.url, other.url].map((url) => RawSocket.connect(url, credentials)));
       const ending = await connectAll({ authorization: `Bearer ${accessToken}` });
-      const staying = [...(await connectAll({ authorization: `Bearer ${second.issueToken.accessToken}` })), ...(await connectAll(asAdmin))];
+      const staying = [
+        ...(await connectAll({ authorization: `Bearer ${second.issueToken.accessToken}` })),
+        ...(await connectAll(asAdmin)),
+      ];
       for (const raw of [...ending, ...staying]) raw.subscribe('1', endless);
-      const streams = await Promise.all([app.url, other.url].map((url) => openEvents(url, { authorization: `Bearer ${accessToken}` })));
+      const streams = await Promise.all(
+        [app.url, other.url].map((url) => openEvents(url, { authorization: `Bearer ${accessToken}` })),
+      );
       const lasting = await openEvents(other.url, asAdmin);
 
       await app.admin.ask(op.RevokeTokenDocument, { token: accessToken });

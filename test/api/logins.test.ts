@@ -1,6 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sleep } from '../../src/lib/timers.js';
-import { type Answer, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import {
+  type Answer,
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  startTestApp,
+  type TestApp,
+  testEndpoint,
+} from '../support/app.js';
 import { startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 
@@ -26,9 +35,11 @@ type Secret = Pick<Client, 'clientId' | 'clientSecret'>;
 const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
 const signIn = async (at: TestApp, { clientId, clientSecret }: Secret): Promise<string> =>
   codeIn(await at.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } }));
-const refresh = async (at: TestApp, refreshToken: string): Promise<string> => codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken }));
+const refresh = async (at: TestApp, refreshToken: string): Promise<string> =>
+  codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken }));
 const use = async (at: TestApp, accessToken: string): Promise<string> => codeIn(await at.as(accessToken).send(whoAmI));
-const retrieve = async (token: string) => (await app.anonymous.ask(op.RetrieveSecretDocument, { token })).retrieveSecret;
+const retrieve = async (token: string) =>
+  (await app.anonymous.ask(op.RetrieveSecretDocument, { token })).retrieveSecret;
 
 /** bcrypt computations of a gateway so far. */
 async function hashesOf(at: TestApp): Promise<number> {
@@ -67,7 +78,13 @@ describe('a flood of logins', () => {
     const before = await hashesOf(flooded);
     const codes = new Map<string, number>();
     const guesses = Array.from({ length: 5000 }, (_, i): Secret => {
-      const clientId = [org.clientId, chat.clientId, `org-${randomUUID()}`, `${org.clientId}-app-none`, `${org.clientId}~0123456789ab`][i % 5] as string;
+      const clientId = [
+        org.clientId,
+        chat.clientId,
+        `org-${randomUUID()}`,
+        `${org.clientId}-app-none`,
+        `${org.clientId}~0123456789ab`,
+      ][i % 5] as string;
       return { clientId, clientSecret: randomSecret() };
     });
     let right: string[] = [];
@@ -98,7 +115,9 @@ describe('a flood of logins', () => {
   it('with a secret that was rotated out costs no bcrypt', async () => {
     const org = await newOrg(app);
     const input = { orgId: org.orgId, graceHours: 0 };
-    await retrieve((await app.admin.ask(op.RotateCredentialsDocument, { input })).rotateCredentials.secretRetrieval.token);
+    await retrieve(
+      (await app.admin.ask(op.RotateCredentialsDocument, { input })).rotateCredentials.secretRetrieval.token,
+    );
     const before = await hashesOf(app);
     for (let i = 0; i < 5; i++) expect(await signIn(app, org)).toBe('UNAUTHENTICATED');
     expect(await hashesOf(app)).toBe(before);
@@ -131,12 +150,17 @@ describe('a flood of logins', () => {
       const callsOf = async (clientId: string): Promise<string[]> => {
         const from = proxy.calls.length;
         await signIn(watched, { clientId, clientSecret: randomSecret() });
-        const calls = proxy.calls.slice(from).map(({ operation, tables }) => `${operation} ${tables.map((table) => table.replace(/^t\w{8}_/, '')).join(' ')}`);
+        const calls = proxy.calls
+          .slice(from)
+          .map(
+            ({ operation, tables }) => `${operation} ${tables.map((table) => table.replace(/^t\w{8}_/, '')).join(' ')}`,
+          );
         // A gateway polls in batches and looks at all orgs when it starts; the record of a refusal, nobody waits for.
         return calls.filter((call) => call.startsWith('GetItem'));
       };
       const unknown = [`org-${randomUUID()}`, `${org.clientId}-app-none`, `${org.clientId}~0123456789ab`];
-      for (const clientId of [...unknown, org.clientId, chat.clientId]) expect(await callsOf(clientId)).toEqual(['GetItem config']);
+      for (const clientId of [...unknown, org.clientId, chat.clientId])
+        expect(await callsOf(clientId)).toEqual(['GetItem config']);
     } finally {
       await watched.stop();
       await proxy.stop();
@@ -163,8 +187,18 @@ describe('the record of refused logins', () => {
     const org = await newOrg(app);
     const proxy = await startFaultProxy(testEndpoint());
     const warnings: string[] = [];
-    const log = { debug() {}, info() {}, warn: (_: unknown, text?: string) => void warnings.push(text ?? ''), error() {}, isLevelEnabled: () => false };
-    const broken = await startTestApp({ endpoint: proxy.endpoint, log, config: { store: app.config.store, signingKeys: app.config.signingKeys } });
+    const log = {
+      debug() {},
+      info() {},
+      warn: (_: unknown, text?: string) => void warnings.push(text ?? ''),
+      error() {},
+      isLevelEnabled: () => false,
+    };
+    const broken = await startTestApp({
+      endpoint: proxy.endpoint,
+      log,
+      config: { store: app.config.store, signingKeys: app.config.signingKeys },
+    });
     proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'error-before' });
     expect(await signIn(broken, { clientId: org.clientId, clientSecret: randomSecret() })).toBe('UNAUTHENTICATED');
     await broken.gateway.services.pendingWrites.flush();
@@ -176,7 +210,8 @@ describe('the record of refused logins', () => {
 });
 
 describe('rotating its own credentials', () => {
-  const rotation = (client: Client, input: op.RotateCredentialsInput) => client.caller.send(op.RotateCredentialsDocument, { input });
+  const rotation = (client: Client, input: op.RotateCredentialsInput) =>
+    client.caller.send(op.RotateCredentialsDocument, { input });
 
   it.each([
     ['an org client', async () => newOrg(app)],
@@ -185,7 +220,9 @@ describe('rotating its own credentials', () => {
     const client = await make();
     const missing = await rotation(client, { graceHours: 0 });
     expect(codeIn(missing)).toBe('BAD_USER_INPUT');
-    expect(missing.errors?.[0]?.extensions.issues).toEqual([{ path: 'input.currentSecret', message: expect.stringContaining('required') }]);
+    expect(missing.errors?.[0]?.extensions.issues).toEqual([
+      { path: 'input.currentSecret', message: expect.stringContaining('required') },
+    ]);
     for (const currentSecret of [randomSecret(), 'x', `${client.clientSecret}x`]) {
       expect(codeIn(await rotation(client, { graceHours: 0, currentSecret }))).toBe('UNAUTHENTICATED');
     }
@@ -204,15 +241,24 @@ describe('rotating its own credentials', () => {
   it('is bounded in guesses by address', async () => {
     const org = await newOrg(app);
     const strict = await open(app.another({ loginPerAddressPerMinute: 3 }));
-    const guess = () => strict.as(org.accessToken).codeOf(op.RotateCredentialsDocument, { input: { currentSecret: randomSecret() } });
-    expect([await guess(), await guess(), await guess(), await guess()]).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED', 'UNAUTHENTICATED', 'RATE_LIMITED']);
+    const guess = () =>
+      strict.as(org.accessToken).codeOf(op.RotateCredentialsDocument, { input: { currentSecret: randomSecret() } });
+    expect([await guess(), await guess(), await guess(), await guess()]).toEqual([
+      'UNAUTHENTICATED',
+      'UNAUTHENTICATED',
+      'UNAUTHENTICATED',
+      'RATE_LIMITED',
+    ]);
   });
 
   it('takes no secret of a parent: the org for its apps, the admin for all', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
     expect(codeIn(await rotation(org, { appId: 'chat' }))).toBe('ok');
-    for (const appId of [null, 'chat']) expect(codeIn(await app.admin.send(op.RotateCredentialsDocument, { input: { orgId: org.orgId, appId } }))).toBe('ok');
+    for (const appId of [null, 'chat'])
+      expect(codeIn(await app.admin.send(op.RotateCredentialsDocument, { input: { orgId: org.orgId, appId } }))).toBe(
+        'ok',
+      );
   });
 });
 
@@ -225,11 +271,17 @@ describe('a session', () => {
   it('ends with the grace of its secret, begun before the rotation or during the grace', async () => {
     const before = await newOrg(app);
     const renewed = await rotateByAdmin(before.orgId, 2);
-    const during = (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId: before.clientId, clientSecret: before.clientSecret } })).issueToken;
+    const during = (
+      await app.anonymous.ask(op.IssueTokenDocument, {
+        input: { clientId: before.clientId, clientSecret: before.clientSecret },
+      })
+    ).issueToken;
     expect(during.refreshExpiresInSecs).toBeLessThanOrEqual(2 * 3600);
     app.clock.advance(90 * minute);
     const [one, two] = await Promise.all(
-      [before, during].map(async ({ refreshToken }) => (await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken })).refreshToken),
+      [before, during].map(
+        async ({ refreshToken }) => (await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken })).refreshToken,
+      ),
     );
     for (const pair of [one, two]) {
       expect(pair?.refreshExpiresInSecs).toBeLessThanOrEqual(1800);
@@ -247,14 +299,21 @@ describe('a session', () => {
     const old = await newOrg(app);
     const renewed = await rotateByAdmin(old.orgId, 1);
     app.clock.advance(10 * day);
-    expect([await refresh(app, old.refreshToken), await refresh(app, renewed.refreshToken)]).toEqual(['UNAUTHENTICATED', 'ok']);
+    expect([await refresh(app, old.refreshToken), await refresh(app, renewed.refreshToken)]).toEqual([
+      'UNAUTHENTICATED',
+      'ok',
+    ]);
   });
 
   it('ends when its secret is rotated out a second time, though the first grace is open', async () => {
     const oldest = await newOrg(app);
     await rotateByAdmin(oldest.orgId, 168);
     expect(await refresh(app, oldest.refreshToken)).toBe('ok');
-    const session = (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId: oldest.clientId, clientSecret: oldest.clientSecret } })).issueToken;
+    const session = (
+      await app.anonymous.ask(op.IssueTokenDocument, {
+        input: { clientId: oldest.clientId, clientSecret: oldest.clientSecret },
+      })
+    ).issueToken;
     await rotateByAdmin(oldest.orgId, 168);
     expect(await refresh(app, session.refreshToken)).toBe('UNAUTHENTICATED');
   });
@@ -283,12 +342,22 @@ describe('guesses of retrieval and refresh tokens', () => {
   it('cost no read, and are refused by address past the bound', async () => {
     const strict = await open(app.another({ loginPerAddressPerMinute: 50 }));
     const proxy = await startFaultProxy(testEndpoint());
-    const watched = await app.another({ loginPerAddressPerMinute: 50, store: { ...app.config.store, endpoint: proxy.endpoint } });
-    const tables = () => proxy.calls.flatMap((call) => call.tables).filter((table) => /secret_retrieval_tokens|refresh_tokens/.test(table));
+    const watched = await app.another({
+      loginPerAddressPerMinute: 50,
+      store: { ...app.config.store, endpoint: proxy.endpoint },
+    });
+    const tables = () =>
+      proxy.calls
+        .flatMap((call) => call.tables)
+        .filter((table) => /secret_retrieval_tokens|refresh_tokens/.test(table));
     for (const at of [strict, watched]) {
       const codes: string[] = [];
       for (let i = 0; i < 60; i++) {
-        codes.push(await at.anonymous.codeOf(op.RetrieveSecretDocument, { token: `tgt_${randomBytes(32).toString('base64url')}` }));
+        codes.push(
+          await at.anonymous.codeOf(op.RetrieveSecretDocument, {
+            token: `tgt_${randomBytes(32).toString('base64url')}`,
+          }),
+        );
         codes.push(await refresh(at, `tgr_${randomBytes(32).toString('base64url')}`));
       }
       expect(codes.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThanOrEqual(60);

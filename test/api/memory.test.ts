@@ -69,7 +69,9 @@ describe('what a gateway remembers', () => {
     const { caller } = await newOrg(app);
     const { revocationFeed } = app.gateway.services;
     const before = revocationFeed.current();
-    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { name: 'Acme', quotas: orgInput().quotas } });
+    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, {
+      input: { name: 'Acme', quotas: orgInput().quotas },
+    });
     expect(updateOrg.name).toBe('Acme');
     await caller.ask(op.UpdateOrgDocument, { input: {} });
     expect(revocationFeed.current()).toBe(before);

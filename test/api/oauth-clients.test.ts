@@ -12,9 +12,13 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const kindOf = async (accessToken: string): Promise<string> => (await app.as(accessToken).ask(op.MeDocument)).me.kind;
-const works = async (accessToken: string): Promise<boolean> => (await app.as(accessToken).send(op.MeDocument)).status === 200;
+const works = async (accessToken: string): Promise<boolean> =>
+  (await app.as(accessToken).send(op.MeDocument)).status === 200;
 const discover = (clientId: string, auth: oidc.ClientAuth) =>
-  oidc.discovery(new URL(app.origin), clientId, {}, auth, { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] });
+  oidc.discovery(new URL(app.origin), clientId, {}, auth, {
+    algorithm: 'oauth2',
+    execute: [oidc.allowInsecureRequests],
+  });
 
 describe('openid-client', () => {
   it.each([
@@ -31,17 +35,26 @@ describe('openid-client', () => {
     expect(await kindOf(refreshed.access_token)).toBe('APP_CLIENT');
     await oidc.tokenRevocation(config, refreshed.refresh_token ?? '');
     expect([await works(refreshed.access_token), await works(access_token)]).toEqual([false, true]);
-    await expect(oidc.refreshTokenGrant(config, refreshed.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant', status: 400 });
+    await expect(oidc.refreshTokenGrant(config, refreshed.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+      status: 400,
+    });
   });
 
   it('is told in OAuth errors what is wrong', async () => {
     const [mine, theirs] = [await newOrg(app), await newOrg(app)];
     const config = await discover(mine.clientId, oidc.ClientSecretBasic(mine.clientSecret));
     await expect(oidc.refreshTokenGrant(config, theirs.refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
-    await expect(oidc.clientCredentialsGrant(config, { scope: 'everything' })).rejects.toMatchObject({ error: 'invalid_scope' });
+    await expect(oidc.clientCredentialsGrant(config, { scope: 'everything' })).rejects.toMatchObject({
+      error: 'invalid_scope',
+    });
     const wrong = await discover(mine.clientId, oidc.ClientSecretBasic(theirs.clientSecret));
-    await expect(oidc.clientCredentialsGrant(wrong)).rejects.toMatchObject({ code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE' });
-    await expect(oidc.clientCredentialsGrant(await discover(mine.clientId, oidc.ClientSecretPost(theirs.clientSecret)))).rejects.toMatchObject({ status: 401 });
+    await expect(oidc.clientCredentialsGrant(wrong)).rejects.toMatchObject({
+      code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
+    });
+    await expect(
+      oidc.clientCredentialsGrant(await discover(mine.clientId, oidc.ClientSecretPost(theirs.clientSecret))),
+    ).rejects.toMatchObject({ status: 401 });
     await app.admin.ask(op.SuspendOrgDocument, { orgId: mine.orgId });
     await expect(oidc.clientCredentialsGrant(config)).rejects.toMatchObject({
       error: 'unauthorized_client',
@@ -53,7 +66,9 @@ describe('openid-client', () => {
     const org = await newOrg(app);
     const input = { name: 'Reports', role: 'READ' as const, currentSecret: org.clientSecret };
     const { createClient } = await org.caller.ask(op.CreateClientDocument, { input });
-    const { clientId, clientSecret } = (await app.anonymous.ask(op.RetrieveSecretDocument, { token: createClient.secretRetrieval.token })).retrieveSecret;
+    const { clientId, clientSecret } = (
+      await app.anonymous.ask(op.RetrieveSecretDocument, { token: createClient.secretRetrieval.token })
+    ).retrieveSecret;
     for (const authBy of [oidc.ClientSecretBasic, oidc.ClientSecretPost]) {
       const { access_token } = await oidc.clientCredentialsGrant(await discover(clientId, authBy(clientSecret)));
       expect((await app.as(access_token).ask(op.MeDocument)).me).toMatchObject({ kind: 'ORG_CLIENT', clientId });
@@ -62,27 +77,42 @@ describe('openid-client', () => {
 });
 
 describe('simple-oauth2', () => {
-  it.each(['header', 'body'] as const)('logs in with its credentials in the %s, refreshes and revokes', async (authorizationMethod) => {
-    const org = await newOrg(app);
-    const auth = { tokenHost: app.origin, tokenPath: '/oauth/token', revokePath: '/oauth/revoke' };
-    const client = new ClientCredentials({ client: { id: org.clientId, secret: org.clientSecret }, auth, options: { authorizationMethod } });
-    const { token } = await client.getToken({});
-    expect(Object.keys(token).sort()).toEqual(['access_token', 'expires_at', 'expires_in', 'token_type']);
-    expect(await kindOf(String(token.access_token))).toBe('ORG_CLIENT');
+  it.each(['header', 'body'] as const)(
+    'logs in with its credentials in the %s, refreshes and revokes',
+    async (authorizationMethod) => {
+      const org = await newOrg(app);
+      const auth = { tokenHost: app.origin, tokenPath: '/oauth/token', revokePath: '/oauth/revoke' };
+      const client = new ClientCredentials({
+        client: { id: org.clientId, secret: org.clientSecret },
+        auth,
+        options: { authorizationMethod },
+      });
+      const { token } = await client.getToken({});
+      expect(Object.keys(token).sort()).toEqual(['access_token', 'expires_at', 'expires_in', 'token_type']);
+      expect(await kindOf(String(token.access_token))).toBe('ORG_CLIENT');
 
-    const session = client.createToken({ access_token: org.accessToken, refresh_token: org.refreshToken, expires_in: 3600 });
-    const refreshed = await session.refresh();
-    expect(await kindOf(String(refreshed.token.access_token))).toBe('ORG_CLIENT');
-    await refreshed.revokeAll();
-    expect(await works(String(refreshed.token.access_token))).toBe(false);
-    await expect(refreshed.refresh()).rejects.toMatchObject({ output: { statusCode: 400 } });
-  });
+      const session = client.createToken({
+        access_token: org.accessToken,
+        refresh_token: org.refreshToken,
+        expires_in: 3600,
+      });
+      const refreshed = await session.refresh();
+      expect(await kindOf(String(refreshed.token.access_token))).toBe('ORG_CLIENT');
+      await refreshed.revokeAll();
+      expect(await works(String(refreshed.token.access_token))).toBe(false);
+      await expect(refreshed.refresh()).rejects.toMatchObject({ output: { statusCode: 400 } });
+    },
+  );
 });
 
 describe('/.well-known/oauth-authorization-server', () => {
   const metadata = async (at: TestApp, headers: Record<string, string> = {}) => {
     const response = await fetch(`${at.origin}/.well-known/oauth-authorization-server`, { headers });
-    return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as Record<string, unknown> };
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      body: (await response.json()) as Record<string, unknown>,
+    };
   };
 
   it('says what RFC 8414 asks for, under the origin that was asked', async () => {
@@ -123,22 +153,47 @@ describe('/.well-known/oauth-authorization-server', () => {
 describe('an OAuth call', () => {
   const post = (path: string, fields: Record<string, string>, id: string) =>
     fetch(app.origin + path, { method: 'POST', headers: { 'x-request-id': id }, body: new URLSearchParams(fields) });
-  const lineOf = (id: string) => lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ requestId }) => requestId === id);
+  const lineOf = (id: string) =>
+    lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ requestId }) => requestId === id);
 
   it('writes one line to the log and counts as a request', async () => {
     const { clientId, clientSecret } = await newOrg(app);
     const credentials = { client_id: clientId, client_secret: clientSecret };
     await post('/oauth/token', { grant_type: 'client_credentials', ...credentials }, 'oauth-1');
-    await post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' }, 'oauth-2');
+    await post(
+      '/oauth/token',
+      { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' },
+      'oauth-2',
+    );
     await post('/oauth/revoke', { token: 'unknown', ...credentials }, 'oauth-3');
-    const shared = { level: 'info', msg: 'request', ms: expect.any(Number), read: expect.any(Number), write: expect.any(Number), calls: expect.any(Number) };
-    expect(lineOf('oauth-1')).toEqual([expect.objectContaining({ ...shared, operation: 'oauthToken', principal: clientId, outcome: 'ok' })]);
-    expect(lineOf('oauth-2')).toEqual([
-      expect.objectContaining({ ...shared, operation: 'oauthToken', principal: expect.stringMatching(/^address /), outcome: 'invalid_client' }),
+    const shared = {
+      level: 'info',
+      msg: 'request',
+      ms: expect.any(Number),
+      read: expect.any(Number),
+      write: expect.any(Number),
+      calls: expect.any(Number),
+    };
+    expect(lineOf('oauth-1')).toEqual([
+      expect.objectContaining({ ...shared, operation: 'oauthToken', principal: clientId, outcome: 'ok' }),
     ]);
-    expect(lineOf('oauth-3')).toEqual([expect.objectContaining({ ...shared, operation: 'oauthRevoke', principal: clientId, outcome: 'ok' })]);
+    expect(lineOf('oauth-2')).toEqual([
+      expect.objectContaining({
+        ...shared,
+        operation: 'oauthToken',
+        principal: expect.stringMatching(/^address /),
+        outcome: 'invalid_client',
+      }),
+    ]);
+    expect(lineOf('oauth-3')).toEqual([
+      expect.objectContaining({ ...shared, operation: 'oauthRevoke', principal: clientId, outcome: 'ok' }),
+    ]);
     const page = await (await fetch(`${app.origin}/metrics`)).text();
-    for (const labels of ['operation="oauthToken",outcome="ok"', 'operation="oauthToken",outcome="invalid_client"', 'operation="oauthRevoke",outcome="ok"']) {
+    for (const labels of [
+      'operation="oauthToken",outcome="ok"',
+      'operation="oauthToken",outcome="invalid_client"',
+      'operation="oauthRevoke",outcome="ok"',
+    ]) {
       expect(page).toContain(`tollgate_requests_total{${labels}}`);
     }
   });
@@ -146,11 +201,19 @@ describe('an OAuth call', () => {
   it('is on record in the audit trail as the login that it is', async () => {
     const { orgId, clientId } = await newOrg(app);
     app.clock.advance(3_600_000);
-    const { secretRetrieval } = (await app.admin.ask(op.RotateCredentialsDocument, { input: { orgId, graceHours: 1 } })).rotateCredentials;
-    const { clientSecret } = (await app.anonymous.ask(op.RetrieveSecretDocument, { token: secretRetrieval.token })).retrieveSecret;
-    await post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }, 'oauth-4');
+    const { secretRetrieval } = (await app.admin.ask(op.RotateCredentialsDocument, { input: { orgId, graceHours: 1 } }))
+      .rotateCredentials;
+    const { clientSecret } = (await app.anonymous.ask(op.RetrieveSecretDocument, { token: secretRetrieval.token }))
+      .retrieveSecret;
+    await post(
+      '/oauth/token',
+      { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
+      'oauth-4',
+    );
     const { org } = await app.admin.ask(op.AuditDocument, { orgId, first: 1 });
-    expect(org?.auditEvents.nodes).toMatchObject([{ action: 'login_succeeded', requestId: 'oauth-4', details: [{ name: 'via', value: 'oauth' }] }]);
+    expect(org?.auditEvents.nodes).toMatchObject([
+      { action: 'login_succeeded', requestId: 'oauth-4', details: [{ name: 'via', value: 'oauth' }] },
+    ]);
   });
 
   it('is bounded by address like any other', async () => {
@@ -158,7 +221,10 @@ describe('an OAuth call', () => {
     try {
       const statuses = [];
       for (let i = 0; i < 5; i++)
-        statuses.push((await fetch(`${strict.origin}/oauth/token`, { method: 'POST', body: new URLSearchParams({ a: 'b' }) })).status);
+        statuses.push(
+          (await fetch(`${strict.origin}/oauth/token`, { method: 'POST', body: new URLSearchParams({ a: 'b' }) }))
+            .status,
+        );
       expect(statuses).toContain(429);
     } finally {
       await strict.stop();

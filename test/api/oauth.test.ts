@@ -29,7 +29,8 @@ const asBasic = ({ clientId, clientSecret }: Secret): Fields => ({
 });
 const login = { grant_type: 'client_credentials' };
 const wrongSecret = () => `tgs_${randomBytes(32).toString('base64url')}`;
-const works = async (accessToken: unknown): Promise<boolean> => (await app.as(String(accessToken)).send(op.MeDocument)).status === 200;
+const works = async (accessToken: unknown): Promise<boolean> =>
+  (await app.as(String(accessToken)).send(op.MeDocument)).status === 200;
 
 describe('POST /oauth/token', () => {
   it.each([
@@ -51,22 +52,31 @@ describe('POST /oauth/token', () => {
     ['as HTTP Basic', (client) => [{}, asBasic(client)]],
     ['as HTTP Basic and names it in the form', (client) => [{ client_id: client.clientId }, asBasic(client)]],
     ['in the form', (client) => [inForm(client), {}]],
-  ])('exchanges a refresh token for the client that it belongs to, which presents itself %s', async (_how, credentials) => {
-    const org = await newOrg(app);
-    const [fields, headers] = credentials(org);
-    const { status, body } = await post('/oauth/token', { grant_type: 'refresh_token', refresh_token: org.refreshToken, ...fields }, headers);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      token_type: 'Bearer',
-      expires_in: 3600,
-      refresh_token: expect.stringMatching(/^tgr_/),
-      refresh_expires_in: expect.any(Number),
-    });
-    expect(await works(body.access_token)).toBe(true);
-    expect(body.refresh_token).not.toBe(org.refreshToken);
-    const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: String(body.refresh_token) });
-    expect(await works(refreshToken.accessToken)).toBe(true);
-  });
+  ])(
+    'exchanges a refresh token for the client that it belongs to, which presents itself %s',
+    async (_how, credentials) => {
+      const org = await newOrg(app);
+      const [fields, headers] = credentials(org);
+      const { status, body } = await post(
+        '/oauth/token',
+        { grant_type: 'refresh_token', refresh_token: org.refreshToken, ...fields },
+        headers,
+      );
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        token_type: 'Bearer',
+        expires_in: 3600,
+        refresh_token: expect.stringMatching(/^tgr_/),
+        refresh_expires_in: expect.any(Number),
+      });
+      expect(await works(body.access_token)).toBe(true);
+      expect(body.refresh_token).not.toBe(org.refreshToken);
+      const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, {
+        refreshToken: String(body.refresh_token),
+      });
+      expect(await works(refreshToken.accessToken)).toBe(true);
+    },
+  );
 
   it('refuses a refresh token to another client, and leaves it to its own', async () => {
     const [mine, theirs] = [await newOrg(app), await newOrg(app)];
@@ -78,24 +88,52 @@ describe('POST /oauth/token', () => {
   });
 
   it.each([
-    ['a wrong secret in the form', ({ clientId }: Secret) => post('/oauth/token', { ...login, ...inForm({ clientId, clientSecret: wrongSecret() }) })],
-    ['a wrong secret as HTTP Basic', ({ clientId }: Secret) => post('/oauth/token', login, asBasic({ clientId, clientSecret: wrongSecret() }))],
-    ['an unknown client', ({ clientSecret }: Secret) => post('/oauth/token', login, asBasic({ clientId: `org-${randomUUID()}`, clientSecret }))],
+    [
+      'a wrong secret in the form',
+      ({ clientId }: Secret) =>
+        post('/oauth/token', { ...login, ...inForm({ clientId, clientSecret: wrongSecret() }) }),
+    ],
+    [
+      'a wrong secret as HTTP Basic',
+      ({ clientId }: Secret) => post('/oauth/token', login, asBasic({ clientId, clientSecret: wrongSecret() })),
+    ],
+    [
+      'an unknown client',
+      ({ clientSecret }: Secret) =>
+        post('/oauth/token', login, asBasic({ clientId: `org-${randomUUID()}`, clientSecret })),
+    ],
     ['no client id', ({ clientSecret }: Secret) => post('/oauth/token', { ...login, client_secret: clientSecret })],
     ['no secret', ({ clientId }: Secret) => post('/oauth/token', { ...login, client_id: clientId })],
     ['no client', () => post('/oauth/token', login)],
-    ['Basic without a colon', () => post('/oauth/token', login, { authorization: `Basic ${Buffer.from('nothing').toString('base64')}` })],
-    ['Basic that is not form-encoded', () => post('/oauth/token', login, { authorization: `Basic ${Buffer.from('%:%').toString('base64')}` })],
-    ['a refresh token without its client', ({ refreshToken }: Client) => post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken })],
+    [
+      'Basic without a colon',
+      () => post('/oauth/token', login, { authorization: `Basic ${Buffer.from('nothing').toString('base64')}` }),
+    ],
+    [
+      'Basic that is not form-encoded',
+      () => post('/oauth/token', login, { authorization: `Basic ${Buffer.from('%:%').toString('base64')}` }),
+    ],
+    [
+      'a refresh token without its client',
+      ({ refreshToken }: Client) => post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken }),
+    ],
     [
       'a refresh token with the id of its client and no secret',
-      ({ clientId, refreshToken }: Client) => post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }),
+      ({ clientId, refreshToken }: Client) =>
+        post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }),
     ],
-    ['a bearer token', ({ accessToken }: Client) => post('/oauth/token', login, { authorization: `Bearer ${accessToken}` })],
+    [
+      'a bearer token',
+      ({ accessToken }: Client) => post('/oauth/token', login, { authorization: `Bearer ${accessToken}` }),
+    ],
     [
       'a wrong secret beside a good refresh token',
       ({ clientId, refreshToken }: Client) =>
-        post('/oauth/token', { grant_type: 'refresh_token', refresh_token: refreshToken }, asBasic({ clientId, clientSecret: wrongSecret() })),
+        post(
+          '/oauth/token',
+          { grant_type: 'refresh_token', refresh_token: refreshToken },
+          asBasic({ clientId, clientSecret: wrongSecret() }),
+        ),
     ],
   ])('refuses %s as an invalid client', async (_what, send) => {
     const { status, headers, body } = await send(await newOrg(app));
@@ -109,11 +147,19 @@ describe('POST /oauth/token', () => {
     ['a grant from Object.prototype', { grant_type: 'constructor' }, 'unsupported_grant_type'],
     ['no grant', {}, 'invalid_request'],
     ['no refresh token', { grant_type: 'refresh_token' }, 'invalid_request'],
-    ['an unknown refresh token', { grant_type: 'refresh_token', refresh_token: `tgr_${'x'.repeat(43)}` }, 'invalid_grant'],
+    [
+      'an unknown refresh token',
+      { grant_type: 'refresh_token', refresh_token: `tgr_${'x'.repeat(43)}` },
+      'invalid_grant',
+    ],
     ['a malformed refresh token', { grant_type: 'refresh_token', refresh_token: '#/\n' }, 'invalid_grant'],
     ['a refresh token without a value', { grant_type: 'refresh_token', refresh_token: '' }, 'invalid_request'],
     ['a scope', { grant_type: 'client_credentials', scope: 'admin' }, 'invalid_scope'],
-    ['the id of another client in the form', { grant_type: 'client_credentials', client_id: `org-${randomUUID()}` }, 'invalid_request'],
+    [
+      'the id of another client in the form',
+      { grant_type: 'client_credentials', client_id: `org-${randomUUID()}` },
+      'invalid_request',
+    ],
   ])('answers %s with 400', async (_what, fields, error) => {
     const { status, body } = await post('/oauth/token', fields, asBasic(await newOrg(app)));
     expect([status, body.error]).toEqual([400, error]);
@@ -130,12 +176,18 @@ describe('POST /oauth/token', () => {
     ['grant_type', 'grant_type=client_credentials&grant_type=client_credentials'],
     ['an empty parameter', 'grant_type=client_credentials&scope=&scope='],
     ['an unknown parameter', 'grant_type=client_credentials&a=1&a=2'],
-    ['refresh_token', `grant_type=refresh_token&refresh_token=tgr_${'x'.repeat(43)}&refresh_token=tgr_${'y'.repeat(43)}`],
+    [
+      'refresh_token',
+      `grant_type=refresh_token&refresh_token=tgr_${'x'.repeat(43)}&refresh_token=tgr_${'y'.repeat(43)}`,
+    ],
   ])('refuses a form that repeats %s', async (_what, body) => {
     const headers = { ...asBasic(await newOrg(app)), 'content-type': 'application/x-www-form-urlencoded' };
     for (const path of ['/oauth/token', '/oauth/revoke']) {
       const response = await fetch(app.origin + path, { method: 'POST', headers, body });
-      expect([response.status, ((await response.json()) as OAuthAnswer['body']).error]).toEqual([400, 'invalid_request']);
+      expect([response.status, ((await response.json()) as OAuthAnswer['body']).error]).toEqual([
+        400,
+        'invalid_request',
+      ]);
     }
   });
 
@@ -145,7 +197,8 @@ describe('POST /oauth/token', () => {
     try {
       const wrong = { clientId, clientSecret: wrongSecret() };
       await throttled.anonymous.codeOf(op.IssueTokenDocument, { input: wrong });
-      for (let i = 0; i < 2; i++) expect((await post('/oauth/token', login, asBasic(wrong), throttled)).status).toBe(401);
+      for (let i = 0; i < 2; i++)
+        expect((await post('/oauth/token', login, asBasic(wrong), throttled)).status).toBe(401);
       const { status, headers, body } = await post('/oauth/token', login, asBasic(wrong), throttled);
       expect([status, body.error]).toEqual([429, 'invalid_client']);
       expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -170,7 +223,10 @@ describe.each(['/oauth/token', '/oauth/revoke'])('%s', (path) => {
 
   it.each(['GET', 'PUT', 'DELETE'])('refuses %s, and says what to use', async (method) => {
     const org = await newOrg(app);
-    const response = await fetch(`${app.origin}${path}?${new URLSearchParams({ ...login, ...inForm(org), token: org.accessToken })}`, { method });
+    const response = await fetch(
+      `${app.origin}${path}?${new URLSearchParams({ ...login, ...inForm(org), token: org.accessToken })}`,
+      { method },
+    );
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
     expect(await works(org.accessToken)).toBe(true);
@@ -185,8 +241,15 @@ describe('POST /oauth/revoke', () => {
   it.each([
     ['in the form', (client: Client) => post('/oauth/revoke', { token: client.accessToken, ...inForm(client) })],
     ['as HTTP Basic', (client: Client) => post('/oauth/revoke', { token: client.accessToken }, asBasic(client))],
-    ['with a hint that misleads', (client: Client) => post('/oauth/revoke', { token: client.accessToken, token_type_hint: 'refresh_token' }, asBasic(client))],
-    ['by its refresh token', (client: Client) => post('/oauth/revoke', { token: client.refreshToken }, asBasic(client))],
+    [
+      'with a hint that misleads',
+      (client: Client) =>
+        post('/oauth/revoke', { token: client.accessToken, token_type_hint: 'refresh_token' }, asBasic(client)),
+    ],
+    [
+      'by its refresh token',
+      (client: Client) => post('/oauth/revoke', { token: client.refreshToken }, asBasic(client)),
+    ],
   ])('ends an access token of the client itself: %s', async (_how, send) => {
     const client = await newApp(app, await newOrg(app));
     expect(await works(client.accessToken)).toBe(true);
@@ -231,15 +294,29 @@ describe('POST /oauth/revoke', () => {
 });
 
 describe('/.well-known/jwks.json', () => {
-  const published = async (): Promise<JSONWebKeySet> => (await fetch(`${app.origin}/.well-known/jwks.json`)).json() as Promise<JSONWebKeySet>;
+  const published = async (): Promise<JSONWebKeySet> =>
+    (await fetch(`${app.origin}/.well-known/jwks.json`)).json() as Promise<JSONWebKeySet>;
 
   it('verifies the tokens issued, which say whose they are', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const keys = createLocalJWKSet(await published());
-    const expected = { issuer: 'tollgate', audience: 'tollgate', typ: 'at+jwt', algorithms: ['EdDSA'], currentDate: new Date(app.clock.nowMs()) };
+    const expected = {
+      issuer: 'tollgate',
+      audience: 'tollgate',
+      typ: 'at+jwt',
+      algorithms: ['EdDSA'],
+      currentDate: new Date(app.clock.nowMs()),
+    };
     const { payload } = await jwtVerify(chat.accessToken, keys, expected);
-    expect(payload).toMatchObject({ sub: chat.clientId, client_id: chat.clientId, org: org.orgId, app: 'chat', role: 'app', fam: expect.any(String) });
+    expect(payload).toMatchObject({
+      sub: chat.clientId,
+      client_id: chat.clientId,
+      org: org.orgId,
+      app: 'chat',
+      role: 'app',
+      fam: expect.any(String),
+    });
     expect(payload.exp! - payload.iat!).toBe(3600);
     expect(Buffer.from(payload.jti!, 'base64url').length).toBeGreaterThanOrEqual(16);
     const { payload: ofOrg } = await jwtVerify(org.accessToken, keys, expected);
@@ -256,6 +333,10 @@ describe('/.well-known/jwks.json', () => {
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(keys).toEqual(signingKeys.map(({ kty, crv, x, kid }) => ({ kty, crv, x, kid, alg: 'EdDSA', use: 'sig' })));
     expect(signingKeys.filter(({ d }) => typeof d !== 'string' || text.includes(d))).toEqual([]);
-    expect(decodeProtectedHeader((await newOrg(app)).accessToken)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: signingKeys[0]?.kid });
+    expect(decodeProtectedHeader((await newOrg(app)).accessToken)).toEqual({
+      alg: 'EdDSA',
+      typ: 'at+jwt',
+      kid: signingKeys[0]?.kid,
+    });
   });
 });

@@ -19,18 +19,33 @@ describe('registerOrg', () => {
       stickyFallbackEnabled: true,
       timezoneEffectiveAt: null,
     });
-    expect(registerOrg.org.credentials).toEqual({ clientId: `org-${registerOrg.org.orgId}`, secretCreatedAt: null, graceExpiresAt: null });
-    const { retrieveSecret } = await app.anonymous.ask(op.RetrieveSecretDocument, { token: registerOrg.secretRetrieval.token });
+    expect(registerOrg.org.credentials).toEqual({
+      clientId: `org-${registerOrg.org.orgId}`,
+      secretCreatedAt: null,
+      graceExpiresAt: null,
+    });
+    const { retrieveSecret } = await app.anonymous.ask(op.RetrieveSecretDocument, {
+      token: registerOrg.secretRetrieval.token,
+    });
     const { issueToken } = await app.anonymous.ask(op.IssueTokenDocument, { input: retrieveSecret });
     const { me } = await app.as(issueToken.accessToken).ask(op.MeDocument);
-    expect(me).toMatchObject({ kind: 'ORG_CLIENT', clientId: `org-${registerOrg.org.orgId}`, org: { name: 'Sample Corp' }, app: null });
+    expect(me).toMatchObject({
+      kind: 'ORG_CLIENT',
+      clientId: `org-${registerOrg.org.orgId}`,
+      org: { name: 'Sample Corp' },
+      app: null,
+    });
   });
 
   it('takes an id in either case for the same org, and refuses it a second time', async () => {
     const orgId = randomUUID();
-    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ orgId: orgId.toUpperCase() }) });
+    const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, {
+      input: orgInput({ orgId: orgId.toUpperCase() }),
+    });
     expect(registerOrg.org.orgId).toBe(orgId);
-    expect(await app.admin.codeOf(op.RegisterOrgDocument, { input: orgInput({ orgId, name: 'Other' }) })).toBe('ALREADY_EXISTS');
+    expect(await app.admin.codeOf(op.RegisterOrgDocument, { input: orgInput({ orgId, name: 'Other' }) })).toBe(
+      'ALREADY_EXISTS',
+    );
     const { org } = await app.admin.ask(op.OrgDocument, { orgId });
     expect(org?.name).toBe('Acme');
   });
@@ -75,8 +90,15 @@ describe('registerOrg', () => {
 describe('updateOrg', () => {
   it('changes what is given and leaves what is absent or null', async () => {
     const { orgId, caller } = await newOrg(app);
-    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { name: 'Acme Ltd', tightModeThresholdPct: 80, quotas: null } });
-    expect(updateOrg).toMatchObject({ orgId, name: 'Acme Ltd', tightModeThresholdPct: 80, modelOrdering: ['premium', 'standard', 'economy'] });
+    const { updateOrg } = await caller.ask(op.UpdateOrgDocument, {
+      input: { name: 'Acme Ltd', tightModeThresholdPct: 80, quotas: null },
+    });
+    expect(updateOrg).toMatchObject({
+      orgId,
+      name: 'Acme Ltd',
+      tightModeThresholdPct: 80,
+      modelOrdering: ['premium', 'standard', 'economy'],
+    });
     expect(updateOrg.quotas).toHaveLength(3);
   });
 
@@ -103,7 +125,9 @@ describe('updateOrg', () => {
   it('refuses to leave an app with a label that has no quota', async () => {
     const { orgId, caller } = await newOrg(app);
     await newApp(app, { orgId }, 'own-chain', { modelOrdering: ['economy'] });
-    const { errors } = await caller.send(op.UpdateOrgDocument, { input: { modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1 }] } });
+    const { errors } = await caller.send(op.UpdateOrgDocument, {
+      input: { modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1 }] },
+    });
     expect(errors?.[0]?.extensions.issues?.[0]?.message).toContain('own-chain');
     expect((await caller.ask(op.OrgDocument)).org?.quotas).toHaveLength(3);
   });
@@ -122,8 +146,14 @@ describe('apps', () => {
       inheritedFields: ['quotas', 'refreshIntervalNormalSecs', 'refreshIntervalTightSecs'],
     });
     expect(registerApp.app.credentials.clientId).toBe(`org-${orgId}-app-search`);
-    const { updateApp } = await caller.ask(op.UpdateAppDocument, { input: { appId: 'search', tightModeThresholdPct: null, name: 'Search 2' } });
-    expect(updateApp).toMatchObject({ name: 'Search 2', tightModeThresholdPct: 95, modelOrdering: ['economy', 'premium'] });
+    const { updateApp } = await caller.ask(op.UpdateAppDocument, {
+      input: { appId: 'search', tightModeThresholdPct: null, name: 'Search 2' },
+    });
+    expect(updateApp).toMatchObject({
+      name: 'Search 2',
+      tightModeThresholdPct: 95,
+      modelOrdering: ['economy', 'premium'],
+    });
     await caller.ask(op.UpdateOrgDocument, { input: { tightModeThresholdPct: 77 } });
     const { org } = await caller.ask(op.AppDocument, { appId: 'search' });
     expect(org?.app).toMatchObject({

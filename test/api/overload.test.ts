@@ -33,9 +33,14 @@ const refused = ({ status, headers, errors }: Answer<unknown>) => ({
 const turnedAway = { status: 503, retryAfter: '1', code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** So many submissions that are under way until they are let go. */
-async function hold(clients: readonly { readonly caller: TestApp['admin'] }[], count: number): Promise<{ letGo(): Promise<Answer<unknown>[]> }> {
+async function hold(
+  clients: readonly { readonly caller: TestApp['admin'] }[],
+  count: number,
+): Promise<{ letGo(): Promise<Answer<unknown>[]> }> {
   const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'hold' });
-  const held = Array.from({ length: count }, (_, i) => (clients[i % clients.length] as (typeof clients)[0]).caller.send(op.SubmitCostDocument, cost()));
+  const held = Array.from({ length: count }, (_, i) =>
+    (clients[i % clients.length] as (typeof clients)[0]).caller.send(op.SubmitCostDocument, cost()),
+  );
   while (rule.hits === 0) await sleep(5);
   // The rest of them wait for the same shard, or are on their way to it.
   await sleep(300);
@@ -62,7 +67,9 @@ describe('a gateway with too much to do', () => {
     for (const { errors } of [...(await held.letGo()), await submitted]) expect(errors).toBeUndefined();
     await client.caller.ask(list);
     const metrics = await (await fetch(`${app.origin}/metrics`)).text();
-    expect(/tollgate_requests_total\{operation="org",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1]).toBe('3');
+    expect(/tollgate_requests_total\{operation="org",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1]).toBe(
+      '3',
+    );
   });
 
   it('gives one org half of its room at most while another is active, and all of it otherwise', async () => {
@@ -92,7 +99,9 @@ describe('a gateway with too much to do', () => {
     // Counted once a second.
     const counted = async () => {
       const metrics = await (await fetch(`${app.origin}/metrics`)).text();
-      return Number(/tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1] ?? 0);
+      return Number(
+        /tollgate_requests_total\{operation="none",outcome="SERVICE_UNAVAILABLE"\} (\d+)/.exec(metrics)?.[1] ?? 0,
+      );
     };
     while ((await counted()) < 4) await sleep(50);
   });

@@ -53,9 +53,11 @@ async function makeAll(at: TestApp): Promise<Made> {
   const { acquire } = await ask(op.AcquireDocument, { input: acquiring });
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   const input = { orgId: org.orgId, appId: 'a' };
-  const retrieval = (await at.admin.ask(op.RotateCredentialsDocument, { input })).rotateCredentials.secretRetrieval.token;
+  const retrieval = (await at.admin.ask(op.RotateCredentialsDocument, { input })).rotateCredentials.secretRetrieval
+    .token;
   const { clientId, clientSecret } = org;
-  const used = (await at.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken.refreshToken;
+  const used = (await at.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken
+    .refreshToken;
   const successor = (await at.anonymous.ask(op.RefreshTokenDocument, { refreshToken: used })).refreshToken.refreshToken;
   const alertCursor = at.gateway.services.cursors.seal(`${org.orgId} quotaAlerts`, '0');
   return { org, deviceKey, cursor, alertCursor, leaseId: acquire.leaseId, retrieval, used, successor };
@@ -72,12 +74,19 @@ async function failuresAt(at: TestApp, made: Made): Promise<Record<string, strin
     cursor: codeIn(await caller.send(op.AppsDocument, { first: 1, after: made.cursor })),
     'cursor of alerts': codeIn(await caller.subscribeOnce(alerts, { after: made.alertCursor })),
     'adjusted lease': codeIn(
-      await caller.send(op.AdjustLeaseDocument, { input: { leaseId: made.leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() } }),
+      await caller.send(op.AdjustLeaseDocument, {
+        input: { leaseId: made.leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() },
+      }),
     ),
-    'repeated refresh': repeated.data?.refreshToken.refreshToken === made.successor ? 'ok' : `another: ${codeIn(repeated)}`,
+    'repeated refresh':
+      repeated.data?.refreshToken.refreshToken === made.successor ? 'ok' : `another: ${codeIn(repeated)}`,
     refresh: codeIn(await at.anonymous.send(op.RefreshTokenDocument, { refreshToken: made.successor })),
     'retrieval token': codeIn(await at.anonymous.send(op.RetrieveSecretDocument, { token: made.retrieval })),
-    login: codeIn(await at.anonymous.send(op.IssueTokenDocument, { input: { clientId: made.org.clientId, clientSecret: made.org.clientSecret } })),
+    login: codeIn(
+      await at.anonymous.send(op.IssueTokenDocument, {
+        input: { clientId: made.org.clientId, clientSecret: made.org.clientSecret },
+      }),
+    ),
     'released lease': codeIn(await caller.send(op.ReleaseLeaseDocument, { leaseId: made.leaseId })),
   };
   return Object.fromEntries(Object.entries(outcomes).filter(([, outcome]) => outcome !== 'ok'));
@@ -103,7 +112,16 @@ describe('a rolling change of the root secret', () => {
     const [from, to] = [await open({ rootSecrets: [older] }), await open({ rootSecrets: [newer] })];
     const failures = await failuresAt(to, await makeAll(from));
     expect(Object.keys(failures).sort()).toEqual(
-      ['adjusted lease', 'cursor', 'cursor of alerts', 'device key', 'refresh', 'released lease', 'repeated refresh', 'retrieval token'].sort(),
+      [
+        'adjusted lease',
+        'cursor',
+        'cursor of alerts',
+        'device key',
+        'refresh',
+        'released lease',
+        'repeated refresh',
+        'retrieval token',
+      ].sort(),
     );
   });
 
@@ -142,16 +160,20 @@ describe('admin keys', () => {
   it('are all valid at once, and the audit trail names the one that was used', async () => {
     const at = await open({ adminKeys: named });
     const { orgId } = await newOrg(base);
-    for (const [i, { key }] of named.entries()) await as(at, key).ask(op.UpdateOrgDocument, { input: { orgId, name: `Name ${i}` } });
+    for (const [i, { key }] of named.entries())
+      await as(at, key).ask(op.UpdateOrgDocument, { input: { orgId, name: `Name ${i}` } });
     const { org } = await as(at, first).ask(op.AuditDocument, { orgId, entityId: '$ORG', first: 2 });
     expect(org?.auditEvents.nodes.map(({ actor }) => actor)).toEqual(['platform-admin:ben', 'platform-admin:anna']);
-    for (const wrong of [`${first}x`, first.slice(0, -1), '', `anna:${first}`]) expect(codeIn(await as(at, wrong).send(whoAmI))).toBe('UNAUTHENTICATED');
+    for (const wrong of [`${first}x`, first.slice(0, -1), '', `anna:${first}`])
+      expect(codeIn(await as(at, wrong).send(whoAmI))).toBe('UNAUTHENTICATED');
   });
 
   it('rotate with a rolling restart: the new one is added everywhere, then the old one dropped', async () => {
     const steps = [named.slice(0, 1), named, named.slice(1)];
     const gateways = await Promise.all(steps.map((adminKeys) => open({ adminKeys })));
-    const accepted = await Promise.all(gateways.map(async (at) => [codeIn(await as(at, first).send(whoAmI)), codeIn(await as(at, second).send(whoAmI))]));
+    const accepted = await Promise.all(
+      gateways.map(async (at) => [codeIn(await as(at, first).send(whoAmI)), codeIn(await as(at, second).send(whoAmI))]),
+    );
     expect(accepted).toEqual([
       ['ok', 'UNAUTHENTICATED'],
       ['ok', 'ok'],
@@ -161,6 +183,9 @@ describe('admin keys', () => {
 
   it('are none of them taken over as the id of a request', async () => {
     const at = await open({ adminKeys: named });
-    for (const { key } of named) expect((await as(at, key).send(whoAmI, undefined, { 'x-request-id': key })).headers.get('x-request-id')).not.toBe(key);
+    for (const { key } of named)
+      expect((await as(at, key).send(whoAmI, undefined, { 'x-request-id': key })).headers.get('x-request-id')).not.toBe(
+        key,
+      );
   });
 });

@@ -47,14 +47,19 @@ async function request(to: string, path: string, init: RequestInit): Promise<Ans
 }
 
 const post = (to: string, body: object, headers: Headers = {}) =>
-  request(to, '/graphql', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  request(to, '/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
 
 const send = (document: DocumentNode | string, variables: object, headers: Headers = {}) => {
   const query = typeof document === 'string' ? document : print(document);
   return post(query.slice(0, 60), { query, variables }, headers);
 };
 
-const form = (path: string, fields: Headers, headers: Headers = {}) => request(path, path, { method: 'POST', headers, body: new URLSearchParams(fields) });
+const form = (path: string, fields: Headers, headers: Headers = {}) =>
+  request(path, path, { method: 'POST', headers, body: new URLSearchParams(fields) });
 
 /** Takes a secret out of the one answer that may have it. */
 async function take(name: string, asking: ReturnType<typeof send>, field: string): Promise<string> {
@@ -76,7 +81,9 @@ async function takePair(
 }
 
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
-const basic = (id: string, secret: string): Headers => ({ authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` });
+const basic = (id: string, secret: string): Headers => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
 const clientIdIn = (body: string): string => /"clientId":"([^"]+)"/.exec(body)?.[1] ?? 'none';
 
 interface Client {
@@ -87,13 +94,17 @@ interface Client {
 }
 
 const input = (value: object) => ({ input: value });
-const aDevice = (change: object = {}) => input({ hardwareId, bootId: randomUUID(), firmwareVersion: '1.0', capabilities: { sensors: ['bme280'] }, ...change });
+const aDevice = (change: object = {}) =>
+  input({ hardwareId, bootId: randomUUID(), firmwareVersion: '1.0', capabilities: { sensors: ['bme280'] }, ...change });
 
 async function logIn(name: string, retrievalToken: string): Promise<Client> {
   const retrieving = send(op.RetrieveSecretDocument, { token: retrievalToken });
   const secret = await take(`${name}, client secret`, retrieving, 'clientSecret');
   const clientId = clientIdIn((await retrieving).body);
-  const [access, refresh] = await takePair(name, send(op.IssueTokenDocument, input({ clientId, clientSecret: secret })));
+  const [access, refresh] = await takePair(
+    name,
+    send(op.IssueTokenDocument, input({ clientId, clientSecret: secret })),
+  );
   return { clientId, secret, access, refresh };
 }
 
@@ -128,21 +139,54 @@ async function issueAll(): Promise<Run> {
   await takePair('refreshed again', send(op.RefreshTokenDocument, { refreshToken: member.refresh }));
   const oauthFields = ['access_token', 'refresh_token'];
   const grant = { grant_type: 'client_credentials' };
-  await take('by form, access token', form('/oauth/token', { ...grant, client_id: clientId, client_secret: member.secret }), 'access_token');
-  const byBasic = await take('by Basic, access token', form('/oauth/token', grant, basic(clientId, member.secret)), 'access_token');
-  const [, refresh] = await takePair('another session', send(op.IssueTokenDocument, input({ clientId, clientSecret: member.secret })));
-  const exchanging = form('/oauth/token', { grant_type: 'refresh_token', refresh_token: refresh }, basic(clientId, member.secret));
+  await take(
+    'by form, access token',
+    form('/oauth/token', { ...grant, client_id: clientId, client_secret: member.secret }),
+    'access_token',
+  );
+  const byBasic = await take(
+    'by Basic, access token',
+    form('/oauth/token', grant, basic(clientId, member.secret)),
+    'access_token',
+  );
+  const [, refresh] = await takePair(
+    'another session',
+    send(op.IssueTokenDocument, input({ clientId, clientSecret: member.secret })),
+  );
+  const exchanging = form(
+    '/oauth/token',
+    { grant_type: 'refresh_token', refresh_token: refresh },
+    basic(clientId, member.secret),
+  );
   await takePair('exchanged', exchanging, oauthFields);
-  const creating = send(op.CreateClientDocument, input({ name: 'Reports', role: 'READ', currentSecret: org.secret }), asOrg);
+  const creating = send(
+    op.CreateClientDocument,
+    input({ name: 'Reports', role: 'READ', currentSecret: org.secret }),
+    asOrg,
+  );
   await logIn('reader', await take('reader, retrieval token', creating, 'token'));
 
-  const deviceKey = await take('device key', send(op.CreateApiKeyDocument, input({ description: 'Greenhouse' }), asOrg), 'secret');
+  const deviceKey = await take(
+    'device key',
+    send(op.CreateApiKeyDocument, input({ description: 'Greenhouse' }), asOrg),
+    'secret',
+  );
   const lostKey = await take('revoked device key', send(op.CreateApiKeyDocument, input({}), asOrg), 'secret');
   await send(op.RegisterDeviceDocument, aDevice(), { 'x-api-key': deviceKey });
   const limits = [{ name: 'rpm', capacity: 100, refillPeriodSecs: 60 }];
-  const acquiring = { entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }], limits, requestId: randomUUID() };
+  const acquiring = {
+    entityId: 'user-1',
+    resource: 'api',
+    consume: [{ limit: 'rpm', amount: 1 }],
+    limits,
+    requestId: randomUUID(),
+  };
   const leaseId = await take('lease', send(op.AcquireDocument, input(acquiring), asOrg), 'leaseId');
-  const adjusting = send(op.AdjustLeaseDocument, input({ leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() }), asOrg);
+  const adjusting = send(
+    op.AdjustLeaseDocument,
+    input({ leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() }),
+    asOrg,
+  );
   (await adjusting).meant.add(leaseId);
 
   await form('/oauth/revoke', { token: byBasic, client_id: clientId, client_secret: member.secret });
@@ -180,11 +224,14 @@ async function issueUnderFaults({ org, member, deviceKey, leaseId }: Run): Promi
   for (const fault of faults) {
     const token = tokens.get(fault);
     const rule = proxy.inject({ fault });
-    const failed = await Promise.all([...operations, () => send(op.RetrieveSecretDocument, { token })].map((operation) => operation()));
+    const failed = await Promise.all(
+      [...operations, () => send(op.RetrieveSecretDocument, { token })].map((operation) => operation()),
+    );
     rule.remove();
     faultsMet += rule.hits;
     // What succeeded all the same was meant to show what it shows.
-    for (const { text, meant } of failed) if (!text.includes('"errors"')) for (const made of text.match(new RegExp(anySecret, 'g')) ?? []) meant.add(made);
+    for (const { text, meant } of failed)
+      if (!text.includes('"errors"')) for (const made of text.match(new RegExp(anySecret, 'g')) ?? []) meant.add(made);
   }
 }
 
@@ -194,7 +241,9 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
   const { clientId, secret: good } = member;
   const limit = { capacity: 1, refillPeriodSecs: 60 };
   // A lease is good only together with the tenant's credential: where it is told back, nothing is given away.
-  const oneOfEach = new Map([...issued.values()].filter((secret) => secret !== leaseId).map((secret) => [secret.slice(0, 3), secret]));
+  const oneOfEach = new Map(
+    [...issued.values()].filter((secret) => secret !== leaseId).map((secret) => [secret.slice(0, 3), secret]),
+  );
   for (const secret of oneOfEach.values()) {
     const text = JSON.stringify(secret);
     await Promise.all([
@@ -219,16 +268,44 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
       send(op.LimitConfigOfDocument, { level: secret }, asOrg),
       send(op.AppsDocument, { after: secret }, asOrg),
       send(op.ReleaseLeaseDocument, { leaseId: `${secret}x` }, asOrg),
-      send(op.SubmitCostDocument, input({ appId: secret, requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }), asOrg),
-      send(op.SubmitCostDocument, input({ appId: 'chat', requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }), asOrg),
+      send(
+        op.SubmitCostDocument,
+        input({ appId: secret, requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }),
+        asOrg,
+      ),
+      send(
+        op.SubmitCostDocument,
+        input({ appId: 'chat', requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }),
+        asOrg,
+      ),
       // Names that are told back.
-      send(op.SetLimitsDocument, input({ level: 'SYSTEM', limits: [0, 1].map(() => ({ ...limit, name: secret })) }), asOrg),
-      send(op.AdjustLeaseDocument, input({ leaseId, adjust: [{ limit: secret, amount: 1 }], idempotencyKey: randomUUID() }), asOrg),
-      send(op.CreateEntityDocument, input({ entityId: 'user-2', metadata: [0, 1].map(() => ({ name: secret, value: 'v' })) }), asOrg),
+      send(
+        op.SetLimitsDocument,
+        input({ level: 'SYSTEM', limits: [0, 1].map(() => ({ ...limit, name: secret })) }),
+        asOrg,
+      ),
+      send(
+        op.AdjustLeaseDocument,
+        input({ leaseId, adjust: [{ limit: secret, amount: 1 }], idempotencyKey: randomUUID() }),
+        asOrg,
+      ),
+      send(
+        op.CreateEntityDocument,
+        input({ entityId: 'user-2', metadata: [0, 1].map(() => ({ name: secret, value: 'v' })) }),
+        asOrg,
+      ),
       send(op.RegisterDeviceDocument, aDevice({ capabilities: { sensors: [secret, secret] } }), asOrg),
-      post('an operation of this name', { query: 'query a { me { kind } } query b { me { kind } }', operationName: secret }, asOrg),
+      post(
+        'an operation of this name',
+        { query: 'query a { me { kind } } query b { me { kind } }', operationName: secret },
+        asOrg,
+      ),
       post('no query', { query: { secret } }, asOrg),
-      request('no JSON', '/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: `{ ${secret}` }),
+      request('no JSON', '/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: `{ ${secret}`,
+      }),
       request('a path', `/${encodeURIComponent(secret)}`, {}),
       request('a query string', `/graphql?query=${encodeURIComponent(`{ me(token: ${text}) { kind } }`)}`, {}),
       form('/oauth/token', { grant_type: secret }),
@@ -269,18 +346,31 @@ async function everythingIn(table: TableName): Promise<string> {
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   const log = createLog('trace', { write: (line: string) => void lines.push(line) });
-  app = await startTestApp({ endpoint: proxy.endpoint, log, config: { rootSecrets: [pepper], principalConcurrency: 0 } });
+  app = await startTestApp({
+    endpoint: proxy.endpoint,
+    log,
+    config: { rootSecrets: [pepper], principalConcurrency: 0 },
+  });
   const run = await issueAll();
   await misplaceAll(run);
   await issueUnderFaults(run);
   await recovered({ 'x-api-key': run.deviceKey });
   for (const table of tableNames) stored.set(table, await everythingIn(table));
   // What nobody foresaw is logged whole.
-  await app.tableAdmin.client.send(new DeleteTableCommand({ TableName: `${app.config.store.tablePrefix}refresh_tokens` }));
+  await app.tableAdmin.client.send(
+    new DeleteTableCommand({ TableName: `${app.config.store.tablePrefix}refresh_tokens` }),
+  );
   await send(op.IssueTokenDocument, input({ clientId: run.org.clientId, clientSecret: run.org.secret }));
   await send(op.RefreshTokenDocument, { refreshToken: run.org.refresh });
-  await form('/oauth/token', { grant_type: 'refresh_token', refresh_token: run.org.refresh }, basic(run.org.clientId, run.org.secret));
-  metricsPages.push(await (await fetch(`${app.origin}/metrics`)).text(), await (await fetch(`${app.origin}/.well-known/jwks.json`)).text());
+  await form(
+    '/oauth/token',
+    { grant_type: 'refresh_token', refresh_token: run.org.refresh },
+    basic(run.org.clientId, run.org.secret),
+  );
+  metricsPages.push(
+    await (await fetch(`${app.origin}/metrics`)).text(),
+    await (await fetch(`${app.origin}/.well-known/jwks.json`)).text(),
+  );
 });
 afterAll(async () => {
   await app.stop();
@@ -307,7 +397,11 @@ function base64Inside(secret: string): string[] {
 }
 
 const tracesOf = (secret: string): string[] =>
-  [secret, halfOf(secret)].flatMap((text) => [text, Buffer.from(text).toString('hex'), ...base64Inside(text).flatMap((code) => [code, base64Of(code)])]);
+  [secret, halfOf(secret)].flatMap((text) => [
+    text,
+    Buffer.from(text).toString('hex'),
+    ...base64Inside(text).flatMap((code) => [code, base64Of(code)]),
+  ]);
 const base64Of = (base64url: string): string => base64url.replaceAll('-', '+').replaceAll('_', '/');
 
 const secretsOfTheGateway = (): [name: string, secret: string][] => [
@@ -319,8 +413,12 @@ const all = (): [name: string, secret: string][] => [...issued, ...secretsOfTheG
 
 /** The names of the secrets that a text gives away, but for those it was meant to show. */
 function givenAway(text: string, meant: ReadonlySet<string> = new Set()): string[] {
-  const told = all().filter(([, secret]) => !meant.has(secret) && tracesOf(secret).some((trace) => text.includes(trace)));
-  const [unknown] = (text.match(new RegExp(anySecret, 'g')) ?? []).filter((found) => !meant.has(found) && !all().some(([, secret]) => secret.includes(found)));
+  const told = all().filter(
+    ([, secret]) => !meant.has(secret) && tracesOf(secret).some((trace) => text.includes(trace)),
+  );
+  const [unknown] = (text.match(new RegExp(anySecret, 'g')) ?? []).filter(
+    (found) => !meant.has(found) && !all().some(([, secret]) => secret.includes(found)),
+  );
   return [...told.map(([name]) => name), ...(unknown ? ['one that nobody was shown'] : [])];
 }
 
@@ -328,7 +426,12 @@ describe('a secret', () => {
   it('is told by the search, whole or by half, plain or encoded', () => {
     for (const [name, secret] of all()) {
       for (const text of [secret, halfOf(secret)]) {
-        const seen = [text, Buffer.from(text).toString('hex'), Buffer.from(`id:${text}`).toString('base64'), Buffer.from(`a${text}.`).toString('base64url')];
+        const seen = [
+          text,
+          Buffer.from(text).toString('hex'),
+          Buffer.from(`id:${text}`).toString('base64'),
+          Buffer.from(`a${text}.`).toString('base64url'),
+        ];
         for (const trace of seen) expect(givenAway(`{"a":"${trace}"}`)).toContain(name);
       }
     }
@@ -354,12 +457,20 @@ describe('a secret', () => {
     expect([...stored.keys()]).toEqual(tableNames);
     expect(stored.get('api_keys')?.match(/"api_key_hash":"[0-9a-f]{64}"/g)?.length).toBeGreaterThanOrEqual(2);
     expect(stored.get('config')).toMatch(/"client_secret_hash":"\$2[aby]\$04\$/);
-    for (const table of ['refresh_tokens', 'secret_retrieval_tokens', 'revoked_tokens', 'limiter'] satisfies TableName[])
+    for (const table of [
+      'refresh_tokens',
+      'secret_retrieval_tokens',
+      'revoked_tokens',
+      'limiter',
+    ] satisfies TableName[])
       expect(stored.get(table)?.length).toBeGreaterThan(100);
   });
 
   it('was in no call to the store, not even in passing', () => {
-    const calls = proxy.calls.map(({ operation, tables, body }) => ({ call: `${operation} ${tables.join(' ')}`, body: JSON.stringify(body) }));
+    const calls = proxy.calls.map(({ operation, tables, body }) => ({
+      call: `${operation} ${tables.join(' ')}`,
+      body: JSON.stringify(body),
+    }));
     expect(calls.length).toBeGreaterThan(150);
     const whole = calls.map(({ body }) => body).join('\n');
     expect(givenAway(whole)).toEqual([]);
@@ -378,13 +489,17 @@ describe('a secret', () => {
   });
 
   it('is in no answer but the one that it was meant for', () => {
-    const telling = answers.map(({ to, text, meant }) => ({ to, text, tells: givenAway(text, meant) })).filter(({ tells }) => tells.length > 0);
+    const telling = answers
+      .map(({ to, text, meant }) => ({ to, text, tells: givenAway(text, meant) }))
+      .filter(({ tells }) => tells.length > 0);
     const each = new Map(telling.map(({ to, text, tells }) => [to, `${tells[0]}: ${text}`]));
     expect(Object.fromEntries(each)).toEqual({});
   });
 
   it('is not taken over as the id of a request, which every error and every line tells', async () => {
-    const fit = [...issued, ['admin key', adminKey] as const].filter(([, secret]) => /^[A-Za-z0-9._:-]{1,128}$/.test(secret));
+    const fit = [...issued, ['admin key', adminKey] as const].filter(([, secret]) =>
+      /^[A-Za-z0-9._:-]{1,128}$/.test(secret),
+    );
     expect(fit.length).toBeGreaterThan(10);
     const before = lines.length;
     const telling = await Promise.all(
@@ -393,7 +508,10 @@ describe('a secret', () => {
         return givenAway(text).length > 0 ? [name] : [];
       }),
     );
-    expect({ answers: telling.flat(), lines: lines.slice(before).flatMap((line) => givenAway(line)) }).toEqual({ answers: [], lines: [] });
+    expect({ answers: telling.flat(), lines: lines.slice(before).flatMap((line) => givenAway(line)) }).toEqual({
+      answers: [],
+      lines: [],
+    });
   });
 
   it('is on no page of metrics, nor among the public keys', () => {

@@ -67,9 +67,12 @@ const choice = async (place: Place) => {
 const override = async (place: Partial<Place>, label: string | null) =>
   (await app.admin.ask(op.OverrideModelDocument, { input: { ...place, label } })).overrideModel;
 const stickyOf = async (place: Place) =>
-  (await app.admin.ask(op.AppSpendDocument, { ...place, consistency: 'EXACT' })).org?.app?.spend.stickyFallback as op.DayFragment['stickyFallback'];
+  (await app.admin.ask(op.AppSpendDocument, { ...place, consistency: 'EXACT' })).org?.app?.spend
+    .stickyFallback as op.DayFragment['stickyFallback'];
 const alertsOf = async (orgId: string, kind: op.QuotaAlertKind) =>
-  ((await app.admin.ask(op.OrgAlertsDocument, { orgId })).org?.alerts.nodes ?? []).filter((alert) => alert.kind === kind);
+  ((await app.admin.ask(op.OrgAlertsDocument, { orgId })).org?.alerts.nodes ?? []).filter(
+    (alert) => alert.kind === kind,
+  );
 
 describe('a selection', () => {
   it('starts at the head of the chain, and says all a caller needs to go on', async () => {
@@ -80,11 +83,23 @@ describe('a selection', () => {
       bedrockModelId: 'anthropic.claude-3-5-sonnet-20241022-v2:0',
       reason: 'WITHIN_QUOTA',
       mode: 'NORMAL',
-      price: { inputUsdMicrosPer1M: 3_000_000, outputUsdMicrosPer1M: 15_000_000, source: 'CONFIG_DEFAULT', fetchedAt: null },
+      price: {
+        inputUsdMicrosPer1M: 3_000_000,
+        outputUsdMicrosPer1M: 15_000_000,
+        source: 'CONFIG_DEFAULT',
+        fetchedAt: null,
+      },
       day: '2030-03-05',
     });
     expect(Date.parse(selection.resetsAt)).toBe(Date.parse('2030-03-06T00:00Z'));
-    expect(selection.chain.map(({ label, costUsdMicros, quotaUsdMicros, asOf }) => [label, costUsdMicros, quotaUsdMicros, asOf])).toEqual([
+    expect(
+      selection.chain.map(({ label, costUsdMicros, quotaUsdMicros, asOf }) => [
+        label,
+        costUsdMicros,
+        quotaUsdMicros,
+        asOf,
+      ]),
+    ).toEqual([
       ['premium', 0, 1000, null],
       ['standard', 0, 1000, null],
       ['economy', 0, 1000, null],
@@ -96,9 +111,19 @@ describe('a selection', () => {
     await spend(place, 'premium', 949);
     expect(await select(place)).toMatchObject({ label: 'premium', mode: 'NORMAL', recheckAfterSecs: 300 });
     await spend(place, 'premium', 1);
-    expect(await select(place)).toMatchObject({ label: 'premium', reason: 'WITHIN_QUOTA', mode: 'TIGHT', recheckAfterSecs: 20 });
+    expect(await select(place)).toMatchObject({
+      label: 'premium',
+      reason: 'WITHIN_QUOTA',
+      mode: 'TIGHT',
+      recheckAfterSecs: 20,
+    });
     await spend(place, 'premium', 49);
-    expect(await select(place)).toMatchObject({ label: 'premium', reason: 'WITHIN_QUOTA', mode: 'TIGHT', recheckAfterSecs: 20 });
+    expect(await select(place)).toMatchObject({
+      label: 'premium',
+      reason: 'WITHIN_QUOTA',
+      mode: 'TIGHT',
+      recheckAfterSecs: 20,
+    });
     await spend(place, 'premium', 1);
     const moved = await select(place);
     expect(moved).toMatchObject({ label: 'standard', mode: 'NORMAL', recheckAfterSecs: 300 });
@@ -107,7 +132,14 @@ describe('a selection', () => {
 
   it('goes by the aggregated total: what no round has seen does not count yet', async () => {
     const place = await newPlace();
-    const input = { ...place, requestId: randomUUID(), modelLabel: 'premium', inputTokens: 0, outputTokens: 0, costUsdMicros: 5000 };
+    const input = {
+      ...place,
+      requestId: randomUUID(),
+      modelLabel: 'premium',
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsdMicros: 5000,
+    };
     await app.admin.ask(op.SubmitCostDocument, { input });
     expect(await choice(place)).toEqual(['premium', 'WITHIN_QUOTA', 'NORMAL']);
     await worker.spend.sumAll();
@@ -125,9 +157,13 @@ describe('a selection', () => {
     const org = await newOrg(app, { timezone: 'UTC' });
     const own = await newApp(app, org, 'own');
     await addApp(org.orgId, 'sibling');
-    expect((await own.caller.ask(op.SelectionDocument, { appId: 'own' })).org?.app?.modelSelection.label).toBe('premium');
+    expect((await own.caller.ask(op.SelectionDocument, { appId: 'own' })).org?.app?.modelSelection.label).toBe(
+      'premium',
+    );
     expect((await own.caller.ask(op.SelectionDocument, { appId: 'sibling' })).org?.app).toBeNull();
-    expect(await own.caller.codeOf(op.OverrideModelDocument, { input: { appId: 'own', label: 'economy' } })).toBe('FORBIDDEN');
+    expect(await own.caller.codeOf(op.OverrideModelDocument, { input: { appId: 'own', label: 'economy' } })).toBe(
+      'FORBIDDEN',
+    );
   });
 });
 
@@ -168,7 +204,9 @@ describe('sticky fallback', () => {
     await spend(place, 'standard', 1000);
     await spend(place, 'premium', 1000);
     expect(await choice(place)).toEqual(['economy', 'QUOTA_EXCEEDED', 'NORMAL']);
-    expect(await alertsOf(place.orgId, 'FALLBACK_ACTIVATED')).toMatchObject([{ label: 'premium', activeLabel: 'economy' }]);
+    expect(await alertsOf(place.orgId, 'FALLBACK_ACTIVATED')).toMatchObject([
+      { label: 'premium', activeLabel: 'economy' },
+    ]);
   });
 
   it('starts afresh the next day', async () => {
@@ -202,15 +240,21 @@ describe('sticky fallback', () => {
     expect(await choice(two)).toEqual(['standard', 'QUOTA_EXCEEDED', 'NORMAL']);
     expect(await choice(one)).toEqual(['standard', 'STICKY_FALLBACK', 'NORMAL']);
     expect(await stickyOf(one)).toEqual(await stickyOf(two));
-    expect(await alertsOf(one.orgId, 'FALLBACK_ACTIVATED')).toMatchObject([{ appId: null, label: 'premium', activeLabel: 'standard' }]);
+    expect(await alertsOf(one.orgId, 'FALLBACK_ACTIVATED')).toMatchObject([
+      { appId: null, label: 'premium', activeLabel: 'standard' },
+    ]);
   });
 
   it('moves once and tells it once when two gateways select at once', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
-    const selections = await Promise.all(Array.from({ length: 20 }, (_, i) => select(place, i % 2 === 0 ? app : other)));
+    const selections = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => select(place, i % 2 === 0 ? app : other)),
+    );
     expect(new Set(selections.map(({ label }) => label))).toEqual(new Set(['standard']));
-    expect(await alertsOf(place.orgId, 'FALLBACK_ACTIVATED')).toMatchObject([{ label: 'premium', activeLabel: 'standard' }]);
+    expect(await alertsOf(place.orgId, 'FALLBACK_ACTIVATED')).toMatchObject([
+      { label: 'premium', activeLabel: 'standard' },
+    ]);
     expect(await alertsOf(place.orgId, 'QUOTA_EXCEEDED')).toHaveLength(1);
   });
 
@@ -288,7 +332,8 @@ describe('a change of settings', () => {
     expect((await select(place, other)).label).toBe('premium');
     await app.admin.ask(op.UpdateOrgDocument, { input: { orgId: place.orgId, modelOrdering: ['economy', 'premium'] } });
     const endMs = performance.now() + patience * 10_000;
-    while ((await select(place, other)).label !== 'economy' && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 100));
+    while ((await select(place, other)).label !== 'economy' && performance.now() < endMs)
+      await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await select(place, other)).label).toBe('economy');
   });
 });
@@ -296,7 +341,12 @@ describe('a change of settings', () => {
 describe('overrideModel', () => {
   it('puts a scope on a label further on, and back on one before, until null clears it', async () => {
     const place = await newPlace();
-    expect(await override(place, 'economy')).toMatchObject({ allowed: true, label: 'economy', reason: 'MANUAL_OVERRIDE', mode: 'NORMAL' });
+    expect(await override(place, 'economy')).toMatchObject({
+      allowed: true,
+      label: 'economy',
+      reason: 'MANUAL_OVERRIDE',
+      mode: 'NORMAL',
+    });
     expect(await choice(place)).toEqual(['economy', 'MANUAL_OVERRIDE', 'NORMAL']);
     expect(await stickyOf(place)).toMatchObject({ activeLabel: 'economy', reason: 'MANUAL_OVERRIDE' });
     expect(await override(place, 'premium')).toMatchObject({ label: 'premium', reason: 'MANUAL_OVERRIDE' });
@@ -310,13 +360,23 @@ describe('overrideModel', () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     expect((await select(place)).label).toBe('standard');
-    expect(await override(place, 'premium')).toMatchObject({ allowed: true, label: 'premium', reason: 'MANUAL_OVERRIDE', mode: 'EXCEEDED' });
+    expect(await override(place, 'premium')).toMatchObject({
+      allowed: true,
+      label: 'premium',
+      reason: 'MANUAL_OVERRIDE',
+      mode: 'EXCEEDED',
+    });
     await spend(place, 'premium', 1000);
     await Promise.all(Array.from({ length: 6 }, (_, i) => select(place, i % 2 === 0 ? app : other)));
     expect(await choice(place)).toEqual(['premium', 'MANUAL_OVERRIDE', 'EXCEEDED']);
     await spend(place, 'standard', 1000);
     await spend(place, 'economy', 1000);
-    expect(await select(place)).toMatchObject({ allowed: true, label: 'premium', reason: 'MANUAL_OVERRIDE', mode: 'EXCEEDED' });
+    expect(await select(place)).toMatchObject({
+      allowed: true,
+      label: 'premium',
+      reason: 'MANUAL_OVERRIDE',
+      mode: 'EXCEEDED',
+    });
     expect(await override(place, null)).toMatchObject({ allowed: false, label: null, reason: 'ALL_QUOTAS_EXCEEDED' });
   });
 
@@ -347,7 +407,10 @@ describe('overrideModel', () => {
     await override(place, 'standard');
     for (const label of ['gold', 'economy', '']) {
       const { errors } = await app.admin.send(op.OverrideModelDocument, { input: { ...place, label } });
-      expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_MODEL_LABEL', validLabels: ['premium', 'standard'] });
+      expect(errors?.[0]?.extensions).toMatchObject({
+        code: 'INVALID_MODEL_LABEL',
+        validLabels: ['premium', 'standard'],
+      });
     }
     expect(await choice(place)).toEqual(['standard', 'MANUAL_OVERRIDE', 'NORMAL']);
   });
@@ -361,14 +424,19 @@ describe('overrideModel', () => {
     expect(await refused({ appId: 'nobody', label: 'economy' })).toBe('NOT_FOUND');
     expect(await refused({ ...foreign, label: 'economy' })).toBe('NOT_FOUND');
     expect((await select(foreign)).label).toBe('premium');
-    const { overrideModel } = await org.caller.ask(op.OverrideModelDocument, { input: { appId: 'own', label: 'economy' } });
+    const { overrideModel } = await org.caller.ask(op.OverrideModelDocument, {
+      input: { appId: 'own', label: 'economy' },
+    });
     expect(overrideModel.label).toBe('economy');
   });
 
   it('is for the whole org under quotaScope ORG, with or without an app named', async () => {
     const one = await newPlace({ quotaScope: 'ORG' });
     const two = await addApp(one.orgId, 'two');
-    expect(await override({ orgId: one.orgId }, 'economy')).toMatchObject({ label: 'economy', reason: 'MANUAL_OVERRIDE' });
+    expect(await override({ orgId: one.orgId }, 'economy')).toMatchObject({
+      label: 'economy',
+      reason: 'MANUAL_OVERRIDE',
+    });
     expect(await choice(one)).toEqual(['economy', 'MANUAL_OVERRIDE', 'NORMAL']);
     expect(await override(two, 'standard')).toMatchObject({ label: 'standard' });
     expect(await choice(one)).toEqual(['standard', 'MANUAL_OVERRIDE', 'NORMAL']);

@@ -13,11 +13,17 @@ const trial = (amount: number) => ({ trial: amount });
 describe('a limit that is not enforced', () => {
   it('refuses nothing: what fits is charged, what does not is counted', async () => {
     const entityId = await limiter.entity(shadow(10));
-    expect((await limiter.take(entityId, trial(7))).statuses).toMatchObject([{ requested: 7, available: 3, exceeded: false, wouldRefuse: false }]);
-    expect((await limiter.take(entityId, trial(4))).statuses).toMatchObject([{ requested: 4, available: 3, wouldRefuse: true }]);
+    expect((await limiter.take(entityId, trial(7))).statuses).toMatchObject([
+      { requested: 7, available: 3, exceeded: false, wouldRefuse: false },
+    ]);
+    expect((await limiter.take(entityId, trial(4))).statuses).toMatchObject([
+      { requested: 4, available: 3, wouldRefuse: true },
+    ]);
     expect((await limiter.take(entityId, trial(3))).statuses).toMatchObject([{ available: 0, wouldRefuse: false }]);
     for (const via of [limiter.app, limiter.other, limiter.other])
-      expect((await limiter.take(entityId, trial(1), { via })).statuses).toMatchObject([{ available: 0, wouldRefuse: true }]);
+      expect((await limiter.take(entityId, trial(1), { via })).statuses).toMatchObject([
+        { available: 0, wouldRefuse: true },
+      ]);
     expect(await limiter.standing(entityId)).toEqual({ trial: [0, 10] });
     expect(await limiter.usage(entityId)).toEqual({ trial: { consumed: 10, refused: 0, wouldRefuse: 4 } });
   });
@@ -42,7 +48,11 @@ describe('a limit that is not enforced', () => {
 
   it('is exact for many at once through two gateways', async () => {
     const entityId = await limiter.entity(shadow(10), slowLimit('rpm', 100));
-    const all = await Promise.all(times(40, (i) => limiter.take(entityId, { trial: 1, rpm: 1 }, { via: i % 2 === 0 ? limiter.app : limiter.other })));
+    const all = await Promise.all(
+      times(40, (i) =>
+        limiter.take(entityId, { trial: 1, rpm: 1 }, { via: i % 2 === 0 ? limiter.app : limiter.other }),
+      ),
+    );
     const told = all.map(({ statuses }) => statuses.find(({ limit }) => limit.name === 'trial')?.wouldRefuse);
     expect(told.filter((wouldRefuse) => wouldRefuse === false)).toHaveLength(10);
     expect(await limiter.standing(entityId)).toEqual({ trial: [0, 10], rpm: [60, 40] });
@@ -126,7 +136,10 @@ describe('a limit that is not enforced', () => {
       [child, false],
       [parent, true],
     ]);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([{ trial: [84, 16] }, { trial: [2, 8] }]);
+    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+      { trial: [84, 16] },
+      { trial: [2, 8] },
+    ]);
     expect(await limiter.usage(parent)).toEqual({ trial: { consumed: 8, refused: 0, wouldRefuse: 1 } });
   });
 
@@ -134,7 +147,11 @@ describe('a limit that is not enforced', () => {
     const entityId = await limiter.entity(shadow(80), slowLimit('rpm', 800));
     await limiter.take(entityId, { trial: 1 });
     await limiter.shard(entityId, 8);
-    const all = await Promise.all(times(30, (i) => limiter.take(entityId, { trial: 3, rpm: 1 }, { via: i % 2 === 0 ? limiter.app : limiter.other })));
+    const all = await Promise.all(
+      times(30, (i) =>
+        limiter.take(entityId, { trial: 3, rpm: 1 }, { via: i % 2 === 0 ? limiter.app : limiter.other }),
+      ),
+    );
     const charged = all.filter(({ statuses }) => statuses.every(({ wouldRefuse }) => !wouldRefuse)).length;
     expect(charged).toBe(26);
     expect(await limiter.standing(entityId)).toEqual({ trial: [1, 79], rpm: [770, 30] });
@@ -144,7 +161,11 @@ describe('a limit that is not enforced', () => {
 
   it('on concurrency lets everybody in, and only those who fit hold a slot', async () => {
     const entityId = await limiter.entity(slotLimit('trial', 2, { enforce: false }));
-    const [first, second, third] = [await limiter.take(entityId, trial(1)), await limiter.take(entityId, trial(1)), await limiter.take(entityId, trial(1))];
+    const [first, second, third] = [
+      await limiter.take(entityId, trial(1)),
+      await limiter.take(entityId, trial(1)),
+      await limiter.take(entityId, trial(1)),
+    ];
     expect([first, second, third].map(({ renewBy }) => renewBy !== null)).toEqual([true, true, false]);
     expect(third.statuses).toMatchObject([{ available: 0, wouldRefuse: true }]);
     expect(await limiter.renewCode(third.leaseId)).toBe('BAD_USER_INPUT');

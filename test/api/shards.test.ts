@@ -45,7 +45,12 @@ const acquire = async (
   { entityId }: BucketId,
   amount: number,
   { via = app, limit = 'tokens', ...rest }: { via?: TestApp; limit?: string; requestId?: string } = {},
-) => (await via.admin.ask(op.AcquireDocument, { input: { orgId, entityId, resource, consume: [{ limit, amount }], ...rest } })).acquire;
+) =>
+  (
+    await via.admin.ask(op.AcquireDocument, {
+      input: { orgId, entityId, resource, consume: [{ limit, amount }], ...rest },
+    })
+  ).acquire;
 
 function granted(acquired: Acquired): Extract<Acquired, { __typename: 'Lease' }> {
   if (acquired.__typename !== 'Lease') throw new Error(`refused: ${acquired.message}`);
@@ -59,21 +64,33 @@ function refused(acquired: Acquired): Extract<Acquired, { __typename: 'RateLimit
 
 const take = async (...args: Parameters<typeof acquire>) => granted(await acquire(...args));
 const adjust = async (leaseId: string, amount: number, via = app) =>
-  (await via.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount }], idempotencyKey: randomUUID() } })).adjustLease;
-const release = async (leaseId: string, via = app) => (await via.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease;
+  (
+    await via.admin.ask(op.AdjustLeaseDocument, {
+      input: { leaseId, adjust: [{ limit: 'tokens', amount }], idempotencyKey: randomUUID() },
+    })
+  ).adjustLease;
+const release = async (leaseId: string, via = app) =>
+  (await via.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease;
 
 const bucketOf = async ({ entityId }: BucketId, via = app) =>
-  (await via.admin.ask(op.BucketOfDocument, { orgId, entityId, resource })).org?.entity?.bucket as op.BucketFieldsFragment;
-async function standing(id: BucketId, via = app): Promise<{ readonly shardCount: number; readonly available: number; readonly totalConsumed: number }> {
+  (await via.admin.ask(op.BucketOfDocument, { orgId, entityId, resource })).org?.entity
+    ?.bucket as op.BucketFieldsFragment;
+async function standing(
+  id: BucketId,
+  via = app,
+): Promise<{ readonly shardCount: number; readonly available: number; readonly totalConsumed: number }> {
   const { shardCount, limits } = await bucketOf(id, via);
-  const { available = Number.NaN, totalConsumed = Number.NaN } = limits.find(({ limit }) => limit.name === 'tokens') ?? {};
+  const { available = Number.NaN, totalConsumed = Number.NaN } =
+    limits.find(({ limit }) => limit.name === 'tokens') ?? {};
   return { shardCount, available, totalConsumed };
 }
 const availableOf = async (id: BucketId, via = app) => (await standing(id, via)).available;
 const double = (id: BucketId, via = app) => via.gateway.services.buckets.double(id);
 const fold = (id: BucketId, via = app) => via.gateway.services.buckets.fold(id);
 const itemsOf = async ({ entityId }: BucketId): Promise<Item[]> =>
-  (await app.gateway.services.store.scan('limiter')).items.filter(({ PK }) => (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`));
+  (await app.gateway.services.store.scan('limiter')).items.filter(({ PK }) =>
+    (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`),
+  );
 
 /** A bucket of n shards, all full. */
 async function newBucket(capacity: number, shardCount: number): Promise<BucketId> {
@@ -96,7 +113,13 @@ async function newPolled(capacity: number) {
   const id = newId();
   const set = limitSet([completeLimit({ name: 'tokens', capacity, refillPeriodSecs: 60 })]);
   const poll = async (amount: number) => {
-    const act = { kind: 'take', set, amounts: { tokens: BigInt(amount) * 1000n }, mayExpire: true, slot: { lease: 'l', untilMs: 0 } } as const;
+    const act = {
+      kind: 'take',
+      set,
+      amounts: { tokens: BigInt(amount) * 1000n },
+      mayExpire: true,
+      slot: { lease: 'l', untilMs: 0 },
+    } as const;
     expect(await buckets.apply({ parts: [{ bucket: id, act }] })).toMatchObject({ kind: 'done' });
   };
   return { id, buckets, hand, poll };
@@ -349,7 +372,8 @@ describe('another number of shards', () => {
       await poll(1);
       // As if so many others had written in this second, every five minutes.
       if (minute % 5 === 4) {
-        for (const item of await itemsOf(id)) await store.write({ table: 'limiter', put: { ...item, wc: (item.wc as number) + 300 } });
+        for (const item of await itemsOf(id))
+          await store.write({ table: 'limiter', put: { ...item, wc: (item.wc as number) + 300 } });
       }
       hand.advance(1000);
     }
@@ -375,7 +399,8 @@ describe('over any stretch of time', () => {
     readonly returned: number;
   }
 
-  const netOf = (flows: readonly Flow[]): number => flows.reduce((sum, { taken, returned }) => sum + taken - returned, 0);
+  const netOf = (flows: readonly Flow[]): number =>
+    flows.reduce((sum, { taken, returned }) => sum + taken - returned, 0);
 
   /** The most by which what was taken in a stretch exceeds what the bucket may give in it; what came back may be given again. */
   function excess(flows: readonly Flow[], most: number, perMs: number): number {
@@ -401,13 +426,18 @@ describe('over any stretch of time', () => {
       clock.advance(Math.floor(next() * 12_000));
       const atMs = clock.nowMs();
       if (doubles && next() < 0.3) await double(id, apps()[round % 2]);
-      const asks = Array.from({ length: 6 }, () => ({ via: apps()[Math.floor(next() * 2)] as TestApp, amount: 1 + Math.floor(next() ** 3 * burst) }));
+      const asks = Array.from({ length: 6 }, () => ({
+        via: apps()[Math.floor(next() * 2)] as TestApp,
+        amount: 1 + Math.floor(next() ** 3 * burst),
+      }));
       const back = leases.length > 0 && next() < 0.3 ? leases.splice(Math.floor(next() * leases.length), 1) : [];
       const [answers] = await Promise.all([
         Promise.all(asks.map(({ via, amount }) => acquire(id, amount, { via }))),
         Promise.all(back.map(({ leaseId }) => release(leaseId, apps()[round % 2]))),
       ]);
-      const got = answers.flatMap((answer, i) => (answer.__typename === 'Lease' ? [{ leaseId: answer.leaseId, amount: asks[i]?.amount ?? 0 }] : []));
+      const got = answers.flatMap((answer, i) =>
+        answer.__typename === 'Lease' ? [{ leaseId: answer.leaseId, amount: asks[i]?.amount ?? 0 }] : [],
+      );
       const sum = (of: readonly { readonly amount: number }[]) => of.reduce((total, { amount }) => total + amount, 0);
       flows.push({ atMs, taken: sum(got), returned: sum(back) });
       leases.push(...got);
@@ -415,19 +445,22 @@ describe('over any stretch of time', () => {
     return flows;
   }
 
-  it.each([1, 2, 4, 8, 16, 32])('two gateways on %i shards grant at most the burst and what comes back', async (shardCount) => {
-    const seed = testSeed;
-    const id = await newBucket(burst, shardCount);
-    const before = await standing(id);
-    const flows = await run(id, seed, 20, false);
-    const net = netOf(flows);
-    expect([seed, excess(flows, burst, burst / minuteMs)]).toEqual([seed, 0]);
-    // It is not kept by refusing all.
-    expect(net).toBeGreaterThan(burst);
-    expect(await standing(id)).toMatchObject({ shardCount, totalConsumed: before.totalConsumed + net });
-    clock.advance(minuteMs);
-    expect(await availableOf(id)).toBe(burst);
-  });
+  it.each([1, 2, 4, 8, 16, 32])(
+    'two gateways on %i shards grant at most the burst and what comes back',
+    async (shardCount) => {
+      const seed = testSeed;
+      const id = await newBucket(burst, shardCount);
+      const before = await standing(id);
+      const flows = await run(id, seed, 20, false);
+      const net = netOf(flows);
+      expect([seed, excess(flows, burst, burst / minuteMs)]).toEqual([seed, 0]);
+      // It is not kept by refusing all.
+      expect(net).toBeGreaterThan(burst);
+      expect(await standing(id)).toMatchObject({ shardCount, totalConsumed: before.totalConsumed + net });
+      clock.advance(minuteMs);
+      expect(await availableOf(id)).toBe(burst);
+    },
+  );
 
   it('that holds also while the shards are doubled', async () => {
     const seed = testSeed;
@@ -450,7 +483,9 @@ describe('a cost larger than any shard has', () => {
     await adjust(leaseId, 70);
     expect(await standing(id)).toMatchObject({ available: 200, totalConsumed: 120 });
     expect(
-      await app.admin.codeOf(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: -121 }], idempotencyKey: randomUUID() } }),
+      await app.admin.codeOf(op.AdjustLeaseDocument, {
+        input: { leaseId, adjust: [{ limit: 'tokens', amount: -121 }], idempotencyKey: randomUUID() },
+      }),
     ).toBe('BAD_USER_INPUT');
     await release(leaseId, other);
     expect(await standing(id)).toMatchObject({ available: 320, totalConsumed: 0 });
@@ -509,7 +544,9 @@ describe('a cost larger than any shard has', () => {
   it('is granted to all of several at once, of two gateways, while there is enough for all', async () => {
     for (let i = 0; i < 3; i++) {
       const id = await newBucket(320, 4);
-      const answers = await Promise.all(Array.from({ length: 6 }, (_, at) => acquire(id, 50, { via: at % 2 ? app : other })));
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, at) => acquire(id, 50, { via: at % 2 ? app : other })),
+      );
       expect(answers.map(({ __typename }) => __typename)).toEqual(Array(6).fill('Lease'));
       expect(await standing(id)).toMatchObject({ available: 20, totalConsumed: 300 });
     }
@@ -627,26 +664,33 @@ describe('a gateway that knows nothing of the shards', () => {
 });
 
 describe('changed limits', () => {
-  it.each([4, 16, 32])('reach a bucket of %i shards, raised: what is available stays, and all of it can be had at once', async (shardCount) => {
-    const id = await newBucket(3200, shardCount);
-    await setLimits(id.entityId, perMinute(6400));
-    await take(id, 3000);
-    expect(await standing(id)).toMatchObject({ shardCount, available: 200, totalConsumed: 3000 });
-    clock.advance(minuteMs);
-    await take(id, 6400);
-    expect(await standing(id)).toMatchObject({ shardCount, available: 0, totalConsumed: 9400 });
-  });
+  it.each([4, 16, 32])(
+    'reach a bucket of %i shards, raised: what is available stays, and all of it can be had at once',
+    async (shardCount) => {
+      const id = await newBucket(3200, shardCount);
+      await setLimits(id.entityId, perMinute(6400));
+      await take(id, 3000);
+      expect(await standing(id)).toMatchObject({ shardCount, available: 200, totalConsumed: 3000 });
+      clock.advance(minuteMs);
+      await take(id, 6400);
+      expect(await standing(id)).toMatchObject({ shardCount, available: 0, totalConsumed: 9400 });
+    },
+  );
 
-  it.each([4, 16])('reach a bucket of %i shards, lowered: no more than the new burst is granted', async (shardCount) => {
-    const id = await newBucket(3200, shardCount);
-    await setLimits(id.entityId, perMinute(1600));
-    let sum = 0;
-    for (let i = 0; i < 100; i++) if ((await acquire(id, 50, { via: i % 2 ? app : other })).__typename === 'Lease') sum += 50;
-    expect(sum).toBe(1600);
-    expect(await standing(id)).toMatchObject({ shardCount, available: 0, totalConsumed: 1600 });
-    clock.advance(minuteMs);
-    expect(await availableOf(id)).toBe(1600);
-  });
+  it.each([4, 16])(
+    'reach a bucket of %i shards, lowered: no more than the new burst is granted',
+    async (shardCount) => {
+      const id = await newBucket(3200, shardCount);
+      await setLimits(id.entityId, perMinute(1600));
+      let sum = 0;
+      for (let i = 0; i < 100; i++)
+        if ((await acquire(id, 50, { via: i % 2 ? app : other })).__typename === 'Lease') sum += 50;
+      expect(sum).toBe(1600);
+      expect(await standing(id)).toMatchObject({ shardCount, available: 0, totalConsumed: 1600 });
+      clock.advance(minuteMs);
+      expect(await availableOf(id)).toBe(1600);
+    },
+  );
 
   it('reach it with a limit more or less, and the refusals name the new ones', async () => {
     const id = await newBucket(320, 4);
@@ -716,9 +760,14 @@ describe('a lease of a bucket or limit that another gateway has made since', () 
 
 describe('usage of a sharded bucket', () => {
   const usageOf = async ({ entityId }: BucketId) =>
-    ((await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY', resource })).org?.entity?.usage.nodes ?? []).map(
-      ({ windowStart, totalEvents, counters }) => ({ windowStart, totalEvents, consumed: counters.map(({ consumed }) => consumed) }),
-    );
+    (
+      (await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY', resource })).org?.entity?.usage
+        .nodes ?? []
+    ).map(({ windowStart, totalEvents, counters }) => ({
+      windowStart,
+      totalEvents,
+      consumed: counters.map(({ consumed }) => consumed),
+    }));
   const hour = () => new Date(Math.floor(clock.nowMs() / hourMs) * hourMs).toISOString();
 
   it('is the sum over its shards, one acquire one event also when it is split, in open hours and closed ones', async () => {
@@ -741,10 +790,16 @@ describe('usage of a sharded bucket', () => {
 
     clock.advance(hourMs);
     await take(id, 320);
-    const hours = [first, { windowStart: secondHour, totalEvents: 1, consumed: [100] }, { windowStart: hour(), totalEvents: 1, consumed: [320] }];
+    const hours = [
+      first,
+      { windowStart: secondHour, totalEvents: 1, consumed: [100] },
+      { windowStart: hour(), totalEvents: 1, consumed: [320] },
+    ];
     expect(await usageOf(id)).toEqual(hours);
     expect((await standing(id)).totalConsumed).toBe(650);
-    const [day] = (await app.admin.ask(op.UsageOfDocument, { orgId, entityId: id.entityId, window: 'MONTHLY' })).org?.entity?.usage.nodes ?? [];
+    const [day] =
+      (await app.admin.ask(op.UsageOfDocument, { orgId, entityId: id.entityId, window: 'MONTHLY' })).org?.entity?.usage
+        .nodes ?? [];
     expect(day).toMatchObject({ totalEvents: before + 5, counters: [{ limit: 'tokens', consumed: 650 }] });
   });
 });
@@ -758,7 +813,9 @@ describe('deleting an entity', () => {
     expect((await app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: id.entityId })).deleteEntity).toBe(true);
     expect(await itemsOf(id)).toEqual([]);
     await setLimits(id.entityId, perMinute(320));
-    const { nodes } = (await app.admin.ask(op.UsageOfDocument, { orgId, entityId: id.entityId, window: 'DAILY' })).org?.entity?.usage ?? {};
+    const { nodes } =
+      (await app.admin.ask(op.UsageOfDocument, { orgId, entityId: id.entityId, window: 'DAILY' })).org?.entity?.usage ??
+      {};
     expect(nodes).toMatchObject([{ totalEvents: 3, counters: [{ limit: 'tokens', consumed: 230 }] }]);
     // There is nothing left to give back to.
     await release(leaseId);

@@ -25,9 +25,11 @@ const spend = async (tenant: Tenant, costUsdMicros: number, overrides: Partial<o
   await submit(app.admin, [cost(tenant, { costUsdMicros, ...overrides })]);
   await worker.spend.sumAll();
 };
-const select = async (tenant: Tenant) => (await app.admin.ask(op.SelectionDocument, place(tenant))).org?.app?.modelSelection as op.SelectionFragment;
-const issuesOf = (errors: readonly { extensions: { code: string; issues?: readonly { path: string }[] } }[] | undefined) =>
-  errors?.map(({ extensions: { code, issues } }) => [code, ...(issues ?? []).map(({ path }) => path)]);
+const select = async (tenant: Tenant) =>
+  (await app.admin.ask(op.SelectionDocument, place(tenant))).org?.app?.modelSelection as op.SelectionFragment;
+const issuesOf = (
+  errors: readonly { extensions: { code: string; issues?: readonly { path: string }[] } }[] | undefined,
+) => errors?.map(({ extensions: { code, issues } }) => [code, ...(issues ?? []).map(({ path }) => path)]);
 
 describe('a cost', () => {
   it('is stored with how the call ended, when it occurred and was received, and the unit prices', async () => {
@@ -36,7 +38,10 @@ describe('a cost', () => {
     const input = cost(tenant, { costUsdMicros: null, callStatus: 'ERROR', occurredAt });
     const beforeMs = clock.nowMs();
     await submit(app.admin, [input]);
-    const item = await app.gateway.services.store.get('cost_requests', requestKey({ ...place(tenant), requestId: input.requestId }));
+    const item = await app.gateway.services.store.get(
+      'cost_requests',
+      requestKey({ ...place(tenant), requestId: input.requestId }),
+    );
     expect(item).toMatchObject({
       call_status: 'ERROR',
       occurred_at_ms: Date.parse(occurredAt),
@@ -47,23 +52,29 @@ describe('a cost', () => {
     expect(item?.received_at_ms as number).toBeLessThanOrEqual(clock.nowMs());
   });
 
-  it.each(['APP', 'ORG'] as const)('is that of its app: another app cannot take its id, under quotaScope %s', async (quotaScope) => {
-    const tenant = await newTenant(app, { quotaScope }, ['chat', 'second']);
-    const input = cost(tenant, { costUsdMicros: 1000 });
-    const submitted = async (change: Partial<op.SubmitCostInput>) =>
-      (await app.admin.ask(op.SubmitCostDocument, { input: { ...input, ...change } })).submitCost;
-    expect(await submitted({ appId: 'second', costUsdMicros: 1 })).toMatchObject({ replayed: false, costUsdMicros: 1 });
-    expect(await submitted({})).toMatchObject({ replayed: false, costUsdMicros: 1000 });
-    expect(await submitted({})).toMatchObject({ replayed: true, costUsdMicros: 1000 });
-    const both = [input, { ...input, appId: 'second', costUsdMicros: 1 }];
-    const { submitCosts } = await app.admin.ask(op.SubmitCostsDocument, { inputs: both });
-    expect(submitCosts.map(({ receipt }) => [receipt?.replayed, receipt?.costUsdMicros])).toEqual([
-      [true, 1000],
-      [true, 1],
-    ]);
-    const { org } = await app.admin.ask(op.OrgSpendDocument, { orgId: tenant.orgId, consistency: 'EXACT' });
-    expect(org?.spend.costUsdMicros).toBe(1001);
-  });
+  it.each(['APP', 'ORG'] as const)(
+    'is that of its app: another app cannot take its id, under quotaScope %s',
+    async (quotaScope) => {
+      const tenant = await newTenant(app, { quotaScope }, ['chat', 'second']);
+      const input = cost(tenant, { costUsdMicros: 1000 });
+      const submitted = async (change: Partial<op.SubmitCostInput>) =>
+        (await app.admin.ask(op.SubmitCostDocument, { input: { ...input, ...change } })).submitCost;
+      expect(await submitted({ appId: 'second', costUsdMicros: 1 })).toMatchObject({
+        replayed: false,
+        costUsdMicros: 1,
+      });
+      expect(await submitted({})).toMatchObject({ replayed: false, costUsdMicros: 1000 });
+      expect(await submitted({})).toMatchObject({ replayed: true, costUsdMicros: 1000 });
+      const both = [input, { ...input, appId: 'second', costUsdMicros: 1 }];
+      const { submitCosts } = await app.admin.ask(op.SubmitCostsDocument, { inputs: both });
+      expect(submitCosts.map(({ receipt }) => [receipt?.replayed, receipt?.costUsdMicros])).toEqual([
+        [true, 1000],
+        [true, 1],
+      ]);
+      const { org } = await app.admin.ask(op.OrgSpendDocument, { orgId: tenant.orgId, consistency: 'EXACT' });
+      expect(org?.spend.costUsdMicros).toBe(1001);
+    },
+  );
 });
 
 describe('recheckAfterSecs', () => {
@@ -95,8 +106,10 @@ describe('overrideModel', () => {
 
 describe('stickyFallback', () => {
   const stickyOf = async (tenant: Tenant) =>
-    (await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED' })).org?.app?.spend.stickyFallback;
-  const setSticky = ({ orgId }: Tenant, stickyFallbackEnabled: boolean) => app.admin.ask(op.UpdateOrgDocument, { input: { orgId, stickyFallbackEnabled } });
+    (await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED' })).org?.app?.spend
+      .stickyFallback;
+  const setSticky = ({ orgId }: Tenant, stickyFallbackEnabled: boolean) =>
+    app.admin.ask(op.UpdateOrgDocument, { input: { orgId, stickyFallbackEnabled } });
 
   it('is not shown while sticky fallback is off, except for an override', async () => {
     const tenant = await newTenant(app, quotasOf(1000));
@@ -113,18 +126,29 @@ describe('stickyFallback', () => {
 });
 
 describe('a day', () => {
-  it.each(['0000-01-01', '0001-01-01', '1969-12-31', '9999-12-31', '2026-02-30', '2026-13-01', '2026-1-1', '+010000-01-01', ''])(
-    '%j is refused',
-    async (day) => {
-      const tenant = await newTenant(app);
-      const { errors } = await app.admin.send(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED', day });
-      expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
-    },
-  );
+  it.each([
+    '0000-01-01',
+    '0001-01-01',
+    '1969-12-31',
+    '9999-12-31',
+    '2026-02-30',
+    '2026-13-01',
+    '2026-1-1',
+    '+010000-01-01',
+    '',
+  ])('%j is refused', async (day) => {
+    const tenant = await newTenant(app);
+    const { errors } = await app.admin.send(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED', day });
+    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
 
   it('long ago is right', async () => {
     const tenant = await newTenant(app, { timezone: 'America/Los_Angeles' });
-    const { org } = await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'EXACT', day: '1970-01-01' });
+    const { org } = await app.admin.ask(op.AppSpendDocument, {
+      ...place(tenant),
+      consistency: 'EXACT',
+      day: '1970-01-01',
+    });
     expect(org?.app?.spend).toMatchObject({ day: '1970-01-01', costUsdMicros: 0 });
     expect(Date.parse(org?.app?.spend.resetsAt ?? '')).toBe(Date.parse('1970-01-02T08:00:00Z'));
   });
@@ -134,10 +158,14 @@ describe('settings', () => {
   it('of an app under quotaScope ORG have no threshold, so that one app’s does not judge them all', async () => {
     const tenant = await newTenant(app, { quotaScope: 'ORG', ...quotasOf(1000) });
     const input = { ...place(tenant), tightModeThresholdPct: 10 };
-    expect(issuesOf((await app.admin.send(op.RegisterAppDocument, { input: { ...input, appId: 'second', name: 'Second' } })).errors)).toEqual([
+    expect(
+      issuesOf(
+        (await app.admin.send(op.RegisterAppDocument, { input: { ...input, appId: 'second', name: 'Second' } })).errors,
+      ),
+    ).toEqual([['BAD_USER_INPUT', 'input.tightModeThresholdPct']]);
+    expect(issuesOf((await app.admin.send(op.UpdateAppDocument, { input })).errors)).toEqual([
       ['BAD_USER_INPUT', 'input.tightModeThresholdPct'],
     ]);
-    expect(issuesOf((await app.admin.send(op.UpdateAppDocument, { input })).errors)).toEqual([['BAD_USER_INPUT', 'input.tightModeThresholdPct']]);
     await spend(tenant, 960);
     await select(tenant);
     const { org } = await app.admin.ask(op.OrgAlertsDocument, { orgId: tenant.orgId });
@@ -149,8 +177,14 @@ describe('settings', () => {
     const wrong = { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 61 };
     expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput(wrong) })).errors)).toEqual(path);
     const tenant = await newTenant(app, { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 60 });
-    expect(issuesOf((await app.admin.send(op.UpdateOrgDocument, { input: { orgId: tenant.orgId, refreshIntervalTightSecs: 61 } })).errors)).toEqual(path);
-    const ofApp = (input: Partial<op.UpdateAppInput>) => app.admin.send(op.UpdateAppDocument, { input: { ...place(tenant), ...input } });
+    expect(
+      issuesOf(
+        (await app.admin.send(op.UpdateOrgDocument, { input: { orgId: tenant.orgId, refreshIntervalTightSecs: 61 } }))
+          .errors,
+      ),
+    ).toEqual(path);
+    const ofApp = (input: Partial<op.UpdateAppInput>) =>
+      app.admin.send(op.UpdateAppDocument, { input: { ...place(tenant), ...input } });
     expect(issuesOf((await ofApp({ refreshIntervalNormalSecs: 59 })).errors)).toEqual(path);
     await ofApp({ refreshIntervalNormalSecs: 50, refreshIntervalTightSecs: 40 });
     expect((await ofApp({ refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: null })).errors).toBeUndefined();
@@ -160,12 +194,19 @@ describe('settings', () => {
     expect(errors?.[0]?.message).toContain('app chat');
   });
 
-  it.each(['\u202egpj.exe', 'a\u2066b', 'a\u200eb', 'a\u061cb', 'a\u2028b', 'a\u0085b', 'a\nb'])('with the name %j are refused', async (name) => {
-    expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput({ name }) })).errors)).toEqual([['BAD_USER_INPUT', 'input.name']]);
-  });
+  it.each(['\u202egpj.exe', 'a\u2066b', 'a\u200eb', 'a\u061cb', 'a\u2028b', 'a\u0085b', 'a\nb'])(
+    'with the name %j are refused',
+    async (name) => {
+      expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput({ name }) })).errors)).toEqual([
+        ['BAD_USER_INPUT', 'input.name'],
+      ]);
+    },
+  );
 
   it.each(['Ünïcode GmbH', '株式会社', 'חברה', 'a 👩‍👩‍👧 b'])('with the name %j are accepted', async (name) => {
-    expect((await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ name }) })).registerOrg.org.name).toBe(name);
+    expect((await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ name }) })).registerOrg.org.name).toBe(
+      name,
+    );
   });
 });
 
@@ -176,7 +217,9 @@ describe('timezone', () => {
     await app.admin.ask(query, { orgId: tenant.orgId });
     const making = jest.spyOn(Intl, 'DateTimeFormat');
     try {
-      expect(await app.admin.ask<{ org: { t9: string } }, object>(query, { orgId: tenant.orgId })).toMatchObject({ org: { t9: 'Europe/Lisbon' } });
+      expect(await app.admin.ask<{ org: { t9: string } }, object>(query, { orgId: tenant.orgId })).toMatchObject({
+        org: { t9: 'Europe/Lisbon' },
+      });
       expect(making).not.toHaveBeenCalled();
     } finally {
       making.mockRestore();

@@ -59,9 +59,11 @@ const cost = (place: Partial<Place>, overrides: Partial<op.SubmitCostInput> = {}
   ...overrides,
 });
 
-const submit = async (input: op.SubmitCostInput, on = app) => (await on.admin.ask(op.SubmitCostDocument, { input })).submitCost;
+const submit = async (input: op.SubmitCostInput, on = app) =>
+  (await on.admin.ask(op.SubmitCostDocument, { input })).submitCost;
 const refusal = (input: op.SubmitCostInput) => app.admin.codeOf(op.SubmitCostDocument, { input });
-const submitAll = async (inputs: op.SubmitCostInput[]) => (await app.admin.ask(op.SubmitCostsDocument, { inputs })).submitCosts;
+const submitAll = async (inputs: op.SubmitCostInput[]) =>
+  (await app.admin.ask(op.SubmitCostsDocument, { inputs })).submitCosts;
 
 const spendOf = async (place: Place, consistency: op.Consistency, day?: string): Promise<op.DayFragment> =>
   (await app.admin.ask(op.AppSpendDocument, { ...place, consistency, day })).org?.app?.spend as op.DayFragment;
@@ -94,23 +96,44 @@ describe('what a call cost', () => {
       costUsdMicros: 16_500,
       priceSource: 'CONFIG_DEFAULT',
     });
-    expect(await exact(place)).toMatchObject({ costUsdMicros: 16_500, inputTokens: 1500, outputTokens: 800, requests: 1 });
+    expect(await exact(place)).toMatchObject({
+      costUsdMicros: 16_500,
+      inputTokens: 1500,
+      outputTokens: 800,
+      requests: 1,
+    });
   });
 
   it('is rounded down on each side apart', async () => {
-    const input = cost(await newPlace(), { modelLabel: 'economy', inputTokens: 3, outputTokens: 3, costUsdMicros: null });
+    const input = cost(await newPlace(), {
+      modelLabel: 'economy',
+      inputTokens: 3,
+      outputTokens: 3,
+      costUsdMicros: null,
+    });
     expect((await submit(input)).costUsdMicros).toBe(3);
   });
 
   it('is exact where the product passes 2^53', async () => {
-    const input = cost(await newPlace(), { modelLabel: 'economy', inputTokens: 999_999_999_999, outputTokens: 0, costUsdMicros: null });
+    const input = cost(await newPlace(), {
+      modelLabel: 'economy',
+      inputTokens: 999_999_999_999,
+      outputTokens: 0,
+      costUsdMicros: null,
+    });
     expect((await submit(input)).costUsdMicros).toBe(249_999_999_999);
   });
 
   it('is what was submitted, zero included, whatever the tokens say', async () => {
     const place = await newPlace();
-    expect(await submit(cost(place, { costUsdMicros: 77 }))).toMatchObject({ costUsdMicros: 77, priceSource: 'SUBMITTED' });
-    expect(await submit(cost(place, { costUsdMicros: 0 }))).toMatchObject({ costUsdMicros: 0, priceSource: 'SUBMITTED' });
+    expect(await submit(cost(place, { costUsdMicros: 77 }))).toMatchObject({
+      costUsdMicros: 77,
+      priceSource: 'SUBMITTED',
+    });
+    expect(await submit(cost(place, { costUsdMicros: 0 }))).toMatchObject({
+      costUsdMicros: 0,
+      priceSource: 'SUBMITTED',
+    });
     expect(await exact(place)).toMatchObject({ costUsdMicros: 77, requests: 2 });
   });
 
@@ -124,9 +147,15 @@ describe('what a call cost', () => {
       costUsdMicros: 6000,
       priceSource: 'PRICING_CACHE',
     });
-    expect(await submit(cost(place, { ...input, occurredAt: '2030-03-04T14:00:00Z' }))).toMatchObject({ costUsdMicros: 6000, priceSource: 'PRICING_CACHE' });
+    expect(await submit(cost(place, { ...input, occurredAt: '2030-03-04T14:00:00Z' }))).toMatchObject({
+      costUsdMicros: 6000,
+      priceSource: 'PRICING_CACHE',
+    });
     await putPrice('anthropic.claude-3-5-haiku-20241022-v1:0', '2030-03-05', 9_000_000);
-    expect(await submit(cost(place, input), other)).toMatchObject({ costUsdMicros: 6000, priceSource: 'PRICING_CACHE' });
+    expect(await submit(cost(place, input), other)).toMatchObject({
+      costUsdMicros: 6000,
+      priceSource: 'PRICING_CACHE',
+    });
   });
 
   it('stays what it was when the price has changed since', async () => {
@@ -135,8 +164,15 @@ describe('what a call cost', () => {
     expect((await submit(input)).costUsdMicros).toBe(1_000_000);
     await putPrice('anthropic.claude-3-haiku-20240307-v1:0', '2030-03-04', 9_000_000);
     // The other gateway has not remembered a price: it sees the new one.
-    expect(await submit(cost(place, { ...input, requestId: randomUUID() }), other)).toMatchObject({ costUsdMicros: 36_000_000, priceSource: 'PRICING_CACHE' });
-    expect(await submit(input, other)).toMatchObject({ replayed: true, costUsdMicros: 1_000_000, priceSource: 'CONFIG_DEFAULT' });
+    expect(await submit(cost(place, { ...input, requestId: randomUUID() }), other)).toMatchObject({
+      costUsdMicros: 36_000_000,
+      priceSource: 'PRICING_CACHE',
+    });
+    expect(await submit(input, other)).toMatchObject({
+      replayed: true,
+      costUsdMicros: 1_000_000,
+      priceSource: 'CONFIG_DEFAULT',
+    });
     expect((await exact(place)).costUsdMicros).toBe(37_000_000);
   });
 
@@ -147,7 +183,11 @@ describe('what a call cost', () => {
   });
 
   it('is counted and reported for a label outside the chain', async () => {
-    const place = await newPlace({ ...inUtc, modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 5000 }] });
+    const place = await newPlace({
+      ...inUtc,
+      modelOrdering: ['premium'],
+      quotas: [{ label: 'premium', dailyUsdMicros: 5000 }],
+    });
     await submit(cost(place, { modelLabel: 'economy' }));
     const spend = await exact(place);
     expect(spend.labels.map(({ label, costUsdMicros }) => [label, costUsdMicros])).toEqual([
@@ -163,7 +203,10 @@ describe('what is refused, and counts nothing', () => {
     const place = await newPlace();
     for (const modelLabel of ['gold', 'constructor', 'a#SH#0', '']) {
       const { errors } = await app.admin.send(op.SubmitCostDocument, { input: cost(place, { modelLabel }) });
-      expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_MODEL_LABEL', validLabels: ['premium', 'standard', 'economy'] });
+      expect(errors?.[0]?.extensions).toMatchObject({
+        code: 'INVALID_MODEL_LABEL',
+        validLabels: ['premium', 'standard', 'economy'],
+      });
     }
     expect((await exact(place)).requests).toBe(0);
   });
@@ -183,9 +226,12 @@ describe('what is refused, and counts nothing', () => {
     expect(await refused(org.caller, { appId: 'x#LABEL#premium' })).toEqual(unknown);
     expect(await refused(own.caller, { appId: 'sibling' })).toEqual(unknown);
     expect(await refused(own.caller, { appId: 'nobody' })).toEqual(unknown);
-    expect(await refused(org.caller, foreign)).toEqual(await refused(org.caller, { orgId: randomUUID(), appId: 'chat' }));
+    expect(await refused(org.caller, foreign)).toEqual(
+      await refused(org.caller, { orgId: randomUUID(), appId: 'chat' }),
+    );
     expect((await refused(org.caller, foreign)).slice(0, 2)).toEqual([1, 'NOT_FOUND']);
-    for (const place of [sibling, foreign, { orgId: org.orgId, appId: 'own' }]) expect((await exact(place)).requests).toBe(0);
+    for (const place of [sibling, foreign, { orgId: org.orgId, appId: 'own' }])
+      expect((await exact(place)).requests).toBe(0);
   });
 
   it('is an org client that names no app, and an admin that names no org; an app need name nothing', async () => {
@@ -217,9 +263,16 @@ describe('what is refused, and counts nothing', () => {
   it('is nothing at the bounds themselves', async () => {
     const place = await newPlace();
     const most = 1_000_000_000_000;
-    expect((await submit(cost(place, { inputTokens: most, outputTokens: most, costUsdMicros: most }))).costUsdMicros).toBe(most);
+    expect(
+      (await submit(cost(place, { inputTokens: most, outputTokens: most, costUsdMicros: most }))).costUsdMicros,
+    ).toBe(most);
     expect((await submit(cost(place, { inputTokens: 0, outputTokens: 0, costUsdMicros: 0 }))).costUsdMicros).toBe(0);
-    expect(await exact(place)).toMatchObject({ costUsdMicros: most, inputTokens: most, outputTokens: most, requests: 2 });
+    expect(await exact(place)).toMatchObject({
+      costUsdMicros: most,
+      inputTokens: most,
+      outputTokens: most,
+      requests: 2,
+    });
   });
 
   it('is what occurred more than 24 hours ago or more than 5 minutes from now; what lies within is taken', async () => {
@@ -241,14 +294,20 @@ describe('the day of a cost', () => {
     expect(await dayOf('2030-03-10T05:00:00.000Z')).toBe('2030-03-10');
     expect(await dayOf('2030-03-11T03:59:59.999Z')).toBe('2030-03-10');
     expect(await dayOf('2030-03-11T04:00:00.000Z')).toBe('2030-03-11');
-    const [ninth, tenth, eleventh] = await Promise.all(['2030-03-09', '2030-03-10', '2030-03-11'].map((day) => exact(place, day)));
+    const [ninth, tenth, eleventh] = await Promise.all(
+      ['2030-03-09', '2030-03-10', '2030-03-11'].map((day) => exact(place, day)),
+    );
     expect([ninth?.requests, tenth?.requests, eleventh?.requests]).toEqual([1, 2, 1]);
-    expect([ninth?.resetsAt, tenth?.resetsAt].map((at) => Date.parse(at ?? ''))).toEqual([Date.parse('2030-03-10T05:00Z'), Date.parse('2030-03-11T04:00Z')]);
+    expect([ninth?.resetsAt, tenth?.resetsAt].map((at) => Date.parse(at ?? ''))).toEqual([
+      Date.parse('2030-03-10T05:00Z'),
+      Date.parse('2030-03-11T04:00Z'),
+    ]);
   });
 
   it('is that of the zone of its org', async () => {
     moveTo('2030-03-11T10:30:00Z');
-    const dayIn = async (timezone: string, occurredAt: string) => (await submit(cost(await newPlace({ timezone }), { occurredAt }))).day;
+    const dayIn = async (timezone: string, occurredAt: string) =>
+      (await submit(cost(await newPlace({ timezone }), { occurredAt }))).day;
     expect(await dayIn('Pacific/Kiritimati', '2030-03-11T09:59:59.999Z')).toBe('2030-03-11');
     expect(await dayIn('Pacific/Kiritimati', '2030-03-11T10:00:00.000Z')).toBe('2030-03-12');
     expect(await dayIn('America/New_York', '2030-03-11T09:59:59.999Z')).toBe('2030-03-11');
@@ -258,7 +317,9 @@ describe('the day of a cost', () => {
   it('is that of the zone in force when it occurred, though the org has moved since', async () => {
     moveTo('2030-03-11T12:00:00Z');
     const place = await newPlace({ timezone: 'America/New_York' });
-    const { updateOrg } = await app.admin.ask(op.UpdateOrgDocument, { input: { orgId: place.orgId, timezone: 'Asia/Tokyo' } });
+    const { updateOrg } = await app.admin.ask(op.UpdateOrgDocument, {
+      input: { orgId: place.orgId, timezone: 'Asia/Tokyo' },
+    });
     expect((await submit(cost(place))).day).toBe('2030-03-11'); // the new zone waits
     // New York's 11th ends at 04:00Z of the 12th, when it is the 12th in Tokyo.
     expect(Date.parse(updateOrg.timezoneEffectiveAt ?? '')).toBe(Date.parse('2030-03-12T04:00Z'));
@@ -276,7 +337,8 @@ describe('an id sent again', () => {
     const place = await newPlace();
     const input = cost(place);
     const { day, ...receipt } = await submit(input);
-    for (const gateway of [app, other, app]) expect(await submit(input, gateway)).toEqual({ ...receipt, day, replayed: true });
+    for (const gateway of [app, other, app])
+      expect(await submit(input, gateway)).toEqual({ ...receipt, day, replayed: true });
     expect((await submit({ ...input, requestId: input.requestId.toUpperCase() })).replayed).toBe(true);
     expect(await exact(place)).toMatchObject({ costUsdMicros: 1000, requests: 1 });
   });
@@ -308,7 +370,8 @@ describe('an id sent again', () => {
     const { day } = await submit(dated);
     await submit(undated);
     app.clock.advance(30 * dayMs);
-    for (const gateway of [app, other]) for (const input of [dated, undated]) expect(await submit(input, gateway)).toMatchObject({ ...first, day });
+    for (const gateway of [app, other])
+      for (const input of [dated, undated]) expect(await submit(input, gateway)).toMatchObject({ ...first, day });
     expect(await refusal({ ...dated, inputTokens: 11 })).toBe('IDEMPOTENCY_CONFLICT');
     expect(await refusal({ ...dated, requestId: randomUUID() })).toBe('BAD_USER_INPUT');
     expect([(await exact(place, day)).requests, (await exact(place)).requests]).toEqual([2, 0]);
@@ -321,7 +384,10 @@ describe('an id sent again', () => {
     app.clock.advance(35 * dayMs - 60_000);
     expect((await submit(input)).replayed).toBe(true);
     app.clock.advance(61_000);
-    const item = await app.gateway.services.store.get('cost_requests', requestKey({ ...place, requestId: input.requestId }));
+    const item = await app.gateway.services.store.get(
+      'cost_requests',
+      requestKey({ ...place, requestId: input.requestId }),
+    );
     expect(item).toMatchObject({ request_id: input.requestId, day });
     const again = await submit(input);
     expect(again.replayed).toBe(false);
@@ -343,7 +409,9 @@ describe('an id sent again', () => {
     const input = cost(place);
     await submit(input);
     for (const gateway of [app, other]) {
-      expect(await gateway.admin.codeOf(op.SubmitCostDocument, { input: { ...input, ...change } })).toBe('IDEMPOTENCY_CONFLICT');
+      expect(await gateway.admin.codeOf(op.SubmitCostDocument, { input: { ...input, ...change } })).toBe(
+        'IDEMPOTENCY_CONFLICT',
+      );
     }
     expect(await exact(place)).toMatchObject({ costUsdMicros: 1000, inputTokens: 10, outputTokens: 20, requests: 1 });
     expect((await submit(input)).replayed).toBe(true);
@@ -361,8 +429,12 @@ describe('an id sent again', () => {
 describe('many at once', () => {
   it('count each of 200 ids once, though each is sent three times over two gateways', async () => {
     const place = await newPlace();
-    const inputs = Array.from({ length: 200 }, (_, i) => cost(place, { costUsdMicros: 1000 + i, inputTokens: i, outputTokens: 2 * i }));
-    const receipts = await Promise.all([app, other, app].flatMap((gateway) => inputs.map((input) => submit(input, gateway))));
+    const inputs = Array.from({ length: 200 }, (_, i) =>
+      cost(place, { costUsdMicros: 1000 + i, inputTokens: i, outputTokens: 2 * i }),
+    );
+    const receipts = await Promise.all(
+      [app, other, app].flatMap((gateway) => inputs.map((input) => submit(input, gateway))),
+    );
     expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(200);
     expect(receipts.map(({ requestId, costUsdMicros }) => [requestId, costUsdMicros])).toEqual(
       [0, 1, 2].flatMap(() => inputs.map(({ requestId, costUsdMicros }) => [requestId, costUsdMicros])),
@@ -380,14 +452,21 @@ describe('many at once', () => {
     const requestIds = Array.from({ length: 20 }, () => randomUUID());
     const answers = await Promise.all(
       requestIds.flatMap((requestId) =>
-        [app, other].map((gateway, i) => gateway.admin.send(op.SubmitCostDocument, { input: cost(place, { requestId, costUsdMicros: i + 1 }) })),
+        [app, other].map((gateway, i) =>
+          gateway.admin.send(op.SubmitCostDocument, { input: cost(place, { requestId, costUsdMicros: i + 1 }) }),
+        ),
       ),
     );
     const won = answers.flatMap(({ data }) => (data ? [data.submitCost] : []));
     expect(new Set(won.map(({ requestId }) => requestId)).size).toBe(20);
     expect(won).toHaveLength(20);
-    expect(answers.flatMap(({ errors }) => errors?.map(({ extensions }) => extensions.code) ?? [])).toEqual(Array(20).fill('IDEMPOTENCY_CONFLICT'));
-    expect(await exact(place)).toMatchObject({ costUsdMicros: won.reduce((sum, { costUsdMicros }) => sum + costUsdMicros, 0), requests: 20 });
+    expect(answers.flatMap(({ errors }) => errors?.map(({ extensions }) => extensions.code) ?? [])).toEqual(
+      Array(20).fill('IDEMPOTENCY_CONFLICT'),
+    );
+    expect(await exact(place)).toMatchObject({
+      costUsdMicros: won.reduce((sum, { costUsdMicros }) => sum + costUsdMicros, 0),
+      requests: 20,
+    });
   });
 });
 
@@ -396,7 +475,9 @@ describe('submitCosts', () => {
     const place = await newPlace();
     const inputs = Array.from({ length: 101 }, (_, i) => cost(place, { costUsdMicros: i }));
     expect(await app.admin.codeOf(op.SubmitCostsDocument, { inputs: [] })).toBe('BAD_USER_INPUT');
-    expect((await app.admin.send(op.SubmitCostsDocument, { inputs })).errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect((await app.admin.send(op.SubmitCostsDocument, { inputs })).errors?.[0]?.extensions.code).toBe(
+      'BAD_USER_INPUT',
+    );
     expect((await exact(place)).requests).toBe(0);
     expect((await submitAll(inputs.slice(0, 1))).map(({ receipt }) => receipt?.costUsdMicros)).toEqual([0]);
     const outcomes = await submitAll(inputs.slice(1));
@@ -446,7 +527,14 @@ describe('submitCosts', () => {
     const twice = cost(place);
     const torn = cost(place);
     const outcomes = await submitAll([twice, torn, cost(place), twice, { ...torn, costUsdMicros: 2 }, twice]);
-    expect(outcomes.map(({ receipt, error }) => error?.code ?? receipt?.replayed)).toEqual([false, false, false, true, 'IDEMPOTENCY_CONFLICT', true]);
+    expect(outcomes.map(({ receipt, error }) => error?.code ?? receipt?.replayed)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      'IDEMPOTENCY_CONFLICT',
+      true,
+    ]);
     expect(await exact(place)).toMatchObject({ costUsdMicros: 3000, requests: 3 });
   });
 
@@ -454,7 +542,10 @@ describe('submitCosts', () => {
     const place = await newPlace();
     const input = cost(place);
     const outcomes = await submitAll([input, { ...input, modelLabel: 'economy' }]);
-    expect(outcomes.map(({ receipt, error }) => error?.code ?? receipt?.replayed).sort()).toEqual(['IDEMPOTENCY_CONFLICT', false]);
+    expect(outcomes.map(({ receipt, error }) => error?.code ?? receipt?.replayed).sort()).toEqual([
+      'IDEMPOTENCY_CONFLICT',
+      false,
+    ]);
     expect(await exact(place)).toMatchObject({ costUsdMicros: 1000, requests: 1 });
   });
 });
@@ -470,7 +561,13 @@ describe('spend', () => {
     await worker.spend.sumAll();
     await submit(cost(place, { costUsdMicros: 1 }));
     const premium = labelOf(await spendOf(place, 'AGGREGATED'), 'premium');
-    expect(premium).toMatchObject({ costUsdMicros: 2_500_000, requests: 1, quotaUsdMicros: 10_000_000, quotaPct: 25, mode: 'NORMAL' });
+    expect(premium).toMatchObject({
+      costUsdMicros: 2_500_000,
+      requests: 1,
+      quotaUsdMicros: 10_000_000,
+      quotaPct: 25,
+      mode: 'NORMAL',
+    });
     // Less a second, in which the index of shards may not have shown the newest yet.
     expect(Date.parse(premium?.asOf ?? '')).toBeGreaterThanOrEqual(beganMs - 1000);
     expect(Date.parse(premium?.asOf ?? '')).toBeLessThanOrEqual(app.clock.nowMs());
@@ -484,7 +581,13 @@ describe('spend', () => {
     await submit(cost(place, { costUsdMicros: 5_000_000, modelLabel: 'standard' }));
     const beganMs = app.clock.nowMs();
     const spend = await exact(place);
-    expect(spend).toMatchObject({ costUsdMicros: 14_500_000, inputTokens: 20, outputTokens: 40, requests: 2, mode: 'EXCEEDED' });
+    expect(spend).toMatchObject({
+      costUsdMicros: 14_500_000,
+      inputTokens: 20,
+      outputTokens: 40,
+      requests: 2,
+      mode: 'EXCEEDED',
+    });
     expect(spend.labels.map(({ label, quotaPct, mode }) => [label, quotaPct, mode])).toEqual([
       ['premium', 95, 'TIGHT'],
       ['standard', 100, 'EXCEEDED'],
@@ -495,15 +598,34 @@ describe('spend', () => {
 
   it('of an org under quotaScope APP is the sum over its apps, with no quota and the worst of their modes', async () => {
     const { orgId } = await newOrg(app, inUtc);
-    const [calm, worn, quiet] = [await addApp(orgId, 'calm'), await addApp(orgId, 'worn'), await addApp(orgId, 'quiet')];
+    const [calm, worn, quiet] = [
+      await addApp(orgId, 'calm'),
+      await addApp(orgId, 'worn'),
+      await addApp(orgId, 'quiet'),
+    ];
     await submit(cost(calm, { costUsdMicros: 100 }));
     await submit(cost(worn, { costUsdMicros: 9_600_000 }));
     await submit(cost(worn, { costUsdMicros: 5_000_000, modelLabel: 'standard' }));
     await worker.spend.sumAll();
     for (const consistency of ['EXACT', 'AGGREGATED'] as const) {
       const spend = await orgSpend(orgId, consistency);
-      expect(spend).toMatchObject({ scope: 'ORG', costUsdMicros: 14_600_100, requests: 3, inputTokens: 30, mode: 'EXCEEDED', stickyFallback: null });
-      expect(spend.labels.map(({ label, costUsdMicros, quotaUsdMicros, quotaPct, mode }) => [label, costUsdMicros, quotaUsdMicros, quotaPct, mode])).toEqual([
+      expect(spend).toMatchObject({
+        scope: 'ORG',
+        costUsdMicros: 14_600_100,
+        requests: 3,
+        inputTokens: 30,
+        mode: 'EXCEEDED',
+        stickyFallback: null,
+      });
+      expect(
+        spend.labels.map(({ label, costUsdMicros, quotaUsdMicros, quotaPct, mode }) => [
+          label,
+          costUsdMicros,
+          quotaUsdMicros,
+          quotaPct,
+          mode,
+        ]),
+      ).toEqual([
         ['premium', 9_600_100, null, null, 'TIGHT'],
         ['standard', 5_000_000, null, null, 'EXCEEDED'],
         ['economy', 0, null, null, 'NORMAL'],
@@ -526,7 +648,10 @@ describe('spend', () => {
     await worker.spend.sumAll();
     expect((await orgSpend(place.orgId, 'AGGREGATED')).mode).toBe('EXCEEDED');
     await app.admin.ask(op.UpdateAppDocument, {
-      input: { ...place, quotas: ['premium', 'standard', 'economy'].map((label) => ({ label, dailyUsdMicros: 90_000_000 })) },
+      input: {
+        ...place,
+        quotas: ['premium', 'standard', 'economy'].map((label) => ({ label, dailyUsdMicros: 90_000_000 })),
+      },
     });
     await worker.spend.sumAll();
     expect((await spendOf(place, 'AGGREGATED')).mode).toBe('NORMAL');
@@ -541,7 +666,11 @@ describe('spend', () => {
     await submit(cost(two, { costUsdMicros: 6_000_000 }));
     await worker.spend.sumAll();
     for (const consistency of ['EXACT', 'AGGREGATED'] as const) {
-      const [ofOrg, ofOne, ofTwo] = [await orgSpend(orgId, consistency), await spendOf(one, consistency), await spendOf(two, consistency)];
+      const [ofOrg, ofOne, ofTwo] = [
+        await orgSpend(orgId, consistency),
+        await spendOf(one, consistency),
+        await spendOf(two, consistency),
+      ];
       for (const spend of [ofOrg, ofOne, ofTwo]) {
         expect(spend).toMatchObject({ scope: 'ORG', costUsdMicros: 10_000_000, requests: 2, mode: 'EXCEEDED' });
         expect(labelOf(spend, 'premium')).toMatchObject({ quotaUsdMicros: 10_000_000, quotaPct: 100 });
@@ -560,8 +689,12 @@ describe('spend', () => {
       expect(await spendOf(place, consistency)).toMatchObject({ day: daysAgo(0), costUsdMicros: 7 });
       expect(await spendOf(place, consistency, '2020-01-01')).toMatchObject({ day: '2020-01-01', costUsdMicros: 0 });
     }
-    expect(await app.admin.codeOf(op.AppSpendDocument, { ...place, consistency: 'EXACT', day: daysAgo(-1) })).toBe('BAD_USER_INPUT');
-    expect(await app.admin.codeOf(op.OrgSpendDocument, { orgId: place.orgId, consistency: 'AGGREGATED', day: daysAgo(-1) })).toBe('BAD_USER_INPUT');
+    expect(await app.admin.codeOf(op.AppSpendDocument, { ...place, consistency: 'EXACT', day: daysAgo(-1) })).toBe(
+      'BAD_USER_INPUT',
+    );
+    expect(
+      await app.admin.codeOf(op.OrgSpendDocument, { orgId: place.orgId, consistency: 'AGGREGATED', day: daysAgo(-1) }),
+    ).toBe('BAD_USER_INPUT');
   });
 });
 
@@ -588,7 +721,8 @@ describe('spendHistory', () => {
       ['standard', 0],
       ['economy', 4],
     ]);
-    const ofOrg = (await app.admin.ask(op.OrgHistoryDocument, { orgId: place.orgId, ...range })).org?.spendHistory ?? [];
+    const ofOrg =
+      (await app.admin.ask(op.OrgHistoryDocument, { orgId: place.orgId, ...range })).org?.spendHistory ?? [];
     expect(ofOrg.map(({ costUsdMicros }) => costUsdMicros)).toEqual([0, 1, 0, 6]);
     const oneDay = await app.admin.ask(op.AppHistoryDocument, { ...place, from: daysAgo(2), to: daysAgo(2) });
     expect(oneDay.org?.app?.spendHistory.map(({ costUsdMicros }) => costUsdMicros)).toEqual([1]);
@@ -598,7 +732,11 @@ describe('spendHistory', () => {
     const place = await newPlace();
     const days =
       'query ($orgId: UUID, $appId: String!, $from: LocalDate!, $to: LocalDate!) { org(orgId: $orgId) { app(appId: $appId) { spendHistory(from: $from, to: $to) { day } } } }';
-    const { org } = await app.admin.ask<{ org: { app: { spendHistory: { day: string }[] } } }, object>(days, { ...place, from: daysAgo(365), to: daysAgo(0) });
+    const { org } = await app.admin.ask<{ org: { app: { spendHistory: { day: string }[] } } }, object>(days, {
+      ...place,
+      from: daysAgo(365),
+      to: daysAgo(0),
+    });
     expect(org.app.spendHistory).toHaveLength(366);
     expect([org.app.spendHistory[0]?.day, org.app.spendHistory.at(-1)?.day]).toEqual([daysAgo(365), daysAgo(0)]);
     expect(await app.admin.codeOf(days, { ...place, from: daysAgo(366), to: daysAgo(0) })).toBe('BAD_USER_INPUT');

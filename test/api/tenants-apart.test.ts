@@ -1,9 +1,27 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type GraphQLInputType, type GraphQLSchema, getNamedType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
+import {
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
 import { type Background, buildBackground } from '../../src/app.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { silentLog } from '../../src/lib/log.js';
-import { adminKey, Caller, type Client, newApp, newOrg, orgInput, type PublicError, type Succeeded, startTestApp, type TestApp } from '../support/app.js';
+import {
+  adminKey,
+  Caller,
+  type Client,
+  newApp,
+  newOrg,
+  orgInput,
+  type PublicError,
+  type Succeeded,
+  startTestApp,
+  type TestApp,
+} from '../support/app.js';
 import * as op from '../support/operations.js';
 
 type Role = 'anonymous' | 'admin' | 'org' | 'app' | 'device';
@@ -59,7 +77,13 @@ const newHardwareId = (): string =>
     .toString('hex')
     .toUpperCase()
     .replace(/(..)(?!$)/g, '$1:');
-const aCost = (requestId: string) => ({ requestId, modelLabel: 'economy', inputTokens: 1, outputTokens: 1, costUsdMicros: 7 });
+const aCost = (requestId: string) => ({
+  requestId,
+  modelLabel: 'economy',
+  inputTokens: 1,
+  outputTokens: 1,
+  costUsdMicros: 7,
+});
 
 async function newWorld(): Promise<World> {
   const bird = newBird();
@@ -81,21 +105,33 @@ async function newWorld(): Promise<World> {
   await ask(op.SetLimitsDocument, { input: { level: 'ENTITY', resource, entityId, limits } });
   const acquireIds = roles.map(() => randomUUID());
   const leases = await Promise.all(
-    acquireIds.map((requestId) => ask(op.AcquireDocument, { input: { entityId: parentId, resource, consume: [{ limit, amount: 1 }], requestId } })),
+    acquireIds.map((requestId) =>
+      ask(op.AcquireDocument, { input: { entityId: parentId, resource, consume: [{ limit, amount: 1 }], requestId } }),
+    ),
   );
   const { acquire } = leases[0] as Succeeded<op.AcquireMutation>;
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   const adjustKey = randomUUID();
-  await ask(op.AdjustLeaseDocument, { input: { leaseId: acquire.leaseId, adjust: [{ limit, amount: 1 }], idempotencyKey: adjustKey } });
+  await ask(op.AdjustLeaseDocument, {
+    input: { leaseId: acquire.leaseId, adjust: [{ limit, amount: 1 }], idempotencyKey: adjustKey },
+  });
   const topUpIds = roles.map(() => randomUUID());
-  for (const operationId of topUpIds) await ask(op.TopUpDocument, { input: { entityId: parentId, resource, limit, amount: 1, operationId } });
+  for (const operationId of topUpIds)
+    await ask(op.TopUpDocument, { input: { entityId: parentId, resource, limit, amount: 1, operationId } });
 
-  const { apiKey, secret } = (await ask(op.CreateApiKeyDocument, { input: { description: `Key ${bird}` } })).createApiKey;
+  const { apiKey, secret } = (await ask(op.CreateApiKeyDocument, { input: { description: `Key ${bird}` } }))
+    .createApiKey;
   const device = new Caller(app.url, { 'x-api-key': secret });
   const hardwareIds = [newHardwareId(), newHardwareId()] as const;
   const capabilities = { sensors: [bird], features: [{ name: bird, enabled: true }] };
   for (const hardwareId of hardwareIds) {
-    const input = { hardwareId, bootId: randomUUID(), firmwareVersion: `1.0 ${bird}`, friendlyName: `Bed ${bird}`, capabilities };
+    const input = {
+      hardwareId,
+      bootId: randomUUID(),
+      firmwareVersion: `1.0 ${bird}`,
+      friendlyName: `Bed ${bird}`,
+      capabilities,
+    };
     await device.ask(op.RegisterDeviceDocument, { input });
   }
   const readings = ['a', 'b'].map(
@@ -115,16 +151,41 @@ async function newWorld(): Promise<World> {
   const costIds = [...roles, ...roles].map(() => randomUUID());
   await ask(op.SubmitCostsDocument, { inputs: costIds.map((id) => ({ ...aCost(id), appId: client.appId })) });
   const { appId } = client;
-  await ask(op.SubmitCostDocument, { input: { ...aCost(randomUUID()), modelLabel: 'premium', appId, costUsdMicros: 50_000_000 } });
+  await ask(op.SubmitCostDocument, {
+    input: { ...aCost(randomUUID()), modelLabel: 'premium', appId, costUsdMicros: 50_000_000 },
+  });
   await worker.spend.sumAll();
-  const world = { bird, org, client, sibling, entityIds, resource, limits, hardwareIds, readings, keyId: apiKey.keyId, deviceKey: secret };
-  return { ...world, costIds, acquireIds, leaseId: acquire.leaseId, adjustKey, topUpIds, ...(await handlesOf(world, orgId)) };
+  const world = {
+    bird,
+    org,
+    client,
+    sibling,
+    entityIds,
+    resource,
+    limits,
+    hardwareIds,
+    readings,
+    keyId: apiKey.keyId,
+    deviceKey: secret,
+  };
+  return {
+    ...world,
+    costIds,
+    acquireIds,
+    leaseId: acquire.leaseId,
+    adjustKey,
+    topUpIds,
+    ...(await handlesOf(world, orgId)),
+  };
 }
 
 type Shown = Pick<World, 'org' | 'client' | 'entityIds' | 'hardwareIds' | 'resource'>;
 
 /** The cursor of every list and the id of every type, as its owner is shown them. */
-async function handlesOf({ org, client, entityIds, hardwareIds, resource }: Shown, orgId: string): Promise<Pick<World, 'cursors' | 'nodeIds'>> {
+async function handlesOf(
+  { org, client, entityIds, hardwareIds, resource }: Shown,
+  orgId: string,
+): Promise<Pick<World, 'cursors' | 'nodeIds'>> {
   const page = '{ pageInfo { endCursor } nodes { id } }';
   const [parentId] = entityIds;
   const lists: Readonly<Record<string, string>> = {
@@ -225,28 +286,45 @@ const cursorsOf = (field: string): Targets => ({
   random: () => noise(foreign.cursors[field] ?? 'none'),
   malformed: () => 'x',
 });
-const leaseIds: Targets = { own: freshLease, foreign: () => foreign.leaseId, random: () => noise(foreign.leaseId), malformed: () => 'x' };
+const leaseIds: Targets = {
+  own: freshLease,
+  foreign: () => foreign.leaseId,
+  random: () => noise(foreign.leaseId),
+  malformed: () => 'x',
+};
 
 async function freshLease(): Promise<string> {
   const [limit] = own.limits;
-  const input = { entityId: own.entityIds[0], resource: own.resource, consume: [{ limit: limit?.name ?? '', amount: 2 }] };
+  const input = {
+    entityId: own.entityIds[0],
+    resource: own.resource,
+    consume: [{ limit: limit?.name ?? '', amount: 2 }],
+  };
   const { acquire } = await own.org.caller.ask(op.AcquireDocument, { input });
   return acquire.__typename === 'Lease' ? acquire.leaseId : acquire.message;
 }
-const freshKey = async (): Promise<string> => (await own.org.caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey.apiKey.keyId;
+const freshKey = async (): Promise<string> =>
+  (await own.org.caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey.apiKey.keyId;
 async function freshEntity(): Promise<string> {
   const entityId = `fresh-${randomUUID()}`;
   await own.org.caller.ask(op.CreateEntityDocument, { input: { entityId } });
-  await own.org.caller.ask(op.SetLimitsDocument, { input: { level: 'ENTITY', entityId, resource: own.resource, limits: own.limits } });
+  await own.org.caller.ask(op.SetLimitsDocument, {
+    input: { level: 'ENTITY', entityId, resource: own.resource, limits: own.limits },
+  });
   return entityId;
 }
 async function freshApp(): Promise<string> {
-  const { registerApp } = await own.org.caller.ask(op.RegisterAppDocument, { input: { appId: `fresh-${randomUUID()}`, name: 'Fresh' } });
+  const { registerApp } = await own.org.caller.ask(op.RegisterAppDocument, {
+    input: { appId: `fresh-${randomUUID()}`, name: 'Fresh' },
+  });
   return registerApp.app.appId;
 }
-const freshOrg = async (): Promise<string> => (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.orgId;
+const freshOrg = async (): Promise<string> =>
+  (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.orgId;
 async function freshClient(): Promise<string> {
-  const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: own.org.orgId, appId: await freshApp(), name: 'Fresh' } });
+  const { createClient } = await app.admin.ask(op.CreateClientDocument, {
+    input: { orgId: own.org.orgId, appId: await freshApp(), name: 'Fresh' },
+  });
   return createClient.client.clientId;
 }
 /** The secret of the caller itself. */
@@ -332,15 +410,20 @@ const same = (words: Words, ...of: Role[]): Partial<Row['may']> => Object.fromEn
 const ofAdmins = { admin: 'ok - - none bad', org: 'ok - none none bad' };
 const ofClients = { ...ofAdmins, app: 'ok - none none bad' };
 
-const inOrg = (field: string, type: string): string => `query ($orgId: UUID, $it: ${type}) { org(orgId: $orgId) { ${field} } }`;
+const inOrg = (field: string, type: string): string =>
+  `query ($orgId: UUID, $it: ${type}) { org(orgId: $orgId) { ${field} } }`;
 const named: Row['variables'] = (it, { orgId }) => ({ it, orgId });
 const listed = (field: string, selection: string, app = 'deny'): Readonly<Record<string, Row>> => ({
-  [`${field}(after)`]: row(inOrg(selection, 'String'), cursorsOf(field), named, { ...same('ok bad bad bad bad', 'admin', 'org'), app }),
+  [`${field}(after)`]: row(inOrg(selection, 'String'), cursorsOf(field), named, {
+    ...same('ok bad bad bad bad', 'admin', 'org'),
+    app,
+  }),
 });
 const input =
   (rest: (asked: Asked, it: string) => object | Promise<object>): Row['variables'] =>
   async (it, asked) => ({ input: { ...(asked.orgId ? { orgId: asked.orgId } : {}), ...(await rest(asked, it)) } });
-const mutation = (field: string, type: string, selection: string): string => `mutation ($input: ${type}!) { it: ${field}(input: $input) ${selection} }`;
+const mutation = (field: string, type: string, selection: string): string =>
+  `mutation ($input: ${type}!) { it: ${field}(input: $input) ${selection} }`;
 
 const consumed = ({ limits: [limit] }: World) => [{ limit: limit?.name ?? '', amount: 1 }];
 const acquired = mutation('acquire', 'AcquireInput', '{ ... on Lease { entityId resource replayed } }');
@@ -356,9 +439,11 @@ const topUpOf = (of: World, operationId: string) => ({
 const adjusted = mutation('adjustLease', 'AdjustLeaseInput', '{ replayed }');
 const rotated = mutation('rotateCredentials', 'RotateCredentialsInput', '{ secretRetrieval { __typename } }');
 const clientCreated = mutation('createClient', 'CreateClientInput', '{ client { name } }');
-const clientDeleted = 'mutation ($orgId: UUID, $clientId: String!) { it: deleteClient(orgId: $orgId, clientId: $clientId) }';
+const clientDeleted =
+  'mutation ($orgId: UUID, $clientId: String!) { it: deleteClient(orgId: $orgId, clientId: $clientId) }';
 const submitted = mutation('submitCost', 'SubmitCostInput', '{ replayed day label }');
-const submittedMany = 'mutation ($inputs: [SubmitCostInput!]!) { it: submitCosts(inputs: $inputs) { receipt { replayed } error { code message } } }';
+const submittedMany =
+  'mutation ($inputs: [SubmitCostInput!]!) { it: submitCosts(inputs: $inputs) { receipt { replayed } error { code message } } }';
 const many =
   (rest: (asked: Asked, it: string) => object): Row['variables'] =>
   (it, asked) => ({ inputs: [{ ...(asked.orgId ? { orgId: asked.orgId } : {}), ...rest(asked, it) }] });
@@ -370,13 +455,16 @@ const appRegistered = mutation('registerApp', 'RegisterAppInput', '{ app { name 
 const entityCreated = mutation('createEntity', 'CreateEntityInput', '{ name cascade }');
 const entityUpdated = mutation('updateEntity', 'UpdateEntityInput', '{ name cascade }');
 const ingested = mutation('ingest', 'IngestInput', '{ settledBatchIds verdicts { kind error { code message } } }');
-const alertsFollowed = 'subscription ($orgId: UUID, $appId: String, $after: String) { quotaAlerts(orgId: $orgId, appId: $appId, after: $after) { id } }';
-const readingsFollowed = 'subscription ($orgId: UUID, $hardwareId: String!) { readings(orgId: $orgId, hardwareId: $hardwareId) { id } }';
+const alertsFollowed =
+  'subscription ($orgId: UUID, $appId: String, $after: String) { quotaAlerts(orgId: $orgId, appId: $appId, after: $after) { id } }';
+const readingsFollowed =
+  'subscription ($orgId: UUID, $hardwareId: String!) { readings(orgId: $orgId, hardwareId: $hardwareId) { id } }';
 const available =
   'query ($orgId: UUID, $entityId: String!, $resource: String!) { it: availability(orgId: $orgId, entityId: $entityId, resource: $resource) { statuses { entityId exceeded } } }';
 const assigned =
   'mutation ($orgId: UUID, $hardwareId: String!, $keyId: UUID) { it: assignDevice(orgId: $orgId, hardwareId: $hardwareId, keyId: $keyId) { friendlyName } }';
-const deleted = 'mutation ($orgId: UUID, $hardwareId: String!) { it: deleteDevice(orgId: $orgId, hardwareId: $hardwareId) }';
+const deleted =
+  'mutation ($orgId: UUID, $hardwareId: String!) { it: deleteDevice(orgId: $orgId, hardwareId: $hardwareId) }';
 const renamed =
   'mutation ($orgId: UUID, $hardwareId: String!, $name: String) { it: renameDevice(orgId: $orgId, hardwareId: $hardwareId, friendlyName: $name) { friendlyName } }';
 const revoked = 'mutation ($orgId: UUID, $keyId: UUID!) { it: revokeApiKey(orgId: $orgId, keyId: $keyId) { active } }';
@@ -403,7 +491,13 @@ const nodesSeen: Readonly<Record<string, Partial<Row['may']>>> = {
 /** An alert's number counts within its tenant, so that a foreign one under the own tenant is a number of its own. */
 const forgeable = nodeTypes.filter((type) => type !== 'Org' && type !== 'QuotaAlert');
 
-const everyone = (words: Words): Row['may'] => ({ anonymous: words, admin: words, org: words, app: words, device: words });
+const everyone = (words: Words): Row['may'] => ({
+  anonymous: words,
+  admin: words,
+  org: words,
+  app: words,
+  device: words,
+});
 
 /** Every way to name something of a tenant: reads first, then what leaves traces in the callers' own tenant. */
 const table: Readonly<Record<string, Row>> = {
@@ -424,18 +518,33 @@ const table: Readonly<Record<string, Row>> = {
     ),
     platform: true,
   },
-  'Query.availability(orgId)': row(available, orgIds, (orgId, { of }) => ({ orgId, entityId: of.entityIds[0], resource: of.resource }), {
-    ...ofClients,
-    admin: 'ok - ok none bad',
-  }),
-  'Query.availability(entityId)': row(available, entityIds, (entityId, { orgId }) => ({ orgId, entityId, resource: own.resource }), {
-    ...same('ok ok ok ok bad', 'admin', 'org', 'app'),
-  }),
+  'Query.availability(orgId)': row(
+    available,
+    orgIds,
+    (orgId, { of }) => ({ orgId, entityId: of.entityIds[0], resource: of.resource }),
+    {
+      ...ofClients,
+      admin: 'ok - ok none bad',
+    },
+  ),
+  'Query.availability(entityId)': row(
+    available,
+    entityIds,
+    (entityId, { orgId }) => ({ orgId, entityId, resource: own.resource }),
+    {
+      ...same('ok ok ok ok bad', 'admin', 'org', 'app'),
+    },
+  ),
   'Org.app(appId)': row(inOrg('it: app(appId: $it) { name }', 'String!'), appIds, named, {
     ...same('ok ok null null null', 'admin', 'org'),
     app: 'ok null null null null',
   }),
-  'Org.entity(entityId)': row(inOrg('it: entity(entityId: $it) { name }', 'String!'), entityIds, named, same('ok ok null null null', 'admin', 'org')),
+  'Org.entity(entityId)': row(
+    inOrg('it: entity(entityId: $it) { name }', 'String!'),
+    entityIds,
+    named,
+    same('ok ok null null null', 'admin', 'org'),
+  ),
   'Org.device(hardwareId)': row(
     inOrg('it: device(hardwareId: $it) { friendlyName }', 'String!'),
     hardwareIds,
@@ -459,7 +568,10 @@ const table: Readonly<Record<string, Row>> = {
   ...listed('Org.devices', 'it: devices(after: $it, first: 1) { nodes { friendlyName } }'),
   ...listed('Org.apiKeys', 'it: apiKeys(after: $it, first: 1) { pageInfo { hasNextPage } }'),
   ...listed('Org.entities', 'it: entities(after: $it, first: 1) { pageInfo { hasNextPage } }'),
-  ...listed('Org.searchEntities', 'it: searchEntities(prefix: "parent", after: $it, first: 1) { pageInfo { hasNextPage } }'),
+  ...listed(
+    'Org.searchEntities',
+    'it: searchEntities(prefix: "parent", after: $it, first: 1) { pageInfo { hasNextPage } }',
+  ),
   ...listed('Org.apps', 'it: apps(after: $it, first: 1) { nodes { name } }'),
   'Org.entitiesWithLimits(after)': row(
     'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: entitiesWithLimits(resource: $r, after: $it) { pageInfo { hasNextPage } } } }',
@@ -491,11 +603,22 @@ const table: Readonly<Record<string, Row>> = {
     (it, { orgId }) => ({ it, orgId, e: own.entityIds[0] }),
     same('ok bad bad bad bad', 'admin', 'org'),
   ),
-  ...Object.fromEntries(nodeTypes.map((type) => [`Query.node(id) of ${type}`, byNode(nodeTargets(type), { ...seenByOwner, ...nodesSeen[type] })])),
   ...Object.fromEntries(
-    forgeable.map((type) => [`Query.node(id) of ${type}, forged`, byNode(forgedTargets(type), same('null', 'admin', 'org', 'app', 'device'))]),
+    nodeTypes.map((type) => [
+      `Query.node(id) of ${type}`,
+      byNode(nodeTargets(type), { ...seenByOwner, ...nodesSeen[type] }),
+    ]),
   ),
-  'Subscription.quotaAlerts(orgId)': row(alertsFollowed, orgIds, (orgId) => ({ orgId }), { ...ofClients, admin: 'ok - ok none bad' }),
+  ...Object.fromEntries(
+    forgeable.map((type) => [
+      `Query.node(id) of ${type}, forged`,
+      byNode(forgedTargets(type), same('null', 'admin', 'org', 'app', 'device')),
+    ]),
+  ),
+  'Subscription.quotaAlerts(orgId)': row(alertsFollowed, orgIds, (orgId) => ({ orgId }), {
+    ...ofClients,
+    admin: 'ok - ok none bad',
+  }),
   'Subscription.quotaAlerts(appId)': row(alertsFollowed, appIds, (appId, { orgId }) => ({ appId, orgId }), {
     ...same('ok ok none none none', 'admin', 'org'),
     app: 'ok none none none none',
@@ -506,10 +629,15 @@ const table: Readonly<Record<string, Row>> = {
     (after, { orgId }) => ({ after, orgId }),
     same('ok bad bad bad bad', 'admin', 'org', 'app'),
   ),
-  'Subscription.readings(orgId)': row(readingsFollowed, orgIds, (orgId, { of }) => ({ orgId, hardwareId: of.hardwareIds[0] }), {
-    ...ofAdmins,
-    admin: 'ok - ok none bad',
-  }),
+  'Subscription.readings(orgId)': row(
+    readingsFollowed,
+    orgIds,
+    (orgId, { of }) => ({ orgId, hardwareId: of.hardwareIds[0] }),
+    {
+      ...ofAdmins,
+      admin: 'ok - ok none bad',
+    },
+  ),
   'Subscription.readings(hardwareId)': row(
     readingsFollowed,
     hardwareIds,
@@ -548,10 +676,13 @@ const table: Readonly<Record<string, Row>> = {
       'mutation ($it: String!) { it: retrieveSecret(token: $it) { __typename } }',
       {
         own: async () => {
-          const { registerApp } = await own.org.caller.ask(op.RegisterAppDocument, { input: { appId: `new-${randomUUID()}`, name: 'New' } });
+          const { registerApp } = await own.org.caller.ask(op.RegisterAppDocument, {
+            input: { appId: `new-${randomUUID()}`, name: 'New' },
+          });
           return registerApp.secretRetrieval.token;
         },
-        foreign: async () => (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval.token,
+        foreign: async () =>
+          (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.secretRetrieval.token,
         random: () => `tgt_${randomBytes(32).toString('base64url')}`,
         malformed: () => 'x',
       },
@@ -634,7 +765,12 @@ const table: Readonly<Record<string, Row>> = {
   ),
   'Mutation.deleteClient(clientId)': row(
     clientDeleted,
-    { own: freshClient, foreign: () => foreign.client.clientId, random: () => `org-${randomUUID()}`, malformed: () => 'nobody' },
+    {
+      own: freshClient,
+      foreign: () => foreign.client.clientId,
+      random: () => `org-${randomUUID()}`,
+      malformed: () => 'nobody',
+    },
     (clientId, { orgId }) => ({ clientId, orgId }),
     same('ok - none none none', 'admin', 'org'),
   ),
@@ -656,11 +792,17 @@ const table: Readonly<Record<string, Row>> = {
       ['deleteApp', ''],
     ].flatMap(([field, selection]) => {
       const document = `mutation ($orgId: UUID, $appId: String!) { it: ${field}(orgId: $orgId, appId: $appId) ${selection} }`;
-      const ofOrg: Row['variables'] = async (orgId, { of }) => ({ orgId, appId: of === own ? await freshApp() : of.client.appId });
+      const ofOrg: Row['variables'] = async (orgId, { of }) => ({
+        orgId,
+        appId: of === own ? await freshApp() : of.client.appId,
+      });
       const ofApp = { ...appIds, own: freshApp, sibling: freshApp };
       return [
         [`Mutation.${field}(orgId)`, row(document, orgIds, ofOrg, ofAdmins)],
-        [`Mutation.${field}(appId)`, row(document, ofApp, (appId, { orgId }) => ({ appId, orgId }), same('ok ok none none none', 'admin', 'org'))],
+        [
+          `Mutation.${field}(appId)`,
+          row(document, ofApp, (appId, { orgId }) => ({ appId, orgId }), same('ok ok none none none', 'admin', 'org')),
+        ],
       ];
     }),
   ),
@@ -696,7 +838,11 @@ const table: Readonly<Record<string, Row>> = {
   ),
   'Mutation.submitCosts(requestId)': row(
     submittedMany,
-    { own: () => own.costIds[0] ?? '', foreign: ({ role }) => foreign.costIds[nth(role) + roles.length] ?? '', ...uuid },
+    {
+      own: () => own.costIds[0] ?? '',
+      foreign: ({ role }) => foreign.costIds[nth(role) + roles.length] ?? '',
+      ...uuid,
+    },
     many((_, requestId) => ({ ...aCost(requestId), appId: own.client.appId })),
     same('again - ok ok bad', 'admin', 'org', 'app'),
   ),
@@ -726,11 +872,26 @@ const table: Readonly<Record<string, Row>> = {
     (hardwareId, { orgId }) => ({ input: { orgId, hardwareId } }),
     same('ok ok ok ok bad', 'admin', 'org'),
   ),
-  'Mutation.revokeApiKey(orgId)': row(revoked, orgIds, async (orgId, { of }) => ({ orgId, keyId: of === own ? await freshKey() : of.keyId }), ofAdmins),
-  'Mutation.revokeApiKey(keyId)': row(revoked, { own: freshKey, foreign: () => foreign.keyId, ...uuid }, (keyId, { orgId }) => ({ keyId, orgId }), {
-    ...same('ok - none none bad', 'admin', 'org'),
-  }),
-  'Mutation.renameDevice(orgId)': row(renamed, orgIds, (orgId, { of }) => ({ orgId, hardwareId: of.hardwareIds[0], name: 'Renamed' }), ofAdmins),
+  'Mutation.revokeApiKey(orgId)': row(
+    revoked,
+    orgIds,
+    async (orgId, { of }) => ({ orgId, keyId: of === own ? await freshKey() : of.keyId }),
+    ofAdmins,
+  ),
+  'Mutation.revokeApiKey(keyId)': row(
+    revoked,
+    { own: freshKey, foreign: () => foreign.keyId, ...uuid },
+    (keyId, { orgId }) => ({ keyId, orgId }),
+    {
+      ...same('ok - none none bad', 'admin', 'org'),
+    },
+  ),
+  'Mutation.renameDevice(orgId)': row(
+    renamed,
+    orgIds,
+    (orgId, { of }) => ({ orgId, hardwareId: of.hardwareIds[0], name: 'Renamed' }),
+    ofAdmins,
+  ),
   'Mutation.renameDevice(hardwareId)': row(
     renamed,
     hardwareIds,
@@ -755,10 +916,15 @@ const table: Readonly<Record<string, Row>> = {
     async (keyId, { orgId }) => ({ keyId, orgId, hardwareId: await freshDevice() }),
     same('ok - none none bad', 'admin', 'org'),
   ),
-  'Mutation.deleteDevice(orgId)': row(deleted, orgIds, async (orgId, { of }) => ({ orgId, hardwareId: of === own ? await freshDevice() : of.hardwareIds[0] }), {
-    admin: 'ok - - no bad',
-    org: 'ok - none none bad',
-  }),
+  'Mutation.deleteDevice(orgId)': row(
+    deleted,
+    orgIds,
+    async (orgId, { of }) => ({ orgId, hardwareId: of === own ? await freshDevice() : of.hardwareIds[0] }),
+    {
+      admin: 'ok - - no bad',
+      org: 'ok - none none bad',
+    },
+  ),
   'Mutation.deleteDevice(hardwareId)': row(
     deleted,
     { ...hardwareIds, own: freshDevice, sibling: freshDevice },
@@ -789,20 +955,32 @@ const table: Readonly<Record<string, Row>> = {
     same('ok ok ok ok bad', 'org', 'device'),
   ),
 
-  'Mutation.adjustLease(leaseId)': row(adjusted, leaseIds, (leaseId, { of }) => ({ input: { leaseId, adjust: consumed(of), idempotencyKey: randomUUID() } }), {
-    admin: 'ok - - none none',
-    ...same('ok - none none none', 'org', 'app'),
-  }),
+  'Mutation.adjustLease(leaseId)': row(
+    adjusted,
+    leaseIds,
+    (leaseId, { of }) => ({ input: { leaseId, adjust: consumed(of), idempotencyKey: randomUUID() } }),
+    {
+      admin: 'ok - - none none',
+      ...same('ok - none none none', 'org', 'app'),
+    },
+  ),
   'Mutation.adjustLease(idempotencyKey)': row(
     adjusted,
     { own: () => own.adjustKey, foreign: () => foreign.adjustKey, ...uuid },
-    async (idempotencyKey, { target }) => ({ input: { leaseId: target === 'own' ? own.leaseId : await freshLease(), adjust: consumed(own), idempotencyKey } }),
+    async (idempotencyKey, { target }) => ({
+      input: { leaseId: target === 'own' ? own.leaseId : await freshLease(), adjust: consumed(own), idempotencyKey },
+    }),
     same('again - ok ok bad', 'admin', 'org', 'app'),
   ),
-  'Mutation.releaseLease(leaseId)': row('mutation ($it: String!) { it: releaseLease(leaseId: $it) { replayed } }', leaseIds, (it) => ({ it }), {
-    admin: 'ok - - none none',
-    ...same('ok - none none none', 'org', 'app'),
-  }),
+  'Mutation.releaseLease(leaseId)': row(
+    'mutation ($it: String!) { it: releaseLease(leaseId: $it) { replayed } }',
+    leaseIds,
+    (it) => ({ it }),
+    {
+      admin: 'ok - - none none',
+      ...same('ok - none none none', 'org', 'app'),
+    },
+  ),
   'Mutation.acquire(orgId)': row(
     acquired,
     orgIds,
@@ -812,7 +990,12 @@ const table: Readonly<Record<string, Row>> = {
   'Mutation.acquire(requestId)': row(
     acquired,
     { own: () => own.acquireIds[0] ?? '', foreign: ({ role }) => foreign.acquireIds[nth(role)] ?? '', ...uuid },
-    input((_, requestId) => ({ entityId: own.entityIds[0], resource: own.resource, consume: consumed(own), requestId })),
+    input((_, requestId) => ({
+      entityId: own.entityIds[0],
+      resource: own.resource,
+      consume: consumed(own),
+      requestId,
+    })),
     same('again - ok ok bad', 'admin', 'org', 'app'),
   ),
   'Mutation.acquire(entityId)': row(
@@ -834,10 +1017,15 @@ const table: Readonly<Record<string, Row>> = {
     same('ok ok ok ok bad', 'admin', 'org', 'app'),
   ),
   // The lease holds no slot: whoever may see it is told so.
-  'Mutation.renewLease(leaseId)': row('mutation ($it: String!) { it: renewLease(leaseId: $it) { renewBy } }', leaseIds, (it) => ({ it }), {
-    admin: 'bad - - none none',
-    ...same('bad - none none none', 'org', 'app'),
-  }),
+  'Mutation.renewLease(leaseId)': row(
+    'mutation ($it: String!) { it: renewLease(leaseId: $it) { renewBy } }',
+    leaseIds,
+    (it) => ({ it }),
+    {
+      admin: 'bad - - none none',
+      ...same('bad - none none none', 'org', 'app'),
+    },
+  ),
   'Mutation.topUp(orgId)': row(
     toppedUp,
     orgIds,
@@ -865,12 +1053,22 @@ const table: Readonly<Record<string, Row>> = {
   'Mutation.deleteLimits(orgId)': row(
     limitsDeleted,
     orgIds,
-    input(async ({ of }) => ({ level: 'ENTITY', resource: of.resource, entityId: of === own ? await freshEntity() : of.entityIds[1] })),
+    input(async ({ of }) => ({
+      level: 'ENTITY',
+      resource: of.resource,
+      entityId: of === own ? await freshEntity() : of.entityIds[1],
+    })),
     ofAdmins,
   ),
   'Mutation.deleteLimits(entityId)': row(
     limitsDeleted,
-    { ...entityIds, own: freshEntity, sibling: freshEntity, foreign: () => foreign.entityIds[1], random: () => `child-${newBird()}` },
+    {
+      ...entityIds,
+      own: freshEntity,
+      sibling: freshEntity,
+      foreign: () => foreign.entityIds[1],
+      random: () => `child-${newBird()}`,
+    },
     input((_, entityId) => ({ level: 'ENTITY', resource: own.resource, entityId })),
     same('ok ok no no bad', 'admin', 'org'),
   ),
@@ -927,7 +1125,13 @@ const table: Readonly<Record<string, Row>> = {
   ),
   'Mutation.deleteEntity(entityId)': row(
     'mutation ($orgId: UUID, $it: String!) { it: deleteEntity(orgId: $orgId, entityId: $it) }',
-    { ...entityIds, own: freshEntity, sibling: freshEntity, foreign: () => foreign.entityIds[1], random: () => `child-${newBird()}` },
+    {
+      ...entityIds,
+      own: freshEntity,
+      sibling: freshEntity,
+      foreign: () => foreign.entityIds[1],
+      random: () => `child-${newBird()}`,
+    },
     named,
     same('ok ok no no bad', 'admin', 'org'),
   ),
@@ -943,10 +1147,20 @@ const table: Readonly<Record<string, Row>> = {
     input((_, appId) => ({ appId, name: 'New' })),
     same('taken taken ok ok bad', 'admin', 'org'),
   ),
-  'Mutation.registerOrg(orgId)': row(mutation('registerOrg', 'RegisterOrgInput', '{ org { name } }'), orgIds, (orgId) => ({ input: orgInput({ orgId }) }), {
-    admin: 'taken - taken ok bad',
-  }),
-  'Mutation.purgeLimiter(orgId)': row('mutation ($it: UUID) { it: purgeLimiter(orgId: $it) }', orgIds, (it) => ({ it }), ofAdmins),
+  'Mutation.registerOrg(orgId)': row(
+    mutation('registerOrg', 'RegisterOrgInput', '{ org { name } }'),
+    orgIds,
+    (orgId) => ({ input: orgInput({ orgId }) }),
+    {
+      admin: 'taken - taken ok bad',
+    },
+  ),
+  'Mutation.purgeLimiter(orgId)': row(
+    'mutation ($it: UUID) { it: purgeLimiter(orgId: $it) }',
+    orgIds,
+    (it) => ({ it }),
+    ofAdmins,
+  ),
 };
 
 // ---- the asking
@@ -997,19 +1211,30 @@ const credentials = (role: Role): Record<string, string> => {
 };
 
 /** Sends one operation, whichever way it goes. What a tenant must not hear, nobody of another hears: checked here, for all. */
-async function send(name: string, { document, platform }: Row, { role, target }: Cell, it: string, variables: object): Promise<Answered> {
+async function send(
+  name: string,
+  { document, platform }: Row,
+  { role, target }: Cell,
+  it: string,
+  variables: object,
+): Promise<Answered> {
   const isSubscription = document.startsWith('subscription');
   const { status, headers, body, word } = await (isSubscription ? follow : post)(role, document, variables);
   const kept = [...headers].filter(([header]) => header !== 'date').sort();
-  const bytes = `${status} ${JSON.stringify(kept)} ${body}`.replaceAll(it, '(it)').replaceAll(/;([rt])=\d+/g, ';$1=(n)');
+  const bytes = `${status} ${JSON.stringify(kept)} ${body}`
+    .replaceAll(it, '(it)')
+    .replaceAll(/;([rt])=\d+/g, ';$1=(n)');
   const isTheirs = role === 'admin' && (platform || (target === 'foreign' && word === 'ok'));
-  if (!isTheirs && sings(bytes)) throw new Error(`${name} tells ${role}, asking for ${target}, of the other tenant: ${bytes}`);
+  if (!isTheirs && sings(bytes))
+    throw new Error(`${name} tells ${role}, asking for ${target}, of the other tenant: ${bytes}`);
   return { word, bytes };
 }
 
 /** Whether anything of the foreign tenant is in a text, be it inside an opaque id. */
 function sings(text: string): boolean {
-  const decoded = (text.match(/[A-Za-z0-9_-]{16,}/g) ?? []).map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+  const decoded = (text.match(/[A-Za-z0-9_-]{16,}/g) ?? []).map((part) =>
+    Buffer.from(part, 'base64url').toString('latin1'),
+  );
   return [text, ...decoded].some((each) => each.includes(foreign.bird) || each.includes(foreign.org.orgId));
 }
 
@@ -1100,11 +1325,14 @@ afterAll(async () => {
 
 /** Arguments that name nothing of a tenant. */
 const harmless = new Set(['bootId']);
-const namesSomething = (argument: string): boolean => /(id|key|token|after|before|cursor)$/i.test(argument) && !harmless.has(argument);
+const namesSomething = (argument: string): boolean =>
+  /(id|key|token|after|before|cursor)$/i.test(argument) && !harmless.has(argument);
 
 function leaves(argument: string, type: GraphQLInputType): string[] {
   const of = getNamedType(type);
-  return isInputObjectType(of) ? Object.values(of.getFields()).flatMap((field) => leaves(field.name, field.type)) : [argument];
+  return isInputObjectType(of)
+    ? Object.values(of.getFields()).flatMap((field) => leaves(field.name, field.type))
+    : [argument];
 }
 
 it('has a row for every argument of the schema that names something of a tenant', () => {
@@ -1112,7 +1340,9 @@ it('has a row for every argument of the schema that names something of a tenant'
     .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
     .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
     .flatMap(({ type, field }) =>
-      field.args.flatMap((arg) => leaves(arg.name, arg.type).map((leaf) => ({ leaf, name: `${type.name}.${field.name}(${leaf})` }))),
+      field.args.flatMap((arg) =>
+        leaves(arg.name, arg.type).map((leaf) => ({ leaf, name: `${type.name}.${field.name}(${leaf})` })),
+      ),
     )
     .filter(({ leaf }) => namesSomething(leaf));
   const rows = Object.keys(table).map((name) => name.replace(/ of .*/, ''));
@@ -1127,7 +1357,19 @@ it('has a row for every type that can be asked for by its id', () => {
 
 it('has the canary of a tenant in every text of its own, and hears it', () => {
   const singing = new Set([...untouched.matchAll(/"(\w+)": "[^"]*bird[0-9a-f]{16}/g)].map(([, field]) => field));
-  expect([...singing].sort()).toEqual(['appId', 'batchId', 'description', 'entityId', 'firmwareVersion', 'friendlyName', 'name', 'resource', 'value'].sort());
+  expect([...singing].sort()).toEqual(
+    [
+      'appId',
+      'batchId',
+      'description',
+      'entityId',
+      'firmwareVersion',
+      'friendlyName',
+      'name',
+      'resource',
+      'value',
+    ].sort(),
+  );
   expect(untouched).toMatch(/"sensors": \[\s*"bird/);
   expect(sings(untouched)).toBe(true);
   expect(sings(`{"id":"${foreign.nodeIds.Entity}"}`)).toBe(true);
@@ -1148,18 +1390,24 @@ it('makes exceptions from telling foreign as random for the admin and for bearer
 
 it.each(Object.entries(table))('%s', async (name, asked) => {
   const spelled = Object.fromEntries(roles.map((role) => [role, expected(asked, role)]));
-  const cells = roles.flatMap((role) => targets.map((target, i) => ({ role, target, word: spelled[role]?.[i] }))).filter(({ word }) => word !== '-');
+  const cells = roles
+    .flatMap((role) => targets.map((target, i) => ({ role, target, word: spelled[role]?.[i] })))
+    .filter(({ word }) => word !== '-');
   const answers = new Map<string, Answered>();
   const take = async (cell: Cell) => answers.set(`${cell.role} ${cell.target}`, await ask(name, asked, cell));
   if (asked.undo) for (const cell of cells) await take(cell);
   else await Promise.all(cells.map(take));
 
   const answered = (role: Role, target: Target) => answers.get(`${role} ${target}`);
-  const said = Object.fromEntries(roles.map((role) => [role, targets.map((target) => answered(role, target)?.word ?? '-')]));
+  const said = Object.fromEntries(
+    roles.map((role) => [role, targets.map((target) => answered(role, target)?.word ?? '-')]),
+  );
   expect(said).toEqual(spelled);
   for (const role of roles) {
     const random = answered(role, 'random');
-    const others = targets.filter((target) => target === 'foreign' || (target === 'sibling' && random?.word !== 'ok')).map((target) => answered(role, target));
+    const others = targets
+      .filter((target) => target === 'foreign' || (target === 'sibling' && random?.word !== 'ok'))
+      .map((target) => answered(role, target));
     for (const other of others) if (other && other.word === random?.word) expect(other.bytes).toBe(random.bytes);
   }
   // Each row answers for what it did, not for those before it.

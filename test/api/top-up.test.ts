@@ -29,7 +29,10 @@ describe('a top-up', () => {
   it('gives tokens up to the burst, and they count as no use', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 100, { burst: 150 }));
     await limiter.take(entityId, tokens(130));
-    expect(await topUp(entityId, 30)).toMatchObject({ replayed: false, statuses: [{ available: 50, requested: 0, exceeded: false }] });
+    expect(await topUp(entityId, 30)).toMatchObject({
+      replayed: false,
+      statuses: [{ available: 50, requested: 0, exceeded: false }],
+    });
     expect(await limiter.standing(entityId)).toEqual({ tokens: [50, 130] });
     expect((await topUp(entityId, 1_000_000_000_000_000)).statuses).toMatchObject([{ available: 150 }]);
     await limiter.take(entityId, tokens(150), { via: limiter.other });
@@ -51,7 +54,8 @@ describe('a top-up', () => {
   it('and what a lease gives back afterwards are together no more than the burst', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10), { name: 'calls', capacity: 10, window: 'DAY' });
     const { leaseId } = await limiter.take(entityId, { tokens: 10, calls: 10 });
-    for (const limit of ['tokens', 'calls']) await limiter.app.admin.ask(op.TopUpDocument, input(entityId, 10, randomUUID(), limit));
+    for (const limit of ['tokens', 'calls'])
+      await limiter.app.admin.ask(op.TopUpDocument, input(entityId, 10, randomUUID(), limit));
     await limiter.release(leaseId);
     expect(await limiter.standing(entityId)).toEqual({ tokens: [10, 0], calls: [10, 0] });
     await limiter.take(entityId, { tokens: 10, calls: 10 });
@@ -95,7 +99,9 @@ describe('a top-up', () => {
     const entityId = await limiter.entity(slowLimit('tokens', 100));
     await limiter.take(entityId, tokens(100));
     const operationId = randomUUID();
-    const all = await Promise.all(times(12, (i) => topUp(entityId, 7, operationId, i % 2 === 0 ? limiter.app : limiter.other)));
+    const all = await Promise.all(
+      times(12, (i) => topUp(entityId, 7, operationId, i % 2 === 0 ? limiter.app : limiter.other)),
+    );
     expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await limiter.standing(entityId)).toEqual({ tokens: [7, 100] });
     expect(await topUp(entityId, 7, operationId)).toMatchObject({ replayed: true, statuses: [{ available: 7 }] });
@@ -108,16 +114,19 @@ describe('a top-up', () => {
     expect(await limiter.standing(entityId)).toEqual({ tokens: [17, 100] });
   });
 
-  it.each(['error-after', 'drop-reply'] as const)('is given once if the reply of the store is lost (%s)', async (fault) => {
-    const entityId = await limiter.entity(slowLimit('tokens', 100));
-    await limiter.take(entityId, tokens(100));
-    const rule = proxy.inject({ fault, operation: 'TransactWriteItems', table: 'limiter', nth: 1 });
-    const operationId = randomUUID();
-    expect(await topUp(entityId, 7, operationId)).toMatchObject({ replayed: false, statuses: [{ available: 7 }] });
-    expect(rule.hits).toBe(1);
-    expect(await topUp(entityId, 7, operationId, limiter.other)).toMatchObject({ replayed: true });
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [7, 100] });
-  });
+  it.each(['error-after', 'drop-reply'] as const)(
+    'is given once if the reply of the store is lost (%s)',
+    async (fault) => {
+      const entityId = await limiter.entity(slowLimit('tokens', 100));
+      await limiter.take(entityId, tokens(100));
+      const rule = proxy.inject({ fault, operation: 'TransactWriteItems', table: 'limiter', nth: 1 });
+      const operationId = randomUUID();
+      expect(await topUp(entityId, 7, operationId)).toMatchObject({ replayed: false, statuses: [{ available: 7 }] });
+      expect(rule.hits).toBe(1);
+      expect(await topUp(entityId, 7, operationId, limiter.other)).toMatchObject({ replayed: true });
+      expect(await limiter.standing(entityId)).toEqual({ tokens: [7, 100] });
+    },
+  );
 
   it('of a bucket that is not there gives nothing: it is full; but the operation is done', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10));

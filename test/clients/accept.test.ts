@@ -20,21 +20,36 @@ interface Reply {
   readonly body: string;
 }
 
-async function ask(method: 'GET' | 'POST', accept: string, query = '{ me { kind } }', credentials: Record<string, string> = bearer(org)): Promise<Reply> {
+async function ask(
+  method: 'GET' | 'POST',
+  accept: string,
+  query = '{ me { kind } }',
+  credentials: Record<string, string> = bearer(org),
+): Promise<Reply> {
   const headers = { ...credentials, accept };
   const response =
     method === 'GET'
       ? await fetch(`${app.url}?query=${encodeURIComponent(query)}`, { headers })
-      : await fetch(app.url, { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+      : await fetch(app.url, {
+          method,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ query }),
+        });
   return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
 }
 
 const answer = '{"data":{"me":{"kind":"ORG_CLIENT"}}}';
-const asEvents = new RegExp(`event: next\\n(id: .*\\n)?data: ${answer.replace(/[{}]/g, '\\$&')}\\n\\nevent: complete\\ndata: ?\\n\\n$`);
+const asEvents = new RegExp(
+  `event: next\\n(id: .*\\n)?data: ${answer.replace(/[{}]/g, '\\$&')}\\n\\nevent: complete\\ndata: ?\\n\\n$`,
+);
 
 describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
   it.each([
-    ['urql', 'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed', graphql],
+    [
+      'urql',
+      'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+      graphql,
+    ],
     ['Apollo Client', 'application/graphql-response+json,application/json;q=0.9', graphql],
     ['graphql-request', 'application/graphql-response+json, application/json', graphql],
     ['GraphiQL', 'application/json, multipart/mixed', plain],
@@ -94,10 +109,16 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
 describe('a query without an accept header', () => {
   it('is answered as JSON', async () => {
     // Unlike fetch, node:http adds no accept header of its own.
-    const response = await new Promise<IncomingMessage>((resolve) => void get(`${app.url}?query={me{kind}}`, { headers: bearer(org) }, resolve));
+    const response = await new Promise<IncomingMessage>(
+      (resolve) => void get(`${app.url}?query={me{kind}}`, { headers: bearer(org) }, resolve),
+    );
     let body = '';
     for await (const chunk of response) body += chunk;
-    expect([response.statusCode, response.headers['content-type'], body]).toEqual([200, plain, expect.stringContaining(answer)]);
+    expect([response.statusCode, response.headers['content-type'], body]).toEqual([
+      200,
+      plain,
+      expect.stringContaining(answer),
+    ]);
   });
 });
 
@@ -135,7 +156,9 @@ describe('a mutation', () => {
   const query = 'mutation { createApiKey(input: {}) { apiKey { active } } }';
 
   it('runs over events if only they are taken, and by POST alone', async () => {
-    expect((await ask('POST', 'text/event-stream', query)).body).toMatch(/event: next\n(id: .*\n)?data: .*"active":true.*\n\nevent: complete\n/);
+    expect((await ask('POST', 'text/event-stream', query)).body).toMatch(
+      /event: next\n(id: .*\n)?data: .*"active":true.*\n\nevent: complete\n/,
+    );
     const { status, body } = await ask('GET', 'text/event-stream', query);
     expect(status).toBe(405);
     expect(body).toContain('BAD_USER_INPUT');

@@ -36,7 +36,10 @@ interface Exchange {
 }
 
 /** HTTP for all but subscriptions, which go over a socket; `before` comes before HTTP. */
-function apollo(credentials: Record<string, string> = bearer(alerts.org), before = ApolloLink.empty()): { client: ApolloClient; exchanges: Exchange[] } {
+function apollo(
+  credentials: Record<string, string> = bearer(alerts.org),
+  before = ApolloLink.empty(),
+): { client: ApolloClient; exchanges: Exchange[] } {
   const exchanges: Exchange[] = [];
   const http = new HttpLink({
     uri: app.url,
@@ -54,11 +57,23 @@ function apollo(credentials: Record<string, string> = bearer(alerts.org), before
       return response;
     },
   });
-  const socket = createSocketClient({ url: app.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: credentials, retryAttempts: 0 });
+  const socket = createSocketClient({
+    url: app.url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: credentials,
+    retryAttempts: 0,
+  });
   opened.add(() => void socket.dispose());
   const overHttp = before instanceof PersistedQueryLink ? before.concat(http) : http;
-  const link = ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(socket), overHttp);
-  const client = new ApolloClient({ link, cache: new InMemoryCache({ typePolicies: { Org: { fields: { apps: relayStylePagination() } } } }) });
+  const link = ApolloLink.split(
+    ({ operationType }) => operationType === 'subscription',
+    new GraphQLWsLink(socket),
+    overHttp,
+  );
+  const client = new ApolloClient({
+    link,
+    cache: new InMemoryCache({ typePolicies: { Org: { fields: { apps: relayStylePagination() } } } }),
+  });
   opened.add(() => client.stop());
   return { client, exchanges };
 }
@@ -82,40 +97,59 @@ describe('Apollo Client', () => {
 
   it('mutates', async () => {
     const { client } = apollo();
-    const { data } = await client.mutate({ mutation: op.CreateApiKeyDocument, variables: { input: { description: 'by Apollo' } } });
+    const { data } = await client.mutate({
+      mutation: op.CreateApiKeyDocument,
+      variables: { input: { description: 'by Apollo' } },
+    });
     expect(data?.createApiKey?.secret).toMatch(/^tgk_/);
   });
 
   it('shows the code of an error, of a refused document and of a refused credential', async () => {
     const { client } = apollo();
-    expect(await codesOf(client.mutate({ mutation: op.RevokeApiKeyDocument, variables: { keyId: randomUUID() } }))).toEqual(['NOT_FOUND']);
+    expect(
+      await codesOf(client.mutate({ mutation: op.RevokeApiKeyDocument, variables: { keyId: randomUUID() } })),
+    ).toEqual(['NOT_FOUND']);
     expect(await codesOf(client.query({ query: gql`{ nothing }` }))).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(await codesOf(apollo({ authorization: 'Bearer x.y.z' }).client.query({ query: op.MeDocument }))).toEqual(['UNAUTHENTICATED']);
+    expect(await codesOf(apollo({ authorization: 'Bearer x.y.z' }).client.query({ query: op.MeDocument }))).toEqual([
+      'UNAUTHENTICATED',
+    ]);
   });
 
   it('keeps the answer of the first mutation if the second one fails', async () => {
     const { client } = apollo();
     const mutation = gql`mutation ($keyId: UUID!) { first: createApiKey(input: {}) { secret } second: revokeApiKey(keyId: $keyId) { keyId } }`;
-    const { data, error } = await client.mutate<{ first: { secret: string } }>({ mutation, variables: { keyId: randomUUID() }, errorPolicy: 'all' });
+    const { data, error } = await client.mutate<{ first: { secret: string } }>({
+      mutation,
+      variables: { keyId: randomUUID() },
+      errorPolicy: 'all',
+    });
     expect(data?.first.secret).toMatch(/^tgk_/);
-    expect(CombinedGraphQLErrors.is(error) && error.errors.map(({ extensions }) => extensions?.code)).toEqual(['NOT_FOUND']);
+    expect(CombinedGraphQLErrors.is(error) && error.errors.map(({ extensions }) => extensions?.code)).toEqual([
+      'NOT_FOUND',
+    ]);
   });
 
   it.each([
     ['POST', false],
     ['GET', true],
-  ])('falls back from a persisted query to the whole document, hash sent by %s, and sends no hash again', async (method, useGETForHashedQueries) => {
-    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-    const { client, exchanges } = apollo(bearer(alerts.org), new PersistedQueryLink({ sha256, useGETForHashedQueries }));
-    const { data } = await client.query({ query: op.MeDocument });
-    expect(data?.me.kind).toBe('ORG_CLIENT');
-    await client.query({ query: op.ModelsDocument });
-    expect(exchanges).toEqual([
-      { method, hasQuery: false, hasHash: true, codes: ['PERSISTED_QUERY_NOT_SUPPORTED'] },
-      { method: 'POST', hasQuery: true, hasHash: false, codes: [] },
-      { method: 'POST', hasQuery: true, hasHash: false, codes: [] },
-    ]);
-  });
+  ])(
+    'falls back from a persisted query to the whole document, hash sent by %s, and sends no hash again',
+    async (method, useGETForHashedQueries) => {
+      const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+      const { client, exchanges } = apollo(
+        bearer(alerts.org),
+        new PersistedQueryLink({ sha256, useGETForHashedQueries }),
+      );
+      const { data } = await client.query({ query: op.MeDocument });
+      expect(data?.me.kind).toBe('ORG_CLIENT');
+      await client.query({ query: op.ModelsDocument });
+      expect(exchanges).toEqual([
+        { method, hasQuery: false, hasHash: true, codes: ['PERSISTED_QUERY_NOT_SUPPORTED'] },
+        { method: 'POST', hasQuery: true, hasHash: false, codes: [] },
+        { method: 'POST', hasQuery: true, hasHash: false, codes: [] },
+      ]);
+    },
+  );
 
   it('pages through a connection with relayStylePagination', async () => {
     const org = await newOrg(app);
@@ -128,7 +162,9 @@ describe('Apollo Client', () => {
       }
     `;
     interface Data {
-      readonly org: { readonly apps: { edges: { node: { appId: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } };
+      readonly org: {
+        readonly apps: { edges: { node: { appId: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+      };
     }
     const watched = client.watchQuery<Data>({ query, variables: { first: 3 } });
     const subscription = watched.subscribe(() => undefined);

@@ -59,7 +59,8 @@ interface Reply {
 }
 
 /** Calls a function of the page's script, in the page. */
-const inPage = <T>(name: string, ...args: unknown[]): Promise<T> => page.evaluate(`client.${name}(...${JSON.stringify(args)})`) as Promise<T>;
+const inPage = <T>(name: string, ...args: unknown[]): Promise<T> =>
+  page.evaluate(`client.${name}(...${JSON.stringify(args)})`) as Promise<T>;
 const send = (url: string, init?: object) => inPage<Reply>('send', url, init);
 const post = (query: string, variables: object = {}, headers: object = bearer(alerts.org)) => ({
   method: 'POST',
@@ -71,8 +72,15 @@ const me = '{ me { kind } }';
 
 describe('a page on an origin that CORS_ORIGINS lists', () => {
   it('queries by POST and by GET', async () => {
-    for (const reply of [await send(app.url, post(me)), await send(`${app.url}?query=${encodeURIComponent(me)}`, { headers: bearer(alerts.org) })])
-      expect([reply.blocked, reply.status, reply.body]).toEqual([undefined, 200, { data: { me: { kind: 'ORG_CLIENT' } } }]);
+    for (const reply of [
+      await send(app.url, post(me)),
+      await send(`${app.url}?query=${encodeURIComponent(me)}`, { headers: bearer(alerts.org) }),
+    ])
+      expect([reply.blocked, reply.status, reply.body]).toEqual([
+        undefined,
+        200,
+        { data: { me: { kind: 'ORG_CLIENT' } } },
+      ]);
   });
 
   it('mutates', async () => {
@@ -108,8 +116,15 @@ describe('a page on an origin that CORS_ORIGINS lists', () => {
 
   it('logs in at /oauth/token and logs out at /oauth/revoke', async () => {
     const { clientId, clientSecret } = alerts.org;
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` };
-    const login = await send(`${app.origin}/oauth/token`, { method: 'POST', headers, body: 'grant_type=client_credentials' });
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
+    };
+    const login = await send(`${app.origin}/oauth/token`, {
+      method: 'POST',
+      headers,
+      body: 'grant_type=client_credentials',
+    });
     const { access_token: token } = login.body as { access_token?: string };
     expect([login.blocked, login.status, typeof token]).toEqual([undefined, 200, 'string']);
     expect((await send(app.url, post(me, {}, { authorization: `Bearer ${token}` }))).status).toBe(200);
@@ -121,7 +136,13 @@ describe('a page on an origin that CORS_ORIGINS lists', () => {
   it.each(['followSocket', 'followEvents'])('subscribes: %s', async (name) => {
     const seen = await alerts.raise();
     const url = name === 'followSocket' ? socketUrl(app) : app.url;
-    const following = inPage<unknown>(name, url, bearer(alerts.org), { query: print(op.QuotaAlertsDocument), variables: { after: seen.cursor } }, 2);
+    const following = inPage<unknown>(
+      name,
+      url,
+      bearer(alerts.org),
+      { query: print(op.QuotaAlertsDocument), variables: { after: seen.cursor } },
+      2,
+    );
     const raised = [await alerts.raise(), await alerts.raise()];
     expect(await following).toEqual(raised.map((quotaAlerts) => ({ data: { quotaAlerts } })));
   });
@@ -129,16 +150,18 @@ describe('a page on an origin that CORS_ORIGINS lists', () => {
   it('may resume a stream with Last-Event-ID', async () => {
     const [seen, next] = [await alerts.raise(), await alerts.raise()];
     const headers = { ...bearer(alerts.org), 'last-event-id': seen.cursor };
-    expect(await inPage('followEvents', app.url, headers, { query: 'subscription { quotaAlerts { id } }' }, 1)).toEqual([
-      { data: { quotaAlerts: { id: next.id } } },
-    ]);
+    expect(await inPage('followEvents', app.url, headers, { query: 'subscription { quotaAlerts { id } }' }, 1)).toEqual(
+      [{ data: { quotaAlerts: { id: next.id } } }],
+    );
   });
 
   it('is told 401 and 4401 without a credential, and its EventSource does not reconnect for ever', async () => {
     const request = { query: print(op.QuotaAlertsDocument) };
     expect(await inPage('followEvents', app.url, {}, request, 1)).toEqual({ refused: 401 });
     expect(await inPage('followSocket', socketUrl(app), {}, request, 1)).toEqual({ refused: 4401 });
-    expect(await inPage('openEventSource', `${app.url}?query=${encodeURIComponent(request.query)}`)).toEqual(['closed']);
+    expect(await inPage('openEventSource', `${app.url}?query=${encodeURIComponent(request.query)}`)).toEqual([
+      'closed',
+    ]);
   });
 });
 
@@ -150,7 +173,11 @@ describe('a page on an origin that CORS_ORIGINS does not list', () => {
       await send(closed.url, post(print(op.CreateApiKeyDocument), { input: {} })),
       await send(`${closed.url}?query=${encodeURIComponent('{ __typename }')}`),
       await send(closed.url, simple),
-      await send(`${closed.origin}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'grant_type=x' }),
+      await send(`${closed.origin}/oauth/token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'grant_type=x',
+      }),
     ])
       expect(reply).toEqual({ blocked: expect.stringContaining('Failed to fetch') });
   });
@@ -158,13 +185,18 @@ describe('a page on an origin that CORS_ORIGINS does not list', () => {
   it('cannot subscribe', async () => {
     const request = { query: print(op.QuotaAlertsDocument) };
     expect(await inPage('openSocket', socketUrl(closed))).toBe('closed with 1006');
-    expect(await inPage('followSocket', socketUrl(closed), bearer(alerts.org), request, 1)).toEqual({ refused: 'no connection' });
-    expect(await inPage('followEvents', closed.url, bearer(alerts.org), request, 1)).toEqual({ refused: 'Failed to fetch' });
+    expect(await inPage('followSocket', socketUrl(closed), bearer(alerts.org), request, 1)).toEqual({
+      refused: 'no connection',
+    });
+    expect(await inPage('followEvents', closed.url, bearer(alerts.org), request, 1)).toEqual({
+      refused: 'Failed to fetch',
+    });
     expect(await inPage('openEventSource', `${closed.url}?query={__typename}`)).toEqual(['closed']);
   });
 
   it('changes nothing by a mutation that it cannot read the answer of', async () => {
-    const keys = async () => (await closed.as(alerts.org.accessToken).ask(op.ApiKeysDocument, { first: 100 })).org?.apiKeys.nodes.length;
+    const keys = async () =>
+      (await closed.as(alerts.org.accessToken).ask(op.ApiKeysDocument, { first: 100 })).org?.apiKeys.nodes.length;
     const before = await keys();
     await send(closed.url, post(print(op.CreateApiKeyDocument), { input: {} }));
     expect(await keys()).toBe(before);
@@ -179,12 +211,18 @@ describe('the explorer', () => {
     explorer.setDefaultTimeout(40_000);
     const asked: { url: string; accept: string | undefined }[] = [];
     explorer.on('request', (request) => void asked.push({ url: request.url(), accept: request.headers().accept }));
-    await explorer.addInitScript(`localStorage.setItem('graphiql:headers', ${JSON.stringify(JSON.stringify(bearer(alerts.org)))})`);
+    await explorer.addInitScript(
+      `localStorage.setItem('graphiql:headers', ${JSON.stringify(JSON.stringify(bearer(alerts.org)))})`,
+    );
     const query = `subscription { quotaAlerts(after: "${seen.cursor}") { appId } }`;
     await explorer.goto(`${app.origin}/?query=${encodeURIComponent(query)}`);
     await explorer.getByRole('button', { name: /^Execute query/ }).click();
     await explorer.locator('.graphiql-response').getByText(`"${next.appId}"`).first().waitFor();
-    expect(asked.some(({ url, accept }) => url.includes(encodeURIComponent('quotaAlerts')) && accept === 'text/event-stream')).toBe(true);
+    expect(
+      asked.some(
+        ({ url, accept }) => url.includes(encodeURIComponent('quotaAlerts')) && accept === 'text/event-stream',
+      ),
+    ).toBe(true);
     const loaded = asked.map(({ url }) => new URL(url)).filter(({ protocol }) => protocol !== 'data:');
     // The origin of a blob is that of the page that made it.
     expect(new Set(loaded.map(({ origin }) => origin))).toEqual(new Set([app.origin]));

@@ -36,9 +36,11 @@ const json = { 'content-type': 'application/json' };
 const asked = 'authorization,content-type,last-event-id,x-admin-key,x-api-key,x-request-id';
 const preflight = (url: string, origin: string) =>
   send(url, 'OPTIONS', { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': asked });
-const listOf = (header: string | undefined): string[] => (header ?? '').split(',').map((entry) => entry.trim().toLowerCase());
+const listOf = (header: string | undefined): string[] =>
+  (header ?? '').split(',').map((entry) => entry.trim().toLowerCase());
 const allowedIn = ({ headers }: Reply): string | undefined => headers['access-control-allow-origin'];
-const corsHeadersIn = ({ headers }: Reply): string[] => Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+const corsHeadersIn = ({ headers }: Reply): string[] =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
 /** How an upgrade to WebSocket ends: open, or the status of the refusal. */
 function upgrade(url: string, origin?: string): Promise<string | number> {
@@ -57,16 +59,19 @@ function upgrade(url: string, origin?: string): Promise<string | number> {
 }
 
 describe('a preflight request', () => {
-  it.each(['/graphql', '/oauth/token', '/oauth/revoke'])('to %s of a listed origin is allowed, and may be cached for an hour', async (path) => {
-    for (const origin of [page, other]) {
-      const reply = await preflight(`${app.origin}${path}`, origin);
-      expect([200, 204]).toContain(reply.status);
-      expect([allowedIn(reply), reply.headers['access-control-max-age']]).toEqual([origin, '3600']);
-      expect(listOf(reply.headers['access-control-allow-methods'])).toContain('post');
-      expect(listOf(reply.headers['access-control-allow-headers'])).toEqual(expect.arrayContaining(asked.split(',')));
-      expect(listOf(reply.headers.vary)).toContain('origin');
-    }
-  });
+  it.each(['/graphql', '/oauth/token', '/oauth/revoke'])(
+    'to %s of a listed origin is allowed, and may be cached for an hour',
+    async (path) => {
+      for (const origin of [page, other]) {
+        const reply = await preflight(`${app.origin}${path}`, origin);
+        expect([200, 204]).toContain(reply.status);
+        expect([allowedIn(reply), reply.headers['access-control-max-age']]).toEqual([origin, '3600']);
+        expect(listOf(reply.headers['access-control-allow-methods'])).toContain('post');
+        expect(listOf(reply.headers['access-control-allow-headers'])).toEqual(expect.arrayContaining(asked.split(',')));
+        expect(listOf(reply.headers.vary)).toContain('origin');
+      }
+    },
+  );
 
   it('needs no credential and does not reveal the schema, the store or the reason', async () => {
     const reply = await preflight(app.url, 'https://evil.example');
@@ -96,7 +101,11 @@ describe('an origin', () => {
   });
 
   it('that is listed may open a socket; so may the page of the gateway itself, and whoever is no browser', async () => {
-    expect([await upgrade(app.url, page), await upgrade(app.url, app.origin), await upgrade(app.url)]).toEqual(['open', 'open', 'open']);
+    expect([await upgrade(app.url, page), await upgrade(app.url, app.origin), await upgrade(app.url)]).toEqual([
+      'open',
+      'open',
+      'open',
+    ]);
   });
 
   it('that is listed may read every answer, refusals included', async () => {
@@ -104,12 +113,22 @@ describe('an origin', () => {
       await send(app.url, 'POST', { ...json, origin: page }, typename),
       await send(`${app.url}?query={__typename}`, 'GET', { origin: page }),
       await send(app.url, 'POST', { ...json, origin: page, authorization: 'Bearer x.y.z' }, typename),
-      await send(app.url, 'POST', { ...json, origin: page, accept: 'text/event-stream' }, JSON.stringify({ query: 'subscription { quotaAlerts { id } }' })),
+      await send(
+        app.url,
+        'POST',
+        { ...json, origin: page, accept: 'text/event-stream' },
+        JSON.stringify({ query: 'subscription { quotaAlerts { id } }' }),
+      ),
       await send(app.url, 'POST', { ...json, origin: page, accept: 'text/html' }, typename),
       await send(app.url, 'POST', { 'content-type': 'text/plain', origin: page }, typename),
       await send(app.url, 'POST', { ...json, origin: page }, '{'),
       await send(app.url, 'POST', { ...json, origin: page }, ' '.repeat(300_000)),
-      await send(`${app.origin}/oauth/token`, 'POST', { 'content-type': 'application/x-www-form-urlencoded', origin: page }, 'grant_type=x'),
+      await send(
+        `${app.origin}/oauth/token`,
+        'POST',
+        { 'content-type': 'application/x-www-form-urlencoded', origin: page },
+        'grant_type=x',
+      ),
     ];
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 401, 401, 406, 415, 400, 413, 400]);
     for (const reply of replies) {
@@ -154,7 +173,9 @@ describe('CORS_ORIGINS', () => {
     try {
       const found: string[] = [];
       for (const origin of origins) {
-        const isAllowed = ['*', origin].includes(allowedIn(await send(gateway.url, 'POST', { ...json, origin }, typename)) ?? '');
+        const isAllowed = ['*', origin].includes(
+          allowedIn(await send(gateway.url, 'POST', { ...json, origin }, typename)) ?? '',
+        );
         expect(await upgrade(gateway.url, origin)).toBe(isAllowed ? 'open' : 403);
         if (isAllowed) found.push(origin);
       }
@@ -165,7 +186,13 @@ describe('CORS_ORIGINS', () => {
   }
 
   const loopback = ['http://localhost:3000', 'http://127.0.0.1:5173', 'http://[::1]:8080', 'https://localhost'];
-  const elsewhere = [page, 'http://localhost.evil.example', 'http://127.0.0.1.evil.example:3000', 'http://evil.example', 'null'];
+  const elsewhere = [
+    page,
+    'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example:3000',
+    'http://evil.example',
+    'null',
+  ];
 
   it('that is not set lets in pages of this machine in development, and none in production', async () => {
     expect(await letIn({ NODE_ENV: 'development' }, [...loopback, ...elsewhere])).toEqual(loopback);
@@ -175,7 +202,10 @@ describe('CORS_ORIGINS', () => {
   it('lets in exactly the listed origins, in development too', async () => {
     const listed = [page, 'http://localhost:3000'];
     for (const NODE_ENV of ['development', 'production'])
-      expect(await letIn({ NODE_ENV, CORS_ORIGINS: ` ${listed.join(' , ')} ` }, [...loopback, ...elsewhere])).toEqual(['http://localhost:3000', page]);
+      expect(await letIn({ NODE_ENV, CORS_ORIGINS: ` ${listed.join(' , ')} ` }, [...loopback, ...elsewhere])).toEqual([
+        'http://localhost:3000',
+        page,
+      ]);
   });
 
   it('of * lets in any page', async () => {

@@ -12,8 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const client = (options: ConstructorParameters<typeof GraphQLClient>[1] = {}, headers: Record<string, string> = bearer(org)) =>
-  new GraphQLClient(app.url, { headers, ...options });
+const client = (
+  options: ConstructorParameters<typeof GraphQLClient>[1] = {},
+  headers: Record<string, string> = bearer(org),
+) => new GraphQLClient(app.url, { headers, ...options });
 
 /** The error of a request that must fail. */
 async function refusal(request: Promise<unknown>): Promise<ClientError> {
@@ -25,7 +27,8 @@ async function refusal(request: Promise<unknown>): Promise<ClientError> {
   return error;
 }
 
-const codes = ({ response }: ClientError): unknown[] => (response.errors ?? []).map(({ extensions }) => extensions.code);
+const codes = ({ response }: ClientError): unknown[] =>
+  (response.errors ?? []).map(({ extensions }) => extensions.code);
 
 describe('graphql-request', () => {
   it('queries with a typed document, by POST', async () => {
@@ -34,11 +37,15 @@ describe('graphql-request', () => {
 
   it('queries with text, by GET', async () => {
     const query = gql`query Org($orgId: UUID) { org(orgId: $orgId) { orgId name } }`;
-    expect(await client({ method: 'GET', jsonSerializer: JSON }).request(query, { orgId: org.orgId })).toEqual({ org: { orgId: org.orgId, name: 'Acme' } });
+    expect(await client({ method: 'GET', jsonSerializer: JSON }).request(query, { orgId: org.orgId })).toEqual({
+      org: { orgId: org.orgId, name: 'Acme' },
+    });
   });
 
   it('mutates', async () => {
-    const { createApiKey } = await client().request(op.CreateApiKeyDocument, { input: { description: 'by graphql-request' } });
+    const { createApiKey } = await client().request(op.CreateApiKeyDocument, {
+      input: { description: 'by graphql-request' },
+    });
     expect(createApiKey?.secret).toMatch(/^tgk_/);
   });
 
@@ -53,7 +60,10 @@ describe('graphql-request', () => {
 
   it('keeps the answer of the first mutation if the second one fails', async () => {
     const document = gql`mutation ($keyId: UUID!) { first: createApiKey(input: {}) { secret } second: revokeApiKey(keyId: $keyId) { keyId } }`;
-    const { data, errors } = await client({ errorPolicy: 'all' }).rawRequest<{ first: { secret: string } | null; second: null }>(document, {
+    const { data, errors } = await client({ errorPolicy: 'all' }).rawRequest<{
+      first: { secret: string } | null;
+      second: null;
+    }>(document, {
       keyId: randomUUID(),
     });
     expect(data).toEqual({ first: { secret: expect.stringMatching(/^tgk_/) }, second: null });

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { print } from 'graphql';
-import { type ClientOptions, createClient, NetworkError, type RequestParams, type Client as SseClient } from 'graphql-sse';
+import {
+  type ClientOptions,
+  createClient,
+  NetworkError,
+  type RequestParams,
+  type Client as SseClient,
+} from 'graphql-sse';
 import { within } from '../../src/lib/timers.js';
 import { AlertSource, bearer } from '../support/alert-source.js';
 import { newOrg, type PublicError, startTestApp, type TestApp } from '../support/app.js';
@@ -25,7 +31,10 @@ afterEach(() => {
 });
 
 /** Distinct connections, the client's default: one request per operation. */
-function sseClient(headers: Record<string, string> = bearer(alerts.org), options: Partial<ClientOptions<false>> = {}): SseClient {
+function sseClient(
+  headers: Record<string, string> = bearer(alerts.org),
+  options: Partial<ClientOptions<false>> = {},
+): SseClient {
   const client = createClient({ url: app.url, headers, retryAttempts: 0, ...options });
   opened.add(() => client.dispose());
   return client;
@@ -43,8 +52,12 @@ async function resultsOf(client: SseClient, request: RequestParams): Promise<Res
   return results;
 }
 
-const codesOf = (results: readonly Result[]) => results.flatMap(({ errors }) => (errors ?? []).map(({ extensions }) => extensions.code));
-const following = (variables: op.QuotaAlertsSubscriptionVariables): RequestParams => ({ query: print(op.QuotaAlertsDocument), variables: { ...variables } });
+const codesOf = (results: readonly Result[]) =>
+  results.flatMap(({ errors }) => (errors ?? []).map(({ extensions }) => extensions.code));
+const following = (variables: op.QuotaAlertsSubscriptionVariables): RequestParams => ({
+  query: print(op.QuotaAlertsDocument),
+  variables: { ...variables },
+});
 
 describe('the graphql-sse client', () => {
   it('queries', async () => {
@@ -55,11 +68,16 @@ describe('the graphql-sse client', () => {
 
   it('mutates', async () => {
     const request = { query: print(op.CreateApiKeyDocument), variables: { input: { description: 'by graphql-sse' } } };
-    expect(await resultsOf(sseClient(), request)).toMatchObject([{ data: { createApiKey: { secret: expect.stringMatching(/^tgk_/) } } }]);
+    expect(await resultsOf(sseClient(), request)).toMatchObject([
+      { data: { createApiKey: { secret: expect.stringMatching(/^tgk_/) } } },
+    ]);
   });
 
   it('shows the code of an error', async () => {
-    const [revoked] = await resultsOf(sseClient(), { query: print(op.RevokeApiKeyDocument), variables: { keyId: randomUUID() } });
+    const [revoked] = await resultsOf(sseClient(), {
+      query: print(op.RevokeApiKeyDocument),
+      variables: { keyId: randomUUID() },
+    });
     expect([revoked?.data, codesOf([revoked ?? {}])]).toEqual([{ revokeApiKey: null }, ['NOT_FOUND']]);
   });
 
@@ -94,7 +112,10 @@ describe('the graphql-sse client', () => {
         connections++;
         const aborted = new AbortController();
         cut = () => aborted.abort();
-        const response = await fetch(url, { ...init, signal: AbortSignal.any([aborted.signal, ...(init.signal ? [init.signal] : [])]) });
+        const response = await fetch(url, {
+          ...init,
+          signal: AbortSignal.any([aborted.signal, ...(init.signal ? [init.signal] : [])]),
+        });
         const read = new TransformStream<Uint8Array, Uint8Array>({
           transform(chunk, controller) {
             lastEventId = /^id: ?(.+)$/m.exec(new TextDecoder().decode(chunk))?.[1] ?? lastEventId;
@@ -149,7 +170,11 @@ interface StreamEvent {
 const patienceMs = 20_000;
 
 /** The first `count` events of a stream; the request is ended then. */
-async function eventsOf(count: number, request: RequestParams, headers: Record<string, string>): Promise<StreamEvent[]> {
+async function eventsOf(
+  count: number,
+  request: RequestParams,
+  headers: Record<string, string>,
+): Promise<StreamEvent[]> {
   const controller = new AbortController();
   opened.add(() => controller.abort());
   const response = await fetch(app.url, {
@@ -181,8 +206,14 @@ describe('the id of an event', () => {
 
   it.each([
     ['selects the cursor', print(op.QuotaAlertsDocument)],
-    ['does not select the cursor', 'subscription QuotaAlerts($after: String) { quotaAlerts(after: $after) { id kind } }'],
-    ['selects the cursor by another name', 'subscription QuotaAlerts($after: String) { news: quotaAlerts(after: $after) { at: cursor } }'],
+    [
+      'does not select the cursor',
+      'subscription QuotaAlerts($after: String) { quotaAlerts(after: $after) { id kind } }',
+    ],
+    [
+      'selects the cursor by another name',
+      'subscription QuotaAlerts($after: String) { news: quotaAlerts(after: $after) { at: cursor } }',
+    ],
   ])('is the cursor of its alert, if the subscription %s', async (_what, query) => {
     const [seen, first, second] = [await alerts.raise(), await alerts.raise(), await alerts.raise()];
     const events = await eventsOf(2, { query, variables: { after: seen.cursor } }, bearer(alerts.org));
@@ -194,14 +225,23 @@ describe('the id of an event', () => {
 
   it('resumes a stream as Last-Event-ID, and outranks `after`', async () => {
     const raised = [await alerts.raise(), await alerts.raise(), await alerts.raise(), await alerts.raise()];
-    const [first, second, third, fourth] = raised as [op.AlertFragment, op.AlertFragment, op.AlertFragment, op.AlertFragment];
+    const [first, second, third, fourth] = raised as [
+      op.AlertFragment,
+      op.AlertFragment,
+      op.AlertFragment,
+      op.AlertFragment,
+    ];
     const query = 'subscription ($after: String) { quotaAlerts(after: $after) { id } }';
     const resume = (lastEventId: string, variables: object) =>
       eventsOf(2, { query, variables: { ...variables } }, { ...bearer(alerts.org), 'last-event-id': lastEventId });
     expect(idsIn(await resume(second.cursor, {}))).toEqual([third.id, fourth.id]);
     expect(idsIn(await resume(second.cursor, { after: first.cursor }))).toEqual([third.id, fourth.id]);
     const withoutArgument = 'subscription { quotaAlerts { id } }';
-    const events = await eventsOf(2, { query: withoutArgument }, { ...bearer(alerts.org), 'last-event-id': second.cursor });
+    const events = await eventsOf(
+      2,
+      { query: withoutArgument },
+      { ...bearer(alerts.org), 'last-event-id': second.cursor },
+    );
     expect(idsIn(events)).toEqual([third.id, fourth.id]);
   });
 
@@ -215,9 +255,9 @@ describe('the id of an event', () => {
       [bearer(alerts.org), 'x'.repeat(10_000)],
     ] as const) {
       const client = sseClient({ ...credentials, 'last-event-id': lastEventId });
-      const refused = await within(patienceMs, resultsOf(client, request), () => []).catch(async (error: NetworkError<Response>) => [
-        (await error.response?.json()) as { errors: PublicError[] },
-      ]);
+      const refused = await within(patienceMs, resultsOf(client, request), () => []).catch(
+        async (error: NetworkError<Response>) => [(await error.response?.json()) as { errors: PublicError[] }],
+      );
       expect(codesOf(refused)).toEqual(['BAD_USER_INPUT']);
     }
   });

@@ -24,7 +24,14 @@ afterEach(() => {
 });
 
 function socketClient(connectionParams: ClientOptions['connectionParams'], on: ClientOptions['on'] = {}): SocketClient {
-  const client = createClient({ url: app.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams, on, retryAttempts: 0, lazyCloseTimeout: 0 });
+  const client = createClient({
+    url: app.url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams,
+    on,
+    retryAttempts: 0,
+    lazyCloseTimeout: 0,
+  });
   opened.add(() => void client.dispose());
   return client;
 }
@@ -48,7 +55,11 @@ function follow(client: SocketClient, variables: op.QuotaAlertsSubscriptionVaria
         for (const { extensions } of (errors ?? []) as PublicError[]) refusals.push(extensions.code);
       },
       error: (error) =>
-        void refusals.push(...(Array.isArray(error) ? (error as PublicError[]).map(({ extensions }) => extensions.code) : [(error as { code: number }).code])),
+        void refusals.push(
+          ...(Array.isArray(error)
+            ? (error as PublicError[]).map(({ extensions }) => extensions.code)
+            : [(error as { code: number }).code]),
+        ),
       complete: () => undefined,
     },
   );
@@ -70,24 +81,31 @@ describe('the graphql-ws client', () => {
     expect(following.alerts).toEqual([missed, live]);
   });
 
-  it.each([11, 12, 30])('gets 10 of %d subscriptions sent at once on one socket, and RATE_LIMITED for the rest', async (count) => {
-    const [seen, missed] = [await alerts.raise(), await alerts.raise()];
-    let sockets = 0;
-    const client = socketClient(bearer(alerts.org), { opened: () => void sockets++ });
-    const followings = Array.from({ length: count }, () => follow(client, { after: seen.cursor }));
-    await until('each is accepted or refused', () => followings.every(({ alerts, refusals }) => alerts.length + refusals.length > 0));
-    expect(sockets).toBe(1);
-    const outcomes = followings.map(({ alerts, refusals }) => [...alerts.map(({ id }) => id), ...refusals].join());
-    const accepted = outcomes.filter((outcome) => outcome === missed.id);
-    const refused = outcomes.filter((outcome) => outcome === 'RATE_LIMITED');
-    expect([accepted.length, refused.length]).toEqual([10, count - 10]);
-  });
+  it.each([11, 12, 30])(
+    'gets 10 of %d subscriptions sent at once on one socket, and RATE_LIMITED for the rest',
+    async (count) => {
+      const [seen, missed] = [await alerts.raise(), await alerts.raise()];
+      let sockets = 0;
+      const client = socketClient(bearer(alerts.org), { opened: () => void sockets++ });
+      const followings = Array.from({ length: count }, () => follow(client, { after: seen.cursor }));
+      await until('each is accepted or refused', () =>
+        followings.every(({ alerts, refusals }) => alerts.length + refusals.length > 0),
+      );
+      expect(sockets).toBe(1);
+      const outcomes = followings.map(({ alerts, refusals }) => [...alerts.map(({ id }) => id), ...refusals].join());
+      const accepted = outcomes.filter((outcome) => outcome === missed.id);
+      const refused = outcomes.filter((outcome) => outcome === 'RATE_LIMITED');
+      expect([accepted.length, refused.length]).toEqual([10, count - 10]);
+    },
+  );
 
   it('gets another subscription as soon as one of the ten has ended, however many were refused', async () => {
     const [seen, missed] = [await alerts.raise(), await alerts.raise()];
     const client = socketClient(bearer(alerts.org));
     const followings = Array.from({ length: 25 }, () => follow(client, { after: seen.cursor }));
-    await until('each is accepted or refused', () => followings.every(({ alerts, refusals }) => alerts.length + refusals.length > 0));
+    await until('each is accepted or refused', () =>
+      followings.every(({ alerts, refusals }) => alerts.length + refusals.length > 0),
+    );
     followings.find(({ alerts }) => alerts.length > 0)?.end();
     const next = follow(client, { after: seen.cursor });
     await until('it is accepted or refused', () => next.alerts.length + next.refusals.length > 0);

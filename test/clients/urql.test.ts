@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type AnyVariables, Client, type ClientOptions, cacheExchange, type DocumentInput, fetchExchange, subscriptionExchange } from '@urql/core';
+import {
+  type AnyVariables,
+  Client,
+  type ClientOptions,
+  cacheExchange,
+  type DocumentInput,
+  fetchExchange,
+  subscriptionExchange,
+} from '@urql/core';
 import { createClient as createSocketClient, type Sink } from 'graphql-ws';
 import WebSocket from 'ws';
 import { AlertSource, bearer } from '../support/alert-source.js';
@@ -31,13 +39,23 @@ interface Sent {
 }
 
 /** A client as its documentation sets it up, and the requests it has sent by `fetch`. */
-function urql(options: Partial<ClientOptions> = {}, credentials: Record<string, string> = bearer(alerts.org)): { client: Client; sent: Sent[] } {
+function urql(
+  options: Partial<ClientOptions> = {},
+  credentials: Record<string, string> = bearer(alerts.org),
+): { client: Client; sent: Sent[] } {
   const sent: Sent[] = [];
-  const socket = createSocketClient({ url: app.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: credentials, retryAttempts: 0 });
+  const socket = createSocketClient({
+    url: app.url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: credentials,
+    retryAttempts: 0,
+  });
   opened.add(() => void socket.dispose());
   const overSocket = subscriptionExchange({
     forwardSubscription: ({ query = '', variables }) => ({
-      subscribe: (sink) => ({ unsubscribe: socket.subscribe({ query, variables: variables as Record<string, unknown> }, sink as Sink) }),
+      subscribe: (sink) => ({
+        unsubscribe: socket.subscribe({ query, variables: variables as Record<string, unknown> }, sink as Sink),
+      }),
     }),
   });
   const client = new Client({
@@ -75,7 +93,9 @@ describe('urql', () => {
 
   it('mutates', async () => {
     const { client, sent } = urql();
-    const { data, error } = await client.mutation(op.CreateApiKeyDocument, { input: { description: 'by urql' } }).toPromise();
+    const { data, error } = await client
+      .mutation(op.CreateApiKeyDocument, { input: { description: 'by urql' } })
+      .toPromise();
     expect(error).toBeUndefined();
     expect(data?.createApiKey?.secret).toMatch(/^tgk_/);
     expect(sent).toEqual([{ method: 'POST', status: 200, type: json }]);
@@ -113,7 +133,9 @@ describe('urql', () => {
     await until('the live alert arrives', () => received.length === 2 || errors.length > 0);
     expect(errors).toEqual([]);
     expect(received).toMatchObject([missed, live]);
-    expect(sent).toEqual(fetchSubscriptions ? [{ method: 'POST', status: 200, type: 'text/event-stream; charset=utf-8' }] : []);
+    expect(sent).toEqual(
+      fetchSubscriptions ? [{ method: 'POST', status: 200, type: 'text/event-stream; charset=utf-8' }] : [],
+    );
   });
 
   it.each([
@@ -132,8 +154,16 @@ describe('urql', () => {
   });
 });
 
-type Result<T> = { readonly data?: T | undefined; readonly error?: { readonly graphQLErrors: readonly { extensions: Record<string, unknown> }[] } | undefined };
+type Result<T> = {
+  readonly data?: T | undefined;
+  readonly error?: { readonly graphQLErrors: readonly { extensions: Record<string, unknown> }[] } | undefined;
+};
 
-function follow<T, V extends AnyVariables>(client: Client, document: DocumentInput<T, V>, variables: V, take: (result: Result<T>) => void) {
+function follow<T, V extends AnyVariables>(
+  client: Client,
+  document: DocumentInput<T, V>,
+  variables: V,
+  take: (result: Result<T>) => void,
+) {
   return client.subscription(document, variables).subscribe(take);
 }

@@ -2,7 +2,16 @@ import { createContext } from '../../src/graphql/context.js';
 import { clientViewer } from '../../src/identity/viewer.js';
 import { unavailable } from '../../src/lib/errors.js';
 import { LimitResolver } from '../../src/limits/limit.resolver.js';
-import { type Caller, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import {
+  type Caller,
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  startTestApp,
+  type TestApp,
+  testEndpoint,
+} from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { until } from '../support/until.js';
@@ -13,7 +22,11 @@ type Org = Client & { readonly orgId: string };
 /** Longer than what is known of revocations is trusted. */
 const outageMs = 10_000;
 const rpm: op.LimitInput = { name: 'rpm', capacity: 100, refillPeriodSecs: 3600 };
-const input = (amount = 1, limit = 'rpm'): op.AcquireInput => ({ entityId: 'user-1', resource: 'api', consume: [{ limit, amount }] });
+const input = (amount = 1, limit = 'rpm'): op.AcquireInput => ({
+  entityId: 'user-1',
+  resource: 'api',
+  consume: [{ limit, amount }],
+});
 const whoAmI = '{ me { kind } }';
 const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
 
@@ -36,7 +49,9 @@ afterAll(async () => {
 /** An org whose limits this gateway has seen in use. */
 async function orgWith(onUnavailable: op.OnUnavailable): Promise<Org> {
   const org = await newOrg(app);
-  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: org.orgId, level: 'SYSTEM', limits: [rpm], onUnavailable } });
+  await app.admin.ask(op.SetLimitsDocument, {
+    input: { orgId: org.orgId, level: 'SYSTEM', limits: [rpm], onUnavailable },
+  });
   await taken(org.caller);
   return org;
 }
@@ -47,7 +62,8 @@ async function taken(caller: Caller, amount = 1) {
   return acquire;
 }
 
-const logIn = async ({ clientId, clientSecret }: Client) => (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken;
+const logIn = async ({ clientId, clientSecret }: Client) =>
+  (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken;
 const newToken = async (client: Client): Promise<string> => (await logIn(client)).accessToken;
 
 /** The store goes away, and the gateway has not heard from it for longer than it trusts what it knows. */
@@ -60,14 +76,19 @@ async function loseStore(): Promise<void> {
   await until('the gateway has noticed', () => app.gateway.services.revocationFeed.isStoreAway);
 }
 
-async function post(path: string, body: object, accessToken: string): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }> {
+async function post(
+  path: string,
+  body: object,
+  accessToken: string,
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: unknown }> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${accessToken}` };
   const response = await fetch(`${app.origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
 const adjusting = (leaseId: string) => ({ leaseId, adjust: [{ limit: 'rpm', amount: 5 }] });
-const codeOf = async (caller: Caller, amount?: number, limit?: string) => caller.codeOf(op.AcquireDocument, { input: input(amount, limit) });
+const codeOf = async (caller: Caller, amount?: number, limit?: string) =>
+  caller.codeOf(op.AcquireDocument, { input: input(amount, limit) });
 
 describe('with the store away and the policy ALLOW', () => {
   it('a token that this gateway has verified before, and one that it has not, get leases that take nothing', async () => {
@@ -85,10 +106,16 @@ describe('with the store away and the policy ALLOW', () => {
     }
     const plain = await post('/v1/acquire', input(), unseen);
     const { leaseId } = plain.body as { leaseId: string };
-    expect([plain.status, plain.body, plain.headers.get('ratelimit')]).toEqual([200, expect.objectContaining({ degraded: true }), null]);
+    expect([plain.status, plain.body, plain.headers.get('ratelimit')]).toEqual([
+      200,
+      expect.objectContaining({ degraded: true }),
+      null,
+    ]);
     expect((await post('/v1/adjust', adjusting(leaseId), unseen)).status).toBe(200);
     expect((await post('/v1/release', { leaseId }, unseen)).status).toBe(200);
-    expect(proxy.calls.slice(asked).filter(({ tables }) => tables.some((table) => table.endsWith('limiter')))).toEqual([]);
+    expect(proxy.calls.slice(asked).filter(({ tables }) => tables.some((table) => table.endsWith('limiter')))).toEqual(
+      [],
+    );
 
     proxy.clear();
     await untilWell(10_000, async () => expect(await taken(org.caller, 0)).toMatchObject({ degraded: false }));
@@ -101,7 +128,13 @@ describe('with the store away and the policy ALLOW', () => {
     const limits = [{ name: 'own', capacity: 5, refillPeriodSecs: 60 }];
     for (const caller of [org.caller, app.admin]) {
       const at = caller === app.admin ? { orgId: org.orgId } : {};
-      for (const wrong of [input(1, 'none'), input(101), input(-1), { ...input(6, 'own'), limits }, { ...input(6, 'own'), limits, entityId: 'unseen' }])
+      for (const wrong of [
+        input(1, 'none'),
+        input(101),
+        input(-1),
+        { ...input(6, 'own'), limits },
+        { ...input(6, 'own'), limits, entityId: 'unseen' },
+      ])
         expect(await caller.codeOf(op.AcquireDocument, { input: { ...wrong, ...at } })).toBe('BAD_USER_INPUT');
       const { acquire } = await caller.ask(op.AcquireDocument, { input: { ...input(100), ...at } });
       expect(acquire).toMatchObject({ degraded: true });
@@ -118,9 +151,10 @@ describe('with the store away and the policy ALLOW', () => {
     await loseStore();
     expect(await org.caller.codeOf(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).toBe('SERVICE_UNAVAILABLE');
     expect(await org.caller.codeOf(op.ReleaseLeaseDocument, { leaseId })).toBe('SERVICE_UNAVAILABLE');
-    expect([(await post('/v1/adjust', adjusting(leaseId), org.accessToken)).status, (await post('/v1/release', { leaseId }, org.accessToken)).status]).toEqual([
-      503, 503,
-    ]);
+    expect([
+      (await post('/v1/adjust', adjusting(leaseId), org.accessToken)).status,
+      (await post('/v1/release', { leaseId }, org.accessToken)).status,
+    ]).toEqual([503, 503]);
   });
 
   it('every other operation is refused as before, alone or beside an acquire', async () => {
@@ -137,10 +171,18 @@ describe('with the store away and the policy ALLOW', () => {
     ];
     for (const document of documents) {
       const { status, errors } = await org.caller.send(document, document.includes('$input') ? { input: input() } : {});
-      expect([status, errors]).toMatchObject([503, [{ message: expect.stringContaining('revocations cannot be checked'), extensions: away }]]);
+      expect([status, errors]).toMatchObject([
+        503,
+        [{ message: expect.stringContaining('revocations cannot be checked'), extensions: away }],
+      ]);
     }
-    expect((await org.caller.subscribeOnce('subscription { quotaAlerts { id } }', {})).errors).toMatchObject([{ extensions: away }]);
-    expect(await post('/v1/check', { entityId: 'user-1', resource: 'api' }, org.accessToken)).toMatchObject({ status: 503, body: { error: away } });
+    expect((await org.caller.subscribeOnce('subscription { quotaAlerts { id } }', {})).errors).toMatchObject([
+      { extensions: away },
+    ]);
+    expect(await post('/v1/check', { entityId: 'user-1', resource: 'api' }, org.accessToken)).toMatchObject({
+      status: 503,
+      body: { error: away },
+    });
   });
 
   it('a token that this gateway knows to be revoked, forged or expired is refused', async () => {
@@ -151,7 +193,9 @@ describe('with the store away and the policy ALLOW', () => {
     expect(await codeOf(app.as(shown))).toBe('UNAUTHENTICATED');
     const family = await logIn(org);
     await org.caller.ask(op.RevokeTokenDocument, { token: family.refreshToken });
-    const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Second' } });
+    const { createClient } = await app.admin.ask(op.CreateClientDocument, {
+      input: { orgId: org.orgId, name: 'Second' },
+    });
     const second = await logInWith(app, createClient.secretRetrieval.token);
     await app.admin.ask(op.DeleteClientDocument, { orgId: org.orgId, clientId: second.clientId });
     const chat = await newApp(app, org);
@@ -164,7 +208,15 @@ describe('with the store away and the policy ALLOW', () => {
     const [header, payload] = org.accessToken.split('.');
     const forged = `${header}.${payload}.${shown.split('.')[2]}`;
     await loseStore();
-    for (const token of [revoked, shown, family.accessToken, second.accessToken, chat.accessToken, rotated.accessToken, forged])
+    for (const token of [
+      revoked,
+      shown,
+      family.accessToken,
+      second.accessToken,
+      chat.accessToken,
+      rotated.accessToken,
+      forged,
+    ])
       expect(await codeOf(app.as(token))).toBe('UNAUTHENTICATED');
     expect((await taken(org.caller)).degraded).toBe(true);
     app.clock.advance(3_600_000);
@@ -173,7 +225,9 @@ describe('with the store away and the policy ALLOW', () => {
 
   it('a client that may change nothing, and a tenant that is suspended, stay refused', async () => {
     const org = await orgWith('ALLOW');
-    const { createClient } = await app.admin.ask(op.CreateClientDocument, { input: { orgId: org.orgId, name: 'Reader', role: 'READ' } });
+    const { createClient } = await app.admin.ask(op.CreateClientDocument, {
+      input: { orgId: org.orgId, name: 'Reader', role: 'READ' },
+    });
     const reader = await logInWith(app, createClient.secretRetrieval.token);
     const suspended = await orgWith('ALLOW');
     await app.admin.ask(op.SuspendOrgDocument, { orgId: suspended.orgId });
@@ -189,9 +243,15 @@ describe('with the store away and the policy ALLOW', () => {
     const { services } = app.gateway;
     const cause = unavailable('the store did not answer');
     const claims = await services.sessions.verify(org.accessToken);
-    const context = createContext(services, { viewer: clientViewer(claims, cause), requestId: 'r', address: '127.0.0.1' });
+    const context = createContext(services, {
+      viewer: clientViewer(claims, cause),
+      requestId: 'r',
+      address: '127.0.0.1',
+    });
     const resolver = new LimitResolver();
-    expect(await resolver.acquire({ entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 10 }] }, context)).toMatchObject({ degraded: true });
+    expect(
+      await resolver.acquire({ entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 10 }] }, context),
+    ).toMatchObject({ degraded: true });
     expect(() => resolver.releaseLease(leaseId, context)).toThrow(cause);
     expect(() => resolver.adjustLease(adjusting(leaseId), context)).toThrow(cause);
     expect((await taken(org.caller, 0)).statuses).toMatchObject([{ available: 89 }]);
@@ -215,7 +275,10 @@ describe('with the store away and the policy BLOCK', () => {
     const { leaseId } = await taken(org.caller);
     await loseStore();
     const { status, body } = await post('/v1/acquire', input(), org.accessToken);
-    expect([status, body]).toMatchObject([503, { error: { ...away, message: expect.stringContaining('revocations cannot be checked') } }]);
+    expect([status, body]).toMatchObject([
+      503,
+      { error: { ...away, message: expect.stringContaining('revocations cannot be checked') } },
+    ]);
     expect(await codeOf(org.caller)).toBe('SERVICE_UNAVAILABLE');
     expect(await org.caller.codeOf(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).toBe('SERVICE_UNAVAILABLE');
     expect(await org.caller.codeOf(op.ReleaseLeaseDocument, { leaseId: 'x'.repeat(64) })).toBe('SERVICE_UNAVAILABLE');

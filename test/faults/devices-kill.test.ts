@@ -45,7 +45,13 @@ const readingsOf = (victim: number): FullReading[] =>
     bootId: randomUUID(),
     firmwareVersion: `1.${nth}.0`,
     friendlyName: `Device ${nth}`,
-    sensors: { bme280TempC: nth / 3, ds18b20TempC: nth / 9, humidityPct: nth / 7, pressureHpa: 1000, soilMoisturePct: 0 },
+    sensors: {
+      bme280TempC: nth / 3,
+      ds18b20TempC: nth / 9,
+      humidityPct: nth / 7,
+      pressureHpa: 1000,
+      soilMoisturePct: 0,
+    },
     sensorStatus: { bme280: 'OK', ds18b20: 'ERROR', soilMoisture: 'OK' },
   }));
 
@@ -56,7 +62,12 @@ const range = `query ($orgId: UUID!, $hardwareId: String!) {
   } } } }
 }`;
 interface Range {
-  readonly org: { readonly device: { readonly lastSeenAt: string; readonly readings: { readonly nodes: readonly Omit<op.ReadingFieldsFragment, 'id'>[] } } };
+  readonly org: {
+    readonly device: {
+      readonly lastSeenAt: string;
+      readonly readings: { readonly nodes: readonly Omit<op.ReadingFieldsFragment, 'id'>[] };
+    };
+  };
 }
 const truth = async (hardwareId: string) => ((await app.admin.ask(range, { orgId, hardwareId })) as Range).org.device;
 
@@ -75,7 +86,12 @@ const moments: Rule[] = [
 it('a gateway that is killed at each of the store calls of an ingest leaves what the other completes: each reading once', async () => {
   const readings = moments.map((_, victim) => readingsOf(victim));
   for (const hardwareId of new Set(readings.flat().map((reading) => reading.hardwareId))) {
-    const input = { hardwareId, bootId: randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'], features: [] } };
+    const input = {
+      hardwareId,
+      bootId: randomUUID(),
+      firmwareVersion: '1.0.0',
+      capabilities: { sensors: ['bme280'], features: [] },
+    };
     await new Caller(app.url, apiKey).ask(op.RegisterDeviceDocument, { input });
   }
   const [survivor, ...victims] = await Promise.all(

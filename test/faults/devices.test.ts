@@ -60,7 +60,11 @@ function shuffled<T>(all: readonly T[], random: () => number): T[] {
 const chunked = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
-async function withInFlight<T>(width: number, all: readonly T[], work: (each: T, at: number) => Promise<unknown>): Promise<void> {
+async function withInFlight<T>(
+  width: number,
+  all: readonly T[],
+  work: (each: T, at: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const worker = async () => {
     for (let at = next++; at < all.length; at = next++) await work(all[at] as T, at);
@@ -76,7 +80,13 @@ function newMac(): string {
 
 const register = (hardwareId: string, caller = sound) =>
   caller.ask(op.RegisterDeviceDocument, {
-    input: { hardwareId, bootId: randomUUID(), firmwareVersion: '1.0.0', friendlyName: deviceName, capabilities: { sensors: ['bme280'], features: [] } },
+    input: {
+      hardwareId,
+      bootId: randomUUID(),
+      firmwareVersion: '1.0.0',
+      friendlyName: deviceName,
+      capabilities: { sensors: ['bme280'], features: [] },
+    },
   });
 
 async function newDevices(count: number): Promise<string[]> {
@@ -85,7 +95,8 @@ async function newDevices(count: number): Promise<string[]> {
   return macs;
 }
 
-const health = (random: () => number): op.SensorHealth | undefined => ([undefined, 'OK', 'ERROR'] as const)[Math.floor(random() * 3)];
+const health = (random: () => number): op.SensorHealth | undefined =>
+  ([undefined, 'OK', 'ERROR'] as const)[Math.floor(random() * 3)];
 
 /** With figures of full length, so that any that is rounded on its way shows; some of them missing. */
 function newReading(hardwareId: string, nth: number, random: () => number): FullReading {
@@ -112,7 +123,8 @@ const readingsFor = (macs: readonly string[], each: number, random: () => number
   macs.flatMap((mac) => Array.from({ length: each }, (_, nth) => newReading(mac, nth, random)));
 
 /** What was left out is read back as null. */
-const filled = (values: object) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
+const filled = (values: object) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
 const asStored = (sent: FullReading) => ({
   ...sent,
   friendlyName: sent.friendlyName ?? deviceName,
@@ -134,7 +146,11 @@ async function readRange(hardwareId: string): Promise<op.ReadingFieldsFragment[]
   const found: op.ReadingFieldsFragment[] = [];
   for (let after: string | null = null; ; ) {
     const { org } = (await direct.admin.ask(rangeOf, { orgId, hardwareId, after })) as {
-      org: { device: { readings: { nodes: op.ReadingFieldsFragment[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } } };
+      org: {
+        device: {
+          readings: { nodes: op.ReadingFieldsFragment[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
+        };
+      };
     };
     const { nodes, pageInfo } = org.device.readings;
     found.push(...nodes);
@@ -146,7 +162,10 @@ async function readRange(hardwareId: string): Promise<op.ReadingFieldsFragment[]
 const byBatch = (a: { batchId: string }, b: { batchId: string }) => (a.batchId < b.batchId ? -1 : 1);
 
 /** The devices of these readings have each of them once, field by field, and nothing else. */
-async function expectExactly(sent: readonly FullReading[], macs = [...new Set(sent.map(({ hardwareId }) => hardwareId))]): Promise<void> {
+async function expectExactly(
+  sent: readonly FullReading[],
+  macs = [...new Set(sent.map(({ hardwareId }) => hardwareId))],
+): Promise<void> {
   await withInFlight(8, macs, async (mac, at) => {
     const found = await readRange(mac);
     const expected = sent.filter(({ hardwareId }) => hardwareId === mac).map(asStored);
@@ -169,7 +188,9 @@ async function ingest(caller: Caller, readings: readonly FullReading[]): Promise
     return readings.map(() => 'RETRY');
   }
   const { verdicts, settledBatchIds } = data.ingest;
-  expect(verdicts.map(({ index, batchId }) => [index, batchId])).toEqual(readings.map(({ batchId }, index) => [index, batchId]));
+  expect(verdicts.map(({ index, batchId }) => [index, batchId])).toEqual(
+    readings.map(({ batchId }, index) => [index, batchId]),
+  );
   const settled = verdicts.filter(({ kind }) => isSettled(kind)).map(({ batchId }) => batchId);
   expect([...settledBatchIds].sort()).toEqual([...new Set(settled)].sort());
   return verdicts.map(({ kind }) => kind);
@@ -191,7 +212,8 @@ class Ledger {
         this.found.add(reading.batchId);
       }
     }
-    for (const [i, { batchId }] of readings.entries()) this.told.set(batchId, [...(this.told.get(batchId) ?? []), kinds[i] as Kind]);
+    for (const [i, { batchId }] of readings.entries())
+      this.told.set(batchId, [...(this.told.get(batchId) ?? []), kinds[i] as Kind]);
     return kinds;
   }
 
@@ -219,8 +241,24 @@ const repeated = (calls: readonly FullReading[][], random: () => number) =>
     random,
   );
 
-const onReads: Fault[] = ['throttle', 'error-before', 'error-after', 'drop-reply', 'no-reply', 'no-reply-after', 'partial-batch'];
-const onWrites: Fault[] = ['throttle', 'conflict', 'error-before', 'error-after', 'drop-reply', 'no-reply', 'no-reply-after'];
+const onReads: Fault[] = [
+  'throttle',
+  'error-before',
+  'error-after',
+  'drop-reply',
+  'no-reply',
+  'no-reply-after',
+  'partial-batch',
+];
+const onWrites: Fault[] = [
+  'throttle',
+  'conflict',
+  'error-before',
+  'error-after',
+  'drop-reply',
+  'no-reply',
+  'no-reply-after',
+];
 const cases = [
   ...onReads.map((fault) => ['BatchGetItem', 'devices', fault] as const),
   ...onWrites.map((fault) => ['TransactWriteItems', 'device_readings', fault] as const),
@@ -228,39 +266,49 @@ const cases = [
 ];
 
 describe('a fault of the store', () => {
-  it.each(cases)('(%s on %s, %s) is not noticed by one call, and of repeated ones each reading is there once', async (operation, table, fault) => {
-    const random = fixedRandom();
-    const first = fault.startsWith('no-reply') ? 1 : 2;
-    const macs = await newDevices(3);
-    const ledger = new Ledger();
-    clock.advance(61_000); // so that each of them is to be noted as seen
-    const rule = proxy.inject({ operation, table, fault, nth: { first } });
-    const alone = readingsFor(macs, 2, random);
-    expect(await ledger.send(faulty, alone)).toEqual(alone.map(() => 'STORED'));
-    expect(rule.hits).toBe(first);
-    const seenAtMs = async () =>
-      Promise.all(
-        macs.map(async (hardwareId) => Date.parse((await direct.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device?.lastSeenAt ?? '')),
-      );
-    const seen: number[] = [];
-    // Noted beside the answer, which does not wait for it long.
-    await untilWell(10_000, async () => {
-      seen.splice(0, seen.length, ...(await seenAtMs()));
-      for (const ms of seen) expect(clock.nowMs() - ms).toBeLessThan(patience * 61_000);
-    });
+  it.each(cases)(
+    '(%s on %s, %s) is not noticed by one call, and of repeated ones each reading is there once',
+    async (operation, table, fault) => {
+      const random = fixedRandom();
+      const first = fault.startsWith('no-reply') ? 1 : 2;
+      const macs = await newDevices(3);
+      const ledger = new Ledger();
+      clock.advance(61_000); // so that each of them is to be noted as seen
+      const rule = proxy.inject({ operation, table, fault, nth: { first } });
+      const alone = readingsFor(macs, 2, random);
+      expect(await ledger.send(faulty, alone)).toEqual(alone.map(() => 'STORED'));
+      expect(rule.hits).toBe(first);
+      const seenAtMs = async () =>
+        Promise.all(
+          macs.map(async (hardwareId) =>
+            Date.parse(
+              (await direct.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device?.lastSeenAt ?? '',
+            ),
+          ),
+        );
+      const seen: number[] = [];
+      // Noted beside the answer, which does not wait for it long.
+      await untilWell(10_000, async () => {
+        seen.splice(0, seen.length, ...(await seenAtMs()));
+        for (const ms of seen) expect(clock.nowMs() - ms).toBeLessThan(patience * 61_000);
+      });
 
-    proxy.clear();
-    clock.advance(61_000);
-    // Of waiting once is enough.
-    if (!fault.startsWith('no-reply')) for (const nth of [1, 3, 4]) proxy.inject({ operation, table, fault, nth });
-    const readings = readingsFor(macs, 6, random).map((reading) => ({ ...reading, batchId: `x${reading.batchId}` }));
-    // Cut in two ways, so that most calls have some that are there and some that are not.
-    const sends = repeated([...chunked(shuffled(readings, random), 6), ...chunked(shuffled([...alone, ...readings], random), 8)], random);
-    await withInFlight(8, sends, (call, at) => ledger.send(at % 2 ? sound : faulty, call));
-    await ledger.settle(faulty, readings);
-    await expectExactly([...alone, ...readings]);
-    for (const [i, ms] of (await seenAtMs()).entries()) expect(ms).toBeGreaterThan(seen[i] as number);
-  });
+      proxy.clear();
+      clock.advance(61_000);
+      // Of waiting once is enough.
+      if (!fault.startsWith('no-reply')) for (const nth of [1, 3, 4]) proxy.inject({ operation, table, fault, nth });
+      const readings = readingsFor(macs, 6, random).map((reading) => ({ ...reading, batchId: `x${reading.batchId}` }));
+      // Cut in two ways, so that most calls have some that are there and some that are not.
+      const sends = repeated(
+        [...chunked(shuffled(readings, random), 6), ...chunked(shuffled([...alone, ...readings], random), 8)],
+        random,
+      );
+      await withInFlight(8, sends, (call, at) => ledger.send(at % 2 ? sound : faulty, call));
+      await ledger.settle(faulty, readings);
+      await expectExactly([...alone, ...readings]);
+      for (const [i, ms] of (await seenAtMs()).entries()) expect(ms).toBeGreaterThan(seen[i] as number);
+    },
+  );
 
   it('(many kinds at once) leaves each reading there once, through two gateways and with repeats in one call', async () => {
     const random = fixedRandom(seed + 1);
@@ -277,8 +325,11 @@ describe('a fault of the store', () => {
       ['UpdateItem', 'devices', 'drop-reply'],
     ];
     const rules = faults.map(([operation, table, fault], i) => proxy.inject({ operation, table, fault, nth: 1 + i }));
-    for (const nth of [9, 12, 15, 18]) proxy.inject({ operation: 'TransactWriteItems', fault: nth % 2 ? 'error-after' : 'drop-reply', nth });
-    const calls = [shuffled(readings, random), shuffled(readings, random)].flatMap((all) => chunked(all, 50)).map((call) => [...call, ...call.slice(0, 10)]);
+    for (const nth of [9, 12, 15, 18])
+      proxy.inject({ operation: 'TransactWriteItems', fault: nth % 2 ? 'error-after' : 'drop-reply', nth });
+    const calls = [shuffled(readings, random), shuffled(readings, random)]
+      .flatMap((all) => chunked(all, 50))
+      .map((call) => [...call, ...call.slice(0, 10)]);
     await withInFlight(8, repeated(calls, random), (call, at) => ledger.send(at % 2 ? sound : faulty, call));
     expect(rules.map(({ hits }) => hits)).toEqual(rules.map(() => 1));
     await ledger.settle(faulty, readings);
@@ -292,7 +343,8 @@ describe('a fault of the store', () => {
       const [mac] = (await newDevices(1)) as [string];
       const firsts = readingsFor([mac], 20, random);
       const others = firsts.map((reading) => ({ ...reading, firmwareVersion: 'another' }));
-      for (const nth of [1, 2, 4]) proxy.inject({ operation: 'TransactWriteItems', table: 'device_readings', fault, nth });
+      for (const nth of [1, 2, 4])
+        proxy.inject({ operation: 'TransactWriteItems', table: 'device_readings', fault, nth });
       const winners: FullReading[] = [];
       const pairs = firsts.flatMap((reading, i) => [
         { caller: i % 2 ? faulty : sound, reading },
@@ -322,12 +374,16 @@ describe('a stale read', () => {
     const [lone] = readings.slice(-1) as [FullReading];
     expect(await ingest(faulty, [lone])).toEqual(['REJECTED']);
     const isKnown = (reading: FullReading) => reading.hardwareId === known;
-    expect(await ingest(faulty, readings)).toEqual(readings.map((reading) => (isKnown(reading) ? 'STORED' : 'REJECTED')));
+    expect(await ingest(faulty, readings)).toEqual(
+      readings.map((reading) => (isKnown(reading) ? 'STORED' : 'REJECTED')),
+    );
     for (const mac of fresh) await register(mac);
     const rule = proxy.inject(ofDevices);
     expect(await ingest(faulty, [lone])).toEqual(['STORED']);
     expect(rule.hits).toBe(1);
-    expect(await ingest(faulty, readings)).toEqual(readings.map((reading) => (isKnown(reading) || reading === lone ? 'DUPLICATE' : 'STORED')));
+    expect(await ingest(faulty, readings)).toEqual(
+      readings.map((reading) => (isKnown(reading) || reading === lone ? 'DUPLICATE' : 'STORED')),
+    );
     expect(rule.hits).toBe(2);
     await expectExactly(readings);
   });
@@ -338,7 +394,8 @@ describe('a stale read', () => {
     expect(await ingest(faulty, [one])).toEqual(['STORED']);
     clock.advance(120_000);
     expect(await ingest(sound, [two])).toEqual(['STORED']);
-    const seenAt = async () => (await direct.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device?.lastSeenAt;
+    const seenAt = async () =>
+      (await direct.admin.ask(op.DeviceOfDocument, { orgId, hardwareId })).org?.device?.lastSeenAt;
     const seen = await seenAt();
     proxy.inject(ofDevices);
     expect(await ingest(faulty, [three])).toEqual(['STORED']);
@@ -371,7 +428,8 @@ it('500 devices, 10 readings each, every fifth sent twice: each is there once', 
     const kinds = told.get(batchId) ?? [];
     const settled = kinds.filter((kind) => kind !== 'RETRY').sort();
     // One that was told RETRY may have been stored: then nobody was told so.
-    if (kinds.length > settled.length) expect(settled.filter((kind) => kind !== 'DUPLICATE').length).toBeLessThanOrEqual(1);
+    if (kinds.length > settled.length)
+      expect(settled.filter((kind) => kind !== 'DUPLICATE').length).toBeLessThanOrEqual(1);
     else expect(settled).toEqual(i % 5 === 0 ? ['DUPLICATE', 'STORED'] : ['STORED']);
   }
   await expectExactly(readings);

@@ -31,7 +31,10 @@ export async function startStoreBench(): Promise<StoreBench> {
   const proxy = await startFaultProxy(engine);
   const client = (endpoint = proxy.endpoint) => {
     const store = { ...config.store, endpoint };
-    return new StoreClient(config.store.client === 'sdk' ? sdkTransport(store) : leanTransport(store, systemClock), tablePrefix);
+    return new StoreClient(
+      config.store.client === 'sdk' ? sdkTransport(store) : leanTransport(store, systemClock),
+      tablePrefix,
+    );
   };
   const truth = client(engine);
   return {
@@ -48,12 +51,18 @@ export async function startStoreBench(): Promise<StoreBench> {
   };
 }
 
-export const adminOf = (config: Config, prefix: string): TableAdmin => ({ client: adminClient(config.store), prefix, protect: false });
+export const adminOf = (config: Config, prefix: string): TableAdmin => ({
+  client: adminClient(config.store),
+  prefix,
+  protect: false,
+});
 
 export const newKey = () => ({ PK: `TEST#${randomUUID()}`, SK: '1' });
 
 /** What a call threw that must find the store unavailable, and how long that took. */
-export async function failureOf(call: Promise<unknown>): Promise<{ readonly error: StoreUnavailable; readonly ms: number }> {
+export async function failureOf(
+  call: Promise<unknown>,
+): Promise<{ readonly error: StoreUnavailable; readonly ms: number }> {
   const startedMs = performance.now();
   const error = await call.then(
     (value) => new Error(`it must fail, but gave ${JSON.stringify(value)}`),

@@ -42,7 +42,9 @@ describe('retrieveSecret', () => {
     const { retrieveSecret } = await app.anonymous.ask(op.RetrieveSecretDocument, { token });
     expect(lost.hits).toBe(times);
     const { issueToken } = await logIn(app, retrieveSecret);
-    expect(await app.as(issueToken.accessToken).ask(whoAmI)).toEqual({ me: { kind: 'ORG_CLIENT', clientId: retrieveSecret.clientId } });
+    expect(await app.as(issueToken.accessToken).ask(whoAmI)).toEqual({
+      me: { kind: 'ORG_CLIENT', clientId: retrieveSecret.clientId },
+    });
     expect(await app.anonymous.codeOf(op.RetrieveSecretDocument, { token })).toBe('NOT_FOUND');
     expect((await actionsOf(registerOrg.org.orgId)).filter((action) => action === 'secret_retrieved')).toHaveLength(1);
   });
@@ -60,7 +62,9 @@ describe('retrieveSecret', () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     lose('secret_retrieval_tokens', 1, 'no-reply-after');
     proxy.inject({ operation: 'BatchGetItem', table: 'revoked_tokens', fault: 'no-reply' });
-    const { data, errors } = await app.anonymous.send(op.RetrieveSecretDocument, { token: registerOrg.secretRetrieval.token });
+    const { data, errors } = await app.anonymous.send(op.RetrieveSecretDocument, {
+      token: registerOrg.secretRetrieval.token,
+    });
     proxy.clear();
     expect(errors).toBeUndefined();
     await untilWell(5000, () => logIn(app, data!.retrieveSecret));
@@ -94,7 +98,9 @@ describe('registerOrg', () => {
     const { data, errors } = await app.admin.send(op.RegisterOrgDocument, { input: orgInput({ orgId }) });
     proxy.clear();
     expect((await app.admin.ask(op.OrgDocument, { orgId })).org).not.toBeNull();
-    expect(errors?.map(({ message }) => message) ?? []).not.toContainEqual(expect.stringContaining('nothing was changed'));
+    expect(errors?.map(({ message }) => message) ?? []).not.toContainEqual(
+      expect.stringContaining('nothing was changed'),
+    );
     // The token for its first secret is told only here.
     expect(data?.registerOrg?.secretRetrieval.token).toMatch(/^tgt_/);
   });
@@ -113,7 +119,9 @@ describe('changes', () => {
   it('of credentials whose reply was lost give a token that works, and void only what came before', async () => {
     const { orgId, caller, clientSecret } = await newOrg(app);
     const lost = lose('config', 2);
-    const { rotateCredentials } = await caller.ask(op.RotateCredentialsDocument, { input: { currentSecret: clientSecret } });
+    const { rotateCredentials } = await caller.ask(op.RotateCredentialsDocument, {
+      input: { currentSecret: clientSecret },
+    });
     expect(lost.hits).toBe(2);
     const { clientId } = await logInWith(app, rotateCredentials.secretRetrieval.token);
     expect(clientId).toBe(`org-${orgId}`);
@@ -124,10 +132,17 @@ describe('changes', () => {
 describe('tokens', () => {
   it('are issued though the reply was lost twice, and can be refreshed', async () => {
     const client = await newOrg(app);
-    const lost = proxy.inject({ operation: 'PutItem', table: 'refresh_tokens', fault: 'drop-reply', nth: { first: 2 } });
+    const lost = proxy.inject({
+      operation: 'PutItem',
+      table: 'refresh_tokens',
+      fault: 'drop-reply',
+      nth: { first: 2 },
+    });
     const { issueToken } = await logIn(app, client);
     expect(lost.hits).toBe(2);
-    const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: issueToken.refreshToken });
+    const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, {
+      refreshToken: issueToken.refreshToken,
+    });
     await app.as(refreshToken.accessToken).ask(whoAmI);
   });
 
@@ -150,7 +165,9 @@ describe('tokens', () => {
     await app.as(pair.accessToken).ask(whoAmI);
     const { refreshToken: again } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: token });
     expect(again.refreshToken).toBe(pair.refreshToken);
-    const { refreshToken: next } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: pair.refreshToken });
+    const { refreshToken: next } = await app.anonymous.ask(op.RefreshTokenDocument, {
+      refreshToken: pair.refreshToken,
+    });
     expect(next.refreshToken).not.toBe(pair.refreshToken);
     await app.as(next.accessToken).ask(whoAmI);
   });
@@ -159,7 +176,9 @@ describe('tokens', () => {
     const { clientId, clientSecret } = await newOrg(app);
     const wrong = `${clientSecret.slice(0, -4)}${clientSecret.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;
     proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'drop-reply', nth: { first: 2 } });
-    expect(await app.anonymous.codeOf(op.IssueTokenDocument, { input: { clientId, clientSecret: wrong } })).toBe('UNAUTHENTICATED');
+    expect(await app.anonymous.codeOf(op.IssueTokenDocument, { input: { clientId, clientSecret: wrong } })).toBe(
+      'UNAUTHENTICATED',
+    );
   });
 });
 
@@ -179,7 +198,9 @@ describe('a revocation', () => {
       const revokedMs = performance.now();
       expect(lost.hits).toBe(times);
       expect(await caller.codeOf(whoAmI)).toBe('UNAUTHENTICATED');
-      await untilWell(2000 - (performance.now() - revokedMs), async () => expect(await elsewhere.as(accessToken).codeOf(whoAmI)).toBe('UNAUTHENTICATED'));
+      await untilWell(2000 - (performance.now() - revokedMs), async () =>
+        expect(await elsewhere.as(accessToken).codeOf(whoAmI)).toBe('UNAUTHENTICATED'),
+      );
       expect((await actionsOf(orgId)).filter((action) => action === 'token_revoked')).toHaveLength(1);
     } finally {
       await elsewhere.stop();
@@ -210,10 +231,14 @@ describe('a revocation', () => {
     const { caller } = await newOrg(app, { orgId });
     const { keyId } = (await caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey.apiKey;
     const contended = proxy.inject({ fault: 'contend', ms: 20 });
-    const changes = Array.from({ length: 40 }, (_, i) => busy.caller.send(op.UpdateOrgDocument, { input: { name: `Name ${i}` } }));
+    const changes = Array.from({ length: 40 }, (_, i) =>
+      busy.caller.send(op.UpdateOrgDocument, { input: { name: `Name ${i}` } }),
+    );
     while (contended.hits < 40) await sleep(1);
     await caller.ask(op.RevokeApiKeyDocument, { keyId });
-    expect(proxy.calls.filter(({ fault, body }) => fault === 'contend' && JSON.stringify(body).includes(orgId)).length).toBe(1);
+    expect(
+      proxy.calls.filter(({ fault, body }) => fault === 'contend' && JSON.stringify(body).includes(orgId)).length,
+    ).toBe(1);
     proxy.clear();
     await Promise.all(changes);
   });

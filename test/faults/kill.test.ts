@@ -40,7 +40,8 @@ const newTenantHere = (overrides: Partial<op.RegisterOrgInput> = {}) => newTenan
 const idOf = ({ orgId }: Tenant, label = 'premium'): SpendId => ({ orgId, appId: 'chat', label, day: today() });
 const counted = async (tenant: Tenant): Promise<Usage> =>
   sum((await Promise.all(labels.map((label) => shardsOf(truth, idOf(tenant, label), tenant.shardCount)))).flat());
-const newCosts = (tenant: Tenant, count: number) => costs(tenant, count).map((input, i) => ({ ...input, modelLabel: labels[i % labels.length] as string }));
+const newCosts = (tenant: Tenant, count: number) =>
+  costs(tenant, count).map((input, i) => ({ ...input, modelLabel: labels[i % labels.length] as string }));
 
 async function hit(rule: RuleHandle): Promise<void> {
   for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
@@ -90,7 +91,8 @@ describe('a gateway that is killed', () => {
       // Those before go in waves of their own: all at once, a busy machine would make one transaction of them.
       const wave = inputs.length / nth;
       const early: op.SubmitCostInput[] = [];
-      for (let sent = 0; sent < inputs.length - wave; sent += wave) early.push(...(await submitEach(gateway, inputs.slice(sent, sent + wave))).acknowledged);
+      for (let sent = 0; sent < inputs.length - wave; sent += wave)
+        early.push(...(await submitEach(gateway, inputs.slice(sent, sent + wave))).acknowledged);
       const rule = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault, ms: 200, nth: 1 });
       const submitting = submitEach(gateway, inputs.slice(-wave));
       await hit(rule);
@@ -112,7 +114,8 @@ describe('a gateway that is killed', () => {
       gateway = await startGatewayProcess(app.config, proxy.endpoint);
       const again = await submitEach(gateway, inputs);
       expect(again.acknowledged).toHaveLength(inputs.length);
-      for (const { input, receipt } of again.outcomes) if (acknowledged.includes(input)) expect(receipt?.replayed).toBe(true);
+      for (const { input, receipt } of again.outcomes)
+        if (acknowledged.includes(input)) expect(receipt?.replayed).toBe(true);
       expect(await counted(tenant)).toEqual(usageOf(all));
     }
     gateway.child.kill('SIGKILL');
@@ -175,14 +178,23 @@ describe('a worker that is paused in mid-round', () => {
     await submit(other.admin, first);
 
     // Its total is on its way when it is paused, and arrives only after the other's.
-    const reading = proxy.inject({ operation: 'BatchGetItem', table: 'usage_agg_sharded', fault: 'slow', ms: 200, nth: 1 });
+    const reading = proxy.inject({
+      operation: 'BatchGetItem',
+      table: 'usage_agg_sharded',
+      fault: 'slow',
+      ms: 200,
+      nth: 1,
+    });
     const paused = await startWorkerProcess(other.config, proxy.endpoint);
     await hit(reading);
     const writing = proxy.inject({ operation: 'UpdateItem', table: 'daily_total', fault: 'slow', ms: 4000, nth: 1 });
     await hit(writing);
     paused.kill('SIGSTOP');
 
-    const truthful = new StoreClient(sdkTransport({ ...other.config.store, endpoint: testEndpoint() }), other.config.store.tablePrefix);
+    const truthful = new StoreClient(
+      sdkTransport({ ...other.config.store, endpoint: testEndpoint() }),
+      other.config.store.tablePrefix,
+    );
     const seen: number[] = [];
     let watching = true;
     const watcher = (async () => {
@@ -191,7 +203,9 @@ describe('a worker that is paused in mid-round', () => {
     const running = await startWorkerProcess(other.config, testEndpoint());
     const later = costs(tenant, 5);
     await submit(other.admin, later);
-    await untilWell(10_000, async () => expect(await totalOf(store, idOf(tenant))).toEqual(usageOf([...first, ...later])));
+    await untilWell(10_000, async () =>
+      expect(await totalOf(store, idOf(tenant))).toEqual(usageOf([...first, ...later])),
+    );
     paused.kill('SIGCONT');
     const last = costs(tenant, 5);
     await submit(other.admin, last);
@@ -221,7 +235,9 @@ describe('a worker that is paused in mid-round', () => {
     await hit(rule);
     killed.kill('SIGKILL');
     const heir = await startWorkerProcess(other.config, testEndpoint());
-    await untilWell(10_000, async () => expect(await totalOf(other.gateway.services.store, idOf(tenant))).toEqual(usageOf(first)));
+    await untilWell(10_000, async () =>
+      expect(await totalOf(other.gateway.services.store, idOf(tenant))).toEqual(usageOf(first)),
+    );
     heir.kill('SIGTERM');
     expect(await ended(heir)).toBe(0);
     await other.stop();

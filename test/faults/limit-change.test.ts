@@ -34,8 +34,16 @@ afterAll(async () => {
 });
 
 const perSecond = (capacity: number, name = 'tokens'): op.LimitInput => ({ name, capacity, refillPeriodSecs: 1 });
-const setAt = (via: TestApp, level: 'RESOURCE' | 'ENTITY', resource: string, limits: op.LimitInput[], entityId?: string) =>
-  via.admin.ask(op.SetLimitsDocument, { input: { orgId, level, resource, limits, ...(entityId === undefined ? {} : { entityId }) } });
+const setAt = (
+  via: TestApp,
+  level: 'RESOURCE' | 'ENTITY',
+  resource: string,
+  limits: op.LimitInput[],
+  entityId?: string,
+) =>
+  via.admin.ask(op.SetLimitsDocument, {
+    input: { orgId, level, resource, limits, ...(entityId === undefined ? {} : { entityId }) },
+  });
 const bucketOf = async (entityId: string, resource: string) =>
   (await direct.admin.ask(op.BucketOfDocument, { orgId, entityId, resource })).org?.entity?.bucket ?? undefined;
 
@@ -96,7 +104,8 @@ class Load {
   /** Waits until an acquire that was sent through each gateway from now on has been answered so. */
   async untilEach(what: string, isSo: (answer: Answered) => boolean): Promise<number> {
     const fromMs = clock.nowMs();
-    const first = (gateway: number) => this.answers.find((answer) => answer.gateway === gateway && answer.sentMs >= fromMs && isSo(answer));
+    const first = (gateway: number) =>
+      this.answers.find((answer) => answer.gateway === gateway && answer.sentMs >= fromMs && isSo(answer));
     await until(what, () => gateways.every((_, gateway) => first(gateway)), 5000);
     return Math.max(...gateways.map((_, gateway) => first(gateway)?.answeredMs ?? 0)) - fromMs;
   }
@@ -124,7 +133,10 @@ function excess(answers: readonly Answered[], fromMs: number, burst: number, per
     ...granted.flatMap(({ sentMs: begin }) =>
       // One millisecond more, because the clock is read in whole ones.
       endsAfter(begin).map(
-        (end) => granted.filter(({ sentMs, answeredMs }) => sentMs >= begin && answeredMs <= end).length - burst - perMs * (end - begin + 1),
+        (end) =>
+          granted.filter(({ sentMs, answeredMs }) => sentMs >= begin && answeredMs <= end).length -
+          burst -
+          perMs * (end - begin + 1),
       ),
     ),
   );
@@ -144,7 +156,9 @@ describe('limits of a hot bucket, under load through four gateways with the stor
 
     await setAt(gateways[0] as TestApp, 'RESOURCE', resource, [perSecond(10)]);
     heldAfterMs.lowered = await load.untilEach('a refusal under the lowered limit', ({ isGranted }) => !isGranted);
-    const firstRefusedMs = Math.min(...load.answers.filter(({ isGranted }) => !isGranted).map(({ answeredMs }) => answeredMs));
+    const firstRefusedMs = Math.min(
+      ...load.answers.filter(({ isGranted }) => !isGranted).map(({ answeredMs }) => answeredMs),
+    );
     await sleep(3000);
     const lowered = [...load.answers];
     expect(excess(lowered, firstRefusedMs, 10, 10 / 1000)).toBe(0);
@@ -153,12 +167,20 @@ describe('limits of a hot bucket, under load through four gateways with the stor
     expect(grantedAfter).toBeGreaterThan(10);
 
     await setAt(gateways[1] as TestApp, 'RESOURCE', resource, [perSecond(1_000_000), perSecond(1000, 'calls')]);
-    heldAfterMs.raised = await load.untilEach('a grant with the added limit', ({ isGranted, limits }) => isGranted && limits.includes('calls'));
+    heldAfterMs.raised = await load.untilEach(
+      'a grant with the added limit',
+      ({ isGranted, limits }) => isGranted && limits.includes('calls'),
+    );
     await setAt(gateways[2] as TestApp, 'RESOURCE', resource, [perSecond(1_000_000)]);
-    heldAfterMs.removed = await load.untilEach('a grant without it', ({ isGranted, limits }) => isGranted && !limits.includes('calls'));
+    heldAfterMs.removed = await load.untilEach(
+      'a grant without it',
+      ({ isGranted, limits }) => isGranted && !limits.includes('calls'),
+    );
     await load.stop();
 
-    const consumed = (await bucketOf(entityId, resource))?.limits.find(({ limit }) => limit.name === 'tokens')?.totalConsumed;
+    const consumed = (await bucketOf(entityId, resource))?.limits.find(
+      ({ limit }) => limit.name === 'tokens',
+    )?.totalConsumed;
     load.expectAllCounted(consumed);
     if (process.env.SHOW_TIMES) console.log({ heldAfterMs, before, answers: load.answers.length, grantedAfter });
   });
@@ -172,13 +194,18 @@ describe('limits of a hot bucket, under load through four gateways with the stor
     await load.untilEach('a grant before', ({ isGranted, limits }) => isGranted && limits.includes('own'));
     await sleep(500);
     for (const via of [0, 1]) {
-      const { data, errors } = await (gateways[via] as TestApp).admin.send(op.DeleteEntityDocument, { orgId, entityId });
+      const { data, errors } = await (gateways[via] as TestApp).admin.send(op.DeleteEntityDocument, {
+        orgId,
+        entityId,
+      });
       expect([data?.deleteEntity, errors]).toEqual([true, undefined]);
       await load.untilEach('a grant after', ({ isGranted, limits }) => isGranted && !limits.includes('own'));
       await sleep(2500);
     }
     await load.stop();
-    const { nodes = [] } = (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'MONTHLY', resource })).org?.entity?.usage ?? {};
+    const { nodes = [] } =
+      (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'MONTHLY', resource })).org?.entity
+        ?.usage ?? {};
     expect(nodes).toHaveLength(1);
     load.expectAllCounted(nodes[0]?.totalEvents);
     load.expectAllCounted(nodes[0]?.counters.find(({ limit }) => limit === 'tokens')?.consumed);
@@ -200,19 +227,34 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     await way.stop();
   });
 
-  const slowly = (capacity: number, name = 'tokens'): op.LimitInput => ({ name, capacity, refillAmount: 1, refillPeriodSecs: 86_400 });
+  const slowly = (capacity: number, name = 'tokens'): op.LimitInput => ({
+    name,
+    capacity,
+    refillAmount: 1,
+    refillPeriodSecs: 86_400,
+  });
   const take = async (entityId: string, amount: number, via = direct) => {
-    const { acquire } = await via.admin.ask(op.AcquireDocument, { input: { orgId, entityId, resource, consume: [{ limit: 'tokens', amount }] } });
+    const { acquire } = await via.admin.ask(op.AcquireDocument, {
+      input: { orgId, entityId, resource, consume: [{ limit: 'tokens', amount }] },
+    });
     if (acquire.__typename !== 'Lease') throw new Error(`refused: ${acquire.message}`);
     return acquire.leaseId;
   };
   const idOf = (entityId: string): BucketId => ({ namespace, entityId, resource });
   const items = async (entityId: string) =>
-    (await direct.gateway.services.store.scan('limiter')).items.filter(({ PK }) => (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`));
-  const fences = async (entityId: string) => (await items(entityId)).filter(({ cv }) => (cv as string).startsWith('p:')).length;
+    (await direct.gateway.services.store.scan('limiter')).items.filter(({ PK }) =>
+      (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`),
+    );
+  const fences = async (entityId: string) =>
+    (await items(entityId)).filter(({ cv }) => (cv as string).startsWith('p:')).length;
   const usage = async (entityId: string) => {
-    const { nodes = [] } = (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'MONTHLY', resource })).org?.entity?.usage ?? {};
-    return nodes.map(({ totalEvents, counters }) => [totalEvents, counters.find(({ limit }) => limit === 'tokens')?.consumed]);
+    const { nodes = [] } =
+      (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'MONTHLY', resource })).org?.entity
+        ?.usage ?? {};
+    return nodes.map(({ totalEvents, counters }) => [
+      totalEvents,
+      counters.find(({ limit }) => limit === 'tokens')?.consumed,
+    ]);
   };
 
   /** A bucket of so many shards with 640 tokens, of which 100 are taken. */
@@ -221,15 +263,20 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     await setAt(direct, 'ENTITY', resource, [slowly(640)], entityId);
     const leaseId = await take(entityId, 20, dying);
     await take(entityId, 20);
-    for (let count = 1; count < shardCount; count *= 2) expect(await direct.gateway.services.buckets.double(idOf(entityId))).toBe(true);
+    for (let count = 1; count < shardCount; count *= 2)
+      expect(await direct.gateway.services.buckets.double(idOf(entityId))).toBe(true);
     for (let i = 0; i < 3; i++) await take(entityId, 20, i === 0 ? dying : direct);
-    expect(await bucketOf(entityId, resource)).toMatchObject({ shardCount, limits: [{ available: 540, totalConsumed: 100 }] });
+    expect(await bucketOf(entityId, resource)).toMatchObject({
+      shardCount,
+      limits: [{ available: 540, totalConsumed: 100 }],
+    });
     return { entityId, leaseId };
   }
 
   /** Only the first so many writes of a fence get through. */
   const fenceOnly = (shards: number) => {
-    for (let nth = shards + 1; nth <= shards + 60; nth++) way.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'error-before', nth });
+    for (let nth = shards + 1; nth <= shards + 60; nth++)
+      way.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'error-before', nth });
   };
 
   /** Sets other limits, which hold everywhere, but whoever set them could not bring the bucket under them. */
@@ -271,44 +318,60 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     ['end', 4, 4],
   ];
 
-  it.each(cases)('(%s of %i shards, %i of them fenced) leaves it to whoever comes next, who serves on', async (kind, shardCount, fenced) => {
-    const { entityId, leaseId } = await newBucket(shardCount);
-    if (kind === 'stamp') await change(entityId);
-    fenceOnly(fenced);
-    way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'error-before' });
-    await begin(kind, entityId).catch(() => undefined);
-    await way.quiet();
-    expect(await fences(entityId)).toBe(fenced);
+  it.each(cases)(
+    '(%s of %i shards, %i of them fenced) leaves it to whoever comes next, who serves on',
+    async (kind, shardCount, fenced) => {
+      const { entityId, leaseId } = await newBucket(shardCount);
+      if (kind === 'stamp') await change(entityId);
+      fenceOnly(fenced);
+      way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'error-before' });
+      await begin(kind, entityId).catch(() => undefined);
+      await way.quiet();
+      expect(await fences(entityId)).toBe(fenced);
 
-    // All at once, so that several find it.
-    await Promise.all([take(entityId, 1), take(entityId, 2), direct.admin.ask(op.ReleaseLeaseDocument, { leaseId })]);
-    expect(await fences(entityId)).toBe(0);
-    const bucket = await bucketOf(entityId, resource);
-    const tokens = bucket?.limits.find(({ limit }) => limit.name === 'tokens');
-    if (kind === 'end') {
-      // They took before the end or after it, and what is given back to a bucket that has ended is nobody's.
-      expect([undefined, 637, 638, 639]).toContain(tokens?.available);
-      const [[events, consumed] = []] = await usage(entityId);
-      expect(events).toBe(7);
-      expect([103, 83]).toContain(consumed);
-    } else {
-      const count = { stamp: shardCount, doubling: shardCount * 2, folding: shardCount / 2 }[kind];
-      expect([bucket?.shardCount, (await items(entityId)).length]).toEqual([count, count]);
-      expect(tokens).toMatchObject({ available: 557, totalConsumed: 83 });
-      expect(await usage(entityId)).toEqual([[7, 83]]);
-    }
+      // All at once, so that several find it.
+      await Promise.all([take(entityId, 1), take(entityId, 2), direct.admin.ask(op.ReleaseLeaseDocument, { leaseId })]);
+      expect(await fences(entityId)).toBe(0);
+      const bucket = await bucketOf(entityId, resource);
+      const tokens = bucket?.limits.find(({ limit }) => limit.name === 'tokens');
+      if (kind === 'end') {
+        // They took before the end or after it, and what is given back to a bucket that has ended is nobody's.
+        expect([undefined, 637, 638, 639]).toContain(tokens?.available);
+        const [[events, consumed] = []] = await usage(entityId);
+        expect(events).toBe(7);
+        expect([103, 83]).toContain(consumed);
+      } else {
+        const count = { stamp: shardCount, doubling: shardCount * 2, folding: shardCount / 2 }[kind];
+        expect([bucket?.shardCount, (await items(entityId)).length]).toEqual([count, count]);
+        expect(tokens).toMatchObject({ available: 557, totalConsumed: 83 });
+        expect(await usage(entityId)).toEqual([[7, 83]]);
+      }
 
-    // The one that seemed dead comes back, and goes on where the others are.
-    way.clear();
-    await take(entityId, 7, dying);
-    await begin(kind, entityId);
-    expect(await fences(entityId)).toBe(0);
-  });
+      // The one that seemed dead comes back, and goes on where the others are.
+      way.clear();
+      await take(entityId, 7, dying);
+      await begin(kind, entityId);
+      expect(await fences(entityId)).toBe(0);
+    },
+  );
 
   const firsts: [string, (entityId: string, leaseId: string) => Promise<unknown>][] = [
     ['a release', (_, leaseId) => direct.admin.ask(op.ReleaseLeaseDocument, { leaseId })],
-    ['a charge without a key', (_, leaseId) => direct.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: 5 }] } })],
-    ['availability', (entityId) => direct.admin.ask(op.AvailabilityDocument, { orgId, entityId, resource, consume: [{ limit: 'tokens', amount: 1 }] })],
+    [
+      'a charge without a key',
+      (_, leaseId) =>
+        direct.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: 5 }] } }),
+    ],
+    [
+      'availability',
+      (entityId) =>
+        direct.admin.ask(op.AvailabilityDocument, {
+          orgId,
+          entityId,
+          resource,
+          consume: [{ limit: 'tokens', amount: 1 }],
+        }),
+    ],
     ['changed limits', (entityId) => setAt(direct, 'ENTITY', resource, [slowly(320)], entityId)],
     ['a doubling', (entityId) => direct.gateway.services.buckets.double(idOf(entityId))],
     ['a deletion', (entityId) => direct.admin.ask(op.DeleteEntityDocument, { orgId, entityId })],
@@ -328,37 +391,43 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     expect(await fences(entityId)).toBe(0);
   });
 
-  it.each(['stamp', 'doubling', 'folding', 'end'] as const)('(%s) or is slow at it, books no hour twice that a worker has booked meanwhile', async (kind) => {
-    const { entityId } = await newBucket(4);
-    if (kind === 'stamp') await change(entityId);
-    const held = way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'hold' });
-    const begun = begin(kind, entityId).catch(() => undefined);
-    await until('the change is held', () => held.hits > 0);
-    const { store, buckets } = direct.gateway.services;
-    const [shards = []] = await new BucketStore(store, clock, 90).loadMany([idOf(entityId)]);
-    for (const [index, shard] of shards.entries()) await buckets.bookHour(idOf(entityId), index, shard);
-    held.remove();
-    await begun;
-    await take(entityId, 3);
-    expect(await fences(entityId)).toBe(0);
-    expect(await usage(entityId)).toEqual([[6, 103]]);
-  });
-
-  it.each(['drop-reply', 'error-after'] as const)('(%s) or never hears that its change was made, makes it once', async (fault) => {
-    for (const kind of ['stamp', 'doubling', 'folding', 'end'] as const) {
+  it.each(['stamp', 'doubling', 'folding', 'end'] as const)(
+    '(%s) or is slow at it, books no hour twice that a worker has booked meanwhile',
+    async (kind) => {
       const { entityId } = await newBucket(4);
       if (kind === 'stamp') await change(entityId);
-      const rule = way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault, nth: { first: 2 } });
-      await begin(kind, entityId).catch(() => undefined);
-      await way.quiet();
-      expect(rule.hits).toBeGreaterThan(0);
-      way.clear();
+      const held = way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'hold' });
+      const begun = begin(kind, entityId).catch(() => undefined);
+      await until('the change is held', () => held.hits > 0);
+      const { store, buckets } = direct.gateway.services;
+      const [shards = []] = await new BucketStore(store, clock, 90).loadMany([idOf(entityId)]);
+      for (const [index, shard] of shards.entries()) await buckets.bookHour(idOf(entityId), index, shard);
+      held.remove();
+      await begun;
       await take(entityId, 3);
-      const bucket = await bucketOf(entityId, resource);
-      const expected = { stamp: [4, 537], doubling: [8, 537], folding: [2, 537], end: [1, 637] }[kind];
-      const tokens = bucket?.limits.find(({ limit }) => limit.name === 'tokens');
-      expect([kind, bucket?.shardCount, tokens?.available]).toEqual([kind, ...expected]);
+      expect(await fences(entityId)).toBe(0);
       expect(await usage(entityId)).toEqual([[6, 103]]);
-    }
-  });
+    },
+  );
+
+  it.each(['drop-reply', 'error-after'] as const)(
+    '(%s) or never hears that its change was made, makes it once',
+    async (fault) => {
+      for (const kind of ['stamp', 'doubling', 'folding', 'end'] as const) {
+        const { entityId } = await newBucket(4);
+        if (kind === 'stamp') await change(entityId);
+        const rule = way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault, nth: { first: 2 } });
+        await begin(kind, entityId).catch(() => undefined);
+        await way.quiet();
+        expect(rule.hits).toBeGreaterThan(0);
+        way.clear();
+        await take(entityId, 3);
+        const bucket = await bucketOf(entityId, resource);
+        const expected = { stamp: [4, 537], doubling: [8, 537], folding: [2, 537], end: [1, 637] }[kind];
+        const tokens = bucket?.limits.find(({ limit }) => limit.name === 'tokens');
+        expect([kind, bucket?.shardCount, tokens?.available]).toEqual([kind, ...expected]);
+        expect(await usage(entityId)).toEqual([[6, 103]]);
+      }
+    },
+  );
 });

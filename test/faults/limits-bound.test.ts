@@ -56,7 +56,8 @@ interface Grant {
 
 type Amounts = Readonly<Record<string, number>>;
 
-const consumeOf = (amounts: Amounts): op.ConsumeInput[] => Object.entries(amounts).map(([limit, amount]) => ({ limit, amount }));
+const consumeOf = (amounts: Amounts): op.ConsumeInput[] =>
+  Object.entries(amounts).map(([limit, amount]) => ({ limit, amount }));
 const callerAt = (i: number): Caller => (gateways[i % 2] as TestApp).admin;
 
 /** Whether it was granted; anything but a lease or a refusal is an error. */
@@ -118,7 +119,10 @@ const amountOf = (grants: readonly Grant[]): number => total(grants.map(({ amoun
  * By how much any window's grants exceed its bound, at the worst. Only what was surely taken within a window counts there:
  * sent after it began and acknowledged before it ended.
  */
-function worstExcess(grants: readonly Grant[], { burst, perSecond }: { readonly burst: number; readonly perSecond: number }): number {
+function worstExcess(
+  grants: readonly Grant[],
+  { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
+): number {
   const byEnd = [...grants].sort((a, b) => a.ackedMs - b.ackedMs);
   let worst = Number.NEGATIVE_INFINITY;
   for (const beganMs of new Set(grants.map(({ sentMs }) => sentMs))) {
@@ -132,13 +136,19 @@ function worstExcess(grants: readonly Grant[], { burst, perSecond }: { readonly 
   return worst;
 }
 
-const setLimits = (via: TestApp, input: Omit<op.SetLimitsInput, 'orgId'>) => via.admin.ask(op.SetLimitsDocument, { input: { orgId, ...input } });
-const ownLimits = (entityId: string, limits: readonly op.LimitInput[]) => setLimits(app, { level: 'ENTITY', entityId, resource, limits: [...limits] });
+const setLimits = (via: TestApp, input: Omit<op.SetLimitsInput, 'orgId'>) =>
+  via.admin.ask(op.SetLimitsDocument, { input: { orgId, ...input } });
+const ownLimits = (entityId: string, limits: readonly op.LimitInput[]) =>
+  setLimits(app, { level: 'ENTITY', entityId, resource, limits: [...limits] });
 
-async function bucketOf(entityId: string): Promise<Record<string, { readonly available: number; readonly totalConsumed: number }>> {
+async function bucketOf(
+  entityId: string,
+): Promise<Record<string, { readonly available: number; readonly totalConsumed: number }>> {
   const { org } = await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource });
   return Object.fromEntries(
-    (org?.entity?.bucket?.limits ?? []).map(({ limit, available, totalConsumed }) => [limit.name, { available, totalConsumed }] as const),
+    (org?.entity?.bucket?.limits ?? []).map(
+      ({ limit, available, totalConsumed }) => [limit.name, { available, totalConsumed }] as const,
+    ),
   );
 }
 
@@ -175,7 +185,10 @@ describe('16 callers on two gateways that ask without end', () => {
     expect(worstExcess(grants, { burst: 1000, perSecond: 1000 })).toBeLessThanOrEqual(0);
     // What is left is less than any of them asks for.
     expect(amountOf(grants)).toBeGreaterThan(1000 + 1000 * 2 - 25);
-    expect(await bucketOf('mixed')).toMatchObject({ hourly: { totalConsumed: 10 }, fast: { totalConsumed: amountOf(grants) } });
+    expect(await bucketOf('mixed')).toMatchObject({
+      hourly: { totalConsumed: 10 },
+      fast: { totalConsumed: amountOf(grants) },
+    });
   });
 
   it("share a parent's limit over its children, and what is refused costs neither side", async () => {
@@ -199,7 +212,10 @@ describe('16 callers on two gateways that ask without end', () => {
     for (const entityId of children) {
       const granted = grants.filter((grant) => grant.entityId === entityId).length;
       const capacity = poor.includes(entityId) ? 5 : 10_000;
-      expect({ entityId, ...(await bucketOf(entityId)) }).toEqual({ entityId, requests: { available: capacity - granted, totalConsumed: granted } });
+      expect({ entityId, ...(await bucketOf(entityId)) }).toEqual({
+        entityId,
+        requests: { available: capacity - granted, totalConsumed: granted },
+      });
     }
     for (const entityId of poor) expect(grants.filter((grant) => grant.entityId === entityId)).toHaveLength(5);
   });
@@ -250,13 +266,19 @@ describe('a bucket that was idle', () => {
 describe('a limit that is lowered', () => {
   it('holds at once where it was changed, and on what only another gateway touches once it has heard of the change', async () => {
     const setAll = async (capacity: number) => {
-      for (const entityId of ['near', 'shared', 'far']) await ownLimits(entityId, [{ name: 'requests', capacity, refillPeriodSecs: 60 }]);
+      for (const entityId of ['near', 'shared', 'far'])
+        await ownLimits(entityId, [{ name: 'requests', capacity, refillPeriodSecs: 60 }]);
     };
     const [here, there] = gateways.map(({ admin }) => admin) as [Caller, Caller];
     clock.hold();
     await setAll(100);
-    expect([await inTurn(1, here, 'shared', { requests: 1 }), await inTurn(1, there, 'shared', { requests: 1 })]).toEqual([1, 1]);
-    expect([await inTurn(1, here, 'near', { requests: 1 }), await inTurn(3, there, 'far', { requests: 1 })]).toEqual([1, 3]);
+    expect([
+      await inTurn(1, here, 'shared', { requests: 1 }),
+      await inTurn(1, there, 'shared', { requests: 1 }),
+    ]).toEqual([1, 1]);
+    expect([await inTurn(1, here, 'near', { requests: 1 }), await inTurn(3, there, 'far', { requests: 1 })]).toEqual([
+      1, 3,
+    ]);
     await setAll(5);
     expect(await inTurn(10, here, 'near', { requests: 1 })).toBe(5);
     expect(await inTurn(10, here, 'shared', { requests: 1 })).toBe(5);

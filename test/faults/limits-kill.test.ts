@@ -47,10 +47,17 @@ interface Tally {
 }
 
 /** Takes one at a time until it is told to stop, or nobody answers any more. */
-async function keepTaking({ admin }: GatewayProcess, entityId: string, tally: Tally, isOver: () => boolean): Promise<void> {
+async function keepTaking(
+  { admin }: GatewayProcess,
+  entityId: string,
+  tally: Tally,
+  isOver: () => boolean,
+): Promise<void> {
   for (let i = 0; !isOver(); i++) {
     try {
-      const { data } = await admin.send(op.AcquireDocument, { input: inputOf(entityId, i % 3 === 0 ? { requestId: randomUUID() } : {}) });
+      const { data } = await admin.send(op.AcquireDocument, {
+        input: inputOf(entityId, i % 3 === 0 ? { requestId: randomUUID() } : {}),
+      });
       if (data?.acquire.__typename === 'Lease') tally.acknowledged++;
       if (data?.acquire.__typename === 'RateLimited') tally.refused++;
     } catch {
@@ -63,7 +70,13 @@ it('a gateway that is killed at each of its first store calls leaves nothing gra
   const capacity = 400;
   const entityId = `e-${randomUUID()}`;
   await app.admin.ask(op.SetLimitsDocument, {
-    input: { orgId, level: 'ENTITY', entityId, resource, limits: [{ name: 'tokens', capacity, refillAmount: 1, refillPeriodSecs: 86_400 }] },
+    input: {
+      orgId,
+      level: 'ENTITY',
+      entityId,
+      resource,
+      limits: [{ name: 'tokens', capacity, refillAmount: 1, refillPeriodSecs: 86_400 }],
+    },
   });
   const tally: Tally = { acknowledged: 0, refused: 0 };
   const [survivor, ...victims] = await Promise.all(
@@ -75,7 +88,9 @@ it('a gateway that is killed at each of its first store calls leaves nothing gra
     proxy.clear();
     const rule = proxy.inject({ table: 'limiter', fault: nth % 2 ? 'no-reply-after' : 'no-reply', nth });
     let isOver = false;
-    const callers = [victim, victim, survivor, survivor].map((gateway) => keepTaking(gateway, entityId, tally, () => isOver));
+    const callers = [victim, victim, survivor, survivor].map((gateway) =>
+      keepTaking(gateway, entityId, tally, () => isOver),
+    );
     for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
       if (performance.now() > untilMs) throw new Error('nothing met the fault');
     victim.child.kill('SIGKILL');

@@ -31,9 +31,16 @@ afterAll(async () => {
 });
 
 /** Hardly anything comes back while a test runs. */
-const slowly = (capacity: number): op.LimitInput => ({ name: 'tokens', capacity, refillAmount: 1, refillPeriodSecs: 86_400 });
+const slowly = (capacity: number): op.LimitInput => ({
+  name: 'tokens',
+  capacity,
+  refillAmount: 1,
+  refillPeriodSecs: 86_400,
+});
 const setLimits = (entityId: string, capacity: number) =>
-  app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource, limits: [slowly(capacity)] } });
+  app.admin.ask(op.SetLimitsDocument, {
+    input: { orgId, level: 'ENTITY', entityId, resource, limits: [slowly(capacity)] },
+  });
 
 const inputOf = (entityId: string, amount: number, overrides: Partial<op.AcquireInput> = {}): op.AcquireInput => ({
   orgId,
@@ -57,19 +64,28 @@ async function newEntity(capacity = 1000): Promise<string> {
   return entityId;
 }
 
-async function truth(entityId: string): Promise<{ readonly shardCount: number; readonly totalConsumed: number; readonly available: number }> {
+async function truth(
+  entityId: string,
+): Promise<{ readonly shardCount: number; readonly totalConsumed: number; readonly available: number }> {
   const { org } = await direct.admin.ask(op.BucketOfDocument, { orgId, entityId, resource });
   const { shardCount = 0, limits = [] } = org?.entity?.bucket ?? {};
   return { shardCount, totalConsumed: limits[0]?.totalConsumed ?? 0, available: limits[0]?.available ?? 0 };
 }
 const taken = async (entityId: string) => (await truth(entityId)).totalConsumed;
 const eventsOf = async (entityId: string) =>
-  (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY' })).org?.entity?.usage.nodes.reduce((sum, node) => sum + node.totalEvents, 0);
+  (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY' })).org?.entity?.usage.nodes.reduce(
+    (sum, node) => sum + node.totalEvents,
+    0,
+  );
 
 const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** Sends the same until its outcome is known, as a careful client does. */
-async function insist<T, V>(caller: Caller, document: Parameters<typeof caller.send<T, V>>[0], variables: V): Promise<Succeeded<T>> {
+async function insist<T, V>(
+  caller: Caller,
+  document: Parameters<typeof caller.send<T, V>>[0],
+  variables: V,
+): Promise<Succeeded<T>> {
   for (const untilMs = performance.now() + patience * 20_000; ; await sleep(20)) {
     const { data, errors } = await caller.send<T, V>(document, variables);
     if (data) return data;
@@ -87,22 +103,26 @@ const lost: [Fault, number][] = [
   ['error-after', 3],
   ['no-reply-after', 1],
 ];
-const loseTransactions = (fault: Fault, first: number) => proxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault, nth: { first } });
+const loseTransactions = (fault: Fault, first: number) =>
+  proxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault, nth: { first } });
 
 describe('with lost replies', () => {
-  it.each(lost)('(%s, %i in a row) an acquire with a request id is charged once, and its lease is found', async (fault, first) => {
-    const entityId = await newEntity();
-    const rule = loseTransactions(fault, first);
-    const input = inputOf(entityId, 10, { requestId: randomUUID() });
-    const { acquire } = await insist(app.admin, op.AcquireDocument, { input });
-    expect(acquire).toMatchObject({ __typename: 'Lease', degraded: false });
-    expect(rule.hits).toBe(first);
-    expect(await taken(entityId)).toBe(11);
-    const { acquire: again } = await direct.admin.ask(op.AcquireDocument, { input });
-    expect(again).toMatchObject({ __typename: 'Lease', replayed: true });
-    expect(await taken(entityId)).toBe(11);
-    expect(await eventsOf(entityId)).toBe(2);
-  });
+  it.each(lost)(
+    '(%s, %i in a row) an acquire with a request id is charged once, and its lease is found',
+    async (fault, first) => {
+      const entityId = await newEntity();
+      const rule = loseTransactions(fault, first);
+      const input = inputOf(entityId, 10, { requestId: randomUUID() });
+      const { acquire } = await insist(app.admin, op.AcquireDocument, { input });
+      expect(acquire).toMatchObject({ __typename: 'Lease', degraded: false });
+      expect(rule.hits).toBe(first);
+      expect(await taken(entityId)).toBe(11);
+      const { acquire: again } = await direct.admin.ask(op.AcquireDocument, { input });
+      expect(again).toMatchObject({ __typename: 'Lease', replayed: true });
+      expect(await taken(entityId)).toBe(11);
+      expect(await eventsOf(entityId)).toBe(2);
+    },
+  );
 
   it('that outlast the gateway, an acquire with a request id is answered that it is unknown, and a repeat has its lease', async () => {
     const entityId = await newEntity();
@@ -139,7 +159,9 @@ describe('with lost replies', () => {
     let unknown = 0;
     for (const nth of [1, 2, 3]) {
       proxy.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'drop-reply', nth: { first: nth } });
-      const answers = await Promise.all(Array.from({ length: 60 }, () => app.admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) })));
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, () => app.admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) })),
+      );
       for (const { data, errors } of answers) {
         if (data) acknowledged += data.acquire.__typename === 'Lease' ? 1 : 0;
         else {
@@ -181,7 +203,8 @@ describe('with lost replies', () => {
     const closing = loseTransactions('drop-reply', 2);
     await insist(app.admin, op.AcquireDocument, { input: inputOf(entityId, 5, { requestId: randomUUID() }) });
     expect(closing.hits).toBe(2);
-    const { nodes = [] } = (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY' })).org?.entity?.usage ?? {};
+    const { nodes = [] } =
+      (await direct.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY' })).org?.entity?.usage ?? {};
     expect(nodes.map(({ totalEvents, counters }) => [totalEvents, counters[0]?.consumed])).toEqual([
       [2, 11],
       [1, 5],
@@ -193,32 +216,43 @@ describe('a throttled bucket', () => {
   it.each([
     ['UpdateItem', undefined],
     ['TransactWriteItems', randomUUID()],
-  ])('(%s) goes on as it is, because it is not hot itself, and nothing is granted beyond what there is', async (operation, requestId) => {
-    const entityId = await newEntity(640);
-    proxy.inject({ operation, table: 'limiter', fault: 'throttle', nth: { first: 2 } });
-    const { acquire } = await insist(app.admin, op.AcquireDocument, { input: inputOf(entityId, 10, requestId ? { requestId } : {}) });
-    expect(acquire.__typename).toBe('Lease');
-    expect(await truth(entityId)).toMatchObject({ shardCount: 1, totalConsumed: 11 });
+  ])(
+    '(%s) goes on as it is, because it is not hot itself, and nothing is granted beyond what there is',
+    async (operation, requestId) => {
+      const entityId = await newEntity(640);
+      proxy.inject({ operation, table: 'limiter', fault: 'throttle', nth: { first: 2 } });
+      const { acquire } = await insist(app.admin, op.AcquireDocument, {
+        input: inputOf(entityId, 10, requestId ? { requestId } : {}),
+      });
+      expect(acquire.__typename).toBe('Lease');
+      expect(await truth(entityId)).toMatchObject({ shardCount: 1, totalConsumed: 11 });
 
-    let granted = 11;
-    for (let i = 0; i < 5; i++) {
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, at) => (at % 2 ? app : direct).admin.send(op.AcquireDocument, { input: inputOf(entityId, 5) })),
-      );
-      for (const { data } of answers) if (data?.acquire.__typename === 'Lease') granted += 5;
-    }
-    expect(granted).toBeLessThanOrEqual(640);
-    expect(await taken(entityId)).toBe(granted);
-  });
+      let granted = 11;
+      for (let i = 0; i < 5; i++) {
+        const answers = await Promise.all(
+          Array.from({ length: 30 }, (_, at) =>
+            (at % 2 ? app : direct).admin.send(op.AcquireDocument, { input: inputOf(entityId, 5) }),
+          ),
+        );
+        for (const { data } of answers) if (data?.acquire.__typename === 'Lease') granted += 5;
+      }
+      expect(granted).toBeLessThanOrEqual(640);
+      expect(await taken(entityId)).toBe(granted);
+    },
+  );
 
   it('under load from two gateways loses no answer for long and grants no more than there is', async () => {
     const entityId = await newEntity(400);
-    const rules = [2, 3, 5, 7, 11].map((nth) => proxy.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'throttle', nth }));
+    const rules = [2, 3, 5, 7, 11].map((nth) =>
+      proxy.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'throttle', nth }),
+    );
     let granted = 1;
     // There is enough for each round to write, however many of its acquires share a write, and not enough for all.
     for (let i = 0; i < 10; i++) {
       const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, at) => (at % 2 ? app : direct).admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) })),
+        Array.from({ length: 40 }, (_, at) =>
+          (at % 2 ? app : direct).admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) }),
+        ),
       );
       for (const { data } of answers) if (data?.acquire.__typename === 'Lease') granted += 1;
     }
@@ -235,7 +269,10 @@ describe('a throttled table', () => {
   it('doubles no bucket, however many are throttled and however often', async () => {
     const entityIds = await Promise.all(Array.from({ length: 10 }, () => newEntity(640)));
     const rule = proxy.inject({ table: 'limiter', fault: 'throttle' });
-    for (let i = 0; i < 3; i++) await Promise.all(entityIds.map((entityId) => app.admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) })));
+    for (let i = 0; i < 3; i++)
+      await Promise.all(
+        entityIds.map((entityId) => app.admin.send(op.AcquireDocument, { input: inputOf(entityId, 1) })),
+      );
     expect(rule.hits).toBeGreaterThan(10);
     proxy.clear();
     for (const entityId of entityIds) {
@@ -252,7 +289,9 @@ describe('a conflict with another transaction', () => {
   ])('(%s) is tried again and never "unavailable"', async (operation, requestId) => {
     const entityId = await newEntity();
     const rule = proxy.inject({ operation, table: 'limiter', fault: 'conflict', nth: { first: 4 } });
-    const { data, errors } = await app.admin.send(op.AcquireDocument, { input: inputOf(entityId, 10, requestId ? { requestId } : {}) });
+    const { data, errors } = await app.admin.send(op.AcquireDocument, {
+      input: inputOf(entityId, 10, requestId ? { requestId } : {}),
+    });
     expect([data?.acquire.__typename, errors]).toEqual(['Lease', undefined]);
     expect(rule.hits).toBe(4);
     expect(await taken(entityId)).toBe(11);
@@ -263,7 +302,9 @@ describe('a cascade of which one write fails', () => {
   async function newPair(): Promise<[child: string, parent: string]> {
     const [child, parent] = [`c-${randomUUID()}`, `p-${randomUUID()}`];
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: parent } });
-    await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: child, parentId: parent, cascade: true } });
+    await app.admin.ask(op.CreateEntityDocument, {
+      input: { orgId, entityId: child, parentId: parent, cascade: true },
+    });
     await setLimits(child, 100);
     await setLimits(parent, 100);
     await take(child, 1);
@@ -310,7 +351,9 @@ describe('a cascade of which one write fails', () => {
 describe('with the store away', () => {
   it('BLOCK says so, ALLOW lets through what is valid and holds nothing, and all is well within 10 s after', async () => {
     const { orgId: allowing } = await newTenant(app, {}, []);
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId: allowing, level: 'SYSTEM', limits: [slowly(1000)], onUnavailable: 'ALLOW' } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId: allowing, level: 'SYSTEM', limits: [slowly(1000)], onUnavailable: 'ALLOW' },
+    });
     const blocked = await newEntity();
     const open = { ...inputOf('open', 1), orgId: allowing };
     await app.admin.ask(op.AcquireDocument, { input: open });
@@ -345,14 +388,28 @@ describe('with the store away', () => {
         withdrawn.push(acquire.leaseId);
       }
     }
-    const adjustOf = (leaseId: string) => ({ input: { leaseId, adjust: [{ limit: 'tokens', amount: 50 }], idempotencyKey: randomUUID() } });
+    const adjustOf = (leaseId: string) => ({
+      input: { leaseId, adjust: [{ limit: 'tokens', amount: 50 }], idempotencyKey: randomUUID() },
+    });
     const settle = async (leaseId: string) => {
-      expect((await app.admin.ask(op.AdjustLeaseDocument, adjustOf(leaseId))).adjustLease).toEqual({ leaseId, replayed: false, statuses: [], unknown: [] });
-      expect((await app.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toEqual({ leaseId, replayed: false, statuses: [], unknown: [] });
+      expect((await app.admin.ask(op.AdjustLeaseDocument, adjustOf(leaseId))).adjustLease).toEqual({
+        leaseId,
+        replayed: false,
+        statuses: [],
+        unknown: [],
+      });
+      expect((await app.admin.ask(op.ReleaseLeaseDocument, { leaseId })).releaseLease).toEqual({
+        leaseId,
+        replayed: false,
+        statuses: [],
+        unknown: [],
+      });
     };
     await settle(withdrawn[0] as string);
     // One that holds something is not let off by the policy.
-    expect((await app.admin.send(op.AdjustLeaseDocument, adjustOf(held.leaseId))).errors?.[0]?.extensions).toMatchObject(away);
+    expect(
+      (await app.admin.send(op.AdjustLeaseDocument, adjustOf(held.leaseId))).errors?.[0]?.extensions,
+    ).toMatchObject(away);
 
     proxy.clear();
     await untilWell(10_000, async () => {

@@ -16,9 +16,14 @@ afterAll(async () => {
 
 it('a gateway of several processes serves one port, speaks as one, replaces one that dies, and ends as one', async () => {
   const lines: string[] = [];
-  const gateway = await startGatewayProcess(app.config, testEndpoint(), { args: ['--processes', '2'], onOutput: (text) => lines.push(...text.split('\n')) });
+  const gateway = await startGatewayProcess(app.config, testEndpoint(), {
+    args: ['--processes', '2'],
+    onOutput: (text) => lines.push(...text.split('\n')),
+  });
   const serving = () =>
-    lines.filter((line) => line.includes('gateway is serving')).map((line) => JSON.parse(line) as { readonly pid: number; readonly url: string });
+    lines
+      .filter((line) => line.includes('gateway is serving'))
+      .map((line) => JSON.parse(line) as { readonly pid: number; readonly url: string });
   await untilWell(15_000, async () => expect(serving()).toHaveLength(2));
   expect(new Set(serving().map(({ url }) => url)).size).toBe(1);
   expect(new Set(serving().map(({ pid }) => pid)).size).toBe(2);
@@ -33,7 +38,8 @@ it('a gateway of several processes serves one port, speaks as one, replaces one 
 
   process.kill(serving()[0]?.pid as number, 'SIGKILL');
   await untilWell(15_000, async () => expect(serving()).toHaveLength(3));
-  for (let i = 0; i < 10; i++) expect((await gateway.admin.send(op.MeDocument, {}, { connection: 'close' })).errors).toBeUndefined();
+  for (let i = 0; i < 10; i++)
+    expect((await gateway.admin.send(op.MeDocument, {}, { connection: 'close' })).errors).toBeUndefined();
 
   gateway.child.kill('SIGTERM');
   expect(await ended(gateway.child)).toBe(0);
@@ -47,9 +53,11 @@ it('a gateway that cannot start says why and ends, however many processes it was
     ['--processes', 'many'],
     ['--processes', '65'],
   ])
-    await expect(startGatewayProcess(app.config, testEndpoint(), { args })).rejects.toThrow('--processes must be a whole number from 1 to 64');
+    await expect(startGatewayProcess(app.config, testEndpoint(), { args })).rejects.toThrow(
+      '--processes must be a whole number from 1 to 64',
+    );
   const taken = Number(new URL(app.url).port);
-  await expect(startGatewayProcess({ ...app.config, port: taken }, testEndpoint(), { args: ['--processes', '2'] })).rejects.toThrow(
-    /ended with 1: [\s\S]*is in use/,
-  );
+  await expect(
+    startGatewayProcess({ ...app.config, port: taken }, testEndpoint(), { args: ['--processes', '2'] }),
+  ).rejects.toThrow(/ended with 1: [\s\S]*is in use/);
 });

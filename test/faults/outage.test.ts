@@ -63,7 +63,9 @@ describe('with the store unreachable', () => {
         expect((await fetch(`${app.origin}/readyz`)).status).toBe(200);
       });
       await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: client.refreshToken });
-      await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId: client.clientId, clientSecret: client.clientSecret } });
+      await app.anonymous.ask(op.IssueTokenDocument, {
+        input: { clientId: client.clientId, clientSecret: client.clientSecret },
+      });
       await newOrg(app);
     },
   );
@@ -88,7 +90,10 @@ describe('whoever runs it', () => {
   let own: TestApp;
   beforeEach(async () => {
     logged = [];
-    own = await startTestApp({ endpoint: proxy.endpoint, log: createLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) }) });
+    own = await startTestApp({
+      endpoint: proxy.endpoint,
+      log: createLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    });
   });
   afterEach(async () => {
     proxy.clear();
@@ -105,7 +110,10 @@ describe('whoever runs it', () => {
     ]);
     // Work in the background may warn too; of the request there is one line.
     expect(warnings().filter((line) => 'requestId' in line)).toEqual([
-      expect.objectContaining({ requestId: errors?.[0]?.extensions.requestId, cause: expect.stringMatching(/^ProvisionedThroughputExceededException: /) }),
+      expect.objectContaining({
+        requestId: errors?.[0]?.extensions.requestId,
+        cause: expect.stringMatching(/^ProvisionedThroughputExceededException: /),
+      }),
     ]);
   });
 

@@ -43,7 +43,9 @@ afterAll(async () => {
 
 const limit = { name: 'tokens', capacity: 1000, refillAmount: 1, refillPeriodSecs: 86_400 };
 const setLimits = (on: TestApp, orgId: string, entityId: string, capacity = 1000) =>
-  on.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource, limits: [{ ...limit, capacity }] } });
+  on.admin.ask(op.SetLimitsDocument, {
+    input: { orgId, level: 'ENTITY', entityId, resource, limits: [{ ...limit, capacity }] },
+  });
 const acquireInput = (orgId: string, entityId: string, requestId?: string): op.AcquireInput => ({
   orgId,
   entityId,
@@ -82,7 +84,12 @@ async function newShed(on: TestApp): Promise<Shed> {
   const caller = new Caller(on.url, key);
   const hardwareId = 'A0:00:00:00:00:01';
   await caller.ask(op.RegisterDeviceDocument, {
-    input: { hardwareId, bootId: randomUUID(), firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'], features: [] } },
+    input: {
+      hardwareId,
+      bootId: randomUUID(),
+      firmwareVersion: '1.0.0',
+      capabilities: { sensors: ['bme280'], features: [] },
+    },
   });
   return { ...tenant, caller, elsewhere: new Caller(direct.url, key), hardwareId };
 }
@@ -104,21 +111,33 @@ const ingest = async (caller: Caller, all: readonly op.ReadingInput[]) =>
 /** Lets the worker judge a tenant that is over its quota. */
 async function judge(endpoint: string): Promise<void> {
   clock.advance(2 * 60_000); // past the claim of any other worker
-  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint } }, { clock, log: silentLog });
+  const worker = buildBackground(
+    { ...app.config, store: { ...app.config.store, endpoint } },
+    { clock, log: silentLog },
+  );
   await worker.spend.sumAll();
   worker.close();
 }
 
 async function overQuota(on: TestApp): Promise<Tenant> {
-  const tenant = await newTenant(on, { modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1000 }] });
+  const tenant = await newTenant(on, {
+    modelOrdering: ['premium'],
+    quotas: [{ label: 'premium', dailyUsdMicros: 1000 }],
+  });
   await on.admin.ask(op.SubmitCostDocument, { input: cost(tenant, { costUsdMicros: 1500 }) });
   return tenant;
 }
 
-const alertsOf = async ({ orgId }: Tenant) => (await direct.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+const alertsOf = async ({ orgId }: Tenant) =>
+  (await direct.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 
 /** Loses the reply of the first transaction on a table that `act` sends, and holds its repeats back until somebody else has done `meanwhile`. */
-async function withLostReply<T>(table: string, fault: Fault, act: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+async function withLostReply<T>(
+  table: string,
+  fault: Fault,
+  act: () => Promise<T>,
+  meanwhile: () => Promise<unknown>,
+): Promise<T> {
   proxy.clear();
   const lost = proxy.inject({ operation: 'TransactWriteItems', table, fault, nth: 1 });
   const repeats = proxy.inject({ operation: 'TransactWriteItems', table, fault: 'hold' });
@@ -140,7 +159,10 @@ describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
     const on = await app.another({ store: { ...app.config.store, client } });
     proxy.clear();
     const { orgId } = await newOrg(on);
-    const member = await logInWith(on, (await on.admin.ask(op.RotateCredentialsDocument, { input: { orgId } })).rotateCredentials.secretRetrieval.token);
+    const member = await logInWith(
+      on,
+      (await on.admin.ask(op.RotateCredentialsDocument, { input: { orgId } })).rotateCredentials.secretRetrieval.token,
+    );
     await on.anonymous.ask(op.RefreshTokenDocument, { refreshToken: member.refreshToken });
     await on.admin.ask(op.RevokeTokenDocument, { token: member.accessToken });
 
@@ -159,7 +181,11 @@ describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
 
     const shed = await newShed(on);
     expect(await ingest(shed.caller, readings(shed, 60))).toEqual(Array(60).fill('STORED'));
-    await on.admin.ask(op.RenameDeviceDocument, { orgId: shed.orgId, hardwareId: shed.hardwareId, friendlyName: 'Shed' });
+    await on.admin.ask(op.RenameDeviceDocument, {
+      orgId: shed.orgId,
+      hardwareId: shed.hardwareId,
+      friendlyName: 'Shed',
+    });
     await on.stop();
 
     const transactions = proxy.calls.filter(({ operation }) => operation === 'TransactWriteItems');
@@ -196,7 +222,11 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
       },
     );
     expect(submitCost).toMatchObject({ requestId: input.requestId, replayed: false });
-    const { org } = await direct.admin.ask(op.AppSpendDocument, { orgId: tenant.orgId, appId: 'chat', consistency: 'EXACT' });
+    const { org } = await direct.admin.ask(op.AppSpendDocument, {
+      orgId: tenant.orgId,
+      appId: 'chat',
+      consistency: 'EXACT',
+    });
     expect(org?.app?.spend.requests).toBe(2);
   });
 
@@ -229,10 +259,19 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     }
     const namespace = await namespaces.of(orgId);
     const set = limitSet([completeLimit(limit)]);
-    const act = { kind: 'take', set, amounts: { tokens: 10_000n }, mayExpire: false, slot: { lease: 'l', untilMs: 0 } } as const;
+    const act = {
+      kind: 'take',
+      set,
+      amounts: { tokens: 10_000n },
+      mayExpire: false,
+      slot: { lease: 'l', untilMs: 0 },
+    } as const;
     const parts = ['a', 'b'].map((entityId): Part => ({ bucket: { namespace, entityId, resource }, act }));
     const key = { PK: `${namespace}/TEST`, SK: randomUUID() };
-    const rider = { name: 'l', draft: () => ({ table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') }) };
+    const rider = {
+      name: 'l',
+      draft: () => ({ table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') }),
+    };
     const [bare] = await withLostReply(
       'limiter',
       fault,
@@ -241,7 +280,9 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     );
     // 10 to begin with, 10 by the lease, and 10 by the other, whether it was told so or not.
     expect([await taken(orgId, 'a'), await taken(orgId, 'b')]).toEqual([30, 30]);
-    expect(bare).toMatchObject(bare.status === 'rejected' ? { reason: { applied: 'unknown' } } : { value: { kind: 'done' } });
+    expect(bare).toMatchObject(
+      bare.status === 'rejected' ? { reason: { applied: 'unknown' } } : { value: { kind: 'done' } },
+    );
   });
 
   it('an adjust is made once, by its own call, though another adjust of the lease came after it', async () => {
@@ -370,6 +411,8 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
       () => direct.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } }),
     );
     expect(deleteEntity).toBe(true);
-    expect((await direct.admin.ask(op.EntityOfDocument, { orgId, entityId: 'e' })).org?.entity?.createdAt).not.toBeNull();
+    expect(
+      (await direct.admin.ask(op.EntityOfDocument, { orgId, entityId: 'e' })).org?.entity?.createdAt,
+    ).not.toBeNull();
   });
 });

@@ -74,14 +74,21 @@ export interface GatewayProcess {
   readonly origin: string;
 }
 
-export async function startGatewayProcess(config: Config, endpoint: string, options: ProcessOptions = {}): Promise<GatewayProcess> {
+export async function startGatewayProcess(
+  config: Config,
+  endpoint: string,
+  options: ProcessOptions = {},
+): Promise<GatewayProcess> {
   const { child, line } = await start('gateway', config, endpoint, 'gateway is serving', options);
   const { url } = JSON.parse(line) as { url: string };
   return { child, admin: new Caller(url, { 'x-admin-key': adminKey }), origin: new URL(url).origin };
 }
 
-export const startWorkerProcess = async (config: Config, endpoint: string, options: ProcessOptions = {}): Promise<ChildProcess> =>
-  (await start('worker', config, endpoint, 'worker is running', options)).child;
+export const startWorkerProcess = async (
+  config: Config,
+  endpoint: string,
+  options: ProcessOptions = {},
+): Promise<ChildProcess> => (await start('worker', config, endpoint, 'worker is running', options)).child;
 
 /** The exit code, or the signal that ended it. */
 export const ended = (child: ChildProcess): Promise<number | string | null> =>

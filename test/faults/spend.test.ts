@@ -13,7 +13,19 @@ import { type Caller, startTestApp, type TestApp, testEndpoint } from '../suppor
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
-import { cost, costs, dateAt, dayMs, newTenant, noonClock, shardsOf, submit, type Tenant, totalOf, usageOf } from '../worker/costs.js';
+import {
+  cost,
+  costs,
+  dateAt,
+  dayMs,
+  newTenant,
+  noonClock,
+  shardsOf,
+  submit,
+  type Tenant,
+  totalOf,
+  usageOf,
+} from '../worker/costs.js';
 import { untilWell } from './harness.js';
 
 const labels = ['premium', 'standard', 'economy'];
@@ -26,7 +38,10 @@ const workers: Background[] = [];
 
 function newWorker(endpoint: string): Background {
   clock.advance(2 * 60_000); // past the lease of any other
-  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint } }, { clock, log: silentLog });
+  const worker = buildBackground(
+    { ...app.config, store: { ...app.config.store, endpoint } },
+    { clock, log: silentLog },
+  );
   workers.push(worker);
   return worker;
 }
@@ -36,8 +51,13 @@ const idOf = ({ orgId }: Tenant, label = 'premium'): SpendId => ({ orgId, appId:
 const shardsSum = async (tenant: Tenant): Promise<Usage> =>
   sum((await Promise.all(labels.map((label) => shardsOf(truth, idOf(tenant, label), tenant.shardCount)))).flat());
 const totalsSum = async (tenant: Tenant): Promise<Usage> =>
-  sum((await Promise.all(labels.map((label) => totalOf(truth, idOf(tenant, label))))).filter((total) => total !== undefined));
-const alertsOf = async ({ orgId }: Tenant) => (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+  sum(
+    (await Promise.all(labels.map((label) => totalOf(truth, idOf(tenant, label))))).filter(
+      (total) => total !== undefined,
+    ),
+  );
+const alertsOf = async ({ orgId }: Tenant) =>
+  (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 
 async function exactSpend({ orgId }: Tenant): Promise<Usage> {
   const { org } = await app.admin.ask(op.AppSpendDocument, { orgId, appId: 'chat', consistency: 'EXACT' });
@@ -58,7 +78,10 @@ async function insist(caller: Caller, input: op.SubmitCostInput) {
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ endpoint: proxy.endpoint, clock });
-  truth = new StoreClient(sdkTransport({ ...app.config.store, endpoint: testEndpoint() }), app.config.store.tablePrefix);
+  truth = new StoreClient(
+    sdkTransport({ ...app.config.store, endpoint: testEndpoint() }),
+    app.config.store.tablePrefix,
+  );
 });
 beforeEach(() => proxy.clear());
 afterEach(() => {
@@ -74,39 +97,50 @@ afterAll(async () => {
 });
 
 describe('submissions', () => {
-  it.each<Fault>(['throttle', 'error-before', 'error-after', 'drop-reply', 'no-reply', 'no-reply-after', 'slow', 'conflict'])(
-    'that meet %s and are sent again until they have an answer count once each, exactly',
-    async (fault) => {
-      const tenant = await newTenant(app);
-      const acknowledged: op.SubmitCostInput[] = [];
-      const met = [1, 2, 3].map((nth) => proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault, ms: 1200, nth }));
-      for (let round = 0; round < 2; round++) {
-        const inputs = labels.flatMap((modelLabel) => costs(tenant, 10, { modelLabel }));
-        const receipts = await Promise.all(inputs.map((input) => insist(app.admin, input)));
-        expect(receipts.map(({ requestId, costUsdMicros }) => [requestId, costUsdMicros])).toEqual(
-          inputs.map((input) => [input.requestId, input.costUsdMicros]),
-        );
-        acknowledged.push(...inputs);
-      }
-      expect(met.map(({ hits }) => hits)).toEqual([1, 1, 1]);
-      await proxy.quiet(); // what is still on its way to the engine gets there
-      const expected = usageOf(acknowledged);
-      expect(await shardsSum(tenant)).toEqual(expected);
-      expect(await exactSpend(tenant)).toEqual(expected);
-      await newWorker(testEndpoint()).spend.sumAll();
-      expect(await totalsSum(tenant)).toEqual(expected);
-    },
-  );
+  it.each<Fault>([
+    'throttle',
+    'error-before',
+    'error-after',
+    'drop-reply',
+    'no-reply',
+    'no-reply-after',
+    'slow',
+    'conflict',
+  ])('that meet %s and are sent again until they have an answer count once each, exactly', async (fault) => {
+    const tenant = await newTenant(app);
+    const acknowledged: op.SubmitCostInput[] = [];
+    const met = [1, 2, 3].map((nth) =>
+      proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault, ms: 1200, nth }),
+    );
+    for (let round = 0; round < 2; round++) {
+      const inputs = labels.flatMap((modelLabel) => costs(tenant, 10, { modelLabel }));
+      const receipts = await Promise.all(inputs.map((input) => insist(app.admin, input)));
+      expect(receipts.map(({ requestId, costUsdMicros }) => [requestId, costUsdMicros])).toEqual(
+        inputs.map((input) => [input.requestId, input.costUsdMicros]),
+      );
+      acknowledged.push(...inputs);
+    }
+    expect(met.map(({ hits }) => hits)).toEqual([1, 1, 1]);
+    await proxy.quiet(); // what is still on its way to the engine gets there
+    const expected = usageOf(acknowledged);
+    expect(await shardsSum(tenant)).toEqual(expected);
+    expect(await exactSpend(tenant)).toEqual(expected);
+    await newWorker(testEndpoint()).spend.sumAll();
+    expect(await totalsSum(tenant)).toEqual(expected);
+  });
 
   it('that the gateway gave up on, but the store had done, are found to be done when they are sent again', async () => {
     const tenant = await newTenant(app);
     const inputs = labels.flatMap((modelLabel) => costs(tenant, 10, { modelLabel }));
     proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'error-after' });
     const first = await Promise.all(inputs.map((input) => app.admin.send(op.SubmitCostDocument, { input })));
-    for (const { errors } of first) expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
+    for (const { errors } of first)
+      expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
     proxy.clear();
     const receipts = await Promise.all(inputs.map((input) => insist(app.admin, input)));
-    expect(receipts.map(({ costUsdMicros }) => costUsdMicros)).toEqual(inputs.map(({ costUsdMicros }) => costUsdMicros));
+    expect(receipts.map(({ costUsdMicros }) => costUsdMicros)).toEqual(
+      inputs.map(({ costUsdMicros }) => costUsdMicros),
+    );
     expect(receipts.some(({ replayed }) => replayed)).toBe(true);
     await app.gateway.services.spend.flush();
     expect(await shardsSum(tenant)).toEqual(usageOf(inputs));
@@ -133,7 +167,9 @@ describe('submissions', () => {
       'recorded',
       'replayed',
     ]);
-    expect(submitCosts.map(({ receipt }) => receipt?.costUsdMicros)).toEqual(inputs.map((input) => (input === changed ? undefined : input.costUsdMicros)));
+    expect(submitCosts.map(({ receipt }) => receipt?.costUsdMicros)).toEqual(
+      inputs.map((input) => (input === changed ? undefined : input.costUsdMicros)),
+    );
     expect(await shardsSum(tenant)).toEqual(usageOf([...before, ...fresh, other, twice]));
     // One by one they would be 53: they went together.
     expect(proxy.calls.filter(({ operation }) => operation === 'TransactWriteItems').length).toBeLessThanOrEqual(5);
@@ -141,17 +177,30 @@ describe('submissions', () => {
 
   it('fail with their own group and no other', async () => {
     const tenant = await newTenant(app);
-    const client = new StoreClient(sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }), app.config.store.tablePrefix);
+    const client = new StoreClient(
+      sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }),
+      app.config.store.tablePrefix,
+    );
     const spend = new SpendStore(client, clock, app.config.retention, 0, 10_000);
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
-      return { requestId: randomUUID(), ...idOf(tenant), appId: 'chat', payloadHash: 'x', usage, priceSource: 'SUBMITTED', ...call };
+      return {
+        requestId: randomUUID(),
+        ...idOf(tenant),
+        appId: 'chat',
+        payloadHash: 'x',
+        usage,
+        priceSource: 'SUBMITTED',
+        ...call,
+      };
     };
     const stalled = proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
     const first = spend.record(idOf(tenant), tenant.shardCount, record()).catch((error: unknown) => error);
     while (stalled.hits === 0) await sleep(5);
-    const waiting = Promise.all(Array.from({ length: 10 }, () => spend.record(idOf(tenant), tenant.shardCount, record())));
+    const waiting = Promise.all(
+      Array.from({ length: 10 }, () => spend.record(idOf(tenant), tenant.shardCount, record())),
+    );
     expect(await first).toBeInstanceOf(StoreUnavailable);
     proxy.clear();
     expect((await waiting).map(({ kind }) => kind)).toEqual(Array(10).fill('recorded'));
@@ -230,18 +279,22 @@ describe('with the alerts out of reach', () => {
     expect((await new TotalStore(truth, 400).saveTotal(idOf(tenant), draft)).saved).toBe(true);
     return tenant;
   }
-  const select = async ({ orgId }: Tenant) => (await app.admin.ask(op.SelectionDocument, { orgId, appId: 'chat' })).org?.app?.modelSelection;
+  const select = async ({ orgId }: Tenant) =>
+    (await app.admin.ask(op.SelectionDocument, { orgId, appId: 'chat' })).org?.app?.modelSelection;
 
-  it.each<Fault>(['throttle', 'no-reply'])('(%s) selection answers all the same, and what is used up is told once, later', async (fault) => {
-    const tenant = await usedUp();
-    const met = proxy.inject({ table: 'alerts', fault });
-    expect(await select(tenant)).toMatchObject({ allowed: true, label: 'standard', reason: 'QUOTA_EXCEEDED' });
-    await untilWell(2000, async () => expect(met.hits).toBeGreaterThan(0));
-    proxy.clear();
-    for (let i = 0; i < 2; i++) await newWorker(testEndpoint()).spend.sumAll();
-    await select(tenant);
-    expect((await alertsOf(tenant)).filter(({ kind }) => kind === 'QUOTA_EXCEEDED')).toHaveLength(1);
-  });
+  it.each<Fault>(['throttle', 'no-reply'])(
+    '(%s) selection answers all the same, and what is used up is told once, later',
+    async (fault) => {
+      const tenant = await usedUp();
+      const met = proxy.inject({ table: 'alerts', fault });
+      expect(await select(tenant)).toMatchObject({ allowed: true, label: 'standard', reason: 'QUOTA_EXCEEDED' });
+      await untilWell(2000, async () => expect(met.hits).toBeGreaterThan(0));
+      proxy.clear();
+      for (let i = 0; i < 2; i++) await newWorker(testEndpoint()).spend.sumAll();
+      await select(tenant);
+      expect((await alertsOf(tenant)).filter(({ kind }) => kind === 'QUOTA_EXCEEDED')).toHaveLength(1);
+    },
+  );
 
   it('the fallback that was made meanwhile is told once, later', async () => {
     const tenant = await usedUp();
@@ -255,11 +308,19 @@ describe('with the alerts out of reach', () => {
   });
 
   it('the worker saves its totals, and raises once what it could not', async () => {
-    const tenant = await newTenant(app, { modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1000 }] });
+    const tenant = await newTenant(app, {
+      modelOrdering: ['premium'],
+      quotas: [{ label: 'premium', dailyUsdMicros: 1000 }],
+    });
     const inputs = costs(tenant, 1, { costUsdMicros: 1500 });
     await submit(app.admin, inputs);
     const worker = newWorker(proxy.endpoint);
-    const lost = proxy.inject({ table: 'alerts', operation: 'TransactWriteItems', fault: 'error-after', nth: { first: 1 } });
+    const lost = proxy.inject({
+      table: 'alerts',
+      operation: 'TransactWriteItems',
+      fault: 'error-after',
+      nth: { first: 1 },
+    });
     const refused = proxy.inject({ table: 'alerts', operation: 'GetItem', fault: 'error-before' });
     await worker.spend.sumAll();
     expect(refused.hits).toBeGreaterThan(0);
@@ -279,15 +340,23 @@ describe('with the store stalled', () => {
     const small = await app.another({ submissionsWaiting: 1000 });
     const send = (batch: op.SubmitCostInput[]) => small.admin.send(op.SubmitCostsDocument, { inputs: batch });
     const isTurnedAway = ({ data }: Awaited<ReturnType<typeof send>>) =>
-      data?.submitCosts.every(({ error }) => error?.code === 'SERVICE_UNAVAILABLE' && /too much is waiting/.test(error.message)) ?? false;
+      data?.submitCosts.every(
+        ({ error }) => error?.code === 'SERVICE_UNAVAILABLE' && /too much is waiting/.test(error.message),
+      ) ?? false;
     const batches = Array.from({ length: 20 }, (_, i) => inputs.slice(i * 100, i * 100 + 100));
 
     proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
     let turnedAway = 0;
-    const flood = Promise.all(batches.map((batch) => send(batch).then((answer) => isTurnedAway(answer) && turnedAway++)));
+    const flood = Promise.all(
+      batches.map((batch) => send(batch).then((answer) => isTurnedAway(answer) && turnedAway++)),
+    );
     await untilWell(20_000, async () => expect(turnedAway).toBeGreaterThan(0));
     const probes = Array.from({ length: 8 }, () => send(costs(tenant, 100)).then(isTurnedAway));
-    expect(await Promise.any(probes.map(async (probe) => (await probe) || Promise.reject(new Error('it was not turned away'))))).toBe(true);
+    expect(
+      await Promise.any(
+        probes.map(async (probe) => (await probe) || Promise.reject(new Error('it was not turned away'))),
+      ),
+    ).toBe(true);
     expect(await shardsSum(tenant)).toMatchObject({ requests: 0 });
 
     proxy.clear();
@@ -312,7 +381,12 @@ async function countedOf({ orgId }: Tenant): Promise<Usage> {
     for (const item of page.items) {
       if (item.org_id !== orgId) continue;
       const { cost_usd_micros, input_tokens, output_tokens } = item as Record<string, number>;
-      found.push({ costUsdMicros: cost_usd_micros ?? 0, inputTokens: input_tokens ?? 0, outputTokens: output_tokens ?? 0, requests: 1 });
+      found.push({
+        costUsdMicros: cost_usd_micros ?? 0,
+        inputTokens: input_tokens ?? 0,
+        outputTokens: output_tokens ?? 0,
+        requests: 1,
+      });
     }
     after = page.next;
   } while (after);

@@ -64,23 +64,26 @@ describe('a transaction', () => {
     expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
   });
 
-  it.each<Fault>(['drop-reply', 'error-after'])('with a fresh put is done after %s, though another has changed every other item since', async (fault) => {
-    const [counter, mark] = [newKey(), { PK: randomUUID() }];
-    await truth.write({ table, put: { ...counter, version: 1 } });
-    const lost = proxy.inject({ operation: 'TransactWriteItems', fault, nth: 1 });
-    const held = proxy.inject({ operation: 'TransactWriteItems', fault: 'hold', nth: 2 });
-    const outcome = store.transact('fresh', [
-      { table, update: counter, set: { version: 2 }, add: { count: 1 }, condition: equals('version', 1) },
-      { table: marks, put: mark, condition: absent('PK'), fresh: true },
-    ]);
-    while (held.hits === 0) await sleep(1);
-    // The first version is there again, so that only the fresh put keeps the repeat from counting twice.
-    await truth.write({ table, update: counter, set: { version: 1 } });
-    held.remove();
-    expect(await outcome).toEqual({ done: true });
-    expect(lost.hits).toBe(1);
-    expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, version: 1, count: 1 });
-  });
+  it.each<Fault>(['drop-reply', 'error-after'])(
+    'with a fresh put is done after %s, though another has changed every other item since',
+    async (fault) => {
+      const [counter, mark] = [newKey(), { PK: randomUUID() }];
+      await truth.write({ table, put: { ...counter, version: 1 } });
+      const lost = proxy.inject({ operation: 'TransactWriteItems', fault, nth: 1 });
+      const held = proxy.inject({ operation: 'TransactWriteItems', fault: 'hold', nth: 2 });
+      const outcome = store.transact('fresh', [
+        { table, update: counter, set: { version: 2 }, add: { count: 1 }, condition: equals('version', 1) },
+        { table: marks, put: mark, condition: absent('PK'), fresh: true },
+      ]);
+      while (held.hits === 0) await sleep(1);
+      // The first version is there again, so that only the fresh put keeps the repeat from counting twice.
+      await truth.write({ table, update: counter, set: { version: 1 } });
+      held.remove();
+      expect(await outcome).toEqual({ done: true });
+      expect(lost.hits).toBe(1);
+      expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, version: 1, count: 1 });
+    },
+  );
 
   it('that is judged by its caller says which conditions failed when it is repeated after its own success', async () => {
     const [counter, mark] = [newKey(), { PK: randomUUID(), nonce: randomUUID() }];
@@ -98,7 +101,9 @@ describe('a transaction', () => {
     async (fault) => {
       const counter = newKey();
       proxy.inject({ operation: 'TransactWriteItems', fault });
-      const { error } = await failureOf(store.transact('never', [{ table, update: counter, add: { count: 1 }, condition: absent('done') }]));
+      const { error } = await failureOf(
+        store.transact('never', [{ table, update: counter, add: { count: 1 }, condition: absent('done') }]),
+      );
       expect(error.applied).toBe('unknown');
       expect(sent('TransactWriteItems')).toHaveLength(1);
       expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
@@ -115,9 +120,13 @@ describe('a transaction', () => {
   it('goes through conflicts, however many meet at once, without using up the retry budget', async () => {
     const counters = Array.from({ length: 12 }, newKey);
     const conflicts = proxy.inject({ operation: 'TransactWriteItems', fault: 'conflict', nth: { first: 48 } });
-    expect(await Promise.all(counters.map((counter) => countOnce(counter)))).toEqual(counters.map(() => ({ done: true })));
+    expect(await Promise.all(counters.map((counter) => countOnce(counter)))).toEqual(
+      counters.map(() => ({ done: true })),
+    );
     expect(conflicts.hits).toBe(48);
-    expect((await truth.getMany(table, counters, { consistent: true })).map((item) => item?.count)).toEqual(counters.map(() => 1));
+    expect((await truth.getMany(table, counters, { consistent: true })).map((item) => item?.count)).toEqual(
+      counters.map(() => 1),
+    );
     // The budget is whole: it still pays for ten repeats at once.
     proxy.inject({ operation: 'GetItem', fault: 'throttle', nth: { first: 10 } });
     await Promise.all(counters.map((counter) => store.get(table, counter)));
@@ -142,7 +151,10 @@ describe('a transaction', () => {
       { table, update: nobody, set: { a: 1 }, condition: present('PK') },
       { table, put: newKey() },
     ]);
-    expect(outcome).toEqual({ done: false, reasons: [{ kind: 'none' }, { kind: 'condition', old }, { kind: 'condition' }, { kind: 'none' }] });
+    expect(outcome).toEqual({
+      done: false,
+      reasons: [{ kind: 'none' }, { kind: 'condition', old }, { kind: 'condition' }, { kind: 'none' }],
+    });
     expect(sent('TransactWriteItems')).toHaveLength(1);
   });
 
@@ -150,12 +162,17 @@ describe('a transaction', () => {
     const [counter, markId] = [newKey(), randomUUID()];
     await truth.write({ table: marks, put: { PK: markId, by: 'another' } });
     proxy.inject({ operation: 'TransactWriteItems', fault: 'drop-reply', nth: 1 });
-    expect(await countOnce(counter, markId)).toEqual({ done: false, reasons: [{ kind: 'none' }, { kind: 'condition', old: { PK: markId, by: 'another' } }] });
+    expect(await countOnce(counter, markId)).toEqual({
+      done: false,
+      reasons: [{ kind: 'none' }, { kind: 'condition', old: { PK: markId, by: 'another' } }],
+    });
     expect(await truth.get(table, counter, { consistent: true })).toBeUndefined();
   });
 
   it('without any condition is refused before it is sent', async () => {
-    await expect(store.transact('judged', [{ table, update: newKey(), add: { count: 1 } }])).rejects.toThrow(/condition/);
+    await expect(store.transact('judged', [{ table, update: newKey(), add: { count: 1 } }])).rejects.toThrow(
+      /condition/,
+    );
     await expect(
       store.transact('judged', [
         { table, put: newKey() },
@@ -180,32 +197,45 @@ describe('a single write', () => {
     },
   );
 
-  it.each<Fault>(['throttle', 'conflict'])('is repeated after %s, whatever it is: it was certainly not applied', async (fault) => {
-    const key = newKey();
-    for (const operation of ['PutItem', 'UpdateItem', 'DeleteItem']) proxy.inject({ operation, fault, nth: { first: 3 } });
-    expect(await store.write({ table, put: { ...key, count: 1 }, condition: absent('PK') })).toEqual({ done: true });
-    const update = { table, update: key, add: { count: 1 }, condition: equals('count', 1) } as const;
-    expect(await store.write(update, { returnNew: 'all' })).toEqual({ done: true, item: { ...key, count: 2 } });
-    expect(await store.write({ table, delete: key, condition: equals('count', 2) })).toEqual({ done: true });
-    expect(['PutItem', 'UpdateItem', 'DeleteItem'].map((operation) => sent(operation).length)).toEqual([4, 4, 4]);
-  });
+  it.each<Fault>(['throttle', 'conflict'])(
+    'is repeated after %s, whatever it is: it was certainly not applied',
+    async (fault) => {
+      const key = newKey();
+      for (const operation of ['PutItem', 'UpdateItem', 'DeleteItem'])
+        proxy.inject({ operation, fault, nth: { first: 3 } });
+      expect(await store.write({ table, put: { ...key, count: 1 }, condition: absent('PK') })).toEqual({ done: true });
+      const update = { table, update: key, add: { count: 1 }, condition: equals('count', 1) } as const;
+      expect(await store.write(update, { returnNew: 'all' })).toEqual({ done: true, item: { ...key, count: 2 } });
+      expect(await store.write({ table, delete: key, condition: equals('count', 2) })).toEqual({ done: true });
+      expect(['PutItem', 'UpdateItem', 'DeleteItem'].map((operation) => sent(operation).length)).toEqual([4, 4, 4]);
+    },
+  );
 
-  it.each<Fault>(['drop-reply', 'error-after'])('recognises its own success after %s, and nobody else’s', async (fault) => {
-    const key = newKey();
-    const claim = (by: string) =>
-      store.write({ table, update: key, set: { by }, add: { count: 1 }, condition: absent('by') }, { repeat: (old) => old.by === by });
-    proxy.inject({ operation: 'UpdateItem', fault, nth: { first: 2 } });
-    expect(await claim('me')).toEqual({ done: true, item: { ...key, by: 'me', count: 1 } });
-    expect(sent('UpdateItem')).toHaveLength(3);
-    proxy.inject({ operation: 'UpdateItem', fault, nth: 1 });
-    expect(await claim('another')).toEqual({ done: false, old: { ...key, by: 'me', count: 1 } });
-    expect(await truth.get(table, key, { consistent: true })).toMatchObject({ by: 'me', count: 1 });
-  });
+  it.each<Fault>(['drop-reply', 'error-after'])(
+    'recognises its own success after %s, and nobody else’s',
+    async (fault) => {
+      const key = newKey();
+      const claim = (by: string) =>
+        store.write(
+          { table, update: key, set: { by }, add: { count: 1 }, condition: absent('by') },
+          { repeat: (old) => old.by === by },
+        );
+      proxy.inject({ operation: 'UpdateItem', fault, nth: { first: 2 } });
+      expect(await claim('me')).toEqual({ done: true, item: { ...key, by: 'me', count: 1 } });
+      expect(sent('UpdateItem')).toHaveLength(3);
+      proxy.inject({ operation: 'UpdateItem', fault, nth: 1 });
+      expect(await claim('another')).toEqual({ done: false, old: { ...key, by: 'me', count: 1 } });
+      expect(await truth.get(table, key, { consistent: true })).toMatchObject({ by: 'me', count: 1 });
+    },
+  );
 
   it('that was lost on its way is sent again by one that recognises itself', async () => {
     const key = newKey();
     proxy.inject({ operation: 'PutItem', fault: 'error-before', nth: { first: 2 } });
-    const outcome = await store.write({ table, put: { ...key, by: 'me' }, condition: absent('PK') }, { repeat: (old) => old.by === 'me' });
+    const outcome = await store.write(
+      { table, put: { ...key, by: 'me' }, condition: absent('PK') },
+      { repeat: (old) => old.by === 'me' },
+    );
     expect(outcome).toEqual({ done: true });
   });
 
@@ -225,8 +255,12 @@ describe('a single write', () => {
   });
 
   it('that adds without a condition is refused before it is sent', async () => {
-    await expect(store.write({ table, update: newKey(), add: { count: 1 } })).rejects.toThrow(/ADD without a condition/);
-    await expect(store.write({ table, update: newKey(), add: { count: 1 } }, { repeat: 'idempotent' })).rejects.toThrow(/ADD without a condition/);
+    await expect(store.write({ table, update: newKey(), add: { count: 1 } })).rejects.toThrow(
+      /ADD without a condition/,
+    );
+    await expect(store.write({ table, update: newKey(), add: { count: 1 } }, { repeat: 'idempotent' })).rejects.toThrow(
+      /ADD without a condition/,
+    );
     expect(proxy.calls).toEqual([]);
   });
 

@@ -27,16 +27,21 @@ afterEach(() => store.close());
 afterAll(() => bench.stop());
 
 describe('reads', () => {
-  it.each<Fault>(['throttle', 'error-before', 'error-after', 'drop-reply', 'refuse'])('survive %s twice in a row', async (fault) => {
-    const key = newKey();
-    await truth.write({ table, put: { ...key, colour: 'red' } });
-    const faults = ['GetItem', 'BatchGetItem', 'Query', 'Scan'].map((operation) => proxy.inject({ operation, fault, nth: { first: 2 } }));
-    expect(await store.get(table, key)).toEqual({ ...key, colour: 'red' });
-    expect(await store.getMany(table, [key])).toEqual([{ ...key, colour: 'red' }]);
-    expect((await store.query({ table, where: equals('PK', key.PK) })).items).toEqual([{ ...key, colour: 'red' }]);
-    expect((await store.scan(table)).items).toContainEqual({ ...key, colour: 'red' });
-    expect(faults.map(({ hits }) => hits)).toEqual([2, 2, 2, 2]);
-  });
+  it.each<Fault>(['throttle', 'error-before', 'error-after', 'drop-reply', 'refuse'])(
+    'survive %s twice in a row',
+    async (fault) => {
+      const key = newKey();
+      await truth.write({ table, put: { ...key, colour: 'red' } });
+      const faults = ['GetItem', 'BatchGetItem', 'Query', 'Scan'].map((operation) =>
+        proxy.inject({ operation, fault, nth: { first: 2 } }),
+      );
+      expect(await store.get(table, key)).toEqual({ ...key, colour: 'red' });
+      expect(await store.getMany(table, [key])).toEqual([{ ...key, colour: 'red' }]);
+      expect((await store.query({ table, where: equals('PK', key.PK) })).items).toEqual([{ ...key, colour: 'red' }]);
+      expect((await store.scan(table)).items).toContainEqual({ ...key, colour: 'red' });
+      expect(faults.map(({ hits }) => hits)).toEqual([2, 2, 2, 2]);
+    },
+  );
 
   it('give an absent item as undefined, not as an error', async () => {
     expect(await store.get(table, newKey())).toBeUndefined();
@@ -68,7 +73,12 @@ describe('an index', () => {
     const items = ['a', 'b', 'c', 'd', 'e'].map((gsi1sk) => ({ ...newKey(), gsi1pk, gsi1sk }));
     for (const put of items) await truth.write({ table: 'alerts', put });
     const names = async (limit: number) => {
-      const found = await store.queryIndexed({ table: 'alerts', index: 'gsi1', where: equals('gsi1pk', gsi1pk), limit });
+      const found = await store.queryIndexed({
+        table: 'alerts',
+        index: 'gsi1',
+        where: equals('gsi1pk', gsi1pk),
+        limit,
+      });
       expect(found.map(({ entry }) => entry.PK)).toEqual(found.map(({ item }) => item.PK));
       return found.map(({ item }) => item.gsi1sk).join('');
     };
@@ -83,7 +93,8 @@ describe('an index', () => {
 });
 
 describe('batches', () => {
-  const items = (PK: string, count: number) => Array.from({ length: count }, (_, i) => ({ PK, SK: String(i).padStart(4, '0'), i }));
+  const items = (PK: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ PK, SK: String(i).padStart(4, '0'), i }));
 
   it('answer duplicate, absent and more than a hundred keys in the order of the keys', async () => {
     const { PK } = newKey();
@@ -135,7 +146,9 @@ describe('batches', () => {
       items(PK, 10).map(({ SK }) => ({ PK, SK })),
       { consistent: true },
     );
-    const asked = sent('BatchGetItem').flatMap(({ body }) => Object.values(body.RequestItems as Record<string, { ConsistentRead: boolean }>));
+    const asked = sent('BatchGetItem').flatMap(({ body }) =>
+      Object.values(body.RequestItems as Record<string, { ConsistentRead: boolean }>),
+    );
     expect(asked.map(({ ConsistentRead }) => ConsistentRead)).toEqual([true, true, true]);
   });
 
@@ -145,9 +158,9 @@ describe('batches', () => {
       table,
       items(PK, 30).map((put) => ({ put })),
     );
-    const faults = (['throttle', 'drop-reply', 'partial-batch', 'error-after', 'partial-batch', 'error-before'] as const).map((fault, i) =>
-      proxy.inject({ operation: 'BatchWriteItem', fault, nth: i + 1 }),
-    );
+    const faults = (
+      ['throttle', 'drop-reply', 'partial-batch', 'error-after', 'partial-batch', 'error-before'] as const
+    ).map((fault, i) => proxy.inject({ operation: 'BatchWriteItem', fault, nth: i + 1 }));
     await store.writeMany(table, [
       ...items(PK, 30).map(({ SK }) => ({ delete: { PK, SK } })),
       ...Array.from({ length: 30 }, (_, i) => ({ put: { PK, SK: `new ${i}` } })),
@@ -225,7 +238,9 @@ describe('a store that does not answer', () => {
     const key = newKey();
     const back = sleep(300).then(() => startFaultProxy(bench.config.store.endpoint as string, port));
     try {
-      expect(await client.write({ table, update: key, add: { count: 1 }, condition: absent('count') })).toEqual({ done: true });
+      expect(await client.write({ table, update: key, add: { count: 1 }, condition: absent('count') })).toEqual({
+        done: true,
+      });
       expect(await truth.get(table, key, { consistent: true })).toMatchObject({ count: 1 });
     } finally {
       client.close();
@@ -323,14 +338,20 @@ describe('numbers', () => {
       done: false,
       reasons: [{ kind: 'condition', old: stored }],
     });
-    const { item } = (await store.write({ table, update: key, set: { touched: true }, condition: present('PK') }, { returnNew: 'all' })) as { item: unknown };
+    const { item } = (await store.write(
+      { table, update: key, set: { touched: true }, condition: present('PK') },
+      { returnNew: 'all' },
+    )) as { item: unknown };
     expect(item).toEqual({ ...stored, touched: true });
   });
 
   it('are added to exactly past 2^53', async () => {
     const key = newKey();
     await store.write({ table, put: { ...key, sum: 9_007_199_254_740_993n } });
-    const added = await store.write({ table, update: key, add: { sum: 2n }, condition: equals('sum', 9_007_199_254_740_993n) }, { returnNew: 'all' });
+    const added = await store.write(
+      { table, update: key, add: { sum: 2n }, condition: equals('sum', 9_007_199_254_740_993n) },
+      { returnNew: 'all' },
+    );
     expect(added).toEqual({ done: true, item: { ...key, sum: 9_007_199_254_740_995n } });
   });
 });

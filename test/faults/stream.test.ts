@@ -24,8 +24,15 @@ it('an event stream whose source breaks off says so and ends, instead of beating
   proxy.inject({ operation: 'Query', table: 'alerts', fault: 'error-before' });
   const response = await fetch(app.url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization: `Bearer ${accessToken}` },
-    body: JSON.stringify({ query: 'subscription ($after: String) { quotaAlerts(after: $after) { id } }', variables: { after } }),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      authorization: `Bearer ${accessToken}`,
+    },
+    body: JSON.stringify({
+      query: 'subscription ($after: String) { quotaAlerts(after: $after) { id } }',
+      variables: { after },
+    }),
   });
   const text = await response.text();
   expect(text).toContain('"code":"SERVICE_UNAVAILABLE"');
@@ -46,7 +53,9 @@ describe('what was written together and is read one part before the other', () =
   it('is followed without a gap: readings', async () => {
     const { orgId, caller } = await newOrg(app);
     const [hardwareId, bootId] = ['AA:BB:CC:DD:EE:01', randomUUID()];
-    await caller.ask(op.RegisterDeviceDocument, { input: { hardwareId, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } } });
+    await caller.ask(op.RegisterDeviceDocument, {
+      input: { hardwareId, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'] } },
+    });
     const { devices, readingFeed } = app.gateway.services;
     const stream = await readingFeed.subscribe((await devices.find({ orgId, hardwareId })) as Device);
     proxy.inject({ fault: 'torn-read', table: 'device_readings' });
@@ -72,7 +81,12 @@ describe('what was written together and is read one part before the other', () =
     const head = await alertStore.head(partitionOf(orgId));
     const live = await alertFeed.subscribe({ orgId });
     const torn = proxy.inject({ fault: 'torn-read', table: 'alerts' });
-    for (const label of labels) await alertStore.raise({ orgId, kind: 'TIGHT_MODE', label, day: '2026-11-17', ...figures }, new Date(), 2_000_000_000);
+    for (const label of labels)
+      await alertStore.raise(
+        { orgId, kind: 'TIGHT_MODE', label, day: '2026-11-17', ...figures },
+        new Date(),
+        2_000_000_000,
+      );
     expect((await firstOf(live, 3)).map(({ label }) => label)).toEqual(labels);
     torn.remove();
     proxy.inject({ fault: 'torn-read', table: 'alerts' });

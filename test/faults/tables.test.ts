@@ -5,7 +5,13 @@ import { text } from 'node:stream/consumers';
 import { DeleteItemCommand, DeleteTableCommand, DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Config } from '../../src/config.js';
 import { StoreClient } from '../../src/dynamo/client.js';
-import { checkTables, createTables, migrateTables, schemaVersion, type TableAdmin } from '../../src/dynamo/table-admin.js';
+import {
+  checkTables,
+  createTables,
+  migrateTables,
+  schemaVersion,
+  type TableAdmin,
+} from '../../src/dynamo/table-admin.js';
 import { tableNames } from '../../src/dynamo/tables.js';
 import { sdkTransport } from '../../src/dynamo/transport.js';
 import { testConfig } from '../support/app.js';
@@ -18,7 +24,12 @@ describe('tables', () => {
   let config: Config;
   let admin: TableAdmin;
   const writeVersion = (version: number) =>
-    admin.client.send(new PutItemCommand({ TableName: `${admin.prefix}limiter`, Item: { ...versionKey, schema_version: { N: String(version) } } }));
+    admin.client.send(
+      new PutItemCommand({
+        TableName: `${admin.prefix}limiter`,
+        Item: { ...versionKey, schema_version: { N: String(version) } },
+      }),
+    );
 
   beforeAll(async () => {
     config = await testConfig();
@@ -93,12 +104,17 @@ describe('tables', () => {
         const body = JSON.parse(sent) as { TableName: string };
         const operation = String(incoming.headers['x-amz-target']).split('.')[1] as string;
         seen.push({ operation, tables: [body.TableName], body });
-        const answer = operation.endsWith('ContinuousBackups') ? backups(operation, body.TableName) : await byEngine(incoming, sent);
+        const answer = operation.endsWith('ContinuousBackups')
+          ? backups(operation, body.TableName)
+          : await byEngine(incoming, sent);
         response.writeHead(answer.status).end(answer.text);
       });
       await new Promise<void>((resolve) => amazon.listen(0, '127.0.0.1', resolve));
       const endpoint = `http://127.0.0.1:${(amazon.address() as AddressInfo).port}`;
-      there = { ...adminOf({ ...config, store: { ...config.store, endpoint } }, `t${randomUUID().slice(0, 8)}_`), protect: true };
+      there = {
+        ...adminOf({ ...config, store: { ...config.store, endpoint } }, `t${randomUUID().slice(0, 8)}_`),
+        protect: true,
+      };
     });
     afterAll(() => {
       there.client.destroy();
@@ -107,7 +123,12 @@ describe('tables', () => {
     });
 
     const byEngine = async (incoming: IncomingMessage, body: string) => {
-      const { host: _ours, connection: _hop, 'content-length': _length, ...headers } = incoming.headers as Record<string, string>;
+      const {
+        host: _ours,
+        connection: _hop,
+        'content-length': _length,
+        ...headers
+      } = incoming.headers as Record<string, string>;
       const answer = await fetch(config.store.endpoint as string, { method: 'POST', headers, body });
       return { status: answer.status, text: await answer.text() };
     };
@@ -115,8 +136,15 @@ describe('tables', () => {
     function backups(operation: string, table: string): { readonly status: number; readonly text: string } {
       const status = recovery.get(table) ?? 'preparing';
       if (operation === 'DescribeContinuousBackups') {
-        const PointInTimeRecoveryDescription = { PointInTimeRecoveryStatus: status === 'ENABLED' ? status : 'DISABLED' };
-        return { status: 200, text: JSON.stringify({ ContinuousBackupsDescription: { ContinuousBackupsStatus: 'ENABLED', PointInTimeRecoveryDescription } }) };
+        const PointInTimeRecoveryDescription = {
+          PointInTimeRecoveryStatus: status === 'ENABLED' ? status : 'DISABLED',
+        };
+        return {
+          status: 200,
+          text: JSON.stringify({
+            ContinuousBackupsDescription: { ContinuousBackupsStatus: 'ENABLED', PointInTimeRecoveryDescription },
+          }),
+        };
       }
       recovery.set(table, status === 'preparing' ? 'DISABLED' : 'ENABLED');
       return status === 'preparing'

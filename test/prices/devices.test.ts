@@ -67,13 +67,20 @@ const reading = (hardwareId: string): op.ReadingInput => ({
 });
 
 const ingest = (readings: readonly op.ReadingInput[]) =>
-  app.gateway.services.ingestion.ingest({ orgId, actor: { name: 'test', address: '127.0.0.1', requestId: 'test' } }, readings);
+  app.gateway.services.ingestion.ingest(
+    { orgId, actor: { name: 'test', address: '127.0.0.1', requestId: 'test' } },
+    readings,
+  );
 async function storing(readings: readonly op.ReadingInput[]): Promise<void> {
   expect((await ingest(readings)).map(({ verdict: { kind } }) => kind)).toEqual(readings.map(() => 'STORED'));
 }
 
 /** What a request over HTTP consumes: the gateway polls meanwhile, so the cheapest of a few tries is it. */
-async function leastOf(wanted: number, measure: (units: Units) => number, request: () => Promise<unknown>): Promise<number> {
+async function leastOf(
+  wanted: number,
+  measure: (units: Units) => number,
+  request: () => Promise<unknown>,
+): Promise<number> {
   const { consumed } = app.gateway.services.store;
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 10 && least > wanted; attempt++) {
@@ -97,7 +104,11 @@ describe('the price of', () => {
 
   it('an ingest of many devices is half a read each', async () => {
     const macs = await Promise.all(times(20, () => newDevice()));
-    expect(await unitsOf(() => storing(macs.flatMap((mac) => [reading(mac), reading(mac)])))).toEqual({ read: 10, write: 160, calls: 2 });
+    expect(await unitsOf(() => storing(macs.flatMap((mac) => [reading(mac), reading(mac)])))).toEqual({
+      read: 10,
+      write: 160,
+      calls: 2,
+    });
   });
 
   it('an ingest a minute after the last one is one write more, 1 unit on the table and 2 in its index', async () => {
@@ -111,7 +122,11 @@ describe('the price of', () => {
     const mac = await newDevice();
     // The device is read, because even a device that sends only bad readings is seen.
     expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0.5, write: 0, calls: 1 });
-    expect(await unitsOf(() => ingest([{ ...reading(mac), hardwareId: 'x' }]))).toEqual({ read: 0, write: 0, calls: 0 });
+    expect(await unitsOf(() => ingest([{ ...reading(mac), hardwareId: 'x' }]))).toEqual({
+      read: 0,
+      write: 0,
+      calls: 0,
+    });
     // Absence is asked for twice, the second time for certain.
     expect(await unitsOf(() => ingest([reading(newMac())]))).toMatchObject({ write: 0, calls: 2 });
   });
@@ -156,9 +171,13 @@ it('a registration of a known device is one write, of 1 unit on the table and 2 
   await devices.refresh(orgId, { registration: input, at: new Date(at + 1000) });
   real.close();
   // One out of the index by last activity and one in; the index by hardware id is not touched.
-  expect(reports.map(({ Table, GlobalSecondaryIndexes: { gsi1, gsi2 } = {} }) => [Table?.CapacityUnits, gsi1?.CapacityUnits, gsi2?.CapacityUnits])).toEqual([
-    [1, 2, undefined],
-  ]);
+  expect(
+    reports.map(({ Table, GlobalSecondaryIndexes: { gsi1, gsi2 } = {} }) => [
+      Table?.CapacityUnits,
+      gsi1?.CapacityUnits,
+      gsi2?.CapacityUnits,
+    ]),
+  ).toEqual([[1, 2, undefined]]);
   const known = { ...input, hardwareId: newMac() };
   await service.register(caller, known);
   app.clock.advance(1000);
@@ -177,7 +196,8 @@ describe('charts of a device', () => {
     mac = await newDevice();
     await storing(times(100, (i) => ({ ...reading(mac), timestampMs: toMs - 1 - i * 60_000 })));
   });
-  const read = (charts: readonly string[]) => () => org.ask(`{ org { device(hardwareId: "${mac}") { ${charts.join(' ')} } } }`);
+  const read = (charts: readonly string[]) => () =>
+    org.ask(`{ org { device(hardwareId: "${mac}") { ${charts.join(' ')} } } }`);
   const priceOf = async (charts: readonly string[], calls: number) => [
     await leastOf(calls, (units) => units.calls, read(charts)),
     await leastOf(0, (units) => units.read, read(charts)),
@@ -220,7 +240,9 @@ describe('a page of 50 devices with their latest readings', () => {
 
   async function readPage(): Promise<void> {
     const { org: read } = await site.caller.ask(op.DevicesDocument, { first: 50 });
-    expect(read?.devices.nodes.map(({ latestReading }) => latestReading?.hardwareId).toSorted()).toEqual(macs.toSorted());
+    expect(read?.devices.nodes.map(({ latestReading }) => latestReading?.hardwareId).toSorted()).toEqual(
+      macs.toSorted(),
+    );
   }
 
   it('is at most 52 calls of the store', async () => {
@@ -231,7 +253,8 @@ describe('a page of 50 devices with their latest readings', () => {
   it('asks for all of the readings before any of them has come', async () => {
     await readPage();
     const held = proxy.inject({ fault: 'hold', operation: 'Query', table: 'device_readings' });
-    const asked = (): number => new Set(proxy.calls.filter(({ fault }) => fault === 'hold').map(({ body }) => JSON.stringify(body))).size;
+    const asked = (): number =>
+      new Set(proxy.calls.filter(({ fault }) => fault === 'hold').map(({ body }) => JSON.stringify(body))).size;
     let ended = false;
     const done = readPage().finally(() => {
       ended = true;

@@ -59,14 +59,18 @@ const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ le
 const acquire = (entityId: string, overrides: Partial<AcquireRequest> = {}, on = app) =>
   on.gateway.services.limits.acquire(orgId, { entityId, resource: 'api', consume, ...overrides });
 
-async function lease(entityId: string, overrides: Partial<AcquireRequest> = {}): Promise<{ readonly id: string; readonly handle: LeaseHandle }> {
+async function lease(
+  entityId: string,
+  overrides: Partial<AcquireRequest> = {},
+): Promise<{ readonly id: string; readonly handle: LeaseHandle }> {
   const { leaseId } = (await acquire(entityId, overrides)) as Lease;
   return { id: leaseId, handle: app.gateway.services.leases.open(leaseId) as LeaseHandle };
 }
 
 const adjust = ({ id, handle }: Awaited<ReturnType<typeof lease>>, amount: number) =>
   app.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount }], randomUUID());
-const release = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) => on.gateway.services.leases.release(id, handle);
+const release = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) =>
+  on.gateway.services.leases.release(id, handle);
 /** Without a key. */
 const charge = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) =>
   on.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount: 3 }], undefined);
@@ -86,7 +90,10 @@ async function newEntityOn(on: TestApp, entityId = `e-${randomUUID()}`): Promise
 
 /** The change counters of the entity itself and of its levels, strongest first. */
 function countersOf(entityId: string): number[] {
-  const keys = [entityKey(namespace, entityId), ...placesFor(entityId, 'api').map((place) => configKey(namespace, place))];
+  const keys = [
+    entityKey(namespace, entityId),
+    ...placesFor(entityId, 'api').map((place) => configKey(namespace, place)),
+  ];
   return keys.map((key) => counterOf(orgId, placeName(key)));
 }
 
@@ -100,7 +107,8 @@ async function newChild(): Promise<{ readonly child: string; readonly parent: st
 }
 
 const totalOf = async (entityId: string) =>
-  (await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource: 'api' })).org?.entity?.bucket?.limits[0]?.totalConsumed;
+  (await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource: 'api' })).org?.entity?.bucket?.limits[0]
+    ?.totalConsumed;
 
 describe('the price of', () => {
   it('an acquire is 1 write unit and no read', async () => {
@@ -137,9 +145,14 @@ describe('the price of', () => {
   it('an acquire while limits of other entities are set is the same, through the same gateway and through another', async () => {
     const [here, there] = [await newEntity(), await newEntityOn(other)];
     const busy = new Set([here, there].flatMap(countersOf));
-    const neighbours = times(200, () => `e-${randomUUID()}`).filter((entityId) => countersOf(entityId).every((counter) => !busy.has(counter)));
+    const neighbours = times(200, () => `e-${randomUUID()}`).filter((entityId) =>
+      countersOf(entityId).every((counter) => !busy.has(counter)),
+    );
     for (const entityId of neighbours.slice(0, 3)) {
-      for (const place of [{ level: 'ENTITY_DEFAULT', entityId } as const, { level: 'ENTITY', entityId, resource: 'api' } as const])
+      for (const place of [
+        { level: 'ENTITY_DEFAULT', entityId } as const,
+        { level: 'ENTITY', entityId, resource: 'api' } as const,
+      ])
         await app.admin.ask(op.SetLimitsDocument, { input: { orgId, ...place, limits } });
       await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId } });
       expect(await unitsOf(() => acquire(here))).toEqual({ read: 0, write: 1, calls: 1 });
@@ -153,8 +166,11 @@ describe('the price of', () => {
     const entityId = await newEntity();
     await newEntityOn(other, entityId);
     const counters = countersOf(entityId);
-    const unrelated = times(200, () => `e-${randomUUID()}`).find((id) => !counters.includes(countersOf(id)[2] as number)) ?? '';
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: unrelated, limits } });
+    const unrelated =
+      times(200, () => `e-${randomUUID()}`).find((id) => !counters.includes(countersOf(id)[2] as number)) ?? '';
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY_DEFAULT', entityId: unrelated, limits },
+    });
     await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId, limits } });
     await hearOfChanges();
     const { read } = await unitsOf(() => acquire(entityId, {}, other), other);
@@ -188,7 +204,10 @@ describe('the price of', () => {
   // A condition that fails costs a write unit, of which the engine's error says nothing: the one call is what can be counted.
   it('a refusal is one write and no read, and refused again within a second nothing at all', async () => {
     const entityId = await newEntity();
-    const scarce = { limits: [{ name: 'tokens', capacity: 5, refillPeriodSecs: 3600 }], consume: [{ limit: 'tokens', amount: 4 }] };
+    const scarce = {
+      limits: [{ name: 'tokens', capacity: 5, refillPeriodSecs: 3600 }],
+      consume: [{ limit: 'tokens', amount: 4 }],
+    };
     await acquire(entityId, scarce);
     expect(await acquire(entityId, { ...scarce, consume })).toMatchObject({ kind: 'Lease' });
     const refused = async () => expect(await acquire(entityId, scarce)).toMatchObject({ kind: 'RateLimited' });
@@ -198,12 +217,18 @@ describe('the price of', () => {
 
   it('an acquire with a request id is 4 write units and no read', async () => {
     const entityId = await newEntity();
-    expect(await unitsOf(() => acquire(entityId, { requestId: randomUUID() }))).toEqual({ read: 0, write: 4, calls: 1 });
+    expect(await unitsOf(() => acquire(entityId, { requestId: randomUUID() }))).toEqual({
+      read: 0,
+      write: 4,
+      calls: 1,
+    });
   });
 
   it('50 acquires at once with request ids on one bucket is at most 2.1 write units each', async () => {
     const entityId = await newEntity();
-    const { read, write } = await unitsOf(() => Promise.all(times(50, () => acquire(entityId, { requestId: randomUUID() }))));
+    const { read, write } = await unitsOf(() =>
+      Promise.all(times(50, () => acquire(entityId, { requestId: randomUUID() }))),
+    );
     expect(read).toBe(0);
     expect(write).toBeGreaterThanOrEqual(100);
     expect(write / 50).toBeLessThanOrEqual(2.1);
@@ -283,20 +308,28 @@ describe('the price of', () => {
     ['a limit that is not enforced', { name: 'tokens', capacity: 100, refillPeriodSecs: 60, enforce: false }],
   ])('an acquire under %s is 1 write unit and no read, a release 4', async (_, limit) => {
     const entityId = `e-${randomUUID()}`;
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [limit] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [limit] },
+    });
     await acquire(entityId);
     await acquire(entityId);
     expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
     const of = await lease(entityId);
     if (limit.kind === 'CONCURRENCY')
-      expect(await unitsOf(() => app.gateway.services.leases.renew(of.id, of.handle, 60))).toEqual({ read: 0, write: 1, calls: 1 });
+      expect(await unitsOf(() => app.gateway.services.leases.renew(of.id, of.handle, 60))).toEqual({
+        read: 0,
+        write: 1,
+        calls: 1,
+      });
     expect(await unitsOf(() => release(of))).toEqual({ read: 0, write: 4, calls: 1 });
   });
 
   it('an acquire that a limit which is not enforced would have refused is one read more, once in a second', async () => {
     const entityId = `e-${randomUUID()}`;
     const scarce = { name: 'tokens', capacity: 1, refillPeriodSecs: 1_000_000, enforce: false };
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [scarce] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [scarce] },
+    });
     await acquire(entityId);
     expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 1, write: 1, calls: 2 });
     expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
@@ -349,12 +382,22 @@ function newBuckets(): { readonly buckets: BucketRegistry; readonly reports: Con
 /** A take of one token from a bucket that nobody has seen. */
 function takeFrom(namespace: string, set: LimitSet): { readonly bucket: BucketId; readonly take: Operation } {
   const bucket = { namespace, entityId: `e-${randomUUID()}`, resource: 'api' };
-  const act = { kind: 'take', set, amounts: { tokens: 1000n }, mayExpire: true, slot: { lease: 'l', untilMs: 0 } } as const;
+  const act = {
+    kind: 'take',
+    set,
+    amounts: { tokens: 1000n },
+    mayExpire: true,
+    slot: { lease: 'l', untilMs: 0 },
+  } as const;
   return { bucket, take: { parts: [{ bucket, act }] } };
 }
 
 const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, number> =>
-  Object.fromEntries(Object.entries(GlobalSecondaryIndexes).flatMap(([name, { CapacityUnits }]) => (CapacityUnits > 0 ? [[name, CapacityUnits]] : [])));
+  Object.fromEntries(
+    Object.entries(GlobalSecondaryIndexes).flatMap(([name, { CapacityUnits }]) =>
+      CapacityUnits > 0 ? [[name, CapacityUnits]] : [],
+    ),
+  );
 
 it('no index is written by an acquire, a charge or a give-back: only the making of a bucket enters it into its three', async () => {
   const { buckets, reports, close } = newBuckets();
@@ -363,7 +406,14 @@ it('no index is written by an acquire, a charge or a give-back: only the making 
   const { bucket, take } = takeFrom(namespace, set);
   const move = (milli: bigint): Operation => {
     const out = { tokens: { milli, units: milli * 60_000n, period: 60_000n } };
-    return { parts: [{ bucket, act: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 } }] };
+    return {
+      parts: [
+        {
+          bucket,
+          act: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 },
+        },
+      ],
+    };
   };
 
   await buckets.apply(take);
@@ -427,15 +477,22 @@ describe('the price of counted refusals', () => {
 it('the top entities of 20 buckets with one closed hour each are two listings and 60 items read', async () => {
   const { orgId: of } = await newTenant(app, {}, []);
   await app.admin.ask(op.SetLimitsDocument, { input: { orgId: of, level: 'RESOURCE', resource: 'api', limits } });
-  const round = () => Promise.all(times(20, (i) => app.gateway.services.limits.acquire(of, { entityId: `e${i}`, resource: 'api', consume })));
+  const round = () =>
+    Promise.all(
+      times(20, (i) => app.gateway.services.limits.acquire(of, { entityId: `e${i}`, resource: 'api', consume })),
+    );
   await round();
   clock.advance(hourMs);
   await round();
   let charged = 0;
   const { read, write, calls } = await unitsOf(() =>
-    app.gateway.services.usage.topEntities(of, { resource: 'api', window: 'MONTHLY', limit: 'tokens', by: 'CONSUMED', first: 10 }, (units) => {
-      charged += units;
-    }),
+    app.gateway.services.usage.topEntities(
+      of,
+      { resource: 'api', window: 'MONTHLY', limit: 'tokens', by: 'CONSUMED', first: 10 },
+      (units) => {
+        charged += units;
+      },
+    ),
   );
   expect([write, calls, charged]).toEqual([0, 5, 10]);
   expect(read).toBeLessThanOrEqual(60 + 5);
@@ -449,7 +506,14 @@ it('a look for the leases of a purged namespace is 64 queries, and a round witho
   const namespaces = new NamespaceStore(store);
   const buckets = new BucketStore(store, clock, 90);
   const registry = new BucketRegistry(buckets, clock, { maxWaiting: 0, log: silentLog });
-  const rollup = new LimitRollup({ buckets, registry, namespaces, tasks: new TaskStore(store, 'w'), clock, log: silentLog });
+  const rollup = new LimitRollup({
+    buckets,
+    registry,
+    namespaces,
+    tasks: new TaskStore(store, 'w'),
+    clock,
+    log: silentLog,
+  });
   await rollup.purge();
   clock.advance(10 * 60_000);
   // The list of namespaces, the look for other items, the mark, and the 64.

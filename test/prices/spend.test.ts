@@ -43,12 +43,17 @@ const cost = (place: Place, overrides: Partial<op.SubmitCostInput> = {}): op.Sub
 });
 
 const unitsIn = (kind: string) => async (metrics: Metrics) =>
-  Number(new RegExp(`tollgate_store_units_total\\{kind="${kind}"\\} ([\\d.]+)`).exec(await metrics.registry.metrics())?.[1] ?? 0);
+  Number(
+    new RegExp(`tollgate_store_units_total\\{kind="${kind}"\\} ([\\d.]+)`).exec(
+      await metrics.registry.metrics(),
+    )?.[1] ?? 0,
+  );
 const readUnits = unitsIn('read');
 const writeUnits = unitsIn('write');
 
 const submit = async (input: op.SubmitCostInput) => (await app.admin.ask(op.SubmitCostDocument, { input })).submitCost;
-const submitAll = async (inputs: op.SubmitCostInput[]) => (await app.admin.ask(op.SubmitCostsDocument, { inputs })).submitCosts;
+const submitAll = async (inputs: op.SubmitCostInput[]) =>
+  (await app.admin.ask(op.SubmitCostsDocument, { inputs })).submitCosts;
 const exact = async (place: Place): Promise<op.DayFragment> =>
   (await app.admin.ask(op.AppSpendDocument, { ...place, consistency: 'EXACT' })).org?.app?.spend as op.DayFragment;
 
@@ -60,7 +65,11 @@ describe('the price of', () => {
     for (let attempt = 0; attempt < 5; attempt++) {
       const before = { ...consumed };
       await task();
-      const units = { read: consumed.read - before.read, write: consumed.write - before.write, calls: consumed.calls - before.calls };
+      const units = {
+        read: consumed.read - before.read,
+        write: consumed.write - before.write,
+        calls: consumed.calls - before.calls,
+      };
       if (!best || units.read + units.write < best.read + best.write) best = units;
       if (enough(best)) break;
     }
@@ -111,11 +120,17 @@ describe('the price of', () => {
   it('the spend of 30 apps in one answer is a handful of calls', async () => {
     const org = await newOrg(app, inUtc);
     for (let i = 10; i < 40; i++) await addApp(org.orgId, `app-${i}`);
-    await submitAll([cost({ orgId: org.orgId, appId: 'app-10' }), cost({ orgId: org.orgId, appId: 'app-39' }, { costUsdMicros: 3 })]);
+    await submitAll([
+      cost({ orgId: org.orgId, appId: 'app-10' }),
+      cost({ orgId: org.orgId, appId: 'app-39' }, { costUsdMicros: 3 }),
+    ]);
     await worker.spend.sumAll();
     const query = '{ org { apps(first: 100) { nodes { appId spend { costUsdMicros } } } } }';
     const ask = async () => {
-      const { org: answer } = await org.caller.ask<{ org: { apps: { nodes: { appId: string; spend: { costUsdMicros: number } }[] } } }, object>(query);
+      const { org: answer } = await org.caller.ask<
+        { org: { apps: { nodes: { appId: string; spend: { costUsdMicros: number } }[] } } },
+        object
+      >(query);
       expect(answer.apps.nodes).toHaveLength(30);
       expect([answer.apps.nodes[0], answer.apps.nodes[29]].map((node) => node?.spend.costUsdMicros)).toEqual([1000, 3]);
     };

@@ -18,7 +18,8 @@ const { services } = compose;
 it('runs DynamoDB Local, gateway and worker, each after what it needs', () => {
   expect(Object.keys(services).sort()).toEqual(['dynamodb', 'gateway', 'tables', 'worker']);
   for (const [name, { depends_on: needs = {} }] of Object.entries(services)) {
-    for (const needed of Object.keys(needs)) expect([name, Object.keys(services).includes(needed)]).toEqual([name, true]);
+    for (const needed of Object.keys(needs))
+      expect([name, Object.keys(services).includes(needed)]).toEqual([name, true]);
   }
   expect(services.gateway?.depends_on).toEqual({ tables: { condition: 'service_completed_successfully' } });
 });
@@ -30,10 +31,16 @@ it('gives its services commands that the program has, and an environment that it
     expect(build).toBe('.');
     expect(main).toContain(`async function ${command[0]}(`);
     const filled = Object.fromEntries(
-      Object.entries(environment).map(([key, value]) => [key, String(value).startsWith('${') ? 'x'.repeat(32) : String(value)]),
+      Object.entries(environment).map(([key, value]) => [
+        key,
+        String(value).startsWith('${') ? 'x'.repeat(32) : String(value),
+      ]),
     );
     const keys = JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'k', x: 'x', d: 'd' }] });
-    expect(loadConfig({ ...filled, TOLLGATE_SIGNING_KEYS: keys })).toMatchObject({ production: true, store: { endpoint: 'http://dynamodb:8000' } });
+    expect(loadConfig({ ...filled, TOLLGATE_SIGNING_KEYS: keys })).toMatchObject({
+      production: true,
+      store: { endpoint: 'http://dynamodb:8000' },
+    });
   }
 });
 
@@ -45,7 +52,9 @@ it('builds an image in stages that runs as nobody special and tells its health',
   expect(last).toMatch(/^USER node$/m);
   expect(last).toMatch(/^HEALTHCHECK/m);
   expect(last).not.toMatch(/npm (ci|install)/);
-  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) => (paths ?? '').split(' '));
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) =>
+    (paths ?? '').split(' '),
+  );
   const ignored = read('.dockerignore').split('\n').filter(Boolean);
   expect(copied.filter((path) => ignored.includes(path))).toEqual([]);
 });

@@ -17,7 +17,11 @@ const files: SourceFile[] = readdirSync(root, { recursive: true, encoding: 'utf8
   });
 
 function importsOf(path: string, text: string): SourceFile['imports'] {
-  const found = [...text.matchAll(/(?:import|export)\s+(type\s+)?[^'";]*?from\s+'(\.[^']+)'|import\s*\(\s*'(\.[^']+)'\s*\)|import\s+'(\.[^']+)'/g)];
+  const found = [
+    ...text.matchAll(
+      /(?:import|export)\s+(type\s+)?[^'";]*?from\s+'(\.[^']+)'|import\s*\(\s*'(\.[^']+)'\s*\)|import\s+'(\.[^']+)'/g,
+    ),
+  ];
   return found.map(([, typeOnly, from, lazy, bare]) => ({
     path: new URL((from ?? lazy ?? bare ?? '').replace(/\.js$/, '.ts'), `file:///${path}`).pathname.slice(1),
     typeOnly: typeOnly !== undefined,
@@ -64,9 +68,16 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
     case 'config':
       return common;
     case 'graphql':
-      return common || target === 'graphql' || target === 'resolver' || (typeOnly && ['service', 'store', 'app'].includes(target));
+      return (
+        common ||
+        target === 'graphql' ||
+        target === 'resolver' ||
+        (typeOnly && ['service', 'store', 'app'].includes(target))
+      );
     case 'app':
-      return common || ['store', 'service', 'rollup', 'feed', 'dynamo'].includes(target) || (typeOnly && target === 'config');
+      return (
+        common || ['store', 'service', 'rollup', 'feed', 'dynamo'].includes(target) || (typeOnly && target === 'config')
+      );
     case 'gateway':
       return target === 'lib' || target === 'app' || target === 'config' || target === 'graphql';
     case 'worker':
@@ -84,14 +95,21 @@ const where = (pattern: RegExp, allowed: (path: string) => boolean) =>
   files.flatMap(({ path, text }) =>
     allowed(path)
       ? []
-      : text.split('\n').flatMap((line, i) => (pattern.test(line.replace(/^\s*(\/\/|\*|\/\*).*/, '')) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
+      : text
+          .split('\n')
+          .flatMap((line, i) =>
+            pattern.test(line.replace(/^\s*(\/\/|\*|\/\*).*/, '')) ? [`${path}:${i + 1}: ${line.trim()}`] : [],
+          ),
   );
 
 /** The first lines of functions and methods with more than 40 lines, by how the formatter indents them. */
 function longFunctions(text: string): string[] {
   const lines = text.split('\n');
   return lines.flatMap((line, i) => {
-    const [, indent] = /^( *)(?:export |private |async |static |get )*(?:function\b.*|[\w$]+(?:<.*>)?\(.*|const [\w$]+ = .*=>.*)\{$/.exec(line) ?? [];
+    const [, indent] =
+      /^( *)(?:export |private |async |static |get )*(?:function\b.*|[\w$]+(?:<.*>)?\(.*|const [\w$]+ = .*=>.*)\{$/.exec(
+        line,
+      ) ?? [];
     if (indent === undefined || /^ *(if|for|while|switch|catch|return)\b/.test(line)) return [];
     const end = lines.findIndex((other, at) => at > i && other.startsWith(`${indent}}`));
     return end - i + 1 > 40 ? [line.trim()] : [];
@@ -106,7 +124,9 @@ describe('the house', () => {
 
   it('lets each file import only what the architecture allows', () => {
     const broken = files.flatMap(({ path, imports }) =>
-      imports.filter((target) => !mayImport(path, target.path, target.typeOnly)).map((target) => `${path} -> ${target.path}`),
+      imports
+        .filter((target) => !mayImport(path, target.path, target.typeOnly))
+        .map((target) => `${path} -> ${target.path}`),
     );
     expect(broken).toEqual([]);
   });
@@ -116,12 +136,17 @@ describe('the house', () => {
   });
 
   it('takes time, timers and chance from lib alone', () => {
-    const pattern = /Date\.now|new Date\(\)|performance\.now|Math\.random|setTimeout\(|setInterval\(|setImmediate\(|randomBytes|randomUUID/;
+    const pattern =
+      /Date\.now|new Date\(\)|performance\.now|Math\.random|setTimeout\(|setInterval\(|setImmediate\(|randomBytes|randomUUID/;
     expect(where(pattern, (path) => path.startsWith('lib/'))).toEqual([]);
   });
 
   it('writes expressions in one place, so that no ADD escapes its guard', () => {
-    expect(where(/UpdateExpression|['"`]\s*ADD\s/, (path) => ['dynamo/expression.ts', 'dynamo/client.ts', 'dynamo/table-admin.ts'].includes(path))).toEqual([]);
+    expect(
+      where(/UpdateExpression|['"`]\s*ADD\s/, (path) =>
+        ['dynamo/expression.ts', 'dynamo/client.ts', 'dynamo/table-admin.ts'].includes(path),
+      ),
+    ).toEqual([]);
   });
 
   it('makes keys in one place: no separator is pasted into a string beside the key builder', () => {

@@ -16,7 +16,9 @@ describe('package-lock.json', () => {
   });
 
   it('has each optional package that one of its packages names, because `npm ci` fails otherwise', () => {
-    const named = [root, ...Object.values(installed)].flatMap((entry) => Object.keys(entry?.optionalDependencies ?? {}));
+    const named = [root, ...Object.values(installed)].flatMap((entry) =>
+      Object.keys(entry?.optionalDependencies ?? {}),
+    );
     expect(named.filter((name) => !installed[`node_modules/${name}`])).toEqual([]);
   });
 });

@@ -15,7 +15,9 @@ interface Found {
 /** Every regular expression literal of the sources. */
 const found: Found[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
-  .flatMap((path) => literalsIn(parseSync(readFileSync(join(root, path), 'utf8'), { syntax: 'typescript', decorators: true }), path));
+  .flatMap((path) =>
+    literalsIn(parseSync(readFileSync(join(root, path), 'utf8'), { syntax: 'typescript', decorators: true }), path),
+  );
 
 function literalsIn(node: unknown, path: string): Found[] {
   if (typeof node !== 'object' || node === null) return [];
@@ -34,8 +36,13 @@ function pumpsOf({ pattern, flags }: Found): string[] {
     .replace(/\(\?<?[!=][^)]*\)/g, '')
     .replaceAll('\\p{Cc}', '\\x01')
     .replaceAll('[^\\x20-\\x7e]', '\\x01');
-  const samples = fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})`, flags.replace(/[giy]/g, ''))), { numRuns: 5, seed: 1 });
-  const prefixes = samples.flatMap((sample) => Array.from({ length: Math.min(maxPrefix, sample.length) }, (_, i) => sample.slice(0, i + 1)));
+  const samples = fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})`, flags.replace(/[giy]/g, ''))), {
+    numRuns: 5,
+    seed: 1,
+  });
+  const prefixes = samples.flatMap((sample) =>
+    Array.from({ length: Math.min(maxPrefix, sample.length) }, (_, i) => sample.slice(0, i + 1)),
+  );
   const characters = [...new Set([...samples.join('').slice(0, 100), ...plain.replace(/\\[a-zA-Z]/g, '')])];
   return [...new Set([...prefixes, ...characters])];
 }
@@ -70,14 +77,18 @@ function superLinear({ pattern, flags }: Found, pumps: readonly string[], length
   return new Promise((resolve, reject) => {
     const slow: string[] = [];
     let last = 'the first text';
-    const worker = new Worker(measure, { eval: true, workerData: { pattern, flags, pumps, sizes: [length / 4, length], floorMs } });
+    const worker = new Worker(measure, {
+      eval: true,
+      workerData: { pattern, flags, pumps, sizes: [length / 4, length], floorMs },
+    });
     const timer = setTimeout(() => {
       resolve([...slow, `no end after ${patienceMs} ms, after ${last}`]);
       void worker.terminate();
     }, patienceMs);
     worker.on('message', ({ pump, smallMs, largeMs }: { pump: string; smallMs: number; largeMs: number }) => {
       last = JSON.stringify(pump);
-      if (largeMs > floorMs && largeMs > maxGrowth * smallMs) slow.push(`${last}: ${Math.round(smallMs)} ms, ${Math.round(largeMs)} ms`);
+      if (largeMs > floorMs && largeMs > maxGrowth * smallMs)
+        slow.push(`${last}: ${Math.round(smallMs)} ms, ${Math.round(largeMs)} ms`);
     });
     worker.once('error', reject);
     worker.once('exit', () => {

@@ -28,7 +28,9 @@ it('has a schema.graphql that is fresh', () => {
 });
 
 it('keeps every part of the public contract', () => {
-  const broken = findBreakingChanges(buildSchema(read('test/support/contract.graphql')), schema).map(({ description }) => description);
+  const broken = findBreakingChanges(buildSchema(read('test/support/contract.graphql')), schema).map(
+    ({ description }) => description,
+  );
   expect(broken).toEqual([]);
 });
 
@@ -43,7 +45,9 @@ it('shows no hash and no counter of the inside in any type', () => {
   const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
     'getFields' in type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : [],
   );
-  expect(fields.filter((field) => !field.startsWith('__') && /hash|rotation$|generation|pepper|password/i.test(field))).toEqual([]);
+  expect(
+    fields.filter((field) => !field.startsWith('__') && /hash|rotation$|generation|pepper|password/i.test(field)),
+  ).toEqual([]);
 });
 
 interface Part {
@@ -54,17 +58,24 @@ interface Part {
 /** Each part of a type that a caller can see. */
 function partsOf(type: GraphQLNamedType): Part[] {
   const own: Part = { coordinate: type.name, description: type.description };
-  if (isEnumType(type)) return [own, ...type.getValues().map(({ name, description }) => ({ coordinate: `${type.name}.${name}`, description }))];
+  if (isEnumType(type))
+    return [
+      own,
+      ...type.getValues().map(({ name, description }) => ({ coordinate: `${type.name}.${name}`, description })),
+    ];
   if (!('getFields' in type)) return [own];
   return [own, ...Object.values(type.getFields()).flatMap((field) => fieldParts(`${type.name}.${field.name}`, field))];
 }
 
 const fieldParts = (coordinate: string, field: GraphQLField<unknown, unknown> | GraphQLInputField): Part[] => [
   { coordinate, description: field.description },
-  ...('args' in field ? field.args.map(({ name, description }) => ({ coordinate: `${coordinate}(${name}:)`, description })) : []),
+  ...('args' in field
+    ? field.args.map(({ name, description }) => ({ coordinate: `${coordinate}(${name}:)`, description }))
+    : []),
 ];
 
-const visibleTypes = () => Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
+const visibleTypes = () =>
+  Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
 
 it('describes every type, field, argument and enum value', () => {
   const bare = visibleTypes()
@@ -77,6 +88,8 @@ it('describes every type, field, argument and enum value', () => {
 it('names the specification of each scalar that has one', () => {
   const scalars = visibleTypes().filter(isScalarType);
   const specified = Object.fromEntries(scalars.map(({ name, specifiedByURL }) => [name, specifiedByURL ?? null]));
-  expect(Object.keys(specified)).toEqual(expect.arrayContaining(['DateTime', 'LocalDate', 'SafeInt', 'TimeZone', 'UUID']));
+  expect(Object.keys(specified)).toEqual(
+    expect.arrayContaining(['DateTime', 'LocalDate', 'SafeInt', 'TimeZone', 'UUID']),
+  );
   expect(Object.keys(specified).filter((name) => !specified[name])).toEqual([]);
 });

@@ -29,7 +29,13 @@ export class AlertSource {
     const { admin } = this.app;
     const place = { orgId: this.org.orgId, appId: `spender-${this.raised++}` };
     await admin.ask(op.RegisterAppDocument, { input: { ...place, name: 'Spender' } });
-    const used = { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 0, outputTokens: 0, costUsdMicros: quotaUsdMicros };
+    const used = {
+      requestId: randomUUID(),
+      modelLabel: 'premium',
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsdMicros: quotaUsdMicros,
+    };
     await admin.ask(op.SubmitCostDocument, { input: { ...place, ...used } });
     await this.worker.spend.sumAll();
     const [newest] = (await admin.ask(op.OrgAlertsDocument, { orgId: place.orgId, first: 1 })).org?.alerts.nodes ?? [];
@@ -42,4 +48,6 @@ export class AlertSource {
   }
 }
 
-export const bearer = ({ accessToken }: Pick<Client, 'accessToken'>): { readonly authorization: string } => ({ authorization: `Bearer ${accessToken}` });
+export const bearer = ({ accessToken }: Pick<Client, 'accessToken'>): { readonly authorization: string } => ({
+  authorization: `Bearer ${accessToken}`,
+});

@@ -49,9 +49,17 @@ export class Caller {
   ) {}
 
   /** Sends the operation and returns whatever comes back. */
-  async send<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V, headers: RequestHeaders = {}): Promise<Answer<T>> {
+  async send<T, V>(
+    document: TypedDocumentNode<T, V> | string,
+    variables?: V,
+    headers: RequestHeaders = {},
+  ): Promise<Answer<T>> {
     const query = typeof document === 'string' ? document : print(document);
-    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...this.headers, ...headers }, body: JSON.stringify({ query, variables }) };
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...this.headers, ...headers },
+      body: JSON.stringify({ query, variables }),
+    };
     const isMutation = query.trimStart().startsWith('mutation');
     const response = await fetch(this.url, init).catch((error: unknown) => {
       // On a busy machine the gateway may close an idle connection just as it is used again. As any client, this one sends a query once more.
@@ -155,11 +163,22 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
     STORE_CLIENT: process.env.TOLLGATE_TEST_STORE_CLIENT,
     LOG_LEVEL: 'silent',
   });
-  return { ...base, loginPerAddressPerMinute: 10_000, operationTimeoutMs: base.operationTimeoutMs * patience, ...overrides };
+  return {
+    ...base,
+    loginPerAddressPerMinute: 10_000,
+    operationTimeoutMs: base.operationTimeoutMs * patience,
+    ...overrides,
+  };
 }
 
 /** The real schema on the real engine over HTTP, with a clock to move. */
-export async function startTestApp({ config: overrides, schema, log = silentLog, endpoint, clock = new TestClock() }: TestOptions = {}): Promise<TestApp> {
+export async function startTestApp({
+  config: overrides,
+  schema,
+  log = silentLog,
+  endpoint,
+  clock = new TestClock(),
+}: TestOptions = {}): Promise<TestApp> {
   const config = await testConfig(overrides);
   const tableAdmin = { client: adminClient(config.store), prefix: config.store.tablePrefix, protect: false };
   await createTables(tableAdmin);
@@ -206,7 +225,9 @@ export const orgInput = (overrides: Partial<op.RegisterOrgInput> = {}): op.Regis
 });
 
 /** A reading with everything that it needs: the schema requires nothing, so that one fault refuses one reading. */
-export type FullReading = { [K in Exclude<keyof op.ReadingInput, 'friendlyName'>]-?: NonNullable<op.ReadingInput[K]> } & Pick<op.ReadingInput, 'friendlyName'>;
+export type FullReading = {
+  [K in Exclude<keyof op.ReadingInput, 'friendlyName'>]-?: NonNullable<op.ReadingInput[K]>;
+} & Pick<op.ReadingInput, 'friendlyName'>;
 
 export interface Client {
   readonly clientId: string;
@@ -224,7 +245,10 @@ export async function logInWith(app: TestApp, retrievalToken: string): Promise<C
 }
 
 /** A registered org with a logged-in client. */
-export async function newOrg(app: TestApp, overrides: Partial<op.RegisterOrgInput> = {}): Promise<Client & { readonly orgId: string }> {
+export async function newOrg(
+  app: TestApp,
+  overrides: Partial<op.RegisterOrgInput> = {},
+): Promise<Client & { readonly orgId: string }> {
   const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput(overrides) });
   return { orgId: registerOrg.org.orgId, ...(await logInWith(app, registerOrg.secretRetrieval.token)) };
 }
@@ -236,6 +260,8 @@ export async function newApp(
   appId = 'chat',
   overrides: Partial<op.RegisterAppInput> = {},
 ): Promise<Client & { readonly orgId: string; readonly appId: string }> {
-  const { registerApp } = await app.admin.ask(op.RegisterAppDocument, { input: { orgId: org.orgId, appId, name: 'Chat', ...overrides } });
+  const { registerApp } = await app.admin.ask(op.RegisterAppDocument, {
+    input: { orgId: org.orgId, appId, name: 'Chat', ...overrides },
+  });
   return { orgId: org.orgId, appId, ...(await logInWith(app, registerApp.secretRetrieval.token)) };
 }

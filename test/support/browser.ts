@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 
 const root = new URL('../../', import.meta.url).pathname;
-const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')) as {
+  version: string;
+};
 
 /** Not the package's own arguments: they turn off web security, and with it the CORS checks that the tests are about. */
 const args = [
@@ -32,7 +34,9 @@ export async function launchBrowser(): Promise<Browser> {
   const installed = process.env.CHROME_PATH;
   if (installed) return chromium.launch({ executablePath: installed, args, chromiumSandbox: false });
   if (platform() !== 'linux' || arch() !== 'x64')
-    throw new Error(`the browser tests need Chromium: npm has it for linux x64 only, not for ${platform()} ${arch()}; set CHROME_PATH to an installed Chrome`);
+    throw new Error(
+      `the browser tests need Chromium: npm has it for linux x64 only, not for ${platform()} ${arch()}; set CHROME_PATH to an installed Chrome`,
+    );
   const folder = await unpackedChromium();
   const env = {
     ...definedOf(process.env),

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, createServer, type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { definitionOf, type TableName } from '../../src/dynamo/tables.js';
 import { sleep } from '../../src/lib/timers.js';
@@ -86,7 +93,11 @@ interface Reply {
 }
 
 /** A proxy on loopback before the DynamoDB engine that does to calls what networks and busy stores do. */
-export async function startFaultProxy(targetEndpoint: string, port = 0, { remembersCalls = true } = {}): Promise<FaultProxy> {
+export async function startFaultProxy(
+  targetEndpoint: string,
+  port = 0,
+  { remembersCalls = true } = {},
+): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true });
   let calls: Call[] = [];
   const counts = new Map<string, number>();
@@ -123,7 +134,13 @@ export async function startFaultProxy(targetEndpoint: string, port = 0, { rememb
       case undefined:
         return answer(response, await forward());
       case 'throttle':
-        return answer(response, refusal('ProvisionedThroughputExceededException', 'The level of configured provisioned throughput was exceeded.'));
+        return answer(
+          response,
+          refusal(
+            'ProvisionedThroughputExceededException',
+            'The level of configured provisioned throughput was exceeded.',
+          ),
+        );
       case 'error-before':
         return answer(response, internalError());
       case 'error-after':
@@ -238,7 +255,8 @@ function matches({ fault, operation, table }: Rule, call: Call): boolean {
   if (fault === 'torn-read') return call.operation === 'Query';
   if (fault === 'stale-read') return isEventualRead(call);
   if (fault === 'partial-batch') return call.operation.startsWith('Batch');
-  if (fault === 'conflict' || fault === 'contend') return /^(Put|Update|Delete)Item$|^TransactWriteItems$/.test(call.operation);
+  if (fault === 'conflict' || fault === 'contend')
+    return /^(Put|Update|Delete)Item$|^TransactWriteItems$/.test(call.operation);
   return true;
 }
 
@@ -249,12 +267,19 @@ function isDue({ nth = 'every' }: Rule, matched: number): boolean {
 
 function isEventualRead({ operation, body }: Call): boolean {
   if (operation === 'GetItem' || operation === 'Query') return body.ConsistentRead !== true;
-  return operation === 'BatchGetItem' && !Object.values(body.RequestItems as Record<string, Body>).some(({ ConsistentRead }) => ConsistentRead === true);
+  return (
+    operation === 'BatchGetItem' &&
+    !Object.values(body.RequestItems as Record<string, Body>).some(({ ConsistentRead }) => ConsistentRead === true)
+  );
 }
 
 function tablesOf({ TableName, RequestItems = {}, TransactItems = [] }: Body): string[] {
-  const inTransaction = (TransactItems as Record<string, { TableName: string }>[]).flatMap((item) => Object.values(item).map((part) => part.TableName));
-  return [...new Set([...(TableName ? [TableName as string] : []), ...Object.keys(RequestItems as object), ...inTransaction])];
+  const inTransaction = (TransactItems as Record<string, { TableName: string }>[]).flatMap((item) =>
+    Object.values(item).map((part) => part.TableName),
+  );
+  return [
+    ...new Set([...(TableName ? [TableName as string] : []), ...Object.keys(RequestItems as object), ...inTransaction]),
+  ];
 }
 
 /** Each item that a write touches, by its table and key. */
@@ -284,7 +309,11 @@ function forwarded(incoming: IncomingMessage, targetEndpoint: string, agent: Age
     const outgoing = request(
       new URL(incoming.url ?? '/', targetEndpoint),
       { method: incoming.method ?? 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(body) } },
-      (reply) => textOf(reply).then((text) => resolve({ status: reply.statusCode ?? 502, headers: reply.headers, body: text }), reject),
+      (reply) =>
+        textOf(reply).then(
+          (text) => resolve({ status: reply.statusCode ?? 502, headers: reply.headers, body: text }),
+          reject,
+        ),
     );
     outgoing.on('error', reject).end(body);
   });
@@ -296,20 +325,31 @@ function answer(response: ServerResponse, { status, headers, body }: Reply): voi
 }
 
 function made(status: number, body: object): Reply {
-  return { status, headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': randomUUID() }, body: JSON.stringify(body) };
+  return {
+    status,
+    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': randomUUID() },
+    body: JSON.stringify(body),
+  };
 }
 
 const refusal = (name: string, message: string, details: object = {}): Reply =>
   made(400, { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message, ...details });
 
-const internalError = (): Reply => made(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'Internal server error' });
+const internalError = (): Reply =>
+  made(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'Internal server error' });
 
 function conflict({ TransactItems }: Body, isHeld: readonly boolean[] = [true]): Reply {
   if (!TransactItems) return refusal('TransactionConflictException', 'Transaction is ongoing for the item');
   const codes = (TransactItems as unknown[]).map((_, i) => (isHeld[i] ? 'TransactionConflict' : 'None'));
-  return refusal('TransactionCanceledException', `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(', ')}]`, {
-    CancellationReasons: codes.map((Code) => (Code === 'None' ? { Code } : { Code, Message: 'Transaction is ongoing for the item' })),
-  });
+  return refusal(
+    'TransactionCanceledException',
+    `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes.join(', ')}]`,
+    {
+      CancellationReasons: codes.map((Code) =>
+        Code === 'None' ? { Code } : { Code, Message: 'Transaction is ongoing for the item' },
+      ),
+    },
+  );
 }
 
 /** Sends on the first half and says of the rest, as DynamoDB does, that it was not processed. */
@@ -318,7 +358,8 @@ async function halfBatch({ operation, body }: Call, forward: (body: string) => P
   const batch = body.RequestItems as Batch;
   const all = partsOf(batch);
   const half = Math.floor(all.length / 2);
-  if (half === 0) return made(200, { ...(operation === 'BatchGetItem' ? { Responses: {} } : {}), [unprocessed]: batch });
+  if (half === 0)
+    return made(200, { ...(operation === 'BatchGetItem' ? { Responses: {} } : {}), [unprocessed]: batch });
   const reply = await forward(JSON.stringify({ ...body, RequestItems: regrouped(batch, all.slice(0, half)) }));
   if (reply.status !== 200) return reply;
   const told = JSON.parse(reply.body) as Record<string, Batch>;
@@ -329,7 +370,8 @@ async function halfBatch({ operation, body }: Call, forward: (body: string) => P
 
 type Part = readonly [table: string, part: unknown];
 
-const partsOf = (batch: Batch): Part[] => Object.entries(batch).flatMap(([table, of]) => ('Keys' in of ? of.Keys : of).map((part): Part => [table, part]));
+const partsOf = (batch: Batch): Part[] =>
+  Object.entries(batch).flatMap(([table, of]) => ('Keys' in of ? of.Keys : of).map((part): Part => [table, part]));
 
 function regrouped(batch: Batch, parts: readonly Part[]): Batch {
   const grouped: Record<string, readonly unknown[] | { readonly Keys: readonly unknown[] }> = {};

@@ -12,7 +12,8 @@ export type Lease = Extract<Acquired, { __typename: 'Lease' }>;
 export type Refusal = Extract<Acquired, { __typename: 'RateLimited' }>;
 type More = Partial<op.AcquireInput> & { readonly via?: TestApp };
 
-export const consumption = (amounts: Amounts): op.ConsumeInput[] => Object.entries(amounts).map(([limit, amount]) => ({ limit, amount }));
+export const consumption = (amounts: Amounts): op.ConsumeInput[] =>
+  Object.entries(amounts).map(([limit, amount]) => ({ limit, amount }));
 /** Comes back so slowly that nothing does during a test. */
 export const slowLimit = (name: string, capacity: number, more: Partial<op.LimitInput> = {}): op.LimitInput => ({
   name,
@@ -27,7 +28,8 @@ export const slotLimit = (name: string, capacity: number, more: Partial<op.Limit
   kind: 'CONCURRENCY',
   ...more,
 });
-export const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
+export const times = <T>(count: number, task: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => task(i));
 
 /** Two gateways with memories of their own on one store, and one org whose limits are used through them. */
 export class Limiter {
@@ -42,7 +44,11 @@ export class Limiter {
   static async start(options: TestOptions & { readonly org?: Partial<op.RegisterOrgInput> } = {}): Promise<Limiter> {
     const { org = {}, ...rest } = options;
     const clock = new StandingClock();
-    const app = await startTestApp({ clock, ...rest, config: { principalRps: 0, principalConcurrency: 0, ...rest.config } });
+    const app = await startTestApp({
+      clock,
+      ...rest,
+      config: { principalRps: 0, principalConcurrency: 0, ...rest.config },
+    });
     const orgId = await newOrgId(app, org);
     return new Limiter(app, await app.another(), clock, orgId, await app.gateway.services.namespaces.of(orgId));
   }
@@ -81,7 +87,9 @@ export class Limiter {
   }
 
   async setLimits(entityId: string, ...limits: op.LimitInput[]): Promise<void> {
-    await this.app.admin.ask(op.SetLimitsDocument, { input: { orgId: this.orgId, level: 'ENTITY', entityId, resource, limits } });
+    await this.app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId: this.orgId, level: 'ENTITY', entityId, resource, limits },
+    });
   }
 
   /** The issues for which a limit cannot be set. */
@@ -107,14 +115,23 @@ export class Limiter {
 
   async refused(entityId: string, amounts: Amounts, more: More = {}): Promise<Refusal> {
     const acquired = await this.acquire(entityId, amounts, more);
-    if (acquired.__typename !== 'RateLimited') throw new Error(`granted what must be refused: ${JSON.stringify(acquired.statuses)}`);
+    if (acquired.__typename !== 'RateLimited')
+      throw new Error(`granted what must be refused: ${JSON.stringify(acquired.statuses)}`);
     return acquired;
   }
 
-  async acquireAll(requests: readonly (readonly [entityId: string, amounts: Amounts, more?: Partial<op.AcquireAllRequestInput>])[], via = this.app) {
+  async acquireAll(
+    requests: readonly (readonly [entityId: string, amounts: Amounts, more?: Partial<op.AcquireAllRequestInput>])[],
+    via = this.app,
+  ) {
     const input = {
       orgId: this.orgId,
-      requests: requests.map(([entityId, amounts, more]) => ({ entityId, resource, consume: consumption(amounts), ...more })),
+      requests: requests.map(([entityId, amounts, more]) => ({
+        entityId,
+        resource,
+        consume: consumption(amounts),
+        ...more,
+      })),
     };
     return (await via.admin.ask(op.AcquireAllDocument, { input })).acquireAll;
   }
@@ -127,7 +144,8 @@ export class Limiter {
 
   /** Without a key: cheap and final. */
   async charge(leaseId: string, amounts: Amounts, via = this.app) {
-    return (await via.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: consumption(amounts) } })).adjustLease;
+    return (await via.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: consumption(amounts) } }))
+      .adjustLease;
   }
 
   async release(leaseId: string, via = this.app) {
@@ -143,17 +161,27 @@ export class Limiter {
   }
 
   async availability(entityId: string, amounts: Amounts, via = this.app) {
-    return (await via.admin.ask(op.AvailabilityDocument, { orgId: this.orgId, entityId, resource, consume: consumption(amounts) })).availability;
+    return (
+      await via.admin.ask(op.AvailabilityDocument, {
+        orgId: this.orgId,
+        entityId,
+        resource,
+        consume: consumption(amounts),
+      })
+    ).availability;
   }
 
   async bucket(entityId: string) {
-    return (await this.app.admin.ask(op.BucketOfDocument, { orgId: this.orgId, entityId, resource })).org?.entity?.bucket;
+    return (await this.app.admin.ask(op.BucketOfDocument, { orgId: this.orgId, entityId, resource })).org?.entity
+      ?.bucket;
   }
 
   /** By limit what it has left and has given in all. */
   async standing(entityId: string): Promise<Record<string, [available: number, consumed: number]>> {
     const limits = (await this.bucket(entityId))?.limits ?? [];
-    return Object.fromEntries(limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]));
+    return Object.fromEntries(
+      limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]),
+    );
   }
 
   id(entityId: string): BucketId {
@@ -163,7 +191,8 @@ export class Limiter {
   /** Gives the bucket so many shards; it must be there. */
   async shard(entityId: string, shardCount: number): Promise<void> {
     for (let count = 1; count < shardCount; count *= 2)
-      if (!(await this.app.gateway.services.buckets.double(this.id(entityId)))) throw new Error(`${count * 2} shards would not serve`);
+      if (!(await this.app.gateway.services.buckets.double(this.id(entityId))))
+        throw new Error(`${count * 2} shards would not serve`);
   }
 
   /** The stored items of the entity's buckets. */
@@ -176,10 +205,21 @@ export class Limiter {
   async usage(entityId: string): Promise<Record<string, { consumed: number; refused: number; wouldRefuse: number }>> {
     const { app, other, clock, orgId } = this;
     for (const { gateway } of [app, other]) await gateway.services.refusals.flush();
-    const hour = { from: new Date(clock.nowMs() - 3_600_000).toISOString(), to: new Date(clock.nowMs() + 3_600_000).toISOString() };
-    const { org } = await app.admin.ask(op.RefusalsOfDocument, { orgId, entityId, resource, window: 'HOURLY', ...hour });
+    const hour = {
+      from: new Date(clock.nowMs() - 3_600_000).toISOString(),
+      to: new Date(clock.nowMs() + 3_600_000).toISOString(),
+    };
+    const { org } = await app.admin.ask(op.RefusalsOfDocument, {
+      orgId,
+      entityId,
+      resource,
+      window: 'HOURLY',
+      ...hour,
+    });
     const counters = org?.entity?.usage.nodes.at(-1)?.counters ?? [];
-    return Object.fromEntries(counters.map(({ limit, consumed, refused, wouldRefuse }) => [limit, { consumed, refused, wouldRefuse }]));
+    return Object.fromEntries(
+      counters.map(({ limit, consumed, refused, wouldRefuse }) => [limit, { consumed, refused, wouldRefuse }]),
+    );
   }
 
   /** Makes both gateways hear of all changes so far. */

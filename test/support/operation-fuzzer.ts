@@ -62,13 +62,21 @@ export function judge(schema: GraphQLSchema, query: string): Pick<FuzzRequest, '
     return { refusedAs: parseFailed };
   }
   // The specification forbids them and graphql-js does not yet, or throws over them: either answer will do, but it has to be one.
-  if (document.definitions.some((d) => d.kind === Kind.OPERATION_DEFINITION && d.operation === 'subscription' && isConditional(d.selectionSet))) return {};
+  if (
+    document.definitions.some(
+      (d) => d.kind === Kind.OPERATION_DEFINITION && d.operation === 'subscription' && isConditional(d.selectionSet),
+    )
+  )
+    return {};
   return { refusedAs: validate(schema, document, specifiedRules).length > 0 ? validationFailed : null };
 }
 
 /** Whether a directive decides if there is any root field. */
 const isConditional = ({ selections }: SelectionSetNode): boolean =>
-  selections.some((root) => (root.directives ?? []).length > 0 || (root.kind === Kind.INLINE_FRAGMENT && isConditional(root.selectionSet)));
+  selections.some(
+    (root) =>
+      (root.directives ?? []).length > 0 || (root.kind === Kind.INLINE_FRAGMENT && isConditional(root.selectionSet)),
+  );
 
 const oddTexts = [
   '',
@@ -115,7 +123,11 @@ const oddInstants = [
   '2100-01-01T00:00:00Z',
 ];
 const oddDays = ['1970-01-01', '0001-01-01', '9999-12-31', '2024-02-29', '2100-12-31'];
-const oddUuids = ['00000000-0000-0000-0000-000000000000', 'FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF', '6f1f5f2e-7d1c-4c61-9d6e-0a7f7a3b1c2d'];
+const oddUuids = [
+  '00000000-0000-0000-0000-000000000000',
+  'FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF',
+  '6f1f5f2e-7d1c-4c61-9d6e-0a7f7a3b1c2d',
+];
 const oddZones = ['UTC', 'Pacific/Kiritimati', 'America/St_Johns', 'Africa/Monrovia'];
 
 const oddValues: Readonly<Record<string, readonly unknown[]>> = {
@@ -193,9 +205,16 @@ export class OperationFuzzer {
       directivesLeft: chance.below(7),
     };
     const root = this.schema.getRootType(type as OperationTypeNode) as GraphQLObjectType;
-    const roots = this.rootFields(root, type).map((field) => this.field(field, 6, draft, new Set(), type === 'subscription' ? 0.1 : 1));
+    const roots = this.rootFields(root, type).map((field) =>
+      this.field(field, 6, draft, new Set(), type === 'subscription' ? 0.1 : 1),
+    );
     const selections = chance.hit(0.1) ? `... on ${root.name} { ${roots.join(' ')} }` : roots.join(' ');
-    const head = draft.definitions.length > 0 ? `${type} Fuzz(${draft.definitions.join(', ')})` : chance.hit(0.5) ? `${type} Fuzz` : type;
+    const head =
+      draft.definitions.length > 0
+        ? `${type} Fuzz(${draft.definitions.join(', ')})`
+        : chance.hit(0.5)
+          ? `${type} Fuzz`
+          : type;
     return { query: `${head} { ${selections} } ${draft.fragments.join(' ')}`, variables: draft.variables };
   }
 
@@ -205,14 +224,23 @@ export class OperationFuzzer {
     let first = chance.one(fields);
     while (isEnding(first.name) && !chance.hit(0.2)) first = chance.one(fields);
     if (type === 'subscription' || isCredentialField(first.name) || !chance.hit(0.2)) return [first];
-    return [first, ...fields.filter(({ name }) => name !== first.name && !isCredentialField(name) && !isEnding(name) && chance.hit(1 / fields.length))].slice(
-      0,
-      3,
-    );
+    return [
+      first,
+      ...fields.filter(
+        ({ name }) =>
+          name !== first.name && !isCredentialField(name) && !isEnding(name) && chance.hit(1 / fields.length),
+      ),
+    ].slice(0, 3);
   }
 
   /** One field with its arguments; `names` are the response names taken around it, fragments included, so that no two conflict. */
-  private field(field: GraphQLField<unknown, unknown>, depth: number, draft: Draft, names: Set<string>, directives = 1): string {
+  private field(
+    field: GraphQLField<unknown, unknown>,
+    depth: number,
+    draft: Draft,
+    names: Set<string>,
+    directives = 1,
+  ): string {
     const { chance } = this;
     let alias = '';
     if (draft.aliasesLeft > 0 && (names.has(field.name) || chance.hit(0.1))) {
@@ -222,7 +250,9 @@ export class OperationFuzzer {
     if (!alias && names.has(field.name)) return '__typename';
     names.add(alias || field.name);
     draft.fieldsLeft--;
-    const args = field.args.filter((arg) => isRequiredArgument(arg) || chance.hit(arg.name === 'first' ? 0.9 : draft.fullness));
+    const args = field.args.filter(
+      (arg) => isRequiredArgument(arg) || chance.hit(arg.name === 'first' ? 0.9 : draft.fullness),
+    );
     const list = args.map((arg) => `${arg.name}: ${this.argument(arg, field.name, draft)}`).join(', ');
     const type = getNamedType(field.type);
     return [
@@ -244,7 +274,8 @@ export class OperationFuzzer {
     const { chance } = this;
     const parts: string[] = [];
     if (isAbstractType(type)) {
-      for (const possible of this.schema.getPossibleTypes(type).filter(() => chance.hit(0.35))) parts.push(this.fragment(possible, depth, draft, names));
+      for (const possible of this.schema.getPossibleTypes(type).filter(() => chance.hit(0.35)))
+        parts.push(this.fragment(possible, depth, draft, names));
       if (isInterfaceType(type) && chance.hit(0.7)) parts.push(...this.fields(type, depth, draft, names));
     } else parts.push(...this.fields(type, depth, draft, names));
     if (depth > 0 && !isAbstractType(type) && chance.hit(0.1)) parts.push(this.fragment(type, depth, draft, names));
@@ -261,7 +292,12 @@ export class OperationFuzzer {
     return this.chance.hit(0.1) ? `...${name} ...${name}` : `...${name}`;
   }
 
-  private fields(type: Exclude<GraphQLCompositeType, { getTypes(): unknown }>, depth: number, draft: Draft, names: Set<string>): string[] {
+  private fields(
+    type: Exclude<GraphQLCompositeType, { getTypes(): unknown }>,
+    depth: number,
+    draft: Draft,
+    names: Set<string>,
+  ): string[] {
     const all = Object.values(type.getFields());
     const open = depth > 0 && draft.fieldsLeft > 0 ? all : all.filter((field) => isLeafType(getNamedType(field.type)));
     if (open.length === 0) return ['__typename'];
@@ -275,7 +311,12 @@ export class OperationFuzzer {
   private argument(arg: GraphQLArgument, fieldName: string, draft: Draft): string {
     const byVariable = this.chance.hit(0.5);
     // A misfit in the text makes a document invalid, which is worth less than a value that reaches the gateway.
-    const value = this.value(arg.type, arg.name, fieldName, byVariable || this.chance.hit(0.1) ? draft : { ...draft, misfit: 0 });
+    const value = this.value(
+      arg.type,
+      arg.name,
+      fieldName,
+      byVariable || this.chance.hit(0.1) ? draft : { ...draft, misfit: 0 },
+    );
     if (!byVariable) return this.literal(value, arg.type);
     const stricter = !isNonNullType(arg.type) && this.chance.hit(0.1) ? '!' : '';
     return this.variable(`${arg.type}${stricter}`, value, draft);
@@ -288,20 +329,30 @@ export class OperationFuzzer {
     return `$${name}`;
   }
 
-  private value(type: GraphQLInputType, name: string, within: string, draft: Pick<Draft, 'oddness' | 'misfit' | 'fullness'>): unknown {
+  private value(
+    type: GraphQLInputType,
+    name: string,
+    within: string,
+    draft: Pick<Draft, 'oddness' | 'misfit' | 'fullness'>,
+  ): unknown {
     const { chance } = this;
     if (chance.hit(draft.misfit)) return chance.one(misfits);
-    if (isNonNullType(type)) return this.value(type.ofType, name, within, draft) ?? this.value(type, name, within, draft);
+    if (isNonNullType(type))
+      return this.value(type.ofType, name, within, draft) ?? this.value(type, name, within, draft);
     if (chance.hit(0.05)) return null;
     if (isListType(type)) {
       const length = chance.hit(draft.oddness / 4) ? chance.one([0, 20]) : chance.one([1, 1, 2, 3]);
       const items = Array.from({ length }, () => this.value(type.ofType, name, within, draft));
       // Most lists refuse what stands in them twice, before they come to anything else.
-      return chance.hit(draft.oddness) ? items : [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+      return chance.hit(draft.oddness)
+        ? items
+        : [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
     }
     if (isEnumType(type)) return chance.one(type.getValues()).name;
     if (isInputObjectType(type)) {
-      const fields = Object.values(type.getFields()).filter((field: GraphQLInputField) => isRequiredInputField(field) || chance.hit(draft.fullness));
+      const fields = Object.values(type.getFields()).filter(
+        (field: GraphQLInputField) => isRequiredInputField(field) || chance.hit(draft.fullness),
+      );
       return Object.fromEntries(fields.map((field) => [field.name, this.value(field.type, field.name, within, draft)]));
     }
     const known = this.known();
@@ -312,7 +363,8 @@ export class OperationFuzzer {
   /** A value as it stands in a document. */
   private literal(value: unknown, type: GraphQLInputType): string {
     const inner = isNonNullType(type) ? type.ofType : type;
-    if (Array.isArray(value)) return `[${value.map((item) => this.literal(item, isListType(inner) ? inner.ofType : inner)).join(', ')}]`;
+    if (Array.isArray(value))
+      return `[${value.map((item) => this.literal(item, isListType(inner) ? inner.ofType : inner)).join(', ')}]`;
     if (typeof value === 'object' && value !== null) {
       const fields = isInputObjectType(inner) ? inner.getFields() : {};
       return `{${Object.entries(value)
@@ -332,11 +384,16 @@ export class OperationFuzzer {
   invalid(type: 'query' | 'mutation' | 'subscription'): FuzzRequest {
     const operation = this.operation(type);
     const { chance } = this;
-    const [about, make] = chance.one([...Object.entries(this.brokenDocuments), ...Object.entries(this.pastBounds), ...Object.entries(this.brokenBodies)]);
+    const [about, make] = chance.one([
+      ...Object.entries(this.brokenDocuments),
+      ...Object.entries(this.pastBounds),
+      ...Object.entries(this.brokenBodies),
+    ]);
     if (Object.hasOwn(this.brokenBodies, about)) return { about, body: make(operation) };
     const query = make(operation);
     const body = JSON.stringify({ query, variables: operation.variables });
-    if (Object.hasOwn(this.pastBounds, about)) return { about, body, refusedAs: about === 'too many tokens' ? parseFailed : validationFailed };
+    if (Object.hasOwn(this.pastBounds, about))
+      return { about, body, refusedAs: about === 'too many tokens' ? parseFailed : validationFailed };
     return { about, body, ...(query === '' ? {} : judge(this.schema, query)) };
   }
 
@@ -353,7 +410,11 @@ export class OperationFuzzer {
     if (count === 0) return this.garble(query);
     const chosen = this.chance.below(count);
     let seen = 0;
-    return print(visit(document, { enter: (node) => (node.kind === kind && seen++ === chosen ? change(node as never) : undefined) }) as DocumentNode);
+    return print(
+      visit(document, {
+        enter: (node) => (node.kind === kind && seen++ === chosen ? change(node as never) : undefined),
+      }) as DocumentNode,
+    );
   }
 
   private garble(text: string): string {
@@ -362,7 +423,28 @@ export class OperationFuzzer {
     for (let i = 1 + chance.below(4); i > 0; i--) {
       const at = chance.below(garbled.length + 1);
       const inserted = chance.hit(0.5)
-        ? chance.one(['{', '}', '(', ')', '$', '@', '...', '"', '"""', ':', '!', '#', '&', '\u0000', '\ufeff', '💥', '\ud800', '0', '-', 'x'])
+        ? chance.one([
+            '{',
+            '}',
+            '(',
+            ')',
+            '$',
+            '@',
+            '...',
+            '"',
+            '"""',
+            ':',
+            '!',
+            '#',
+            '&',
+            '\u0000',
+            '\ufeff',
+            '💥',
+            '\ud800',
+            '0',
+            '-',
+            'x',
+          ])
         : '';
       garbled = garbled.slice(0, at) + inserted + garbled.slice(at + chance.below(3));
     }
@@ -374,29 +456,55 @@ export class OperationFuzzer {
       this.edit(
         query,
         Kind.SELECTION_SET,
-        (node: { selections: readonly unknown[] }) => ({ ...node, selections: [...node.selections, nameField('nope')] }) as unknown as ASTNode,
+        (node: { selections: readonly unknown[] }) =>
+          ({ ...node, selections: [...node.selections, nameField('nope')] }) as unknown as ASTNode,
       ),
     'unknown argument': ({ query }) =>
-      this.edit(query, Kind.FIELD, (node: object) => ({ ...node, arguments: [argumentNode('nope', '1')] }) as unknown as ASTNode),
-    'no arguments': ({ query }) => this.edit(query, Kind.FIELD, (node: object) => ({ ...node, arguments: [] }) as unknown as ASTNode),
-    'no selections': ({ query }) => this.edit(query, Kind.FIELD, (node: object) => ({ ...node, selectionSet: undefined }) as unknown as ASTNode),
+      this.edit(
+        query,
+        Kind.FIELD,
+        (node: object) => ({ ...node, arguments: [argumentNode('nope', '1')] }) as unknown as ASTNode,
+      ),
+    'no arguments': ({ query }) =>
+      this.edit(query, Kind.FIELD, (node: object) => ({ ...node, arguments: [] }) as unknown as ASTNode),
+    'no selections': ({ query }) =>
+      this.edit(query, Kind.FIELD, (node: object) => ({ ...node, selectionSet: undefined }) as unknown as ASTNode),
     'another type of variable': ({ query }) =>
       this.edit(query, Kind.VARIABLE_DEFINITION, (node: object) => {
         const name = this.chance.one(['Int', 'String', 'UUID', 'Org', 'Nope', 'AcquireInput', 'SensorMetric']);
-        return { ...node, type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } } } as unknown as ASTNode;
+        return {
+          ...node,
+          type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } },
+        } as unknown as ASTNode;
       }),
     'undefined variable': ({ query }) =>
-      this.edit(query, Kind.FIELD, (node: object) => ({ ...node, directives: [directiveNode('include', '$nope')] }) as unknown as ASTNode),
+      this.edit(
+        query,
+        Kind.FIELD,
+        (node: object) => ({ ...node, directives: [directiveNode('include', '$nope')] }) as unknown as ASTNode,
+      ),
     'unknown directive': ({ query }) =>
-      this.edit(query, Kind.FIELD, (node: object) => ({ ...node, directives: [directiveNode('nope', 'true')] }) as unknown as ASTNode),
+      this.edit(
+        query,
+        Kind.FIELD,
+        (node: object) => ({ ...node, directives: [directiveNode('nope', 'true')] }) as unknown as ASTNode,
+      ),
     'repeated directive': ({ query }) =>
       this.edit(
         query,
         Kind.FIELD,
-        (node: object) => ({ ...node, directives: [directiveNode('skip', 'true'), directiveNode('skip', 'false')] }) as unknown as ASTNode,
+        (node: object) =>
+          ({
+            ...node,
+            directives: [directiveNode('skip', 'true'), directiveNode('skip', 'false')],
+          }) as unknown as ASTNode,
       ),
     'skipped field': ({ query }) =>
-      this.edit(query, Kind.FIELD, (node: object) => ({ ...node, directives: [directiveNode('skip', 'true')] }) as unknown as ASTNode),
+      this.edit(
+        query,
+        Kind.FIELD,
+        (node: object) => ({ ...node, directives: [directiveNode('skip', 'true')] }) as unknown as ASTNode,
+      ),
     'unused fragment': ({ query }) => `${query} fragment Unused on Org { id }`,
     'unknown fragment': ({ query }) => query.replace('{', '{ ...Nope '),
     'cyclic fragments': ({ query }) =>
@@ -404,7 +512,12 @@ export class OperationFuzzer {
     'fragment on an unknown type': ({ query }) => query.replace('{', '{ ... on Nope { id } '),
     'two operations of one name': () => 'query Fuzz { __typename } query Fuzz { __typename }',
     'several operations and no name': () => 'query A { __typename } query B { __typename }',
-    introspection: () => this.chance.one([getIntrospectionQuery(), '{ __type(name: "Org") { name fields { name } } }', '{ __type(name: "\\u0000") { name } }']),
+    introspection: () =>
+      this.chance.one([
+        getIntrospectionQuery(),
+        '{ __type(name: "Org") { name fields { name } } }',
+        '{ __type(name: "\\u0000") { name } }',
+      ]),
     'definitions of a schema': ({ query }) => `${query} type Nope { id: ID }`,
     garble: ({ query }) => this.garble(query),
     nothing: () => this.chance.one(['', ' ', '#', '\ufeff', '{', '{}', 'query', 'null', '{ __typename']),
@@ -415,36 +528,63 @@ export class OperationFuzzer {
     'too deep': () => `{ me { ${'org { app(appId: "chat") { '.repeat(6)} name ${' } }'.repeat(6)} } }`,
     'too deep in fragments': () =>
       `{ me { org { ...F0 } } } ${Array.from({ length: 6 }, (_, i) => `fragment F${i} on Org { app(appId: "chat") { org { ${i < 5 ? `...F${i + 1}` : 'name'} } } }`).join(' ')}`,
-    'too many aliases': () => `{ me { ${Array.from({ length: 16 + this.chance.below(60) }, (_, i) => `a${i}: kind`).join(' ')} } }`,
-    'too many root fields': () => `{ ${Array.from({ length: 6 + this.chance.below(9) }, (_, i) => `a${i}: __typename`).join(' ')} }`,
+    'too many aliases': () =>
+      `{ me { ${Array.from({ length: 16 + this.chance.below(60) }, (_, i) => `a${i}: kind`).join(' ')} } }`,
+    'too many root fields': () =>
+      `{ ${Array.from({ length: 6 + this.chance.below(9) }, (_, i) => `a${i}: __typename`).join(' ')} }`,
     'too many directives': () => `{ me { ${'kind @include(if: true) '.repeat(11 + this.chance.below(20))} } }`,
     'too many tokens': () => `{ me { ${'kind '.repeat(1000 + this.chance.below(2000))} } }`,
-    'too long a list': () => `{ availability(entityId: "user-1", resource: "api", consume: [${'{limit: "rpm", amount: 1} '.repeat(101)}]) { retryAfterSecs } }`,
-    'two guesses at once': () => 'mutation { a: retrieveSecret(token: "a") { clientId } b: refreshToken(refreshToken: "b") { tokenType } }',
+    'too long a list': () =>
+      `{ availability(entityId: "user-1", resource: "api", consume: [${'{limit: "rpm", amount: 1} '.repeat(101)}]) { retryAfterSecs } }`,
+    'two guesses at once': () =>
+      'mutation { a: retrieveSecret(token: "a") { clientId } b: refreshToken(refreshToken: "b") { tokenType } }',
   };
 
   private readonly brokenBodies: Readonly<Record<string, (operation: FuzzOperation) => string>> = {
     'an unknown operationName': (operation) =>
-      JSON.stringify({ ...operation, operationName: this.chance.one(['Nope', '__proto__', 'constructor', '\u0000', ' ', 'x'.repeat(5000)]) }),
-    'an operationName of another kind': (operation) => JSON.stringify({ ...operation, operationName: this.chance.one<unknown>([1, true, [], {}]) }),
-    'variables of another kind': (operation) => JSON.stringify({ ...operation, variables: this.chance.one<unknown>([[], [1], 'x', 7, true, '{}']) }),
+      JSON.stringify({
+        ...operation,
+        operationName: this.chance.one(['Nope', '__proto__', 'constructor', '\u0000', ' ', 'x'.repeat(5000)]),
+      }),
+    'an operationName of another kind': (operation) =>
+      JSON.stringify({ ...operation, operationName: this.chance.one<unknown>([1, true, [], {}]) }),
+    'variables of another kind': (operation) =>
+      JSON.stringify({ ...operation, variables: this.chance.one<unknown>([[], [1], 'x', 7, true, '{}']) }),
     'no variables': ({ query }) => JSON.stringify({ query, ...(this.chance.hit(0.5) ? { variables: null } : {}) }),
     'misfit variables': ({ query, variables }) =>
       JSON.stringify({
         query,
-        variables: Object.fromEntries(Object.keys(variables).map((name) => [name, this.chance.hit(0.5) ? this.chance.one(misfits) : variables[name]])),
+        variables: Object.fromEntries(
+          Object.keys(variables).map((name) => [
+            name,
+            this.chance.hit(0.5) ? this.chance.one(misfits) : variables[name],
+          ]),
+        ),
       }),
     'odd names of variables': ({ query, variables }) =>
-      `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"a":1},"constructor":[],"":null,${JSON.stringify(variables).slice(1)}`.replace(',}', '}'),
-    'a long list in the variables': ({ query, variables }) => JSON.stringify({ query, variables: { ...variables, more: Array(101).fill(0) } }),
-    'deep variables': ({ query }) => `{"query":${JSON.stringify(query)},"variables":{"v0":${'['.repeat(3000)}${']'.repeat(3000)}}}`,
+      `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"a":1},"constructor":[],"":null,${JSON.stringify(variables).slice(1)}`.replace(
+        ',}',
+        '}',
+      ),
+    'a long list in the variables': ({ query, variables }) =>
+      JSON.stringify({ query, variables: { ...variables, more: Array(101).fill(0) } }),
+    'deep variables': ({ query }) =>
+      `{"query":${JSON.stringify(query)},"variables":{"v0":${'['.repeat(3000)}${']'.repeat(3000)}}}`,
     extensions: (operation) =>
       JSON.stringify({
         ...operation,
-        extensions: this.chance.one<unknown>([{}, null, { persistedQuery: { version: 1, sha256Hash: 'x' } }, { persistedQuery: 7 }, 'x', [1]]),
+        extensions: this.chance.one<unknown>([
+          {},
+          null,
+          { persistedQuery: { version: 1, sha256Hash: 'x' } },
+          { persistedQuery: 7 },
+          'x',
+          [1],
+        ]),
       }),
     'random JSON': () => JSON.stringify(this.json(4)),
-    'a random query': () => JSON.stringify({ query: this.json(2), variables: this.json(3), operationName: this.json(1) }),
+    'a random query': () =>
+      JSON.stringify({ query: this.json(2), variables: this.json(3), operationName: this.json(1) }),
     'a batch': (operation) => JSON.stringify([operation, operation]),
     'garbled JSON': (operation) => this.garble(JSON.stringify(operation)),
     'cut off JSON': (operation) => JSON.stringify(operation).slice(0, -1 - this.chance.below(20)),
@@ -460,7 +600,12 @@ export class OperationFuzzer {
     const items = Array.from({ length: chance.below(5) }, () => this.json(depth - 1));
     return kind === 4
       ? items
-      : Object.fromEntries(items.map((item) => [chance.one(['query', 'variables', 'operationName', 'extensions', '__proto__', ...oddTexts]), item]));
+      : Object.fromEntries(
+          items.map((item) => [
+            chance.one(['query', 'variables', 'operationName', 'extensions', '__proto__', ...oddTexts]),
+            item,
+          ]),
+        );
   }
 }
 
@@ -471,5 +616,13 @@ const valueNode = (text: string) =>
     : text === 'true' || text === 'false'
       ? { kind: Kind.BOOLEAN, value: text === 'true' }
       : { kind: Kind.INT, value: text };
-const argumentNode = (name: string, text: string) => ({ kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: name }, value: valueNode(text) });
-const directiveNode = (name: string, text: string) => ({ kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: name }, arguments: [argumentNode('if', text)] });
+const argumentNode = (name: string, text: string) => ({
+  kind: Kind.ARGUMENT,
+  name: { kind: Kind.NAME, value: name },
+  value: valueNode(text),
+});
+const directiveNode = (name: string, text: string) => ({
+  kind: Kind.DIRECTIVE,
+  name: { kind: Kind.NAME, value: name },
+  arguments: [argumentNode('if', text)],
+});

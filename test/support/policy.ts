@@ -3,7 +3,9 @@ import { type Call, plainTable } from './fault-proxy.js';
 
 interface Policy {
   readonly Properties: {
-    readonly PolicyDocument: { readonly Statement: readonly { readonly Action: readonly string[]; readonly Resource: readonly ArnOf[] }[] };
+    readonly PolicyDocument: {
+      readonly Statement: readonly { readonly Action: readonly string[]; readonly Resource: readonly ArnOf[] }[];
+    };
   };
 }
 type ArnOf = { readonly 'Fn::GetAtt': readonly [string, 'Arn'] } | { readonly 'Fn::Sub': string };
@@ -14,7 +16,10 @@ interface Table {
 const { Resources } = cloudFormationTemplate('') as { Resources: Record<string, unknown> };
 
 /** What of these calls the policy of our own template would not allow on AWS, each once. */
-export function deniedBy(policy: 'GatewayPolicy' | 'WorkerPolicy' | 'TablesPolicy', calls: readonly Pick<Call, 'operation' | 'tables' | 'body'>[]): string[] {
+export function deniedBy(
+  policy: 'GatewayPolicy' | 'WorkerPolicy' | 'TablesPolicy',
+  calls: readonly Pick<Call, 'operation' | 'tables' | 'body'>[],
+): string[] {
   const allowed = new Set(
     (Resources[policy] as Policy).Properties.PolicyDocument.Statement.flatMap(({ Action, Resource }) =>
       Action.flatMap((action) => Resource.map((arn) => `${action} ${resourceOf(arn)}`)),
@@ -29,13 +34,19 @@ function resourceOf(arn: ArnOf): string {
   return tableOf(id) + index;
 }
 
-const tableOf = (logicalId: string): string => (Resources[logicalId] as Table).Properties.TableName['Fn::Sub'].replace(/^\$\{TablePrefix\}/, '');
+const tableOf = (logicalId: string): string =>
+  (Resources[logicalId] as Table).Properties.TableName['Fn::Sub'].replace(/^\$\{TablePrefix\}/, '');
 
 /** As IAM sees a call: each part of a transaction is an action of its own, and an index a resource of its own. */
 function actionsOf({ operation, tables, body }: Pick<Call, 'operation' | 'tables' | 'body'>): string[] {
   if (operation === 'TransactWriteItems') {
-    const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) => Object.entries(part));
-    return parts.map(([kind, { TableName }]) => `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plainTable(TableName)}`);
+    const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) =>
+      Object.entries(part),
+    );
+    return parts.map(
+      ([kind, { TableName }]) =>
+        `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plainTable(TableName)}`,
+    );
   }
   return tables.map((table) => `dynamodb:${operation} ${plainTable(table)}${body.IndexName ? '/index' : ''}`);
 }

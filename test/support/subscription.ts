@@ -10,7 +10,11 @@ import { sleep } from '../../src/lib/timers.js';
 export class TickResolver {
   @Authorized<Policy>('org:read')
   @Subscription(() => Int, { subscribe: ({ args }) => ticks(args.to as number, args.everyMs as number) })
-  ticks(@Root() tick: number, @Arg('to', () => Int) _to: number, @Arg('everyMs', () => Int, { defaultValue: 10 }) _everyMs: number): number {
+  ticks(
+    @Root() tick: number,
+    @Arg('to', () => Int) _to: number,
+    @Arg('everyMs', () => Int, { defaultValue: 10 }) _everyMs: number,
+  ): number {
     return tick;
   }
 

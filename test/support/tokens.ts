@@ -9,4 +9,5 @@ export function tokensOf(text: string): number {
 }
 
 /** So many fields of the caller, of several names: fields of the same name are bounded. */
-export const callerFields = (count: number): string => Array.from({ length: count }, (_, i) => ['kind', 'clientId', '__typename'][i % 3]).join(' ');
+export const callerFields = (count: number): string =>
+  Array.from({ length: count }, (_, i) => ['kind', 'clientId', '__typename'][i % 3]).join(' ');

@@ -1,13 +1,25 @@
 import fc from 'fast-check';
 import { AlertFeed } from '../../src/alerts/alert.feed.js';
-import { type AlertFilter, type AlertKind, alertKinds, matches, partitionCount, partitionOf, type QuotaAlert } from '../../src/alerts/alert.js';
+import {
+  type AlertFilter,
+  type AlertKind,
+  alertKinds,
+  matches,
+  partitionCount,
+  partitionOf,
+  type QuotaAlert,
+} from '../../src/alerts/alert.js';
 import type { AlertStore } from '../../src/alerts/alert.store.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 
 const orgA = 'org-a';
-const neighbour = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find((orgId) => partitionOf(orgId) === partitionOf(orgA)) as string;
-const elsewhere = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find((orgId) => partitionOf(orgId) !== partitionOf(orgA)) as string;
+const neighbour = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find(
+  (orgId) => partitionOf(orgId) === partitionOf(orgA),
+) as string;
+const elsewhere = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find(
+  (orgId) => partitionOf(orgId) !== partitionOf(orgA),
+) as string;
 
 interface Raised {
   readonly orgId?: string;
@@ -51,7 +63,12 @@ describe('matches', () => {
     ['the app asked for', { orgId: orgA, scope: { appId: 'web' } }, { appId: 'web' }, true],
     ['another app', { orgId: orgA, scope: { appId: 'web' } }, { appId: 'batch' }, false],
     ["the org's, where an app is asked for", { orgId: orgA, scope: { appId: 'web' } }, {}, false],
-    ["another org's app of the same name", { orgId: orgA, scope: { appId: 'web' } }, { orgId: neighbour, appId: 'web' }, false],
+    [
+      "another org's app of the same name",
+      { orgId: orgA, scope: { appId: 'web' } },
+      { orgId: neighbour, appId: 'web' },
+      false,
+    ],
     ["the org's, where the org's scope is asked for", { orgId: orgA, scope: {} }, {}, true],
     ["an app's, where the org's scope is asked for", { orgId: orgA, scope: {} }, { appId: 'web' }, false],
     ['a kind asked for', { orgId: orgA, kinds: ['TIGHT_MODE', 'QUOTA_EXCEEDED'] }, { kind: 'QUOTA_EXCEEDED' }, true],
@@ -65,11 +82,22 @@ describe('matches', () => {
     const app = fc.option(fc.constantFrom('web', 'batch'), { nil: undefined });
     const kinds = fc.option(fc.subarray([...alertKinds]), { nil: undefined });
     fc.assert(
-      fc.property(app, kinds, fc.boolean(), app, fc.constantFrom(...alertKinds), (asked, wanted, scoped, appId, kind) => {
-        const scope = asked === undefined ? {} : { appId: asked };
-        const filter: AlertFilter = { orgId: orgA, ...(scoped ? { scope } : {}), ...(wanted ? { kinds: wanted } : {}) };
-        return !matches(filter, alertOf(1, { orgId: neighbour, kind, ...(appId === undefined ? {} : { appId }) }));
-      }),
+      fc.property(
+        app,
+        kinds,
+        fc.boolean(),
+        app,
+        fc.constantFrom(...alertKinds),
+        (asked, wanted, scoped, appId, kind) => {
+          const scope = asked === undefined ? {} : { appId: asked };
+          const filter: AlertFilter = {
+            orgId: orgA,
+            ...(scoped ? { scope } : {}),
+            ...(wanted ? { kinds: wanted } : {}),
+          };
+          return !matches(filter, alertOf(1, { orgId: neighbour, kind, ...(appId === undefined ? {} : { appId }) }));
+        },
+      ),
     );
   });
 });
@@ -214,7 +242,9 @@ describe('AlertFeed', () => {
       await sleep(100);
       log.raise({});
       const live = await Promise.all(reading);
-      expect(followed.map(({ numbers }, i) => [...numbers, ...(live[i] as number[])])).toEqual(afters.map((after) => upTo(after + 1, last + 1)));
+      expect(followed.map(({ numbers }, i) => [...numbers, ...(live[i] as number[])])).toEqual(
+        afters.map((after) => upTo(after + 1, last + 1)),
+      );
     });
   });
 
@@ -297,7 +327,10 @@ describe('AlertFeed', () => {
     return withFeed(
       log,
       async (feed) => {
-        const [troubled, sound] = await Promise.all([feed.subscribe({ orgId: orgA }), feed.subscribe({ orgId: elsewhere })]);
+        const [troubled, sound] = await Promise.all([
+          feed.subscribe({ orgId: orgA }),
+          feed.subscribe({ orgId: elsewhere }),
+        ]);
         log.raise({}, { orgId: elsewhere });
         expect(await numbersUntil(sound, 1)).toEqual([1]);
         expect(await numbersUntil(troubled, 1)).toEqual([1]);

@@ -66,19 +66,40 @@ class Reference {
 }
 
 const hourMs = 3_600_000;
-const move = (part: Partial<Move>): Move => ({ takeMilli: 0n, chargeMilli: 0n, returnMilli: 0n, judged: false, ...part });
+const move = (part: Partial<Move>): Move => ({
+  takeMilli: 0n,
+  chargeMilli: 0n,
+  returnMilli: 0n,
+  judged: false,
+  ...part,
+});
 const take = (takeMilli: bigint): Move => move({ takeMilli, judged: true });
 const perMinute = (tokens: bigint): LimitSpec => rateSpec(tokens * 1000n);
 /** As the full arm expects what it has not seen. */
-const untouched = (limit: LimitSpec, nowMs: number): LimitState => ({ ...fullLimit(limit, nowMs), fullAt: BigInt(nowMs) * limit.refillMilli - 1n });
+const untouched = (limit: LimitSpec, nowMs: number): LimitState => ({
+  ...fullLimit(limit, nowMs),
+  fullAt: BigInt(nowMs) * limit.refillMilli - 1n,
+});
 
-const milli = fc.oneof(fc.bigInt({ min: 1n, max: 50n }), fc.bigInt({ min: 1n, max: 1_000_000n }), fc.bigInt({ min: 1n, max: 10n ** 18n }));
+const milli = fc.oneof(
+  fc.bigInt({ min: 1n, max: 50n }),
+  fc.bigInt({ min: 1n, max: 1_000_000n }),
+  fc.bigInt({ min: 1n, max: 10n ** 18n }),
+);
 const specs: fc.Arbitrary<LimitSpec> = fc
-  .record({ burst: milli, refill: milli, periodMs: fc.oneof(fc.bigInt({ min: 1n, max: 90n }), fc.bigInt({ min: 1n, max: 10n ** 12n })) })
+  .record({
+    burst: milli,
+    refill: milli,
+    periodMs: fc.oneof(fc.bigInt({ min: 1n, max: 90n }), fc.bigInt({ min: 1n, max: 10n ** 12n })),
+  })
   .map(({ burst, refill, periodMs }) => rateSpec(burst, refill, periodMs));
 /** Limits that fill within an hour, so that clocks of seconds matter to them. */
 const quickSpecs: fc.Arbitrary<LimitSpec> = fc
-  .record({ burst: fc.bigInt({ min: 1n, max: 300_000n }), refill: fc.bigInt({ min: 1n, max: 300_000n }), periodMs: fc.bigInt({ min: 1n, max: 3_600_000n }) })
+  .record({
+    burst: fc.bigInt({ min: 1n, max: 300_000n }),
+    refill: fc.bigInt({ min: 1n, max: 300_000n }),
+    periodMs: fc.bigInt({ min: 1n, max: 3_600_000n }),
+  })
   .filter(({ burst, refill, periodMs }) => burst * periodMs <= refill * 3_600_000n)
   .map(({ burst, refill, periodMs }) => rateSpec(burst, refill, periodMs));
 const shardCounts = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 32 }));
@@ -153,32 +174,44 @@ describe('a limit, against the exact token bucket', () => {
 
   it('grants at the moment it promised, and not a millisecond before', () => {
     fc.assert(
-      fc.property(specs, shardCounts, fc.array(fc.record({ wait: waits, charge: portions }), { maxLength: 5 }), portions, (limit, shards, charges, wanted) => {
-        let nowMs = startMs;
-        let state = untouched(limit, nowMs);
-        const reference = new Reference(limit, shards, nowMs);
-        const share = shardBurstMilli(limit, shards);
-        for (const { wait, charge } of charges) {
-          nowMs += waitMs(limit, wait);
-          const chargeMilli = amountOf(share, charge);
-          state = afterStep(state, stepOf(state, move({ chargeMilli }), nowMs, shards));
-          reference.change(-chargeMilli, nowMs);
-        }
-        const amount = smaller(amountOf(share, wanted), share);
-        const waitsMs = retryAfterMs(state, amount, nowMs, shards);
-        fc.pre(Number.isSafeInteger(nowMs + waitsMs));
-        expect(waitsMs === 0).toBe(reference.has(amount, nowMs));
-        for (const [atMs, granted] of [[nowMs + waitsMs, true], ...(waitsMs === 0 ? [] : [[nowMs + waitsMs - 1, false] as const])] as const) {
-          expect(reference.has(amount, atMs)).toBe(granted);
-          expect(fits(state, amount, atMs, shards)).toBe(granted);
-          expect(written(state.fullAt, stepOf(state, take(amount), atMs, shards)) !== undefined).toBe(granted);
-        }
-      }),
+      fc.property(
+        specs,
+        shardCounts,
+        fc.array(fc.record({ wait: waits, charge: portions }), { maxLength: 5 }),
+        portions,
+        (limit, shards, charges, wanted) => {
+          let nowMs = startMs;
+          let state = untouched(limit, nowMs);
+          const reference = new Reference(limit, shards, nowMs);
+          const share = shardBurstMilli(limit, shards);
+          for (const { wait, charge } of charges) {
+            nowMs += waitMs(limit, wait);
+            const chargeMilli = amountOf(share, charge);
+            state = afterStep(state, stepOf(state, move({ chargeMilli }), nowMs, shards));
+            reference.change(-chargeMilli, nowMs);
+          }
+          const amount = smaller(amountOf(share, wanted), share);
+          const waitsMs = retryAfterMs(state, amount, nowMs, shards);
+          fc.pre(Number.isSafeInteger(nowMs + waitsMs));
+          expect(waitsMs === 0).toBe(reference.has(amount, nowMs));
+          for (const [atMs, granted] of [
+            [nowMs + waitsMs, true],
+            ...(waitsMs === 0 ? [] : [[nowMs + waitsMs - 1, false] as const]),
+          ] as const) {
+            expect(reference.has(amount, atMs)).toBe(granted);
+            expect(fits(state, amount, atMs, shards)).toBe(granted);
+            expect(written(state.fullAt, stepOf(state, take(amount), atMs, shards)) !== undefined).toBe(granted);
+          }
+        },
+      ),
       { numRuns: 400 },
     );
   });
 
-  const stepping = fc.array(fc.record({ byMs: fc.integer({ min: -20_000, max: 60_000 }), amount: portions }), { minLength: 2, maxLength: 25 });
+  const stepping = fc.array(fc.record({ byMs: fc.integer({ min: -20_000, max: 60_000 }), amount: portions }), {
+    minLength: 2,
+    maxLength: 25,
+  });
 
   it('never grants what it refuses, though clocks step back', () => {
     fc.assert(
@@ -203,10 +236,13 @@ describe('a limit, against the exact token bucket', () => {
   });
 
   it('grants within the burst, what refills from the earliest clock to the latest, and what was given back: never a millitoken more', () => {
-    const schedules = fc.array(fc.record({ byMs: fc.integer({ min: -20_000, max: 60_000 }), amount: portions, gives: fc.boolean() }), {
-      minLength: 2,
-      maxLength: 25,
-    });
+    const schedules = fc.array(
+      fc.record({ byMs: fc.integer({ min: -20_000, max: 60_000 }), amount: portions, gives: fc.boolean() }),
+      {
+        minLength: 2,
+        maxLength: 25,
+      },
+    );
     fc.assert(
       fc.property(quickSpecs, schedules, (limit, schedule) => {
         let nowMs = startMs;
@@ -219,12 +255,16 @@ describe('a limit, against the exact token bucket', () => {
           const part = gives ? move({ returnMilli: smaller(asked, taken - returned) }) : take(asked);
           const fullAt = written(known.fullAt, stepOf(known, part, nowMs, 1));
           if (fullAt === undefined) continue;
-          if (!gives && asked > 0n) [earliestMs, latestMs] = state ? [Math.min(earliestMs, nowMs), Math.max(latestMs, nowMs)] : [nowMs, nowMs];
+          if (!gives && asked > 0n)
+            [earliestMs, latestMs] = state ? [Math.min(earliestMs, nowMs), Math.max(latestMs, nowMs)] : [nowMs, nowMs];
           taken += part.takeMilli;
           returned += part.returnMilli;
           state = { ...known, fullAt };
           expect(availableMilli(state, nowMs, 1) <= limit.burstMilli).toBe(true);
-          expect((taken - returned - limit.burstMilli) * limit.refillPeriodMs <= BigInt(latestMs - earliestMs) * limit.refillMilli).toBe(true);
+          expect(
+            (taken - returned - limit.burstMilli) * limit.refillPeriodMs <=
+              BigInt(latestMs - earliestMs) * limit.refillMilli,
+          ).toBe(true);
         }
       }),
       { numRuns: 400 },
@@ -246,23 +286,33 @@ describe('a bucket that was idle', () => {
   it('gives its burst once, whatever was taken before', () => {
     const tokens = fc.integer({ min: 1, max: 150 });
     fc.assert(
-      fc.property(tokens, fc.array(fc.record({ afterMs: fc.nat(5000), part: portions }), { maxLength: 6 }), (burst, before) => {
-        const limit = perMinute(BigInt(burst));
-        let nowMs = startMs;
-        let state = untouched(limit, nowMs);
-        for (const { afterMs, part } of before) {
-          nowMs += afterMs;
-          const fullAt = written(state.fullAt, stepOf(state, take(smaller(amountOf(limit.burstMilli, part), limit.burstMilli)), nowMs, 1));
-          state = fullAt === undefined ? state : { ...state, fullAt };
-        }
-        expect(drain(state, nowMs + hourMs, 1000n)).toBe(burst);
-      }),
+      fc.property(
+        tokens,
+        fc.array(fc.record({ afterMs: fc.nat(5000), part: portions }), { maxLength: 6 }),
+        (burst, before) => {
+          const limit = perMinute(BigInt(burst));
+          let nowMs = startMs;
+          let state = untouched(limit, nowMs);
+          for (const { afterMs, part } of before) {
+            nowMs += afterMs;
+            const fullAt = written(
+              state.fullAt,
+              stepOf(state, take(smaller(amountOf(limit.burstMilli, part), limit.burstMilli)), nowMs, 1),
+            );
+            state = fullAt === undefined ? state : { ...state, fullAt };
+          }
+          expect(drain(state, nowMs + hourMs, 1000n)).toBe(burst);
+        },
+      ),
     );
   });
 
   it('gives it once after a debt too, and after what was given back twice over', () => {
     const limit = perMinute(100n);
-    const indebted = afterStep(untouched(limit, startMs), stepOf(untouched(limit, startMs), move({ chargeMilli: 5_000_000n }), startMs, 1));
+    const indebted = afterStep(
+      untouched(limit, startMs),
+      stepOf(untouched(limit, startMs), move({ chargeMilli: 5_000_000n }), startMs, 1),
+    );
     expect(drain(indebted, startMs + 1000, 1000n)).toBe(0);
     expect(drain(indebted, startMs + hourMs, 1000n)).toBe(100);
     const given = afterStep(indebted, stepOf(indebted, move({ returnMilli: 10_000_000n }), startMs, 1));
@@ -273,17 +323,32 @@ describe('a bucket that was idle', () => {
 
 describe('a debt', () => {
   const limit = perMinute(60n);
-  const owing = afterStep(untouched(limit, startMs), stepOf(untouched(limit, startMs), move({ chargeMilli: 90_000n }), startMs, 1));
+  const owing = afterStep(
+    untouched(limit, startMs),
+    stepOf(untouched(limit, startMs), move({ chargeMilli: 90_000n }), startMs, 1),
+  );
 
   it('shows below zero, and is paid back at the rate of the limit', () => {
-    expect([0, 1000, 29_999, 30_000, 31_000].map((ms) => availableMilli(owing, startMs + ms, 1))).toEqual([-30_000n, -29_000n, -1n, 0n, 1000n]);
+    expect([0, 1000, 29_999, 30_000, 31_000].map((ms) => availableMilli(owing, startMs + ms, 1))).toEqual([
+      -30_000n,
+      -29_000n,
+      -1n,
+      0n,
+      1000n,
+    ]);
   });
 
   it('lets nothing through, not even nothing, until it is paid to the millisecond', () => {
     expect(retryAfterMs(owing, 0n, startMs, 1)).toBe(30_000);
     expect(retryAfterMs(owing, 1000n, startMs, 1)).toBe(31_000);
-    const goes = (ms: number, amount: bigint) => written(owing.fullAt, stepOf(owing, take(amount), startMs + ms, 1)) !== undefined;
-    expect([goes(29_999, 0n), goes(30_000, 0n), goes(30_999, 1000n), goes(31_000, 1000n)]).toEqual([false, true, false, true]);
+    const goes = (ms: number, amount: bigint) =>
+      written(owing.fullAt, stepOf(owing, take(amount), startMs + ms, 1)) !== undefined;
+    expect([goes(29_999, 0n), goes(30_000, 0n), goes(30_999, 1000n), goes(31_000, 1000n)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
   });
 
   it('can grow, and can be given back, at any time', () => {
@@ -317,19 +382,27 @@ describe('a plan of one shard', () => {
     const plan = new Plan([{ index: 0, shard: shardOf(limits, shards) }], nowMs);
     const admitted = asked.map((amounts) => {
       const placed = plan.place({ amounts });
-      if (placed) plan.take({ kind: 'take', set: setOf(limits), amounts, mayExpire: true, slot: { lease: 'l', untilMs: nowMs } }, placed);
+      if (placed)
+        plan.take(
+          { kind: 'take', set: setOf(limits), amounts, mayExpire: true, slot: { lease: 'l', untilMs: nowMs } },
+          placed,
+        );
       return placed !== undefined;
     });
     return { admitted, changes: plan.result()[0]?.change.limits };
   }
-  const admit = (limits: readonly LimitState[], asked: readonly Amounts[]) => planned(limits, asked, startMs, 1).admitted;
+  const admit = (limits: readonly LimitState[], asked: readonly Amounts[]) =>
+    planned(limits, asked, startMs, 1).admitted;
 
   it('lets through, in order of arrival, exactly those that the exact bucket would let through one by one; and together they can be written', () => {
     fc.assert(
       fc.property(buckets, requests, shardCounts, (bucket, asked, shards) => {
         const limits = bucket.map(({ limit, charged }, i) => {
           const full = { ...untouched(limit, startMs), name: names[i] as string };
-          return afterStep(full, stepOf(full, move({ chargeMilli: amountOf(shardBurstMilli(limit, shards), charged) }), startMs, shards));
+          return afterStep(
+            full,
+            stepOf(full, move({ chargeMilli: amountOf(shardBurstMilli(limit, shards), charged) }), startMs, shards),
+          );
         });
         const references = bucket.map(({ limit, charged }) => {
           const reference = new Reference(limit, shards, startMs);
@@ -337,18 +410,31 @@ describe('a plan of one shard', () => {
           return reference;
         });
         const amounts = asked.map(
-          (parts): Amounts => Object.fromEntries(limits.map((limit, i) => [limit.name, amountOf(shardBurstMilli(limit, shards) / 3n, parts[i] as Portion)])),
+          (parts): Amounts =>
+            Object.fromEntries(
+              limits.map((limit, i) => [
+                limit.name,
+                amountOf(shardBurstMilli(limit, shards) / 3n, parts[i] as Portion),
+              ]),
+            ),
         );
         const expected = amounts.map((request) => {
-          const goes = references.every((reference, i) => reference.has(request[names[i] as string] as bigint, startMs));
-          if (goes) for (const [i, reference] of references.entries()) reference.change(-(request[names[i] as string] as bigint), startMs);
+          const goes = references.every((reference, i) =>
+            reference.has(request[names[i] as string] as bigint, startMs),
+          );
+          if (goes)
+            for (const [i, reference] of references.entries())
+              reference.change(-(request[names[i] as string] as bigint), startMs);
           return goes;
         });
         const { admitted, changes } = planned(limits, amounts, startMs, shards);
         expect(admitted).toEqual(expected);
         if (!admitted.includes(true)) return;
         for (const limit of limits) {
-          const sum = amounts.reduce((total, request, i) => (admitted[i] ? total + (request[limit.name] as bigint) : total), 0n);
+          const sum = amounts.reduce(
+            (total, request, i) => (admitted[i] ? total + (request[limit.name] as bigint) : total),
+            0n,
+          );
           const step = stepIn(limit, changes?.get(identityOf(limit)) as UnitMove, startMs);
           expect(step).toEqual(stepOf(limit, take(sum), startMs, shards));
           const fullAt = written(limit.fullAt, step);
@@ -363,7 +449,10 @@ describe('a plan of one shard', () => {
   });
 
   it('asks every limit that a request leaves out for nothing: one in debt refuses all', () => {
-    const [sound, owing] = [fullLimit(perMinute(10n), startMs), { ...fullLimit({ ...perMinute(10n), name: 'tpm' }, startMs) }];
+    const [sound, owing] = [
+      fullLimit(perMinute(10n), startMs),
+      { ...fullLimit({ ...perMinute(10n), name: 'tpm' }, startMs) },
+    ];
     const inDebt = { ...owing, fullAt: debtFreeUpTo(owing, startMs) + 1n };
     expect(admit([sound, owing], [{ rpm: 1000n }])).toEqual([true]);
     expect(admit([sound, inDebt], [{ rpm: 1000n }, {}])).toEqual([false, false]);
@@ -375,7 +464,10 @@ describe('a limit under other parameters', () => {
     fc.assert(
       fc.property(specs, specs, shardCounts, portions, fc.nat(100_000), (older, newer, shards, charged, afterMs) => {
         const full = { ...untouched(older, startMs), consumedMilli: 77n, consumedBeforeMilli: 33n };
-        const before = afterStep(full, stepOf(full, move({ chargeMilli: amountOf(shardBurstMilli(older, shards), charged) }), startMs, shards));
+        const before = afterStep(
+          full,
+          stepOf(full, move({ chargeMilli: amountOf(shardBurstMilli(older, shards), charged) }), startMs, shards),
+        );
         const nowMs = startMs + afterMs;
         const kept = smaller(availableMilli(before, nowMs, shards), shardBurstMilli(newer, shards));
         const after = restampLimit(before, newer, nowMs);
@@ -389,7 +481,9 @@ describe('a limit under other parameters', () => {
         const unit = new Fraction(1n, unitsOf(newer, 1n, shards));
         const laterMs = nowMs + 1 + (afterMs % 97);
         const had = share.least(new Fraction(room(before, nowMs), unitsOf(older, 1n, shards)));
-        const refilled = had.plus(new Fraction(newer.refillMilli * BigInt(laterMs - nowMs), newer.refillPeriodMs * BigInt(shards)));
+        const refilled = had.plus(
+          new Fraction(newer.refillMilli * BigInt(laterMs - nowMs), newer.refillPeriodMs * BigInt(shards)),
+        );
         expect(availableMilli(after, laterMs, shards) <= share.least(refilled).floor()).toBe(true);
         expect(availableMilli(after, laterMs, shards) >= share.least(refilled.minus(unit)).floor()).toBe(true);
       }),
@@ -433,7 +527,10 @@ describe('how long things take', () => {
 });
 
 describe('the shards of a bucket', () => {
-  const events = fc.array(fc.record({ wait: waits, on: fc.nat(1000), amount: portions }), { minLength: 1, maxLength: 60 });
+  const events = fc.array(fc.record({ wait: waits, on: fc.nat(1000), amount: portions }), {
+    minLength: 1,
+    maxLength: 60,
+  });
 
   it('together grant within the burst and what has refilled, doublings among it', () => {
     fc.assert(
@@ -441,7 +538,10 @@ describe('the shards of a bucket', () => {
         let nowMs = startMs;
         let shards = Array.from({ length: n }, () => untouched(limit, nowMs));
         const roomOf = (limits: readonly LimitState[]) =>
-          limits.reduce((sum, each) => sum.plus(new Fraction(room(each, nowMs), unitsOf(limit, 1n, limits.length))), whole(0n));
+          limits.reduce(
+            (sum, each) => sum.plus(new Fraction(room(each, nowMs), unitsOf(limit, 1n, limits.length))),
+            whole(0n),
+          );
         let granted = 0n;
         for (const [i, { wait, on, amount }] of schedule.entries()) {
           nowMs += waitMs(limit, wait);
@@ -459,7 +559,9 @@ describe('the shards of a bucket', () => {
           if (fullAt === undefined) continue;
           granted += milliTaken;
           shards[at] = { ...known, fullAt };
-          expect((granted - limit.burstMilli) * limit.refillPeriodMs <= BigInt(nowMs - startMs) * limit.refillMilli).toBe(true);
+          expect(
+            (granted - limit.burstMilli) * limit.refillPeriodMs <= BigInt(nowMs - startMs) * limit.refillMilli,
+          ).toBe(true);
         }
       }),
       { numRuns: 300 },
@@ -481,24 +583,29 @@ describe('the shards of a bucket', () => {
       });
       return admitted;
     };
-    expect([drainAll(startMs), drainAll(startMs), drainAll(startMs + 11_999), drainAll(startMs + 12_000), drainAll(startMs + 72_000)]).toEqual([
-      n * 5,
-      0,
-      0,
-      n,
-      n * 5,
-    ]);
+    expect([
+      drainAll(startMs),
+      drainAll(startMs),
+      drainAll(startMs + 11_999),
+      drainAll(startMs + 12_000),
+      drainAll(startMs + 72_000),
+    ]).toEqual([n * 5, 0, 0, n, n * 5]);
   });
 
   it('never give more from one of them than its share, full as it may be', () => {
     fc.assert(
-      fc.property(specs, fc.integer({ min: 2, max: 32 }), fc.bigInt({ min: 1n, max: 10n ** 18n }), (limit, n, beyond) => {
-        // The store asks with one that cannot fit where what it remembers may be old: then the condition has to refuse it.
-        const state = untouched(limit, startMs);
-        const milliTaken = shardBurstMilli(limit, n) + beyond;
-        expect(fits(state, milliTaken, startMs, n)).toBe(false);
-        expect(written(state.fullAt, stepOf(state, take(milliTaken), startMs, n))).toBeUndefined();
-      }),
+      fc.property(
+        specs,
+        fc.integer({ min: 2, max: 32 }),
+        fc.bigInt({ min: 1n, max: 10n ** 18n }),
+        (limit, n, beyond) => {
+          // The store asks with one that cannot fit where what it remembers may be old: then the condition has to refuse it.
+          const state = untouched(limit, startMs);
+          const milliTaken = shardBurstMilli(limit, n) + beyond;
+          expect(fits(state, milliTaken, startMs, n)).toBe(false);
+          expect(written(state.fullAt, stepOf(state, take(milliTaken), startMs, n))).toBeUndefined();
+        },
+      ),
     );
   });
 });
@@ -535,13 +642,18 @@ interface World {
   readonly history: readonly { readonly does: Move; readonly nowMs: number }[];
 }
 
-const shown = (world: World): string => JSON.stringify(world, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+const shown = (world: World): string =>
+  JSON.stringify(world, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
 /** Runs every order in which the atomic actions can happen; `check` sees each refusal as it is made, and each end. */
-function everyOrder({ limit, shards = 1, stock, callers, ticks = 0 }: Config, check: (world: World, refused?: number) => void): number {
+function everyOrder(
+  { limit, shards = 1, stock, callers, ticks = 0 }: Config,
+  check: (world: World, refused?: number) => void,
+): number {
   const now = (world: World, i: number) => startMs + world.passedMs + (callers[i]?.clockMs ?? 0);
   const stateOf = (fullAt: bigint): LimitState => ({ ...fullLimit(limit, startMs), fullAt });
-  const stocked = (milliThere: bigint) => debtFreeUpTo(limit, startMs) - milliThere * BigInt(shards) * limit.refillPeriodMs;
+  const stocked = (milliThere: bigint) =>
+    debtFreeUpTo(limit, startMs) - milliThere * BigInt(shards) * limit.refillPeriodMs;
   const initial = stock === undefined ? undefined : stocked(stock);
   const images = {
     none: undefined,
@@ -564,17 +676,28 @@ function everyOrder({ limit, shards = 1, stock, callers, ticks = 0 }: Config, ch
     const { does } = callers[i] as Caller;
     const { image, planned, tries } = world.actors[i] as Actor;
     const nowMs = now(world, i);
-    if (!planned) return withActor(world, i, { planned: { step: stepOf(image ?? untouched(limit, nowMs), does, nowMs, shards), nowMs } });
+    if (!planned)
+      return withActor(world, i, {
+        planned: { step: stepOf(image ?? untouched(limit, nowMs), does, nowMs, shards), nowMs },
+      });
     // What nobody has made yet is made by whoever has not seen it; who has, fails.
     const after =
-      world.fullAt === undefined ? (image ? undefined : (planned.step.set ?? BigInt(planned.nowMs) * limit.refillMilli)) : written(world.fullAt, planned.step);
+      world.fullAt === undefined
+        ? image
+          ? undefined
+          : (planned.step.set ?? BigInt(planned.nowMs) * limit.refillMilli)
+        : written(world.fullAt, planned.step);
     if (after !== undefined) {
       const granted = withActor(world, i, { verdict: 'granted' });
       return { ...granted, fullAt: after, history: [...world.history, { does, nowMs: planned.nowMs }] };
     }
     const seen = world.fullAt === undefined ? undefined : stateOf(world.fullAt);
     const isShort = does.judged && seen !== undefined && !fits(seen, does.takeMilli, nowMs, shards);
-    const next = withActor(world, i, { image: seen, tries: tries + 1, ...(isShort ? { verdict: 'refused' as const } : {}) });
+    const next = withActor(world, i, {
+      image: seen,
+      tries: tries + 1,
+      ...(isShort ? { verdict: 'refused' as const } : {}),
+    });
     if (isShort) check(next, i);
     return next;
   }
@@ -599,7 +722,12 @@ function everyOrder({ limit, shards = 1, stock, callers, ticks = 0 }: Config, ch
     } else if (world.passedMs < ticks) explore({ ...world, passedMs: world.passedMs + 1 });
   }
 
-  explore({ fullAt: initial, passedMs: 0, actors: callers.map(({ memory }) => ({ image: images[memory], tries: 0 })), history: [] });
+  explore({
+    fullAt: initial,
+    passedMs: 0,
+    actors: callers.map(({ memory }) => ({ image: images[memory], tries: 0 })),
+    history: [],
+  });
   return ends;
 }
 
@@ -622,9 +750,15 @@ function replayed({ limit, shards = 1, stock }: Config, history: World['history'
 describe('callers of one bucket, in every order of what they do', () => {
   const limit = perMinute(10n); // 1 token in 6 s
   const fast = rateSpec(3000n, 1000n, 1n); // a token each millisecond
-  const one = (memory: Caller['memory'], tokens = 1n, clockMs = 0): Caller => ({ does: take(tokens * 1000n), memory, clockMs });
+  const one = (memory: Caller['memory'], tokens = 1n, clockMs = 0): Caller => ({
+    does: take(tokens * 1000n),
+    memory,
+    clockMs,
+  });
   const memories: Caller['memory'][] = ['none', 'full', 'empty', 'fresh'];
-  const triples = memories.flatMap((a, i) => memories.slice(i).flatMap((b, j) => memories.slice(i + j).map((c) => [a, b, c] as const)));
+  const triples = memories.flatMap((a, i) =>
+    memories.slice(i).flatMap((b, j) => memories.slice(i + j).map((c) => [a, b, c] as const)),
+  );
 
   /** All that was granted the exact bucket would have granted, and it too would have refused who was refused. */
   function checkAll(config: Config): { ends: number; outcomes: Set<string> } {
@@ -639,15 +773,19 @@ describe('callers of one bucket, in every order of what they do', () => {
       const { does, clockMs = 0 } = config.callers[refused] as Caller;
       const isBehind = config.callers.some((other) => (other.clockMs ?? 0) > clockMs);
       // One whose clock lags may be told no for as long as it lags.
-      if (!isBehind && reference.has(does.takeMilli, startMs + world.passedMs + clockMs)) throw new Error(`refused wrongly: ${shown(world)}`);
+      if (!isBehind && reference.has(does.takeMilli, startMs + world.passedMs + clockMs))
+        throw new Error(`refused wrongly: ${shown(world)}`);
     });
     return { ends, outcomes };
   }
 
-  it.each(triples)('with memories %s, %s and %s: two of three get the last two tokens, whoever they are', (...remembered) => {
-    const { outcomes } = checkAll({ limit, stock: 2000n, callers: remembered.map((memory) => one(memory)) });
-    expect([...outcomes].sort()).toEqual(['++-', '+-+', '-++']);
-  });
+  it.each(triples)(
+    'with memories %s, %s and %s: two of three get the last two tokens, whoever they are',
+    (...remembered) => {
+      const { outcomes } = checkAll({ limit, stock: 2000n, callers: remembered.map((memory) => one(memory)) });
+      expect([...outcomes].sort()).toEqual(['++-', '+-+', '-++']);
+    },
+  );
 
   it.each(triples)(
     'with memories %s, %s and %s of a bucket that is full: all three get theirs in the same millisecond, and no fourth token',
@@ -655,7 +793,11 @@ describe('callers of one bucket, in every order of what they do', () => {
       const burst = perMinute(3n);
       const { outcomes } = checkAll({ limit: burst, stock: 3000n, callers: remembered.map((memory) => one(memory)) });
       expect([...outcomes]).toEqual(['+++']);
-      const more = checkAll({ limit: burst, stock: 3000n, callers: remembered.map((memory, i) => one(memory, i === 0 ? 2n : 1n)) });
+      const more = checkAll({
+        limit: burst,
+        stock: 3000n,
+        callers: remembered.map((memory, i) => one(memory, i === 0 ? 2n : 1n)),
+      });
       expect([...more.outcomes].sort()).toEqual(['++-', '+-+', '-++']);
     },
   );
@@ -670,7 +812,12 @@ describe('callers of one bucket, in every order of what they do', () => {
 
   it('get what refills while they try, and nothing besides', () => {
     for (const remembered of triples) {
-      const { outcomes } = checkAll({ limit: fast, stock: 1000n, ticks: 1, callers: remembered.map((memory) => one(memory)) });
+      const { outcomes } = checkAll({
+        limit: fast,
+        stock: 1000n,
+        ticks: 1,
+        callers: remembered.map((memory) => one(memory)),
+      });
       expect([...outcomes].every((outcome) => outcome.includes('+'))).toBe(true);
       expect([...outcomes].some((outcome) => outcome === '++-')).toBe(true);
       expect(outcomes.has('+++')).toBe(false);
@@ -682,16 +829,19 @@ describe('callers of one bucket, in every order of what they do', () => {
     [-2, -1, 0],
     [0, 0, 5],
     [-5, 5, 5],
-  ])('with clocks off by %d, %d and %d ms never get more than the exact bucket at the latest clock gives', (...clocks) => {
-    for (const remembered of triples.filter((_, i) => i % 5 === 0)) {
-      for (const stock of [0n, 1000n, 3000n]) {
-        const callers = remembered.map((memory, i) => one(memory, 1n, clocks[i]));
-        const config = { limit: fast, stock, callers, ticks: 1 };
-        const { ends } = checkAll(config);
-        expect(ends).toBeGreaterThan(0);
+  ])(
+    'with clocks off by %d, %d and %d ms never get more than the exact bucket at the latest clock gives',
+    (...clocks) => {
+      for (const remembered of triples.filter((_, i) => i % 5 === 0)) {
+        for (const stock of [0n, 1000n, 3000n]) {
+          const callers = remembered.map((memory, i) => one(memory, 1n, clocks[i]));
+          const config = { limit: fast, stock, callers, ticks: 1 };
+          const { ends } = checkAll(config);
+          expect(ends).toBeGreaterThan(0);
+        }
       }
-    }
-  });
+    },
+  );
 
   it('with clocks that lag behind are refused only for as long as they lag', () => {
     everyOrder({ limit: fast, stock: 1000n, callers: [one('fresh', 1n, 4), one('fresh', 1n, 0)] }, (world, refused) => {
@@ -707,7 +857,11 @@ describe('callers of one bucket, in every order of what they do', () => {
     const giveBack: Caller = { does: move({ returnMilli: 3000n }), memory: 'fresh' };
     for (const stock of [0n, 1000n, 5000n, 10_000n]) {
       for (const memory of memories) {
-        const config = { limit, stock, callers: [charge, { ...giveBack, memory: memory === 'none' ? 'fresh' : memory } as Caller, one(memory)] };
+        const config = {
+          limit,
+          stock,
+          callers: [charge, { ...giveBack, memory: memory === 'none' ? 'fresh' : memory } as Caller, one(memory)],
+        };
         const { outcomes } = checkAll(config);
         expect([...outcomes].every((outcome) => outcome.startsWith('++'))).toBe(true);
         everyOrder(config, (world, refused) => {
@@ -723,7 +877,12 @@ describe('callers of one bucket, in every order of what they do', () => {
   it('of one shard of several share that shard', () => {
     for (const remembered of triples) {
       if (remembered.includes('none')) continue;
-      const { outcomes } = checkAll({ limit: perMinute(8n), shards: 4, stock: 2000n, callers: remembered.map((memory) => one(memory)) });
+      const { outcomes } = checkAll({
+        limit: perMinute(8n),
+        shards: 4,
+        stock: 2000n,
+        callers: remembered.map((memory) => one(memory)),
+      });
       expect([...outcomes].sort()).toEqual(['++-', '+-+', '-++']);
     }
   });

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { type CalendarWindow, calendarWindows, longestWindowMs, windowEndMs } from '../../src/limits/buckets/calendar-window.js';
+import {
+  type CalendarWindow,
+  calendarWindows,
+  longestWindowMs,
+  windowEndMs,
+} from '../../src/limits/buckets/calendar-window.js';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const zones = [
@@ -20,7 +25,13 @@ const zones = [
 ];
 
 const formats = new Map(
-  zones.map((timeZone) => [timeZone, new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })] as const),
+  zones.map(
+    (timeZone) =>
+      [
+        timeZone,
+        new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
+      ] as const,
+  ),
 );
 const dateThere = (zone: string, ms: number): string => (formats.get(zone) as Intl.DateTimeFormat).format(ms);
 
@@ -53,7 +64,17 @@ describe('the end of a calendar window', () => {
     // Around the days on which the date line or the clocks moved at midnight.
     fc
       .tuple(
-        fc.constantFrom('1993-08-21', '1994-12-31', '2011-12-30', '2018-11-04', '2018-02-18', '2006-10-29', '2025-03-30', '2025-10-26', '2024-02-29'),
+        fc.constantFrom(
+          '1993-08-21',
+          '1994-12-31',
+          '2011-12-30',
+          '2018-11-04',
+          '2018-02-18',
+          '2006-10-29',
+          '2025-03-30',
+          '2025-10-26',
+          '2024-02-29',
+        ),
         fc.integer({ min: -3 * dayMs, max: 3 * dayMs }),
       )
       .map(([date, off]) => Date.parse(`${date}T00:00:00Z`) + off),
@@ -62,7 +83,11 @@ describe('the end of a calendar window', () => {
   it.each(zones)('in %s is the first instant whose date is in another day, ISO week or month', (zone) => {
     fc.assert(
       fc.property(instants, fc.constantFrom(...calendarWindows), (atMs, window) => {
-        expect([window, atMs, windowEndMs({ window, zone }, atMs)]).toEqual([window, atMs, bruteEndMs(window, zone, atMs)]);
+        expect([window, atMs, windowEndMs({ window, zone }, atMs)]).toEqual([
+          window,
+          atMs,
+          bruteEndMs(window, zone, atMs),
+        ]);
       }),
       { numRuns: 150 },
     );

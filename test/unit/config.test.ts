@@ -12,7 +12,11 @@ let sound: Environment;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
   jwks = [...(await newSigningKeys()), ...(await newSigningKeys())];
-  sound = { TOLLGATE_ADMIN_KEY: 'a'.repeat(32), API_KEY_PEPPER: 'p'.repeat(32), TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: jwks }) };
+  sound = {
+    TOLLGATE_ADMIN_KEY: 'a'.repeat(32),
+    API_KEY_PEPPER: 'p'.repeat(32),
+    TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: jwks }),
+  };
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -23,7 +27,10 @@ function fileOf(text: string): string {
   return path;
 }
 
-function faultsOf(environment: Environment, load: (environment: Environment) => unknown = loadConfig): readonly string[] {
+function faultsOf(
+  environment: Environment,
+  load: (environment: Environment) => unknown = loadConfig,
+): readonly string[] {
   try {
     load(environment);
   } catch (error) {
@@ -72,16 +79,26 @@ describe('loadConfig', () => {
 
   it('gives a local engine some credentials, unless there are any', () => {
     const local = { ...sound, DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' };
-    expect(loadConfig(local).store).toMatchObject({ endpoint: 'http://127.0.0.1:8000', credentials: { accessKeyId: 'local' } });
+    expect(loadConfig(local).store).toMatchObject({
+      endpoint: 'http://127.0.0.1:8000',
+      credentials: { accessKeyId: 'local' },
+    });
     expect(loadConfig({ ...local, AWS_ACCESS_KEY_ID: 'mine' }).store).not.toHaveProperty('credentials');
   });
 
   it('takes an https endpoint for one of Amazon: region and credentials are what its chain finds', () => {
-    const { store } = loadConfig({ ...sound, DYNAMODB_ENDPOINT: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com' });
+    const { store } = loadConfig({
+      ...sound,
+      DYNAMODB_ENDPOINT: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com',
+    });
     expect(store).toMatchObject({ endpoint: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com' });
     expect(store).not.toHaveProperty('region');
     expect(store).not.toHaveProperty('credentials');
-    expect([isLocalEngine(store.endpoint), isLocalEngine(undefined), isLocalEngine('http://127.0.0.1:8000')]).toEqual([false, false, true]);
+    expect([isLocalEngine(store.endpoint), isLocalEngine(undefined), isLocalEngine('http://127.0.0.1:8000')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it('reads what is set', () => {
@@ -119,7 +136,12 @@ describe('loadConfig', () => {
 
   it('has the labels and prices of the design in the file that comes with it', () => {
     const { catalog, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
-    const prices = [...catalog.values()].map((entry) => [entry.label, entry.bedrockModelId, entry.inputUsdMicrosPer1M, entry.outputUsdMicrosPer1M]);
+    const prices = [...catalog.values()].map((entry) => [
+      entry.label,
+      entry.bedrockModelId,
+      entry.inputUsdMicrosPer1M,
+      entry.outputUsdMicrosPer1M,
+    ]);
     expect(prices).toEqual([
       ['premium', 'anthropic.claude-3-5-sonnet-20241022-v2:0', 3_000_000, 15_000_000],
       ['standard', 'anthropic.claude-3-5-haiku-20241022-v1:0', 800_000, 4_000_000],
@@ -127,12 +149,21 @@ describe('loadConfig', () => {
     ]);
     expect(loginPerAddressPerMinute).toBe(200);
     expect(aggregation).toEqual({ intervalSecs: 60, nearIntervalSecs: 5 });
-    expect(retention).toMatchObject({ auditDays: 90, requestDays: 35, shardDays: 35, totalDays: 400, alertDays: 30, priceDays: 3 });
+    expect(retention).toMatchObject({
+      auditDays: 90,
+      requestDays: 35,
+      shardDays: 35,
+      totalDays: 400,
+      alertDays: 30,
+      priceDays: 3,
+    });
   });
 
   it('lets AGGREGATION_INTERVAL_SECS outrank the file', () => {
     expect(loadConfig({ ...sound, AGGREGATION_INTERVAL_SECS: '7' }).aggregation.intervalSecs).toBe(7);
-    expect(faultsOf({ ...sound, AGGREGATION_INTERVAL_SECS: '0' })).toEqual([expect.stringMatching(/^AGGREGATION_INTERVAL_SECS: must be a whole number/)]);
+    expect(faultsOf({ ...sound, AGGREGATION_INTERVAL_SECS: '0' })).toEqual([
+      expect.stringMatching(/^AGGREGATION_INTERVAL_SECS: must be a whole number/),
+    ]);
   });
 
   it('reads another file where one is named', () => {
@@ -140,14 +171,33 @@ describe('loadConfig', () => {
     const text = changed((file) => {
       file.models = { gold: model };
     });
-    expect([...loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(text) }).catalog]).toEqual([['gold', { label: 'gold', ...model }]]);
+    expect([...loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(text) }).catalog]).toEqual([
+      ['gold', { label: 'gold', ...model }],
+    ]);
   });
 
   it('takes an empty variable for one that is not set', () => {
-    const names = ['HOST', 'PORT', 'NODE_ENV', 'LOG_LEVEL', 'TRUST_PROXY', 'BCRYPT_COST', 'DYNAMODB_ENDPOINT', 'AWS_REGION', 'TOLLGATE_DATA_DIR'];
-    const empty = Object.fromEntries([...names, 'PRINCIPAL_RPS', 'PRINCIPAL_CONCURRENCY', 'AWS_ACCESS_KEY_ID', 'TOLLGATE_CONFIG'].map((name) => [name, '']));
+    const names = [
+      'HOST',
+      'PORT',
+      'NODE_ENV',
+      'LOG_LEVEL',
+      'TRUST_PROXY',
+      'BCRYPT_COST',
+      'DYNAMODB_ENDPOINT',
+      'AWS_REGION',
+      'TOLLGATE_DATA_DIR',
+    ];
+    const empty = Object.fromEntries(
+      [...names, 'PRINCIPAL_RPS', 'PRINCIPAL_CONCURRENCY', 'AWS_ACCESS_KEY_ID', 'TOLLGATE_CONFIG'].map((name) => [
+        name,
+        '',
+      ]),
+    );
     expect(loadConfig({ ...sound, ...empty })).toEqual(loadConfig(sound));
-    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/)]);
+    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([
+      expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/),
+    ]);
   });
 
   it('names all that is missing', () => {
@@ -161,7 +211,10 @@ describe('loadConfig', () => {
   it('names every fault of the environment and of the file at once', () => {
     const path = fileOf(
       changed((file) => {
-        file.models = { premium: { bedrockModelId: 'a b', inputUsdMicrosPer1M: -1 }, 'Bad Label': file.models.premium ?? {} };
+        file.models = {
+          premium: { bedrockModelId: 'a b', inputUsdMicrosPer1M: -1 },
+          'Bad Label': file.models.premium ?? {},
+        };
         file.extra = {};
         delete (file as Partial<File>).retention;
       }),
@@ -214,7 +267,11 @@ describe('loadConfig', () => {
   });
 
   it('shows no secret in what it says is wrong', () => {
-    const environment = { TOLLGATE_ADMIN_KEY: 'short-admin-key', API_KEY_PEPPER: 'short-pepper', TOLLGATE_SIGNING_KEYS: '{"keys":[{"d":"private-part"}]}' };
+    const environment = {
+      TOLLGATE_ADMIN_KEY: 'short-admin-key',
+      API_KEY_PEPPER: 'short-pepper',
+      TOLLGATE_SIGNING_KEYS: '{"keys":[{"d":"private-part"}]}',
+    };
     expect(faultsOf(environment).join('\n')).not.toMatch(/short-|private-part/);
   });
 
@@ -256,42 +313,89 @@ describe('loadConfig', () => {
   });
 
   it.each<[string, Environment, readonly string[]]>([
-    ['a list', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)}, ${'o'.repeat(32)}`, API_KEY_PEPPER: undefined }, ['n'.repeat(32), 'o'.repeat(32)]],
+    [
+      'a list',
+      { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)}, ${'o'.repeat(32)}`, API_KEY_PEPPER: undefined },
+      ['n'.repeat(32), 'o'.repeat(32)],
+    ],
     ['the pepper after the list', { TOLLGATE_ROOT_SECRETS: 'n'.repeat(32) }, ['n'.repeat(32), 'p'.repeat(32)]],
-    ['the pepper where the list has it', { TOLLGATE_ROOT_SECRETS: `${'p'.repeat(32)},${'n'.repeat(32)}` }, ['p'.repeat(32), 'n'.repeat(32)]],
+    [
+      'the pepper where the list has it',
+      { TOLLGATE_ROOT_SECRETS: `${'p'.repeat(32)},${'n'.repeat(32)}` },
+      ['p'.repeat(32), 'n'.repeat(32)],
+    ],
     ['a pepper with a comma in it whole', { API_KEY_PEPPER: `a,${'p'.repeat(32)}` }, [`a,${'p'.repeat(32)}`]],
   ])('reads %s as root secrets', (_, environment, rootSecrets) => {
     expect(loadConfig({ ...sound, ...environment }).rootSecrets).toEqual(rootSecrets);
   });
 
   it.each<[string, Environment, string]>([
-    ['a short secret', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},short` }, 'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes'],
-    ['an empty secret', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},` }, 'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes'],
-    ['a secret twice', { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},${'n'.repeat(32)}` }, 'TOLLGATE_ROOT_SECRETS: must not list a secret twice'],
+    [
+      'a short secret',
+      { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},short` },
+      'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes',
+    ],
+    [
+      'an empty secret',
+      { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},` },
+      'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes',
+    ],
+    [
+      'a secret twice',
+      { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},${'n'.repeat(32)}` },
+      'TOLLGATE_ROOT_SECRETS: must not list a secret twice',
+    ],
     [
       'nine secrets',
-      { TOLLGATE_ROOT_SECRETS: Array.from('abcdefghi', (letter) => letter.repeat(32)).join(), API_KEY_PEPPER: undefined },
+      {
+        TOLLGATE_ROOT_SECRETS: Array.from('abcdefghi', (letter) => letter.repeat(32)).join(),
+        API_KEY_PEPPER: undefined,
+      },
       'TOLLGATE_ROOT_SECRETS: must have at most 8 secrets',
     ],
     ['an admin key without a name', { TOLLGATE_ADMIN_KEYS: 'k'.repeat(32) }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
-    ['an admin key with a name in capitals', { TOLLGATE_ADMIN_KEYS: `Ops:${'k'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
-    ['a short admin key', { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(31)}` }, 'TOLLGATE_ADMIN_KEYS: each key must have at least 32 characters'],
-    ['a name twice', { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(32)},ops:${'l'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not use a name twice'],
-    ['the name of the single key', { TOLLGATE_ADMIN_KEYS: `admin:${'k'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not use a name twice'],
+    [
+      'an admin key with a name in capitals',
+      { TOLLGATE_ADMIN_KEYS: `Ops:${'k'.repeat(32)}` },
+      'TOLLGATE_ADMIN_KEYS: must be name:key',
+    ],
+    [
+      'a short admin key',
+      { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(31)}` },
+      'TOLLGATE_ADMIN_KEYS: each key must have at least 32 characters',
+    ],
+    [
+      'a name twice',
+      { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(32)},ops:${'l'.repeat(32)}` },
+      'TOLLGATE_ADMIN_KEYS: must not use a name twice',
+    ],
+    [
+      'the name of the single key',
+      { TOLLGATE_ADMIN_KEYS: `admin:${'k'.repeat(32)}` },
+      'TOLLGATE_ADMIN_KEYS: must not use a name twice',
+    ],
     ['a key twice', { TOLLGATE_ADMIN_KEYS: `ops:${'a'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not list a key twice'],
     [
       'seventeen admin keys',
       { TOLLGATE_ADMIN_KEYS: Array.from('bcdefghijklmnopqr', (letter) => `${letter}:${letter.repeat(32)}`).join() },
       'TOLLGATE_ADMIN_KEYS: must have at most 16 keys',
     ],
-    ['a public URL with a path', { PUBLIC_URL: 'https://example.com/tollgate' }, 'PUBLIC_URL: must be a URL without a path'],
+    [
+      'a public URL with a path',
+      { PUBLIC_URL: 'https://example.com/tollgate' },
+      'PUBLIC_URL: must be a URL without a path',
+    ],
     ['a public URL that is none', { PUBLIC_URL: 'example.com' }, 'PUBLIC_URL: must be a URL without a path'],
   ])('refuses %s', (_, environment, fault) => {
     expect(faultsOf({ ...sound, ...environment })).toEqual([expect.stringContaining(fault)]);
   });
 
   it('reads admin keys with their names, the single one as admin', () => {
-    const { adminKeys, publicUrl } = loadConfig({ ...sound, TOLLGATE_ADMIN_KEYS: ` ops : ${'k'.repeat(32)}:x `, PUBLIC_URL: 'https://Example.com/' });
+    const { adminKeys, publicUrl } = loadConfig({
+      ...sound,
+      TOLLGATE_ADMIN_KEYS: ` ops : ${'k'.repeat(32)}:x `,
+      PUBLIC_URL: 'https://Example.com/',
+    });
     expect(adminKeys).toEqual([
       { name: 'ops', key: `${'k'.repeat(32)}:x` },
       { name: 'admin', key: 'a'.repeat(32) },
@@ -323,7 +427,9 @@ describe('loadConfig', () => {
       { keys: [first, first] },
     ];
     for (const set of faulty) {
-      expect(faultsOf({ ...sound, TOLLGATE_SIGNING_KEYS: JSON.stringify(set) })).toEqual([expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: must be a JWK set/)]);
+      expect(faultsOf({ ...sound, TOLLGATE_SIGNING_KEYS: JSON.stringify(set) })).toEqual([
+        expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: must be a JWK set/),
+      ]);
     }
   });
 
@@ -348,13 +454,33 @@ describe('loadConfig', () => {
     ['no model', edited((file) => Object.assign(file, { models: {} })), ', models: at least one label is needed'],
     ['half a micro-dollar', premium({ inputUsdMicrosPer1M: 0.5 }), ', models.premium.inputUsdMicrosPer1M: '],
     ['a price in quotes', premium({ outputUsdMicrosPer1M: '1' }), ', models.premium.outputUsdMicrosPer1M: '],
-    ['a label unfit for a key', edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })), ', models.a#b: a label is 1 to 64'],
+    [
+      'a label unfit for a key',
+      edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })),
+      ', models.a#b: a label is 1 to 64',
+    ],
     ['a model id unfit for a key', premium({ bedrockModelId: 'a#b' }), ', models.premium.bedrockModelId: no spaces'],
-    ['a model id with a control character', premium({ bedrockModelId: 'a\u0000b' }), ', models.premium.bedrockModelId: '],
-    ['a price list by FTP', edited((file) => Object.assign(file, { prices: { source: 'ftp://example.com/prices' } })), ', prices.source: must be a path'],
-    ['a price list on another host', edited((file) => Object.assign(file, { prices: { source: 'file://host/prices' } })), ', prices.source: must be a path'],
+    [
+      'a model id with a control character',
+      premium({ bedrockModelId: 'a\u0000b' }),
+      ', models.premium.bedrockModelId: ',
+    ],
+    [
+      'a price list by FTP',
+      edited((file) => Object.assign(file, { prices: { source: 'ftp://example.com/prices' } })),
+      ', prices.source: must be a path',
+    ],
+    [
+      'a price list on another host',
+      edited((file) => Object.assign(file, { prices: { source: 'file://host/prices' } })),
+      ', prices.source: must be a path',
+    ],
     ['no audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
-    ['no logins', edited((file) => Object.assign(file.login, { perAddressPerMinute: 0 })), ', login.perAddressPerMinute: '],
+    [
+      'no logins',
+      edited((file) => Object.assign(file.login, { perAddressPerMinute: 0 })),
+      ', login.perAddressPerMinute: ',
+    ],
   ])('names the fault of a file with %s', (_, text, fault) => {
     const path = fileOf(text);
     const faults = faultsOf({ ...sound, TOLLGATE_CONFIG: path });
@@ -365,7 +491,8 @@ describe('loadConfig', () => {
 });
 
 describe('the source of prices', () => {
-  const sourceOf = (source: string) => loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(`${shipped}\nprices:\n  source: ${source}\n`) }).priceSource;
+  const sourceOf = (source: string) =>
+    loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(`${shipped}\nprices:\n  source: ${source}\n`) }).priceSource;
 
   it.each([
     ['./prices.json', () => join(folder, 'prices.json')],

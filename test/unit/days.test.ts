@@ -60,16 +60,24 @@ describe("an org's days", () => {
       { numRuns: 1 },
     );
     fc.assert(
-      fc.property(fc.constantFrom(...steady), between('1990-01-01', '2040-12-31'), (name, ms) => walk(always(name), ms, 10).length === 10),
+      fc.property(
+        fc.constantFrom(...steady),
+        between('1990-01-01', '2040-12-31'),
+        (name, ms) => walk(always(name), ms, 10).length === 10,
+      ),
       { numRuns: 120 },
     );
   });
 
   it('tile it also where clocks were once set back over midnight, ever since', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...steppedBack.map(([name]) => name)), between('2010-11-09', '2040-12-31'), (name, ms) => {
-        walk(always(name), ms, 10);
-      }),
+      fc.property(
+        fc.constantFrom(...steppedBack.map(([name]) => name)),
+        between('2010-11-09', '2040-12-31'),
+        (name, ms) => {
+          walk(always(name), ms, 10);
+        },
+      ),
       { numRuns: 120 },
     );
   });
@@ -97,7 +105,8 @@ describe("an org's days", () => {
   });
 
   it.each(steppedBack)('tile the time line in %s around %s', (name, instant) => {
-    for (let minutes = -48 * 60; minutes <= 6 * 60; minutes += 30) walk(always(name), at(instant) + minutes * 60_000, 3);
+    for (let minutes = -48 * 60; minutes <= 6 * 60; minutes += 30)
+      walk(always(name), at(instant) + minutes * 60_000, 3);
   });
 
   it.each([
@@ -138,7 +147,8 @@ describe("the end of an org's day", () => {
     return after;
   }
 
-  const searchedEnd = (name: string, day: string) => search(at(day) - 16 * hourMs, at(day) + 76 * hourMs, (ms) => localDate(name, ms) > day);
+  const searchedEnd = (name: string, day: string) =>
+    search(at(day) - 16 * hourMs, at(day) + 76 * hourMs, (ms) => localDate(name, ms) > day);
   const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
   /** The days around each change of a zone's offset. */
@@ -158,24 +168,30 @@ describe("the end of an org's day", () => {
   it('is what a search finds, in every zone there is, on every day with a change of the clocks and around it', () => {
     const wrong: string[] = [];
     for (const name of zones) {
-      for (const day of oddDays(name, '2024-01-01', '2027-01-01')) if (endOfDayMs(always(name), day) !== searchedEnd(name, day)) wrong.push(`${name} ${day}`);
+      for (const day of oddDays(name, '2024-01-01', '2027-01-01'))
+        if (endOfDayMs(always(name), day) !== searchedEnd(name, day)) wrong.push(`${name} ${day}`);
     }
     expect(wrong).toEqual([]);
   });
 
-  it.each([...steppedBack.map(([name, instant]) => [name, instant.slice(0, 10)]), ['Pacific/Apia', '2011-12-30'], ['Pacific/Kwajalein', '1993-08-21']])(
-    'is what a search finds in %s around %s',
-    (name, day) => {
-      for (const days of [-2, -1, 0, 1, 2]) {
-        const odd = dateOf(at(day) + days * 24 * hourMs);
-        expect([odd, endOfDayMs(always(name), odd)]).toEqual([odd, searchedEnd(name, odd)]);
-      }
-    },
-  );
+  it.each([
+    ...steppedBack.map(([name, instant]) => [name, instant.slice(0, 10)]),
+    ['Pacific/Apia', '2011-12-30'],
+    ['Pacific/Kwajalein', '1993-08-21'],
+  ])('is what a search finds in %s around %s', (name, day) => {
+    for (const days of [-2, -1, 0, 1, 2]) {
+      const odd = dateOf(at(day) + days * 24 * hourMs);
+      expect([odd, endOfDayMs(always(name), odd)]).toEqual([odd, searchedEnd(name, odd)]);
+    }
+  });
 
   it('is what a search finds on any day in any zone', () => {
     fc.assert(
-      fc.property(zone, between('1990-01-01', '2040-12-31'), (name, ms) => endOfDayMs(always(name), dateOf(ms)) === searchedEnd(name, dateOf(ms))),
+      fc.property(
+        zone,
+        between('1990-01-01', '2040-12-31'),
+        (name, ms) => endOfDayMs(always(name), dateOf(ms)) === searchedEnd(name, dateOf(ms)),
+      ),
       { numRuns: 200 },
     );
   });
@@ -197,7 +213,14 @@ describe("the end of an org's day", () => {
 
 describe("an org's days under a change of zone", () => {
   // Some of these are more than a day apart, and so never show the same date.
-  const far = fc.constantFrom('Pacific/Kiritimati', 'Pacific/Tongatapu', 'Pacific/Chatham', 'Pacific/Pago_Pago', 'Pacific/Niue', 'Etc/GMT+12');
+  const far = fc.constantFrom(
+    'Pacific/Kiritimati',
+    'Pacific/Tongatapu',
+    'Pacific/Chatham',
+    'Pacific/Pago_Pago',
+    'Pacific/Niue',
+    'Etc/GMT+12',
+  );
   const anyZone = fc.oneof({ weight: 2, arbitrary: zone }, { weight: 1, arbitrary: far });
 
   it('never go back, and are each in one piece, from any zone to any other', () => {
@@ -222,7 +245,8 @@ describe("an org's days under a change of zone", () => {
         expect(dayAt(history, (change?.fromMs as number) - 1)).toBe(localDate(first, (change?.fromMs as number) - 1));
         expect(history.at(-1)?.zone).toBe(second);
         expect(history.at(-1)?.fromMs).toBeLessThanOrEqual(nowMs + 96 * hourMs);
-        for (let hours = 96; hours < 144; hours += 5) expect(dayAt(history, nowMs + hours * hourMs)).toBe(localDate(second, nowMs + hours * hourMs));
+        for (let hours = 96; hours < 144; hours += 5)
+          expect(dayAt(history, nowMs + hours * hourMs)).toBe(localDate(second, nowMs + hours * hourMs));
       }),
       { numRuns: 120 },
     );
@@ -231,27 +255,33 @@ describe("an org's days under a change of zone", () => {
   it('never go back nor change behind one, however often the wish changes', () => {
     const wish = fc.record({ zone: anyZone, afterMs: fc.integer({ min: 0, max: 60 * hourMs }) });
     fc.assert(
-      fc.property(anyZone, between('2020-01-01', '2030-12-31'), fc.array(wish, { minLength: 2, maxLength: 6 }), (first, startMs, wishes) => {
-        let history = always(first);
-        let nowMs = startMs;
-        let last = '';
-        const live = (untilMs: number) => {
-          for (; nowMs < untilMs; nowMs = Math.min(untilMs, nowMs + hourMs / 2)) {
-            const day = dayAt(history, nowMs);
-            if (day < last) throw new Error(`${last}, then ${day} at ${new Date(nowMs).toISOString()}: ${JSON.stringify(history)}`);
-            last = day;
+      fc.property(
+        anyZone,
+        between('2020-01-01', '2030-12-31'),
+        fc.array(wish, { minLength: 2, maxLength: 6 }),
+        (first, startMs, wishes) => {
+          let history = always(first);
+          let nowMs = startMs;
+          let last = '';
+          const live = (untilMs: number) => {
+            for (; nowMs < untilMs; nowMs = Math.min(untilMs, nowMs + hourMs / 2)) {
+              const day = dayAt(history, nowMs);
+              if (day < last)
+                throw new Error(`${last}, then ${day} at ${new Date(nowMs).toISOString()}: ${JSON.stringify(history)}`);
+              last = day;
+            }
+          };
+          for (const { zone: wished, afterMs } of wishes) {
+            live(nowMs + afterMs);
+            const past = [0, 1, 6, 12, 18, 24].map((hours) => nowMs - hours * hourMs);
+            const before = past.map((ms) => dayAt(history, ms));
+            history = withZone(history, wished, nowMs);
+            expect(past.map((ms) => dayAt(history, ms))).toEqual(before);
           }
-        };
-        for (const { zone: wished, afterMs } of wishes) {
-          live(nowMs + afterMs);
-          const past = [0, 1, 6, 12, 18, 24].map((hours) => nowMs - hours * hourMs);
-          const before = past.map((ms) => dayAt(history, ms));
-          history = withZone(history, wished, nowMs);
-          expect(past.map((ms) => dayAt(history, ms))).toEqual(before);
-        }
-        live(nowMs + 120 * hourMs);
-        walk(history, nowMs - 120 * hourMs - 24 * hourMs, 6);
-      }),
+          live(nowMs + 120 * hourMs);
+          walk(history, nowMs - 120 * hourMs - 24 * hourMs, 6);
+        },
+      ),
       { numRuns: 120 },
     );
   });
@@ -259,7 +289,13 @@ describe("an org's days under a change of zone", () => {
   it.each([
     ['a zone behind', 'Africa/Cairo', 'America/New_York', '2026-04-23T12:00:00Z', '2026-04-24T04:00:00Z'],
     ['a zone ahead', 'America/Havana', 'Asia/Tokyo', '2026-03-07T17:00:00Z', '2026-03-08T05:00:00Z'],
-    ['a zone behind, whose day begins late', 'Asia/Tokyo', 'Atlantic/Azores', '2026-03-28T03:00:00Z', '2026-03-29T01:00:00Z'],
+    [
+      'a zone behind, whose day begins late',
+      'Asia/Tokyo',
+      'Atlantic/Azores',
+      '2026-03-28T03:00:00Z',
+      '2026-03-29T01:00:00Z',
+    ],
   ])('change to %s (%s to %s, wished at %s) at %s', (_, first, second, wished, effective) => {
     const history = withZone(always(first), second, at(wished));
     expect(history[1]).toEqual({ zone: second, fromMs: at(effective) });

@@ -48,16 +48,27 @@ const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`
 const features = (...named: string[]) => named.map((name) => ({ name, enabled: true }));
 
 describe('registrationIssues', () => {
-  const sound: Registration = { hardwareId: mac, bootId, firmwareVersion: '1.0.0', capabilities: { sensors: ['bme280'], features: [] } };
+  const sound: Registration = {
+    hardwareId: mac,
+    bootId,
+    firmwareVersion: '1.0.0',
+    capabilities: { sensors: ['bme280'], features: [] },
+  };
   const sensors = (...named: string[]): Partial<Registration> => ({ capabilities: { sensors: named, features: [] } });
-  const withFeatures = (...named: string[]): Partial<Registration> => ({ capabilities: { sensors: [], features: features(...named) } });
+  const withFeatures = (...named: string[]): Partial<Registration> => ({
+    capabilities: { sensors: [], features: features(...named) },
+  });
 
   it.each<[string, Partial<Registration>, string[]]>([
     ['a sound one', {}, []],
     ['one of nothing but a board', { capabilities: { sensors: [], features: [] } }, []],
     ['the least address', { hardwareId: '00:00:00:00:00:00' }, []],
     ['an address in lower case', { hardwareId: mac.toLowerCase() }, []],
-    ['an address with a ligature that becomes FF in upper case', { hardwareId: 'AA:BB:CC:DD:EE:\uFB00' }, ['input.hardwareId']],
+    [
+      'an address with a ligature that becomes FF in upper case',
+      { hardwareId: 'AA:BB:CC:DD:EE:\uFB00' },
+      ['input.hardwareId'],
+    ],
     ['an address with dashes', { hardwareId: mac.replaceAll(':', '-') }, ['input.hardwareId']],
     ['an address of five', { hardwareId: mac.slice(3) }, ['input.hardwareId']],
     ['an address of seven', { hardwareId: `${mac}:00` }, ['input.hardwareId']],
@@ -98,8 +109,21 @@ describe('registrationIssues', () => {
     ['a sensor and a feature of one name', { capabilities: { sensors: ['a'], features: features('a') } }, []],
     [
       'everything wrong',
-      { hardwareId: '', bootId: '', firmwareVersion: '', friendlyName: '', capabilities: { sensors: ['A'], features: features('A') } },
-      ['hardwareId', 'bootId', 'firmwareVersion', 'friendlyName', 'capabilities.sensors.0', 'capabilities.features.0'].map((field) => `input.${field}`),
+      {
+        hardwareId: '',
+        bootId: '',
+        firmwareVersion: '',
+        friendlyName: '',
+        capabilities: { sensors: ['A'], features: features('A') },
+      },
+      [
+        'hardwareId',
+        'bootId',
+        'firmwareVersion',
+        'friendlyName',
+        'capabilities.sensors.0',
+        'capabilities.features.0',
+      ].map((field) => `input.${field}`),
     ],
   ])('finds of %s what is wrong with it', (_, change, expected) => {
     expect(paths(registrationIssues({ ...sound, ...change }))).toEqual(expected);
@@ -207,34 +231,40 @@ describe('parseReading', () => {
 
   it('has a range for every metric', () => {
     expect(ranges.map(([metric]) => metric).sort()).toEqual([...metricNames].sort());
-    expect(metricNames.map((metric) => metrics[metric].enumName.toLowerCase())).toEqual(metricNames.map((metric) => metrics[metric].attribute));
+    expect(metricNames.map((metric) => metrics[metric].enumName.toLowerCase())).toEqual(
+      metricNames.map((metric) => metrics[metric].attribute),
+    );
   });
 
-  it.each(ranges)('takes %s from %d to %d, both included, and says of anything else what it may be', (metric, min, max) => {
-    const verdict = (value: unknown) => judge({ sensors: { [metric]: value } });
-    for (const value of [min, max, min + 0.001, max - 0.001, (min + max) / 2]) expect([value, verdict(value)]).toEqual([value, 'ok']);
-    for (const value of [
-      null,
-      undefined,
-      String(max),
-      [max],
-      {},
-      true,
-      min - 0.001,
-      max + 0.001,
-      min - 1,
-      max + 1,
-      Number.NaN,
-      Number.POSITIVE_INFINITY,
-      Number.NEGATIVE_INFINITY,
-      1e308,
-    ]) {
-      expect([value, verdict(value)]).toEqual([value, 'INVALID_VALUE']);
-    }
-    expect(parseReading(orgId, { ...sent, sensors: { [metric]: max + 1 } }, nowMs)).toMatchObject({
-      rejection: { message: expect.stringContaining(`sensors.${metric}: must be from ${min} to ${max}`) },
-    });
-  });
+  it.each(ranges)(
+    'takes %s from %d to %d, both included, and says of anything else what it may be',
+    (metric, min, max) => {
+      const verdict = (value: unknown) => judge({ sensors: { [metric]: value } });
+      for (const value of [min, max, min + 0.001, max - 0.001, (min + max) / 2])
+        expect([value, verdict(value)]).toEqual([value, 'ok']);
+      for (const value of [
+        null,
+        undefined,
+        String(max),
+        [max],
+        {},
+        true,
+        min - 0.001,
+        max + 0.001,
+        min - 1,
+        max + 1,
+        Number.NaN,
+        Number.POSITIVE_INFINITY,
+        Number.NEGATIVE_INFINITY,
+        1e308,
+      ]) {
+        expect([value, verdict(value)]).toEqual([value, 'INVALID_VALUE']);
+      }
+      expect(parseReading(orgId, { ...sent, sensors: { [metric]: max + 1 } }, nowMs)).toMatchObject({
+        rejection: { message: expect.stringContaining(`sensors.${metric}: must be from ${min} to ${max}`) },
+      });
+    },
+  );
 
   it('names the first rule broken, in the order of the rules', () => {
     const broken: [Partial<SentReading>, RejectionCode, string][] = [
@@ -248,7 +278,9 @@ describe('parseReading', () => {
     ];
     broken.forEach(([, code, field], i) => {
       const worse: SentReading = Object.assign({}, sent, ...broken.slice(i).map(([change]) => change));
-      expect(parseReading(orgId, worse, nowMs)).toEqual({ rejection: { code, message: expect.stringMatching(`^${field}: `) } });
+      expect(parseReading(orgId, worse, nowMs)).toEqual({
+        rejection: { code, message: expect.stringMatching(`^${field}: `) },
+      });
     });
   });
 
@@ -277,14 +309,27 @@ describe('parseReading', () => {
   });
 });
 
-it.each([5e-324, 1e-200, -1e-131, 9e-10])('a value of %p, which no store would keep, is rejected and spoils nothing else', (bme280TempC) => {
-  const sent = { hardwareId: mac, batchId: 'b', timestampMs: nowMs, bootId, firmwareVersion: '1', sensors: { bme280TempC }, sensorStatus: {} };
-  expect(parseReading(orgId, sent, nowMs)).toMatchObject({ rejection: { code: 'INVALID_VALUE' } });
-});
+it.each([5e-324, 1e-200, -1e-131, 9e-10])(
+  'a value of %p, which no store would keep, is rejected and spoils nothing else',
+  (bme280TempC) => {
+    const sent = {
+      hardwareId: mac,
+      batchId: 'b',
+      timestampMs: nowMs,
+      bootId,
+      firmwareVersion: '1',
+      sensors: { bme280TempC },
+      sensorStatus: {},
+    };
+    expect(parseReading(orgId, sent, nowMs)).toMatchObject({ rejection: { code: 'INVALID_VALUE' } });
+  },
+);
 
 describe('the hash of a content', () => {
   const value = (metric: Metric) =>
-    fc.double({ min: metrics[metric].min, max: metrics[metric].max, noNaN: true }).map((value) => (Math.abs(value) < 1e-9 ? 0 : value));
+    fc
+      .double({ min: metrics[metric].min, max: metrics[metric].max, noNaN: true })
+      .map((value) => (Math.abs(value) < 1e-9 ? 0 : value));
   const health = fc.constantFrom<Health>(...healths);
   const anyReading = fc.record({
     hardwareId: fc.constant(mac),
@@ -302,8 +347,13 @@ describe('the hash of a content', () => {
     fc.assert(
       fc.property(anyReading, (given) => {
         const { hash } = accepted(given);
-        expect(accepted(reversed({ ...given, sensors: reversed(given.sensors), sensorStatus: reversed(given.sensorStatus) })).hash).toBe(hash);
-        const inLowerCase = Object.fromEntries(Object.entries(given.sensorStatus).map(([sensor, state]) => [sensor, state?.toLowerCase()]));
+        expect(
+          accepted(reversed({ ...given, sensors: reversed(given.sensors), sensorStatus: reversed(given.sensorStatus) }))
+            .hash,
+        ).toBe(hash);
+        const inLowerCase = Object.fromEntries(
+          Object.entries(given.sensorStatus).map(([sensor, state]) => [sensor, state?.toLowerCase()]),
+        );
         expect(accepted({ ...given, sensorStatus: inLowerCase }).hash).toBe(hash);
         expect(accepted({ ...given, bootId: given.bootId.toUpperCase() }, nowMs + minuteMs).hash).toBe(hash);
       }),
@@ -311,19 +361,28 @@ describe('the hash of a content', () => {
   });
 
   it('is the same only for the same content', () => {
-    const content = ({ reading: { batchId: _, ...rest } }: ReturnType<typeof accepted>) => JSON.stringify(rest, Object.keys(allNames).sort());
+    const content = ({ reading: { batchId: _, ...rest } }: ReturnType<typeof accepted>) =>
+      JSON.stringify(rest, Object.keys(allNames).sort());
     const allNames = Object.fromEntries(
-      ['timestampMs', 'bootId', 'firmwareVersion', 'friendlyName', 'sensors', 'sensorStatus', ...metricNames, ...Object.keys(sensorNames)].map((name) => [
-        name,
-        true,
-      ]),
+      [
+        'timestampMs',
+        'bootId',
+        'firmwareVersion',
+        'friendlyName',
+        'sensors',
+        'sensorStatus',
+        ...metricNames,
+        ...Object.keys(sensorNames),
+      ].map((name) => [name, true]),
     );
     // Few values, so that two often agree in all but one.
     const few = fc.record({
       timestampMs: fc.constantFrom(nowMs, nowMs - 1),
       firmwareVersion: fc.constantFrom('1', '2'),
       friendlyName: fc.constantFrom(null, '1', 'null'),
-      sensors: fc.record(Object.fromEntries(metricNames.map((metric) => [metric, fc.constant(metrics[metric].max)])), { requiredKeys: [] }),
+      sensors: fc.record(Object.fromEntries(metricNames.map((metric) => [metric, fc.constant(metrics[metric].max)])), {
+        requiredKeys: [],
+      }),
       sensorStatus: fc.record({ bme280: health, ds18b20: health }, { requiredKeys: [] }),
     });
     fc.assert(
@@ -407,10 +466,17 @@ describe('a series', () => {
   });
 
   const ranges = fc
-    .record({ fromMs: fc.integer({ min: 0, max: 5000 }), lengthMs: fc.integer({ min: 1, max: 60_000 }), stepSecs: fc.integer({ min: 1, max: 20 }) })
+    .record({
+      fromMs: fc.integer({ min: 0, max: 5000 }),
+      lengthMs: fc.integer({ min: 1, max: 60_000 }),
+      stepSecs: fc.integer({ min: 1, max: 20 }),
+    })
     .map(({ fromMs, lengthMs, stepSecs }): SeriesRange => ({ fromMs, toMs: fromMs + lengthMs, stepSecs }));
   const measuredIn = ({ fromMs, toMs }: SeriesRange): fc.Arbitrary<Measured[]> =>
-    fc.array(fc.record({ atMs: fc.integer({ min: fromMs, max: toMs - 1 }), value: fc.integer({ min: -40, max: 1100 }) }), { maxLength: 60 });
+    fc.array(
+      fc.record({ atMs: fc.integer({ min: fromMs, max: toMs - 1 }), value: fc.integer({ min: -40, max: 1100 }) }),
+      { maxLength: 60 },
+    );
 
   it('puts each value into the one point whose time it falls into, and leaves none out', () => {
     fc.assert(
@@ -421,15 +487,24 @@ describe('a series', () => {
           const points = seriesOf(given, measured);
           const stepMs = given.stepSecs * 1000;
           expect(points.map(({ at }) => at.getTime())).toEqual(
-            Array.from({ length: Math.ceil((given.toMs - given.fromMs) / stepMs) }, (_, i) => given.fromMs + i * stepMs),
+            Array.from(
+              { length: Math.ceil((given.toMs - given.fromMs) / stepMs) },
+              (_, i) => given.fromMs + i * stepMs,
+            ),
           );
           expect(points.reduce((sum, { count }) => sum + count, 0)).toBe(measured.length);
           for (const { at, count, min, max, mean } of points) {
-            const within = measured.filter(({ atMs }) => atMs >= at.getTime() && atMs < at.getTime() + stepMs).map(({ value }) => value);
+            const within = measured
+              .filter(({ atMs }) => atMs >= at.getTime() && atMs < at.getTime() + stepMs)
+              .map(({ value }) => value);
             const expected =
               within.length === 0
                 ? { min: null, max: null, mean: null }
-                : { min: Math.min(...within), max: Math.max(...within), mean: within.reduce((sum, value) => sum + value, 0) / within.length };
+                : {
+                    min: Math.min(...within),
+                    max: Math.max(...within),
+                    mean: within.reduce((sum, value) => sum + value, 0) / within.length,
+                  };
             expect({ count, min, max, mean }).toEqual({ count: within.length, ...expected });
           }
         },
@@ -503,7 +578,9 @@ describe('an API key', () => {
     expect(hashApiKey(Buffer.concat([pepper, Buffer.from('x')]), some)).not.toBe(hash);
     fc.assert(
       fc.property(secretHex, secretHex, (a, b) => {
-        const [one, two] = [a, b].map((secret) => hashApiKey(pepper, formatApiKey('01234567-89ab-4cde-8f01-23456789abcd', secret)));
+        const [one, two] = [a, b].map((secret) =>
+          hashApiKey(pepper, formatApiKey('01234567-89ab-4cde-8f01-23456789abcd', secret)),
+        );
         expect(one).not.toContain(a);
         return (one === two) === (a === b);
       }),
@@ -526,7 +603,10 @@ describe('an API key', () => {
 });
 
 describe('the keys of readings', () => {
-  const batch = fc.oneof(fc.constantFrom('a', 'A', '-', ':', '.', '_', 'z', 'zz', '0'), fc.stringMatching(/^[A-Za-z0-9_.:-]{1,12}$/));
+  const batch = fc.oneof(
+    fc.constantFrom('a', 'A', '-', ':', '.', '_', 'z', 'zz', '0'),
+    fc.stringMatching(/^[A-Za-z0-9_.:-]{1,12}$/),
+  );
   // Twelve digits until September 2001, thirteen from then on.
   const turn = 1_000_000_000_000;
   const moment = fc.oneof(
@@ -542,7 +622,9 @@ describe('the keys of readings', () => {
     fc.assert(
       fc.property(moment, batch, fc.option(moment), batch, (atMs, a, other, b) => {
         const otherMs = other ?? atMs;
-        return compare(readingSortKey(atMs, a), readingSortKey(otherMs, b)) === (compare(atMs, otherMs) || compare(a, b));
+        return (
+          compare(readingSortKey(atMs, a), readingSortKey(otherMs, b)) === (compare(atMs, otherMs) || compare(a, b))
+        );
       }),
       { numRuns: 1000 },
     );
@@ -582,7 +664,8 @@ describe('the keys of readings', () => {
   });
 
   it('cannot be made of what could forge another', () => {
-    for (const batchId of ['a#b', 'a/b', '', 'a\n']) expect(() => readingSortKey(nowMs, batchId)).toThrow('unfit for a key');
+    for (const batchId of ['a#b', 'a/b', '', 'a\n'])
+      expect(() => readingSortKey(nowMs, batchId)).toThrow('unfit for a key');
   });
 });
 
@@ -594,7 +677,8 @@ describe('the feed of readings', () => {
   let feed: ReadingFeed;
   afterEach(() => feed.stop());
   const ref = (hardwareId: string) => ({ orgId, hardwareId, generation: 'g' });
-  const reading = (hardwareId: string, timestampMs: number) => ({ hardwareId, timestampMs, batchId: String(timestampMs) }) as Reading;
+  const reading = (hardwareId: string, timestampMs: number) =>
+    ({ hardwareId, timestampMs, batchId: String(timestampMs) }) as Reading;
 
   it('of a device that sends without end does not keep the others waiting', async () => {
     const quiet: Reading[] = [];

@@ -60,7 +60,9 @@ describe('key', () => {
   });
 
   it('refuses each control character, wherever it stands', () => {
-    const control = fc.oneof(fc.integer({ min: 0, max: 31 }), fc.constant(127)).map((code) => String.fromCharCode(code));
+    const control = fc
+      .oneof(fc.integer({ min: 0, max: 31 }), fc.constant(127))
+      .map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.string(), control, fc.string(), (before, character, after) => {
         expect(() => key`ORG#${before + character + after}`).toThrow('unfit for a key');
@@ -93,7 +95,10 @@ describe('key', () => {
 
   it('gives equal stored bytes only for equal values', () => {
     // Half a surrogate pair is stored as U+FFFD, like every other half.
-    const unit = fc.oneof({ arbitrary: fc.string({ minLength: 1, unit: 'binary' }), weight: 3 }, fc.constantFrom('\ud800', '\udfff', '\ufffd'));
+    const unit = fc.oneof(
+      { arbitrary: fc.string({ minLength: 1, unit: 'binary' }), weight: 3 },
+      fc.constantFrom('\ud800', '\udfff', '\ufffd'),
+    );
     const built = (a: string, b: string): string | undefined => {
       try {
         return Buffer.from(key`A#${a}#B#${b}`).toString('hex');
@@ -158,18 +163,30 @@ describe('the keys of the project', () => {
   const appId = fc.oneof(fc.constantFrom('a', 'app', 'app-app-a', 'org', 'org-', '0.-_'), fc.stringMatching(slug));
   const clientRef: fc.Arbitrary<ClientRef> = fc.oneof(fc.record({ orgId }), fc.record({ orgId, appId }));
   const token = fc.oneof(fc.constantFrom('FAM', 'CLIENT', 'VERSION'), fc.stringMatching(/^[A-Za-z0-9_-]{22}$/));
-  const entity = fc.oneof(fc.constantFrom('$ORG', '$APP:a', '$CLIENT:org-1', 'AUDIT', 'a'), fc.stringMatching(auditedEntity));
+  const entity = fc.oneof(
+    fc.constantFrom('$ORG', '$APP:a', '$CLIENT:org-1', 'AUDIT', 'a'),
+    fc.stringMatching(auditedEntity),
+  );
   const event = fc.oneof(fc.constant('01ARZ3NDEKTSV4RRFFQ69G5FAV'), fc.stringMatching(auditEventId));
-  const model = fc.oneof(fc.constantFrom('anthropic.claude-3-haiku-20240307-v1:0', '2026-01-01'), fc.stringMatching(/^[^#/\s\p{C}]{1,40}$/u));
+  const model = fc.oneof(
+    fc.constantFrom('anthropic.claude-3-haiku-20240307-v1:0', '2026-01-01'),
+    fc.stringMatching(/^[^#/\s\p{C}]{1,40}$/u),
+  );
   const day = fc.constantFrom('2026-01-01', '2026-01-02', '2025-12-31');
   const secret = fc.string({ unit: 'grapheme' });
   const label = fc.oneof(fc.constantFrom('premium', 'label', 'sh', '1'), fc.stringMatching(slug));
   const whole = fc.oneof(fc.nat({ max: 3 }), fc.nat());
-  const spendId: fc.Arbitrary<SpendId> = fc.oneof(fc.record({ orgId, label, day }), fc.record({ orgId, appId, label, day }));
+  const spendId: fc.Arbitrary<SpendId> = fc.oneof(
+    fc.record({ orgId, label, day }),
+    fc.record({ orgId, appId, label, day }),
+  );
   const alert = fc.tuple(spendId, fc.constantFrom(...alertKinds));
   const requestId = fc.oneof(fc.constantFrom('1', 'REQ', 'req-1'), fc.stringMatching(/^[A-Za-z0-9_.:@-]{1,40}$/));
 
-  const namespace = fc.oneof(fc.constantFrom('aaaaaaaaaaa', '_aaaaaaaaaa', 'SYSTEM-----'), fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_-]{10}$/));
+  const namespace = fc.oneof(
+    fc.constantFrom('aaaaaaaaaaa', '_aaaaaaaaaa', 'SYSTEM-----'),
+    fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_-]{10}$/),
+  );
   const entityId = fc.oneof(fc.constantFrom('a', 'BUCKET', 'CONFIG', '0'), fc.stringMatching(entityIdPattern));
   const resource = fc.oneof(fc.constantFrom('a', 'a/b', 'HOUR', 'CONFIG', 'META'), fc.stringMatching(resourcePattern));
   const leaseName = fc.oneof(
@@ -190,14 +207,24 @@ describe('the keys of the project', () => {
     fc.record({ level: fc.constant('ENTITY_DEFAULT' as const), entityId }),
     fc.record({ level: fc.constant('ENTITY' as const), entityId, resource }),
   );
-  const hardwareId = fc.oneof(fc.constantFrom('AA:BB:CC:DD:EE:FF', '00:00:00:00:00:00'), fc.stringMatching(hardwareIdPattern));
+  const hardwareId = fc.oneof(
+    fc.constantFrom('AA:BB:CC:DD:EE:FF', '00:00:00:00:00:00'),
+    fc.stringMatching(hardwareIdPattern),
+  );
   const deviceRef = fc.record({ orgId, hardwareId });
   const readingsRef = fc.record({ orgId, hardwareId, generation: fc.stringMatching(/^[0-9a-f]{12}$/) });
-  const batchId = fc.oneof(fc.constantFrom('a', 'devices', '1000000000000', 'AA:BB:CC:DD:EE:FF'), fc.stringMatching(batchIdPattern));
-  const momentMs = fc.oneof(fc.constantFrom(999_999_999_999, 1_000_000_000_000, 100_000_000_000), fc.integer({ min: 946_684_800_000, max: 4_102_444_799_999 }));
+  const batchId = fc.oneof(
+    fc.constantFrom('a', 'devices', '1000000000000', 'AA:BB:CC:DD:EE:FF'),
+    fc.stringMatching(batchIdPattern),
+  );
+  const momentMs = fc.oneof(
+    fc.constantFrom(999_999_999_999, 1_000_000_000_000, 100_000_000_000),
+    fc.integer({ min: 946_684_800_000, max: 4_102_444_799_999 }),
+  );
   const listedPlace = place.filter(({ level }) => level === 'RESOURCE' || level === 'ENTITY');
   /** The keys of one index among all that an item carries. */
-  const ofIndex = (index: string, keys: object) => Object.fromEntries(Object.entries(keys).filter(([name]) => name.startsWith(index)));
+  const ofIndex = (index: string, keys: object) =>
+    Object.fromEntries(Object.entries(keys).filter(([name]) => name.startsWith(index)));
 
   const call = <A>(table: string, name: string, args: fc.Arbitrary<A>, build: (args: A) => object) =>
     args.map((given) => ({ table, identity: JSON.stringify([name, given]), key: JSON.stringify(build(given)) }));
@@ -228,10 +255,16 @@ describe('the keys of the project', () => {
       GSI1SK: limiter.childIndexKey(child),
     })),
     call('limiter GSI2', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI2', limiter.shardIndexKeys(id))),
-    call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour, birth), (args) => ofIndex('GSI2', limiter.usageIndexKeys(...args))),
-    call('limiter GSI2', 'limiter.refusalIndexKeys', fc.tuple(bucketId, hour, tallyId), (args) => ofIndex('GSI2', limiter.refusalIndexKeys(...args))),
+    call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour, birth), (args) =>
+      ofIndex('GSI2', limiter.usageIndexKeys(...args)),
+    ),
+    call('limiter GSI2', 'limiter.refusalIndexKeys', fc.tuple(bucketId, hour, tallyId), (args) =>
+      ofIndex('GSI2', limiter.refusalIndexKeys(...args)),
+    ),
     call('limiter GSI3', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI3', limiter.shardIndexKeys(id))),
-    call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) => ofIndex('GSI3', limiter.configIndexKeys(...args))),
+    call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) =>
+      ofIndex('GSI3', limiter.configIndexKeys(...args)),
+    ),
     call('pricing_cache', 'priceKey', fc.record({ bedrockModelId: model, day }), priceKey),
     call('usage_agg_sharded', 'shardKey', fc.tuple(spendId, whole), (args) => shardKey(...args)),
     call('daily_total', 'totalKey', spendId, totalKey),
@@ -248,8 +281,12 @@ describe('the keys of the project', () => {
     call('devices', 'device.deletionKey', deviceRef, device.deletionKey),
     call('devices gsi1', 'deletionIndexKey', fc.constant(''), () => ({ gsi1pk: device.deletionIndexKey })),
     call('devices gsi1', 'device.deviceIndexKey', orgId, (id) => ({ gsi1pk: device.deviceIndexKey(id) })),
-    call('device_readings', 'device.readingKey', fc.tuple(readingsRef, momentMs, batchId), (args) => device.readingKey(...args)),
-    call('device_readings ts_batch', 'device.readingSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({ ts_batch: device.readingSortKey(atMs, id) })),
+    call('device_readings', 'device.readingKey', fc.tuple(readingsRef, momentMs, batchId), (args) =>
+      device.readingKey(...args),
+    ),
+    call('device_readings ts_batch', 'device.readingSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({
+      ts_batch: device.readingSortKey(atMs, id),
+    })),
     call('processed_batches', 'device.batchKey', fc.tuple(readingsRef, batchId), (args) => device.batchKey(...args)),
     call('api_keys', 'apiKeyKey', orgId, apiKeyKey),
     call('api_keys gsi1', 'apiKeyIndexKey', orgId, (id) => ({ gsi1pk: apiKeyIndexKey(id) })),
@@ -303,7 +340,8 @@ describe('the keys of the project', () => {
     expect(names(device.readingKey(ref, 1, 'b'))).toEqual(keyOf('device_readings'));
     expect(names(device.batchKey(ref, 'b'))).toEqual(keyOf('processed_batches'));
     expect(names(apiKeyKey(id))).toEqual(keyOf('api_keys'));
-    for (const table of ['devices', 'api_keys'] as const) expect(definitionOf(table).indexes?.gsi1).toEqual(['gsi1pk', 'gsi1sk']);
+    for (const table of ['devices', 'api_keys'] as const)
+      expect(definitionOf(table).indexes?.gsi1).toEqual(['gsi1pk', 'gsi1sk']);
     expect(names(refreshKey('t'))).toEqual(keyOf('refresh_tokens'));
     expect(names(retrievalKey('t'))).toEqual(keyOf('secret_retrieval_tokens'));
   });
@@ -311,7 +349,9 @@ describe('the keys of the project', () => {
   it('hold no refresh or retrieval token, only its hash', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^tg[rt]_[A-Za-z0-9_-]{43}$/), (secretToken) =>
-        [refreshKey(secretToken), retrievalKey(secretToken)].every(({ PK }) => /^[A-Za-z0-9_-]{43}$/.test(PK) && !secretToken.includes(PK)),
+        [refreshKey(secretToken), retrievalKey(secretToken)].every(
+          ({ PK }) => /^[A-Za-z0-9_-]{43}$/.test(PK) && !secretToken.includes(PK),
+        ),
       ),
     );
   });
@@ -335,17 +375,40 @@ describe('the keys of the project', () => {
   });
 
   it('of a use tell its hour', () => {
-    fc.assert(fc.property(shardId, hour, (id, used) => limiter.hourOfInstant(limiter.usageKey(id, used, 'b1rth').SK.split('#')[4] ?? '') === used));
+    fc.assert(
+      fc.property(
+        shardId,
+        hour,
+        (id, used) => limiter.hourOfInstant(limiter.usageKey(id, used, 'b1rth').SK.split('#')[4] ?? '') === used,
+      ),
+    );
   });
 
   it('sort the org before its apps, so that one query can tell them apart', () => {
-    fc.assert(fc.property(orgId, appId, (org, app) => configKey({ orgId: org }).SK < configKey({ orgId: org, appId: app }).SK));
+    fc.assert(
+      fc.property(orgId, appId, (org, app) => configKey({ orgId: org }).SK < configKey({ orgId: org, appId: app }).SK),
+    );
   });
 });
 
 describe('Expression', () => {
   const name = fc.oneof(
-    fc.constantFrom('status', 'name', 'ttl', 'size', 'AND', 'OR', 'SET', 'b_tokens-per.minute_fa', 'a.b', 'a-b', '#n0', ':v0', '__proto__', ''),
+    fc.constantFrom(
+      'status',
+      'name',
+      'ttl',
+      'size',
+      'AND',
+      'OR',
+      'SET',
+      'b_tokens-per.minute_fa',
+      'a.b',
+      'a-b',
+      '#n0',
+      ':v0',
+      '__proto__',
+      '',
+    ),
     fc.string({ unit: 'grapheme' }),
   );
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.bigInt());
@@ -362,7 +425,11 @@ describe('Expression', () => {
       fc.array(tie('condition'), { minLength: 1, maxLength: 3 }).map((parts) => or(...parts)),
     ),
   }));
-  const words = new Set('AND OR BETWEEN SET ADD REMOVE attribute_exists attribute_not_exists begins_with if_not_exists = <> < <= > >='.split(' '));
+  const words = new Set(
+    'AND OR BETWEEN SET ADD REMOVE attribute_exists attribute_not_exists begins_with if_not_exists = <> < <= > >='.split(
+      ' ',
+    ),
+  );
 
   /** Every word of the text is the language's own or a placeholder, and the placeholders are exactly those of the maps. */
   function expectOnlyPlaceholders(expression: Expression, ...texts: string[]): void {
@@ -375,7 +442,8 @@ describe('Expression', () => {
     expect(new Set(all).size).toBe(all.length);
   }
 
-  const attributesOf = (given: Condition): string[] => ('conditions' in given ? given.conditions.flatMap(attributesOf) : [given.attribute]);
+  const attributesOf = (given: Condition): string[] =>
+    'conditions' in given ? given.conditions.flatMap(attributesOf) : [given.attribute];
   const changes: fc.Arbitrary<Changes> = fc.record({
     set: fc.dictionary(name, value, { maxKeys: 5 }),
     setIfAbsent: fc.dictionary(name, value, { maxKeys: 5 }),
@@ -388,7 +456,9 @@ describe('Expression', () => {
       fc.property(condition, (given) => {
         const expression = new Expression();
         expectOnlyPlaceholders(expression, expression.condition(given));
-        expect(Object.values(expression.placeholders().ExpressionAttributeNames ?? {}).sort()).toEqual([...new Set(attributesOf(given))].sort());
+        expect(Object.values(expression.placeholders().ExpressionAttributeNames ?? {}).sort()).toEqual(
+          [...new Set(attributesOf(given))].sort(),
+        );
       }),
     );
   });
@@ -418,17 +488,33 @@ describe('Expression', () => {
 
   it('writes all kinds of changes in one expression', () => {
     const expression = new Expression();
-    const text = expression.changes({ set: { name: 'a', skipped: undefined }, setIfAbsent: { first: 1 }, add: { total: 5n, n: 1 }, remove: ['old', 'older'] });
+    const text = expression.changes({
+      set: { name: 'a', skipped: undefined },
+      setIfAbsent: { first: 1 },
+      add: { total: 5n, n: 1 },
+      remove: ['old', 'older'],
+    });
     expect(text).toBe('SET #n0 = :v0, #n1 = if_not_exists(#n1, :v1) ADD #n2 :v2, #n3 :v3 REMOVE #n4, #n5');
     expect(expression.placeholders()).toEqual({
-      ExpressionAttributeNames: { '#n0': 'name', '#n1': 'first', '#n2': 'total', '#n3': 'n', '#n4': 'old', '#n5': 'older' },
+      ExpressionAttributeNames: {
+        '#n0': 'name',
+        '#n1': 'first',
+        '#n2': 'total',
+        '#n3': 'n',
+        '#n4': 'old',
+        '#n5': 'older',
+      },
       ExpressionAttributeValues: { ':v0': 'a', ':v1': 1, ':v2': 5n, ':v3': 1 },
     });
   });
 
   it('nests and within or, and or within and, each part in parentheses of its own', () => {
     const expression = new Expression();
-    expect(expression.condition(or(and(absent('a'), equals('b', 1)), and(or(present('a'), lessThan('c', 2)), greaterThan('d', 3))))).toBe(
+    expect(
+      expression.condition(
+        or(and(absent('a'), equals('b', 1)), and(or(present('a'), lessThan('c', 2)), greaterThan('d', 3))),
+      ),
+    ).toBe(
       '((attribute_not_exists(#n0)) AND (#n1 = :v0)) OR (((attribute_exists(#n0)) OR (#n2 < :v1)) AND (#n3 > :v2))',
     );
   });
@@ -470,13 +556,29 @@ describe('classify', () => {
 
   it.each<[string, unknown, object]>([
     ['a failed condition', shaped('ConditionalCheckFailedException', client), { kind: 'condition' }],
-    ['a failed condition with the old item', shaped('ConditionalCheckFailedException', { ...client, Item: item }), { kind: 'condition', old }],
-    ['provisioned throughput exceeded', shaped('ProvisionedThroughputExceededException', client), { kind: 'throttled' }],
+    [
+      'a failed condition with the old item',
+      shaped('ConditionalCheckFailedException', { ...client, Item: item }),
+      { kind: 'condition', old },
+    ],
+    [
+      'provisioned throughput exceeded',
+      shaped('ProvisionedThroughputExceededException', client),
+      { kind: 'throttled' },
+    ],
     ['throttling', shaped('ThrottlingException', client), { kind: 'throttled' }],
     ['the request limit', shaped('RequestLimitExceeded', client), { kind: 'throttled' }],
     ['a conflict with a transaction', shaped('TransactionConflictException', client), { kind: 'conflict' }],
-    ['a refused connection', Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }), { kind: 'refused' }],
-    ['refused connections to every address', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), { kind: 'refused' }],
+    [
+      'a refused connection',
+      Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }),
+      { kind: 'refused' },
+    ],
+    [
+      'refused connections to every address',
+      Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+      { kind: 'refused' },
+    ],
     ['an unknown host', Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), { kind: 'refused' }],
     ['a resolver in trouble', Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), { kind: 'refused' }],
     ['an unreachable host', Object.assign(new Error('connect'), { code: 'EHOSTUNREACH' }), { kind: 'refused' }],
@@ -488,13 +590,19 @@ describe('classify', () => {
     [
       'a connect timeout',
       Object.assign(
-        new Error('@smithy/node-http-handler - the request socket did not establish a connection with the server within the configured timeout of 300 ms.'),
+        new Error(
+          '@smithy/node-http-handler - the request socket did not establish a connection with the server within the configured timeout of 300 ms.',
+        ),
         { name: 'TimeoutError' },
       ),
       { kind: 'refused' },
     ],
     ['a reset connection', shaped('TimeoutError', { code: 'ECONNRESET' }), { kind: 'unknown' }],
-    ['a reset connection under its own name', Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }), { kind: 'unknown' }],
+    [
+      'a reset connection under its own name',
+      Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
+      { kind: 'unknown' },
+    ],
     ['a broken pipe', shaped('TimeoutError', { code: 'EPIPE' }), { kind: 'unknown' }],
     ['a request timeout', shaped('TimeoutError'), { kind: 'unknown' }],
     ["a request timeout called the client's", shaped('TimeoutError', client), { kind: 'unknown' }],
@@ -541,13 +649,22 @@ describe('classify', () => {
   });
 
   it('takes a cancelled transaction without reasons for cancelled', () => {
-    expect(classify(shaped('TransactionCanceledException', client), decode)).toEqual({ kind: 'cancelled', reasons: [] });
+    expect(classify(shaped('TransactionCanceledException', client), decode)).toEqual({
+      kind: 'cancelled',
+      reasons: [],
+    });
   });
 
-  it.each(['ValidationError', 'ItemCollectionSizeLimitExceeded'])('throws on a transaction cancelled by %s: it is ours to mend', (Code) => {
-    const error = shaped('TransactionCanceledException', { ...client, CancellationReasons: [{ Code: 'None' }, { Code }] });
-    expect(() => classify(error, decode)).toThrow(Code);
-  });
+  it.each(['ValidationError', 'ItemCollectionSizeLimitExceeded'])(
+    'throws on a transaction cancelled by %s: it is ours to mend',
+    (Code) => {
+      const error = shaped('TransactionCanceledException', {
+        ...client,
+        CancellationReasons: [{ Code: 'None' }, { Code }],
+      });
+      expect(() => classify(error, decode)).toThrow(Code);
+    },
+  );
 
   it('never takes a fault for a failed condition that is none', () => {
     fc.assert(
@@ -562,7 +679,10 @@ describe('classify', () => {
 describe('StoreUnavailable', () => {
   it('says whether the change may have been made, may be tried again, and keeps its cause', () => {
     const cause = new Error('socket');
-    expect(new StoreUnavailable('no', { cause })).toMatchObject({ message: expect.stringContaining('nothing was changed'), cause });
+    expect(new StoreUnavailable('no', { cause })).toMatchObject({
+      message: expect.stringContaining('nothing was changed'),
+      cause,
+    });
     expect(new StoreUnavailable('read', { cause }).message).not.toMatch(/change/);
     expect(new StoreUnavailable('unknown', { cause })).toMatchObject({
       message: expect.stringContaining('may or may not'),
@@ -586,7 +706,8 @@ describe('pauseMs', () => {
 });
 
 describe('RetryBudget', () => {
-  const granted = (budget: RetryBudget, tries: number): number => Array.from({ length: tries }, () => budget.mayRepeat()).filter(Boolean).length;
+  const granted = (budget: RetryBudget, tries: number): number =>
+    Array.from({ length: tries }, () => budget.mayRepeat()).filter(Boolean).length;
 
   it('grants at most a tenth of the calls and ten a second, beyond the twenty it starts with', () => {
     const step = fc.record({ waitMs: fc.nat({ max: 3000 }), calls: fc.nat({ max: 200 }), tries: fc.nat({ max: 100 }) });
@@ -652,21 +773,35 @@ describe('cloudFormationTemplate', () => {
     readonly TableName: { 'Fn::Sub': string };
     readonly AttributeDefinitions: { AttributeName: string }[];
     readonly KeySchema: { AttributeName: string }[];
-    readonly GlobalSecondaryIndexes?: { KeySchema: { AttributeName: string }[]; Projection: { ProjectionType: string } }[];
+    readonly GlobalSecondaryIndexes?: {
+      KeySchema: { AttributeName: string }[];
+      Projection: { ProjectionType: string };
+    }[];
     readonly TimeToLiveSpecification?: { AttributeName: string; Enabled: boolean };
     readonly PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: boolean };
     readonly DeletionProtectionEnabled: boolean;
     readonly BillingMode: string;
   }
-  const template = cloudFormationTemplate('prefix_') as { Resources: Record<string, Resource>; Parameters: { TablePrefix: { Default: string } } };
+  const template = cloudFormationTemplate('prefix_') as {
+    Resources: Record<string, Resource>;
+    Parameters: { TablePrefix: { Default: string } };
+  };
   const ofType = (type: string) => Object.entries(template.Resources).filter(([, resource]) => resource.Type === type);
-  const tables = ofType('AWS::DynamoDB::Table').map(([id, { Properties }]) => ({ id, ...(Properties as unknown as TableProperties) }));
+  const tables = ofType('AWS::DynamoDB::Table').map(([id, { Properties }]) => ({
+    id,
+    ...(Properties as unknown as TableProperties),
+  }));
   const statements = (policy: string): Statement[] =>
-    (template.Resources[policy]!.Properties as unknown as { PolicyDocument: { Statement: Statement[] } }).PolicyDocument.Statement;
+    (template.Resources[policy]!.Properties as unknown as { PolicyDocument: { Statement: Statement[] } }).PolicyDocument
+      .Statement;
   const writableTables = (policy: string): string[] =>
     statements(policy)
       .filter(({ Action }) => Action.some((action) => /:(Put|Update|Delete|BatchWrite)Item$/.test(action)))
-      .flatMap(({ Resource }) => Resource.flatMap((resource) => ('Fn::GetAtt' in resource ? [(resource['Fn::GetAtt'] as string[])[0] as string] : [])));
+      .flatMap(({ Resource }) =>
+        Resource.flatMap((resource) =>
+          'Fn::GetAtt' in resource ? [(resource['Fn::GetAtt'] as string[])[0] as string] : [],
+        ),
+      );
 
   const designed = {
     config: undefined,
@@ -687,8 +822,13 @@ describe('cloudFormationTemplate', () => {
   };
 
   it('has every table of the design under the prefix, each with its expiry', () => {
-    const found = Object.fromEntries(tables.map(({ TableName, TimeToLiveSpecification }) => [TableName['Fn::Sub'], TimeToLiveSpecification]));
-    const expected = Object.entries(designed).map(([name, ttl]) => [`\${TablePrefix}${name}`, ttl && { AttributeName: ttl, Enabled: true }]);
+    const found = Object.fromEntries(
+      tables.map(({ TableName, TimeToLiveSpecification }) => [TableName['Fn::Sub'], TimeToLiveSpecification]),
+    );
+    const expected = Object.entries(designed).map(([name, ttl]) => [
+      `\${TablePrefix}${name}`,
+      ttl && { AttributeName: ttl, Enabled: true },
+    ]);
     expect(found).toEqual(Object.fromEntries(expected));
     expect(template.Parameters.TablePrefix.Default).toBe('prefix_');
     expect([...tableNames].sort()).toEqual(Object.keys(designed).sort());
@@ -707,11 +847,14 @@ describe('cloudFormationTemplate', () => {
 
   it('defines exactly the attributes that keys and indexes use, and projects keys only', () => {
     for (const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } of tables) {
-      const used = [...KeySchema, ...GlobalSecondaryIndexes.flatMap((index) => index.KeySchema)].map(({ AttributeName }) => AttributeName);
+      const used = [...KeySchema, ...GlobalSecondaryIndexes.flatMap((index) => index.KeySchema)].map(
+        ({ AttributeName }) => AttributeName,
+      );
       expect(AttributeDefinitions.map(({ AttributeName }) => AttributeName).sort()).toEqual([...new Set(used)].sort());
       for (const { Projection } of GlobalSecondaryIndexes) expect(Projection.ProjectionType).toBe('KEYS_ONLY');
     }
-    for (const table of tableNames) expect(new Set(keyAttributes(definitionOf(table))).size).toBe(keyAttributes(definitionOf(table)).length);
+    for (const table of tableNames)
+      expect(new Set(keyAttributes(definitionOf(table))).size).toBe(keyAttributes(definitionOf(table)).length);
   });
 
   it('lets the worker write fewer tables than the gateway, and none that hold credentials', () => {
@@ -720,7 +863,14 @@ describe('cloudFormationTemplate', () => {
     expect(gateway.sort()).toEqual(tables.map(({ id }) => id).sort());
     expect(worker.length).toBeLessThan(gateway.length);
     expect(gateway).toEqual(expect.arrayContaining(worker));
-    for (const table of ['ConfigTable', 'RevokedTokensTable', 'RefreshTokensTable', 'SecretRetrievalTokensTable', 'ApiKeysTable', 'CostRequestsTable']) {
+    for (const table of [
+      'ConfigTable',
+      'RevokedTokensTable',
+      'RefreshTokensTable',
+      'SecretRetrievalTokensTable',
+      'ApiKeysTable',
+      'CostRequestsTable',
+    ]) {
       expect(worker).not.toContain(table);
     }
   });
@@ -732,12 +882,18 @@ describe('cloudFormationTemplate', () => {
         for (const action of Action) expect(action).toMatch(/^dynamodb:[A-Za-z]+$/);
         for (const resource of Resource) {
           const id =
-            'Fn::GetAtt' in resource ? (resource['Fn::GetAtt'] as string[])[0] : /^\$\{(\w+)\.Arn\}\/index\/\*$/.exec(String(resource['Fn::Sub']))?.[1];
+            'Fn::GetAtt' in resource
+              ? (resource['Fn::GetAtt'] as string[])[0]
+              : /^\$\{(\w+)\.Arn\}\/index\/\*$/.exec(String(resource['Fn::Sub']))?.[1];
           expect(tables.map((table) => table.id)).toContain(id);
         }
       }
     }
-    expect(ofType('AWS::IAM::ManagedPolicy').map(([name]) => name)).toEqual(['GatewayPolicy', 'WorkerPolicy', 'TablesPolicy']);
+    expect(ofType('AWS::IAM::ManagedPolicy').map(([name]) => name)).toEqual([
+      'GatewayPolicy',
+      'WorkerPolicy',
+      'TablesPolicy',
+    ]);
   });
 
   it('grants gateway and worker no scan and nothing that changes a table', () => {

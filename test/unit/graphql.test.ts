@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { buildSchema, type DocumentNode, getIntrospectionQuery, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  getIntrospectionQuery,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+} from 'graphql';
 import { Admission } from '../../src/graphql/admission.js';
 import { boundIssues, bounds } from '../../src/graphql/bounds.js';
 import { complexity, staticCost } from '../../src/graphql/complexity.js';
@@ -33,7 +40,8 @@ const schema = buildSchema(`
   type Person implements Node { id: ID! name: String friend: Person friends(first: Int = 50): PeopleConnection }
 `);
 
-const operationOf = (document: DocumentNode) => document.definitions.find((d): d is OperationDefinitionNode => d.kind === Kind.OPERATION_DEFINITION)!;
+const operationOf = (document: DocumentNode) =>
+  document.definitions.find((d): d is OperationDefinitionNode => d.kind === Kind.OPERATION_DEFINITION)!;
 const costOf = (query: string, variables: Record<string, unknown> = {}) => {
   const document = parse(query);
   return complexity(schema, document, operationOf(document), variables);
@@ -70,7 +78,11 @@ describe('complexity', () => {
     ['a variable that is not given', 'query ($n: Int) { people(first: $n) { nodes { name } } }', 52],
     ["a variable's default", 'query ($n: Int = 7) { people(first: $n) { nodes { name } } }', 9],
     ['a variable over its default', 'query ($n: Int = 7) { people(first: $n) { nodes { name } } }', 5, { n: 3 }],
-    ['pages within pages', '{ people(first: 10) { nodes { friends(first: 5) { nodes { name } } } } }', 1 + 1 + 10 * (1 + 1 + 5)],
+    [
+      'pages within pages',
+      '{ people(first: 10) { nodes { friends(first: 5) { nodes { name } } } } }',
+      1 + 1 + 10 * (1 + 1 + 5),
+    ],
     [
       'the plumbing of a page once',
       '{ people(first: 1000) { total edges { cursor node { name id } } pageInfo { hasNextPage endCursor } } }',
@@ -84,12 +96,21 @@ describe('complexity', () => {
     ['an aggregated read of spend', '{ spend a: spend(consistency: AGGREGATED) }', 2],
     ['an exact one', '{ spend(consistency: EXACT) }', 50],
     ['an exact one by a variable', 'query ($c: Consistency) { spend(consistency: $c) }', 50, { c: 'EXACT' }],
-    ['an aggregated one by a variable', 'query ($c: Consistency = EXACT) { spend(consistency: $c) }', 1, { c: 'AGGREGATED' }],
+    [
+      'an aggregated one by a variable',
+      'query ($c: Consistency = EXACT) { spend(consistency: $c) }',
+      1,
+      { c: 'AGGREGATED' },
+    ],
     ["an exact one by a variable's default", 'query ($c: Consistency = EXACT) { spend(consistency: $c) }', 50],
     ['an inline fragment', '{ ... { me { name } } ... on Query { me { name } } }', 4],
     ['a fragment', '{ me { ...F } } fragment F on Person { name id }', 3],
     ['a fragment spread twice', '{ me { ...F } a: me { ...F } } fragment F on Person { name id }', 6],
-    ['a page within a fragment', '{ ...F } fragment F on Query { people(first: 3) { ...G } } fragment G on PeopleConnection { nodes { name } }', 5],
+    [
+      'a page within a fragment',
+      '{ ...F } fragment F on Query { people(first: 3) { ...G } } fragment G on PeopleConnection { nodes { name } }',
+      5,
+    ],
     ['an interface', '{ node(id: 1) { id ... on Org { people(first: 4) { nodes { name } } } } }', 1 + 1 + 1 + 1 + 4],
     ['a union', '{ search { __typename ... on Person { name } ... on Org { name } } }', 4],
     ['a mutation', 'mutation { other }', 1],
@@ -124,13 +145,20 @@ describe('complexity', () => {
 
   it('of a fragment bomb is known at once, and too much', () => {
     const levels = 60;
-    const fragments = Array.from({ length: levels }, (_, i) => `fragment F${i} on Person { friend { ...F${i + 1} } b: friend { ...F${i + 1} } }`).join(' ');
+    const fragments = Array.from(
+      { length: levels },
+      (_, i) => `fragment F${i} on Person { friend { ...F${i + 1} } b: friend { ...F${i + 1} } }`,
+    ).join(' ');
     const query = `{ me { ...F0 } } ${fragments} fragment F${levels} on Person { name }`;
     expect(timed(() => expect(costOf(query)).toBeGreaterThan(2 ** levels))).toBeLessThan(patience * 500);
   });
 
   it('of fragments that go round ends', () => {
-    expect(timed(() => costOf('{ me { ...A } } fragment A on Person { name ...B ...B } fragment B on Person { name ...A ...A }'))).toBeLessThan(patience * 500);
+    expect(
+      timed(() =>
+        costOf('{ me { ...A } } fragment A on Person { name ...B ...B } fragment B on Person { name ...A ...A }'),
+      ),
+    ).toBeLessThan(patience * 500);
   });
 });
 
@@ -152,20 +180,28 @@ describe('staticCost and WorkBudget', () => {
     const list = (length: number) => Array.from({ length }, (_, i) => i);
     expect(refused('{ me { name } }', { ids: list(100) })).toBeUndefined();
     for (const variables of [{ ids: list(101) }, { input: { deep: [{ ids: list(101) }] } }]) {
-      expect(refused('{ me { name } }', variables)).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: 'variables' }] });
+      expect(refused('{ me { name } }', variables)).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        issues: [{ path: 'variables' }],
+      });
     }
   });
 });
 
 describe('boundIssues', () => {
   const nested = (depth: number) => `{ me ${'{ friend '.repeat(depth - 2)}{ name }${' }'.repeat(depth - 2)} }`;
-  const times = (count: number, text: (i: number) => string) => Array.from({ length: count }, (_, i) => text(i)).join(' ');
+  const times = (count: number, text: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
   it.each<[string, string, string]>([
     ['depth', nested(bounds.depth), nested(bounds.depth + 1)],
     ['aliases', `{ me { ${times(15, (i) => `a${i}: name`)} } }`, `{ me { ${times(16, (i) => `a${i}: name`)} } }`],
     ['root fields', `{ ${times(5, () => '__typename')} }`, `{ ${times(6, () => '__typename')} }`],
-    ['directives', `{ me { ${times(10, () => 'name @skip(if: false)')} } }`, `{ me { ${times(11, () => 'name @skip(if: false)')} } }`],
+    [
+      'directives',
+      `{ me { ${times(10, () => 'name @skip(if: false)')} } }`,
+      `{ me { ${times(11, () => 'name @skip(if: false)')} } }`,
+    ],
     ['list', `{ list(ids: [${times(100, String)}]) }`, `{ list(ids: [${times(101, String)}]) }`],
     ['credential fields', 'mutation { issueToken other }', 'mutation { issueToken refreshToken }'],
     ['a name', `{ me { ${'n'.repeat(128)} } }`, `{ me { ${'n'.repeat(129)} } }`],
@@ -178,12 +214,20 @@ describe('boundIssues', () => {
 
   it('counts depth, aliases and root fields through fragments', () => {
     const deep = times(bounds.depth, (i) => `fragment F${i} on Person { friend { ...F${i + 1} } }`);
-    expect(refusals(`{ me { ...F0 } } ${deep} fragment F${bounds.depth} on Person { name }`)).toEqual([expect.stringContaining('depth 12')]);
-    expect(refusals('{ ...A ... { b: __typename c: __typename } } fragment A on Query { d: __typename e: __typename f: __typename g: __typename }')).toEqual([
-      expect.stringContaining('root fields'),
+    expect(refusals(`{ me { ...F0 } } ${deep} fragment F${bounds.depth} on Person { name }`)).toEqual([
+      expect.stringContaining('depth 12'),
     ]);
-    expect(refusals('mutation { issueToken ...A } fragment A on Mutation { ... { a: issueToken } }')).toEqual([expect.stringContaining('credential fields')]);
-    expect(refusals(`{ me { ...A } } fragment A on Person { ${times(16, (i) => `a${i}: name`)} }`)).toEqual([expect.stringContaining('aliases')]);
+    expect(
+      refusals(
+        '{ ...A ... { b: __typename c: __typename } } fragment A on Query { d: __typename e: __typename f: __typename g: __typename }',
+      ),
+    ).toEqual([expect.stringContaining('root fields')]);
+    expect(refusals('mutation { issueToken ...A } fragment A on Mutation { ... { a: issueToken } }')).toEqual([
+      expect.stringContaining('credential fields'),
+    ]);
+    expect(refusals(`{ me { ...A } } fragment A on Person { ${times(16, (i) => `a${i}: name`)} }`)).toEqual([
+      expect.stringContaining('aliases'),
+    ]);
   });
 
   it('judges every operation of a document', () => {
@@ -192,7 +236,9 @@ describe('boundIssues', () => {
 
   it('lets the introspection of tools pass, and what stands beside it not', () => {
     expect(refusals(getIntrospectionQuery())).toEqual([]);
-    expect(refusals(`{ __schema { types { name } } me ${'{ friend '.repeat(10)}{ name }${' }'.repeat(10)} }`)).toEqual([expect.stringContaining('depth 12')]);
+    expect(refusals(`{ __schema { types { name } } me ${'{ friend '.repeat(10)}{ name }${' }'.repeat(10)} }`)).toEqual([
+      expect.stringContaining('depth 12'),
+    ]);
   });
 
   it('measures a fragment bomb at once', () => {
@@ -214,11 +260,25 @@ describe('boundIssues', () => {
 });
 
 describe('paginate', () => {
-  const listing: Listing = { cursors: new Sealer(new RootKeys(['root'], 'cursors')), tenant: 'org-1', field: 'Org.apps' };
+  const listing: Listing = {
+    cursors: new Sealer(new RootKeys(['root'], 'cursors')),
+    tenant: 'org-1',
+    field: 'Org.apps',
+  };
   const source = (rows: readonly string[]) => async (limit: number, after: string | undefined) =>
     rows.slice(after === undefined ? 0 : rows.indexOf(after) + 1).slice(0, limit);
-  const page = (rows: readonly string[], first: number | null | undefined, after?: string | null, list: Listing = listing) =>
-    paginate({ ...(first === undefined ? {} : { first }), ...(after === undefined ? {} : { after }) }, list, (row: string) => row, source(rows));
+  const page = (
+    rows: readonly string[],
+    first: number | null | undefined,
+    after?: string | null,
+    list: Listing = listing,
+  ) =>
+    paginate(
+      { ...(first === undefined ? {} : { first }), ...(after === undefined ? {} : { after }) },
+      list,
+      (row: string) => row,
+      source(rows),
+    );
   const rowsOf = fc.uniqueArray(fc.string({ unit: 'grapheme' }), { maxLength: 60 });
 
   it('gives pages that add up to the whole, none too long, none empty but that of an empty list', async () => {
@@ -261,12 +321,16 @@ describe('paginate', () => {
       asked.push(limit);
       return [];
     };
-    for (const first of [1, 100, undefined, null]) await paginate(first === undefined ? {} : { first }, listing, String, fetch);
+    for (const first of [1, 100, undefined, null])
+      await paginate(first === undefined ? {} : { first }, listing, String, fetch);
     expect(asked).toEqual([2, 101, 51, 51]);
   });
 
   it.each([0, -1, 101, 1.5, Number.NaN])('refuses a first of %p', async (first) => {
-    await expect(page(['a'], first)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', extensions: { issues: [{ path: 'first' }] } });
+    await expect(page(['a'], first)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      extensions: { issues: [{ path: 'first' }] },
+    });
   });
 
   it("refuses another tenant's cursor, another field's, another deployment's, an edited one and junk", async () => {
@@ -280,7 +344,10 @@ describe('paginate', () => {
       ].map(async (list) => (await page(['a', 'b'], 1, undefined, list)).pageInfo.endCursor as string),
     );
     for (const after of [...foreign, `${own}A`, own.slice(1), `${own}=`, 'junk', ' ']) {
-      await expect(page(['a', 'b'], 1, after)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', extensions: { issues: [{ path: 'after' }] } });
+      await expect(page(['a', 'b'], 1, after)).rejects.toMatchObject({
+        code: 'BAD_USER_INPUT',
+        extensions: { issues: [{ path: 'after' }] },
+      });
     }
   });
 });
@@ -288,9 +355,13 @@ describe('paginate', () => {
 describe('node ids', () => {
   it('give back what they were made of', () => {
     fc.assert(
-      fc.property(fc.string(), fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 4 }), (type, parts) => {
-        expect(parseNodeId(nodeId(type, ...parts))).toEqual([type, ...parts]);
-      }),
+      fc.property(
+        fc.string(),
+        fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 4 }),
+        (type, parts) => {
+          expect(parseNodeId(nodeId(type, ...parts))).toEqual([type, ...parts]);
+        },
+      ),
     );
   });
 
@@ -326,7 +397,11 @@ describe('Admission', () => {
   it('admits so many at once and one more when one is done, each principal for itself', () => {
     const admission = new Admission(new HandClock(), 0, 2);
     const [first] = [admission.admit('a'), admission.admit('a')];
-    expect(issueOf(() => admission.admit('a'))).toEqual({ code: 'RATE_LIMITED', retryAfterSecs: 1, policy: { name: 'concurrency', quota: 2, windowSecs: 1 } });
+    expect(issueOf(() => admission.admit('a'))).toEqual({
+      code: 'RATE_LIMITED',
+      retryAfterSecs: 1,
+      policy: { name: 'concurrency', quota: 2, windowSecs: 1 },
+    });
     expect(codeOf(() => admission.admit('b'))).toBeUndefined();
     first?.();
     expect(codeOf(() => admission.admit('a'))).toBeUndefined();
@@ -335,27 +410,36 @@ describe('Admission', () => {
 
   it('never has more running than allowed, and all of it back when all are done', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 60 }), (atOnce, steps) => {
-        const admission = new Admission(new HandClock(), 0, atOnce);
-        const running: (() => void)[] = [];
-        for (const [begins, pick] of steps) {
-          if (!begins) running.splice(pick % Math.max(1, running.length), 1)[0]?.();
-          else if (codeOf(() => running.push(admission.admit('a'))) === 'RATE_LIMITED') expect(running).toHaveLength(atOnce);
-          expect(running.length).toBeLessThanOrEqual(atOnce);
-        }
-        for (const done of running) done();
-        for (let i = 0; i < atOnce; i++) admission.admit('a');
-        expect(codeOf(() => admission.admit('a'))).toBe('RATE_LIMITED');
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 60 }),
+        (atOnce, steps) => {
+          const admission = new Admission(new HandClock(), 0, atOnce);
+          const running: (() => void)[] = [];
+          for (const [begins, pick] of steps) {
+            if (!begins) running.splice(pick % Math.max(1, running.length), 1)[0]?.();
+            else if (codeOf(() => running.push(admission.admit('a'))) === 'RATE_LIMITED')
+              expect(running).toHaveLength(atOnce);
+            expect(running.length).toBeLessThanOrEqual(atOnce);
+          }
+          for (const done of running) done();
+          for (let i = 0; i < atOnce; i++) admission.admit('a');
+          expect(codeOf(() => admission.admit('a'))).toBe('RATE_LIMITED');
+        },
+      ),
     );
   });
 
   it('admits so many a second, and a second later as many again', () => {
     const clock = new HandClock();
     const admission = new Admission(clock, 10, 0);
-    const admitted = () => Array.from({ length: 30 }, () => codeOf(() => admission.admit('a')())).filter((code) => code === undefined).length;
+    const admitted = () =>
+      Array.from({ length: 30 }, () => codeOf(() => admission.admit('a')())).filter((code) => code === undefined)
+        .length;
     expect(admitted()).toBe(10);
-    expect(issueOf(() => admission.admit('a'))).toMatchObject({ policy: { name: 'requests', quota: 10, windowSecs: 1 } });
+    expect(issueOf(() => admission.admit('a'))).toMatchObject({
+      policy: { name: 'requests', quota: 10, windowSecs: 1 },
+    });
     clock.advance(500);
     expect(admitted()).toBe(5);
     clock.advance(1000);

@@ -186,7 +186,11 @@ describe('GroupCommit', () => {
     const [refused] = submit('k', 'd');
     const error = await refused?.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
-    expect((error as GatewayError).extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterSecs: 1 });
+    expect((error as GatewayError).extensions).toEqual({
+      code: 'SERVICE_UNAVAILABLE',
+      retryable: true,
+      retryAfterSecs: 1,
+    });
     expect(settled).toEqual(['d failed']);
     await turn();
     const [stillFull] = submit('m', 'e');
@@ -278,7 +282,11 @@ describe('GroupCommit', () => {
       if (length < 0) await turn();
       for (let i = 0; i < length; i++) await Promise.resolve();
     };
-    const submission = fc.record({ key: fc.constantFrom('k', 'l', 'm'), identity: fc.constantFrom('u', 'v', 'w', 'x', 'y'), pause });
+    const submission = fc.record({
+      key: fc.constantFrom('k', 'l', 'm'),
+      identity: fc.constantFrom('u', 'v', 'w', 'x', 'y'),
+      pause,
+    });
     const commitPlan = fc.record({ pause, throws: fc.boolean(), again: fc.array(fc.boolean(), { maxLength: 4 }) });
     const scenario = fc.record({
       submissions: fc.array(submission, { maxLength: 40 }),
@@ -304,7 +312,9 @@ describe('GroupCommit', () => {
             const faults = [
               ...(inFlight.has(key) ? ['two commits at once for one key'] : []),
               ...(group.length === 0 || group.length > mostAGroup ? [`a group of ${group.length}`] : []),
-              ...(new Set(group.map(({ identity }) => identity)).size < group.length ? ['equal identities in one group'] : []),
+              ...(new Set(group.map(({ identity }) => identity)).size < group.length
+                ? ['equal identities in one group']
+                : []),
             ];
             expect(faults).toEqual([]);
             inFlight.add(key);
@@ -336,7 +346,8 @@ describe('GroupCommit', () => {
         await turn();
 
         expect(outcomes.size).toBe(submissions.length);
-        const byOutcome = (outcome: string) => [...outcomes].filter(([, got]) => got.length === 1 && got[0] === outcome).map(([id]) => id);
+        const byOutcome = (outcome: string) =>
+          [...outcomes].filter(([, got]) => got.length === 1 && got[0] === outcome).map(([id]) => id);
         const inOrder = (ids: readonly number[]) => [...ids].sort((a, b) => a - b);
         expect(inOrder(byOutcome('done'))).toEqual(inOrder(done));
         expect(inOrder(byOutcome('planned'))).toEqual(inOrder(thrown));

@@ -60,13 +60,22 @@ function codeOf(act: () => unknown): string {
 }
 
 describe('client ids', () => {
-  const appId = fc.oneof(fc.stringMatching(slug), fc.constantFrom('a-app-b', 'app', 'app-app-app', '0-app-', `x-app-org-${orgId}`.slice(0, 64)));
+  const appId = fc.oneof(
+    fc.stringMatching(slug),
+    fc.constantFrom('a-app-b', 'app', 'app-app-app', '0-app-', `x-app-org-${orgId}`.slice(0, 64)),
+  );
 
   it('tell whom they were made for, app ids that hold -app- included', () => {
     fc.assert(
-      fc.property(fc.record({ orgId: fc.uuid(), appId, clientKey: fc.stringMatching(/^[0-9a-f]{12}$/) }, { requiredKeys: ['orgId'] }), (client) => {
-        expect(parseClientId(clientIdOf(client))).toEqual(client);
-      }),
+      fc.property(
+        fc.record(
+          { orgId: fc.uuid(), appId, clientKey: fc.stringMatching(/^[0-9a-f]{12}$/) },
+          { requiredKeys: ['orgId'] },
+        ),
+        (client) => {
+          expect(parseClientId(clientIdOf(client))).toEqual(client);
+        },
+      ),
     );
   });
 
@@ -114,7 +123,13 @@ describe('client ids', () => {
 
   it('know a UUID in small letters only, and nothing around it', () => {
     expect(uuidPattern.test(orgId)).toBe(true);
-    for (const text of [orgId.replace(/0/g, 'g'), `${orgId}\n`, `{${orgId}}`, orgId.replaceAll('-', ''), 'ABCDEF00-0000-4000-8000-000000000000']) {
+    for (const text of [
+      orgId.replace(/0/g, 'g'),
+      `${orgId}\n`,
+      `{${orgId}}`,
+      orgId.replaceAll('-', ''),
+      'ABCDEF00-0000-4000-8000-000000000000',
+    ]) {
       expect(uuidPattern.test(text)).toBe(false);
     }
   });
@@ -166,16 +181,26 @@ describe('secrets', () => {
     ['a grace without a previous hash', { ...base, current: stored('new'), ...grace(1) }, ['new']],
   ])('live with %s', (_, credentials, live) => {
     expect(liveSecrets(credentials, nowMs).map(({ hash }) => hash)).toEqual(live);
-    for (const secret of ['new', 'old']) expect(matchingSecret(liveSecrets(credentials, nowMs), secret)?.hash).toBe(live.includes(secret) ? secret : undefined);
+    for (const secret of ['new', 'old'])
+      expect(matchingSecret(liveSecrets(credentials, nowMs), secret)?.hash).toBe(
+        live.includes(secret) ? secret : undefined,
+      );
   });
 
   it('are checked by the first half of their SHA-256', () => {
     const secret = newSecret();
-    expect(Buffer.from(secretCheck(secret), 'base64url')).toEqual(createHash('sha256').update(secret).digest().subarray(0, 16));
+    expect(Buffer.from(secretCheck(secret), 'base64url')).toEqual(
+      createHash('sha256').update(secret).digest().subarray(0, 16),
+    );
   });
 
   it('are read off an item as they were stored', () => {
-    expect(credentialsOf(newClientAttributes('c'))).toEqual({ clientId: 'c', role: 'FULL', rotation: 1, generation: 0 });
+    expect(credentialsOf(newClientAttributes('c'))).toEqual({
+      clientId: 'c',
+      role: 'FULL',
+      rotation: 1,
+      generation: 0,
+    });
     expect(
       credentialsOf({
         client_id: 'c',
@@ -269,7 +294,10 @@ describe('the revocation feed', () => {
 
   it('counts changes of places as they are read, once all that came with them can be read, and never back', async () => {
     const at = countersPerSlot + 2;
-    const with2 = (counters: readonly number[], version = 1): Changes[] => [none, { version, isOwn: false, purges: 3, counters }];
+    const with2 = (counters: readonly number[], version = 1): Changes[] => [
+      none,
+      { version, isOwn: false, purges: 3, counters },
+    ];
     const version = feed.current();
     changes = with2([0, 0, 5]);
     while (feed.changesAt(at) === 0) await sleep(1);
@@ -291,7 +319,10 @@ describe('the revocation feed', () => {
   it('counts a change of a place of its own at once, and nothing else with it', () => {
     const before = [feed.changesAt(7), feed.changesAt(8), feed.current()];
     feed.noteChangeAt(7);
-    expect([feed.changesAt(7), feed.changesAt(8), feed.current()]).toEqual([(before[0] as number) + 1, ...before.slice(1)]);
+    expect([feed.changesAt(7), feed.changesAt(8), feed.current()]).toEqual([
+      (before[0] as number) + 1,
+      ...before.slice(1),
+    ]);
   });
 
   it('tells that it may have been anyone where it has missed a purge', async () => {
@@ -326,9 +357,21 @@ describe('access tokens', () => {
   const partsOf = (token: string) => token.split('.') as [string, string, string];
 
   it('say what was signed into them', async () => {
-    for (const [i, client] of [{ orgId }, { orgId, appId: 'web' }, { orgId, appId: 'a-app-b', clientKey: '0123456789ab' }].entries()) {
-      const claims = { clientId: clientIdOf(client), ...client, role: i % 2 ? ('READ' as const) : ('FULL' as const), family: 'f', generation: 0 };
-      expect(await verifyAccess(keys, await signAccess(keys, { ...claims, ttlSecs: accessTtlSecs }, nowMs), nowMs)).toEqual({
+    for (const [i, client] of [
+      { orgId },
+      { orgId, appId: 'web' },
+      { orgId, appId: 'a-app-b', clientKey: '0123456789ab' },
+    ].entries()) {
+      const claims = {
+        clientId: clientIdOf(client),
+        ...client,
+        role: i % 2 ? ('READ' as const) : ('FULL' as const),
+        family: 'f',
+        generation: 0,
+      };
+      expect(
+        await verifyAccess(keys, await signAccess(keys, { ...claims, ttlSecs: accessTtlSecs }, nowMs), nowMs),
+      ).toEqual({
         ...claims,
         tokenId: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
         expiresAtMs: nowMs + accessTtlSecs * 1000,
@@ -389,28 +432,50 @@ describe('access tokens', () => {
   it('are void once any character is changed', async () => {
     const token = await signAccess(keys, access, nowMs);
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: token.length - 2 }), fc.constantFrom('A', 'B', '.', '=', ' ', '_'), async (where, character) => {
-        fc.pre(token[where] !== character);
-        expect(await verifyAccess(keys, token.slice(0, where) + character + token.slice(where + 1), nowMs)).toBeUndefined();
-      }),
+      fc.asyncProperty(
+        fc.nat({ max: token.length - 2 }),
+        fc.constantFrom('A', 'B', '.', '=', ' ', '_'),
+        async (where, character) => {
+          fc.pre(token[where] !== character);
+          expect(
+            await verifyAccess(keys, token.slice(0, where) + character + token.slice(where + 1), nowMs),
+          ).toBeUndefined();
+        },
+      ),
     );
   });
 
   it('are void without a signature, by another algorithm, or by a key that is not ours', async () => {
     const [header, payload] = partsOf(await signAccess(keys, access, nowMs));
-    expect(await verifyAccess(keys, `${encoded({ ...decoded(header), alg: 'none' })}.${payload}.`, nowMs)).toBeUndefined();
+    expect(
+      await verifyAccess(keys, `${encoded({ ...decoded(header), alg: 'none' })}.${payload}.`, nowMs),
+    ).toBeUndefined();
     const publicBytes = Buffer.from(keys.published.keys[0]?.x as string, 'base64url');
-    const asHmac = await new SignJWT(decoded(payload)).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: keys.signing.kid }).sign(publicBytes);
+    const asHmac = await new SignJWT(decoded(payload))
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: keys.signing.kid })
+      .sign(publicBytes);
     expect(await verifyAccess(keys, asHmac, nowMs)).toBeUndefined();
     expect(await verifyAccess(keys, await signAccess(strangers, access, nowMs), nowMs)).toBeUndefined();
     const posing = { ...strangers, signing: { ...strangers.signing, kid: keys.signing.kid } };
     expect(await verifyAccess(keys, await signAccess(posing, access, nowMs), nowMs)).toBeUndefined();
   });
 
-  const sound = { iss: 'tollgate', aud: 'tollgate', sub: access.clientId, client_id: access.clientId, org: orgId, app: 'web', role: 'app', fam: 'f', gen: 0 };
+  const sound = {
+    iss: 'tollgate',
+    aud: 'tollgate',
+    sub: access.clientId,
+    client_id: access.clientId,
+    org: orgId,
+    app: 'web',
+    role: 'app',
+    fam: 'f',
+    gen: 0,
+  };
   const stamped = { ...sound, jti: 'j', iat: nowMs / 1000, exp: nowMs / 1000 + 60 };
   const signed = (payload: Record<string, unknown>, header: object = {}) =>
-    new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: keys.signing.kid, ...header }).sign(keys.signing.key);
+    new SignJWT(payload)
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: keys.signing.kid, ...header })
+      .sign(keys.signing.key);
 
   it.each<[string, Record<string, unknown>, object?]>([
     ['another issuer', { iss: 'other' }],
@@ -435,16 +500,21 @@ describe('access tokens', () => {
     expect(await verifyAccess(keys, await signed({ ...stamped, ...edit }, header), nowMs)).toBeUndefined();
   });
 
-  it.each(['iss', 'aud', 'sub', 'client_id', 'org', 'role', 'iat', 'exp', 'jti', 'fam', 'gen'])('are void though signed by us, without %s', async (claim) => {
-    expect(await verifyAccess(keys, await signed({ ...stamped, [claim]: undefined }), nowMs)).toBeUndefined();
-  });
+  it.each(['iss', 'aud', 'sub', 'client_id', 'org', 'role', 'iat', 'exp', 'jti', 'fam', 'gen'])(
+    'are void though signed by us, without %s',
+    async (claim) => {
+      expect(await verifyAccess(keys, await signed({ ...stamped, [claim]: undefined }), nowMs)).toBeUndefined();
+    },
+  );
 
   it('are refused past 4 KB, signed by us or not', async () => {
     expect(await verifyAccess(keys, await signed({ ...stamped, pad: 'x'.repeat(4096) }), nowMs)).toBeUndefined();
   });
 
   it('are never read from junk, and nothing is thrown', async () => {
-    await fc.assert(fc.asyncProperty(fc.string(), async (junk) => (await verifyAccess(keys, junk, nowMs)) === undefined));
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (junk) => (await verifyAccess(keys, junk, nowMs)) === undefined),
+    );
   });
 
   it('are signed by the first key and verified by every one, and no private part is published', async () => {
@@ -455,7 +525,8 @@ describe('access tokens', () => {
     expect(await verifyAccess(after, token, nowMs)).toBeDefined();
     expect(decoded(partsOf(await signAccess(after, access, nowMs))[0]).kid).toBe(newer[0]?.kid);
     expect(after.published.keys.map(({ kid }) => kid)).toEqual([newer[0]?.kid, older[0]?.kid]);
-    for (const jwk of after.published.keys) expect(Object.keys(jwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+    for (const jwk of after.published.keys)
+      expect(Object.keys(jwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
   });
 });
 
@@ -495,15 +566,23 @@ describe('viewer', () => {
     'alerts:follow': ['UNAUTHENTICATED', 'none', 'none', 'none'],
     'tokens:revoke': ['UNAUTHENTICATED', 'none', 'none', 'none'],
   };
-  it.each(Object.entries(may) as [Policy, string[]][])('under %s is refused as %j: anonymous, admin, org, app', (policy, codes) => {
-    expect(Object.values<Viewer>(viewers).map((viewer) => codeOf(() => requirePolicy(viewer, policy)))).toEqual(codes);
-  });
+  it.each(Object.entries(may) as [Policy, string[]][])(
+    'under %s is refused as %j: anonymous, admin, org, app',
+    (policy, codes) => {
+      expect(Object.values<Viewer>(viewers).map((viewer) => codeOf(() => requirePolicy(viewer, policy)))).toEqual(
+        codes,
+      );
+    },
+  );
 
   it('with the role READ may send no mutation but those about its tokens', () => {
     const reader = clientViewer({ ...claims({ orgId }), role: 'READ' });
-    const open = (Object.keys(may) as Policy[]).filter((policy) => codeOf(() => requireWrite(reader, policy)) === 'none');
+    const open = (Object.keys(may) as Policy[]).filter(
+      (policy) => codeOf(() => requireWrite(reader, policy)) === 'none',
+    );
     expect(open).toEqual(['public', 'tokens:revoke']);
-    for (const viewer of Object.values<Viewer>(viewers)) expect(codeOf(() => requireWrite(viewer, 'org:manage'))).toBe('none');
+    for (const viewer of Object.values<Viewer>(viewers))
+      expect(codeOf(() => requireWrite(viewer, 'org:manage'))).toBe('none');
   });
 
   it.each<[Name, string | null | undefined, string]>([
@@ -543,10 +622,17 @@ describe('viewer', () => {
     ['appClient', otherOrgId, 'web', { org: false, all: false, app: false }],
   ])('%s of org %s and app %s may see %j', (name, org, app, expected) => {
     const viewer = viewers[name];
-    expect({ org: maySeeOrg(viewer, org), all: maySeeAllOf(viewer, org), app: maySeeApp(viewer, org, app) }).toEqual(expected);
+    expect({ org: maySeeOrg(viewer, org), all: maySeeAllOf(viewer, org), app: maySeeApp(viewer, org, app) }).toEqual(
+      expected,
+    );
   });
 
   it('is called by its client id, never by its token', () => {
-    expect(Object.values<Viewer>(viewers).map(actorName)).toEqual(['anonymous', 'platform-admin:ops', `org-${orgId}`, `org-${orgId}-app-web`]);
+    expect(Object.values<Viewer>(viewers).map(actorName)).toEqual([
+      'anonymous',
+      'platform-admin:ops',
+      `org-${orgId}`,
+      `org-${orgId}-app-web`,
+    ]);
   });
 });

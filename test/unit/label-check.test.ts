@@ -10,7 +10,12 @@ it('reads at most a thousand orgs and names at most twenty, however many there a
     read += limit;
     return Array.from(
       { length: limit },
-      (_, i) => ({ orgId: `org-${i}`, modelOrdering: ['gone'], quotas: [{ label: 'gone', dailyUsdMicros: 1 }] }) as unknown as Org,
+      (_, i) =>
+        ({
+          orgId: `org-${i}`,
+          modelOrdering: ['gone'],
+          quotas: [{ label: 'gone', dailyUsdMicros: 1 }],
+        }) as unknown as Org,
     );
   };
   await new LabelCheckService({ orgs: { listOrgs }, catalog: new Map(), log }).run();

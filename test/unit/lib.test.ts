@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { epochSeconds, systemClock } from '../../src/lib/clock.js';
-import { badInput, errorCodes, GatewayError, notFound, rateLimited, refuseAny, unavailable } from '../../src/lib/errors.js';
+import {
+  badInput,
+  errorCodes,
+  GatewayError,
+  notFound,
+  rateLimited,
+  refuseAny,
+  unavailable,
+} from '../../src/lib/errors.js';
 import { bucketOf, newUuid, randomFraction, randomToken, sha256, ulid } from '../../src/lib/id.js';
 import { isWholeWithin } from '../../src/lib/int.js';
 import { createLog, redact, redactText, silentLog } from '../../src/lib/log.js';
@@ -27,7 +35,13 @@ describe('Sealer', () => {
   const sealer = new Sealer(new RootKeys(['a root secret of the deployment'], 'cursors'));
 
   it('opens what it sealed for the same context, whatever the text', () => {
-    fc.assert(fc.property(anyText, anyText, (context, payload) => sealer.open(context, sealer.seal(context, payload)) === payload));
+    fc.assert(
+      fc.property(
+        anyText,
+        anyText,
+        (context, payload) => sealer.open(context, sealer.seal(context, payload)) === payload,
+      ),
+    );
   });
 
   it('gives text that may stand in a URL', () => {
@@ -50,7 +64,10 @@ describe('Sealer', () => {
       fc.property(anyText, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 8 }), (payload, where, more) => {
         const bytes = Buffer.from(sealer.seal('c', payload), 'base64url');
         const cut = bytes.subarray(0, where % bytes.length).toString('base64url');
-        return sealer.open('c', cut) === undefined && sealer.open('c', Buffer.concat([bytes, more]).toString('base64url')) === undefined;
+        return (
+          sealer.open('c', cut) === undefined &&
+          sealer.open('c', Buffer.concat([bytes, more]).toString('base64url')) === undefined
+        );
       }),
     );
   });
@@ -78,7 +95,9 @@ describe('Sealer', () => {
 
   it('opens what was sealed under any of its roots, and seals under the first', () => {
     const [older, newer] = ['an older root secret of the tests', 'a newer root secret of the tests'];
-    const sealers = [[older], [older, newer], [newer, older], [newer]].map((roots) => new Sealer(new RootKeys(roots, 'cursors')));
+    const sealers = [[older], [older, newer], [newer, older], [newer]].map(
+      (roots) => new Sealer(new RootKeys(roots, 'cursors')),
+    );
     const opened = sealers.map((from) => sealers.map((by) => by.open('c', from.seal('c', 'x')) === 'x'));
     expect(opened).toEqual([
       [true, true, true, false],
@@ -125,7 +144,8 @@ describe('TokenMint', () => {
   it('makes tokens of 43 characters that it knows, each another', () => {
     const tokens = Array.from({ length: 200 }, () => mint.make());
     expect(new Set(tokens).size).toBe(200);
-    for (const token of tokens) expect([/^tgt_[A-Za-z0-9_-]{43}$/.test(token), mint.isGenuine(token)]).toEqual([true, true]);
+    for (const token of tokens)
+      expect([/^tgt_[A-Za-z0-9_-]{43}$/.test(token), mint.isGenuine(token)]).toEqual([true, true]);
   });
 
   it('makes the same token of the same bytes', () => {
@@ -143,7 +163,10 @@ describe('TokenMint', () => {
       }),
     );
     fc.assert(fc.property(anyText, (text) => !mint.isGenuine(text) && !mint.isGenuine(`tgt_${text}`)));
-    for (const other of [new RootKeys(['a root secret of the deployment'], 'others'), new RootKeys(['another root secret altogether!'], 'tokens')])
+    for (const other of [
+      new RootKeys(['a root secret of the deployment'], 'others'),
+      new RootKeys(['another root secret altogether!'], 'tokens'),
+    ])
       expect(mint.isGenuine(new TokenMint('tgt_', other).make())).toBe(false);
     expect(mint.isGenuine(`${mint.make()}\n`)).toBe(false);
   });
@@ -168,7 +191,11 @@ describe('PendingWrites', () => {
 
   it('logs a write that fails, and goes on', async () => {
     const warnings: unknown[] = [];
-    const pending = new PendingWrites(1, { ...silentLog, warn: (line: unknown) => void warnings.push(line) }, () => undefined);
+    const pending = new PendingWrites(
+      1,
+      { ...silentLog, warn: (line: unknown) => void warnings.push(line) },
+      () => undefined,
+    );
     pending.start(() => Promise.reject(new Error('lost')));
     await pending.flush();
     expect(warnings).toEqual([{ err: new Error('lost') }]);
@@ -181,7 +208,12 @@ describe('deriveKey', () => {
       fc.property(anyText, anyText, anyText, (root, purpose, other) => {
         fc.pre(purpose !== other && root !== '');
         const key = deriveKey(root, purpose);
-        return key.length === 32 && key.equals(deriveKey(root, purpose)) && !key.equals(deriveKey(root, other)) && !key.equals(deriveKey(`${root}x`, purpose));
+        return (
+          key.length === 32 &&
+          key.equals(deriveKey(root, purpose)) &&
+          !key.equals(deriveKey(root, other)) &&
+          !key.equals(deriveKey(`${root}x`, purpose))
+        );
       }),
     );
   });
@@ -190,28 +222,41 @@ describe('deriveKey', () => {
 describe('equalInConstantTime', () => {
   it('is equality, also for texts of different length', () => {
     fc.assert(
-      fc.property(anyText, anyText, (a, b) => equalInConstantTime(a, a) && equalInConstantTime(a, b) === (a === b) && !equalInConstantTime(a, `${a}x`)),
+      fc.property(
+        anyText,
+        anyText,
+        (a, b) =>
+          equalInConstantTime(a, a) && equalInConstantTime(a, b) === (a === b) && !equalInConstantTime(a, `${a}x`),
+      ),
     );
   });
 });
 
 describe('Throttle', () => {
-  const steps = fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 2000 }), takes: fc.integer({ min: 1, max: 20 }) }), { maxLength: 40 });
+  const steps = fc.array(
+    fc.record({ waitMs: fc.integer({ min: 0, max: 2000 }), takes: fc.integer({ min: 1, max: 20 }) }),
+    { maxLength: 40 },
+  );
 
   it('never admits more than the burst and what has come back since', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 100 }), steps, (burst, perSecond, plan) => {
-        const clock = new HandClock();
-        const startMs = clock.nowMs();
-        const throttle = new Throttle(clock, burst, perSecond);
-        let admitted = 0;
-        for (const { waitMs, takes } of plan) {
-          clock.advance(waitMs);
-          for (let i = 0; i < takes; i++) if (throttle.take('k') === 0) admitted++;
-          if (admitted > burst + ((clock.nowMs() - startMs) * perSecond) / 1000 + 1e-6) return false;
-        }
-        return true;
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 1, max: 100 }),
+        steps,
+        (burst, perSecond, plan) => {
+          const clock = new HandClock();
+          const startMs = clock.nowMs();
+          const throttle = new Throttle(clock, burst, perSecond);
+          let admitted = 0;
+          for (const { waitMs, takes } of plan) {
+            clock.advance(waitMs);
+            for (let i = 0; i < takes; i++) if (throttle.take('k') === 0) admitted++;
+            if (admitted > burst + ((clock.nowMs() - startMs) * perSecond) / 1000 + 1e-6) return false;
+          }
+          return true;
+        },
+      ),
     );
   });
 
@@ -231,25 +276,30 @@ describe('Throttle', () => {
 
   it('admits when the wait it told of is over, and not half a wait before', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 5000 }), (burst, perSecond, spentMs) => {
-        const clock = new HandClock();
-        const throttle = new Throttle(clock, burst, perSecond);
-        const drain = (): number => {
-          for (;;) {
-            const waitMs = throttle.take('k');
-            if (waitMs > 0) return waitMs;
-          }
-        };
-        drain();
-        clock.advance(spentMs);
-        const waitMs = drain();
-        expect(waitMs).toBeLessThanOrEqual(1000 / perSecond + 1e-6);
-        clock.advance(waitMs / 2);
-        expect(throttle.take('k')).toBeGreaterThan(0);
-        // A microsecond for the rounding of binary fractions.
-        clock.advance(waitMs / 2 + 0.001);
-        expect(throttle.take('k')).toBe(0);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 0, max: 5000 }),
+        (burst, perSecond, spentMs) => {
+          const clock = new HandClock();
+          const throttle = new Throttle(clock, burst, perSecond);
+          const drain = (): number => {
+            for (;;) {
+              const waitMs = throttle.take('k');
+              if (waitMs > 0) return waitMs;
+            }
+          };
+          drain();
+          clock.advance(spentMs);
+          const waitMs = drain();
+          expect(waitMs).toBeLessThanOrEqual(1000 / perSecond + 1e-6);
+          clock.advance(waitMs / 2);
+          expect(throttle.take('k')).toBeGreaterThan(0);
+          // A microsecond for the rounding of binary fractions.
+          clock.advance(waitMs / 2 + 0.001);
+          expect(throttle.take('k')).toBe(0);
+        },
+      ),
     );
   });
 
@@ -269,31 +319,37 @@ describe('Semaphore', () => {
 
   it('runs never more than its slots at once, in order of arrival, and all that were let in', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 20 }), async (slots, tasks) => {
-        const semaphore = new Semaphore(slots, tasks.length, refusal);
-        const started: number[] = [];
-        const running: (() => void)[] = [];
-        let most = 0;
-        const all = tasks.map(([fails], i) =>
-          semaphore.run(async () => {
-            started.push(i);
-            await new Promise<void>((resolve) => {
-              running.push(resolve);
-              most = Math.max(most, running.length);
-            });
-            if (fails) throw new Error(`task ${i}`);
-            return i;
-          }),
-        );
-        const outcomes = Promise.allSettled(all);
-        for (const [, pick] of tasks) {
-          running.splice(pick % running.length, 1)[0]?.();
-          await new Promise(setImmediate);
-        }
-        expect((await outcomes).map(({ status }) => status)).toEqual(tasks.map(([fails]) => (fails ? 'rejected' : 'fulfilled')));
-        expect(started).toEqual(tasks.map((_, i) => i));
-        expect(most).toBe(Math.min(slots, tasks.length));
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 20 }),
+        async (slots, tasks) => {
+          const semaphore = new Semaphore(slots, tasks.length, refusal);
+          const started: number[] = [];
+          const running: (() => void)[] = [];
+          let most = 0;
+          const all = tasks.map(([fails], i) =>
+            semaphore.run(async () => {
+              started.push(i);
+              await new Promise<void>((resolve) => {
+                running.push(resolve);
+                most = Math.max(most, running.length);
+              });
+              if (fails) throw new Error(`task ${i}`);
+              return i;
+            }),
+          );
+          const outcomes = Promise.allSettled(all);
+          for (const [, pick] of tasks) {
+            running.splice(pick % running.length, 1)[0]?.();
+            await new Promise(setImmediate);
+          }
+          expect((await outcomes).map(({ status }) => status)).toEqual(
+            tasks.map(([fails]) => (fails ? 'rejected' : 'fulfilled')),
+          );
+          expect(started).toEqual(tasks.map((_, i) => i));
+          expect(most).toBe(Math.min(slots, tasks.length));
+        },
+      ),
       { numRuns: 50 },
     );
   });
@@ -339,7 +395,14 @@ describe('ids', () => {
   });
 
   it('makes ULIDs that tell their millisecond', () => {
-    fc.assert(fc.property(instant, (ms) => [...ulid(ms).slice(0, 10)].reduce((sum, c) => sum * 32 + '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(c), 0) === ms));
+    fc.assert(
+      fc.property(
+        instant,
+        (ms) =>
+          [...ulid(ms).slice(0, 10)].reduce((sum, c) => sum * 32 + '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(c), 0) ===
+          ms,
+      ),
+    );
   });
 
   it('makes no ULID, UUID or token twice', () => {
@@ -354,14 +417,22 @@ describe('ids', () => {
   });
 
   it('hashes to 43 characters fit for a key', () => {
-    fc.assert(fc.property(anyText, (text) => /^[A-Za-z0-9_-]{43}$/.test(sha256(text)) && sha256(text) !== sha256(`${text}x`)));
+    fc.assert(
+      fc.property(anyText, (text) => /^[A-Za-z0-9_-]{43}$/.test(sha256(text)) && sha256(text) !== sha256(`${text}x`)),
+    );
   });
 
   it('puts a text into one bucket of so many, always the same, and fills all of them', () => {
-    fc.assert(fc.property(anyText, fc.integer({ min: 1, max: 64 }), (text, count) => isWholeWithin(bucketOf(text, count), 0, count - 1)));
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 1, max: 64 }), (text, count) =>
+        isWholeWithin(bucketOf(text, count), 0, count - 1),
+      ),
+    );
     expect(new Set(Array.from({ length: 500 }, (_, i) => bucketOf(`org ${i}`, 16))).size).toBe(16);
     // Stored items lie by it: another answer would lose them.
-    expect([bucketOf('', 16), bucketOf('00000000-0000-4000-8000-000000000000', 16), bucketOf('acme', 1000)]).toEqual([2, 0, 357]);
+    expect([bucketOf('', 16), bucketOf('00000000-0000-4000-8000-000000000000', 16), bucketOf('acme', 1000)]).toEqual([
+      2, 0, 357,
+    ]);
   });
 
   it('gives fractions from 0 up to 1', () => {
@@ -374,12 +445,25 @@ describe('isOneLine', () => {
     expect(isOneLine(text)).toBe(true);
   });
 
-  it.each(['\u0000', 'a\nb', '\u007f', '\u0085', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2066', '\u2069', '\ufeff', '\ud800'])(
-    'refuses %j',
-    (text) => {
-      expect(isOneLine(`a${text}b`)).toBe(false);
-    },
-  );
+  it.each([
+    '\u0000',
+    'a\nb',
+    '\u007f',
+    '\u0085',
+    '\u061c',
+    '\u200e',
+    '\u200f',
+    '\u2028',
+    '\u2029',
+    '\u202a',
+    '\u202e',
+    '\u2066',
+    '\u2069',
+    '\ufeff',
+    '\ud800',
+  ])('refuses %j', (text) => {
+    expect(isOneLine(`a${text}b`)).toBe(false);
+  });
 });
 
 describe('isWholeWithin', () => {
@@ -420,7 +504,9 @@ const secret = fc.oneof(
   body.map((text) => ({ text: `tgr_${text}`, body: text })),
   body.map((text) => ({ text: `tgt_${text}`, body: text })),
   fc.stringMatching(/^[0-9a-f]{32}_[0-9a-f]{64}$/).map((text) => ({ text: `tgk_${text}`, body: text.slice(33) })),
-  fc.tuple(body, body, body).map(([header, payload, signature]) => ({ text: `eyJ${header}.eyJ${payload}.${signature}`, body: signature })),
+  fc
+    .tuple(body, body, body)
+    .map(([header, payload, signature]) => ({ text: `eyJ${header}.eyJ${payload}.${signature}`, body: signature })),
 );
 const separator = fc.constantFrom('', ' ', '"', "'", '=', ': ', '/', '?token=', '(', '\n', 'Bearer ', '{"a":"', ',');
 
@@ -429,10 +515,17 @@ describe('redact', () => {
 
   it('leaves no secret in a text, known by its prefix alone', () => {
     fc.assert(
-      fc.property(fc.lorem(), separator, secret, separator, fc.lorem(), (before, open, { text, body }, close, after) => {
-        const shown = redactText(`${before}${open.length > 0 ? open : ' '}${text}${close}${after}`);
-        return !shown.includes(body) && shown.startsWith(before);
-      }),
+      fc.property(
+        fc.lorem(),
+        separator,
+        secret,
+        separator,
+        fc.lorem(),
+        (before, open, { text, body }, close, after) => {
+          const shown = redactText(`${before}${open.length > 0 ? open : ' '}${text}${close}${after}`);
+          return !shown.includes(body) && shown.startsWith(before);
+        },
+      ),
     );
   });
 
@@ -486,7 +579,15 @@ describe('redact', () => {
   });
 
   it('leaves everything else as it is', () => {
-    const line = { operation: 'submitCost', ms: 1.5, ok: true, none: null, list: ['tgs_', 'a.b.c', 'eyes'], org: 'org-1', nested: { label: 'premium' } };
+    const line = {
+      operation: 'submitCost',
+      ms: 1.5,
+      ok: true,
+      none: null,
+      list: ['tgs_', 'a.b.c', 'eyes'],
+      org: 'org-1',
+      nested: { label: 'premium' },
+    };
     expect(redact(line)).toEqual(line);
     expect(redact({ units: 12n })).toEqual({ units: '12' });
   });
@@ -523,7 +624,12 @@ describe('createLog', () => {
       log.debug('hidden');
       log.info({ operation: 'me' }, 'served');
     });
-    expect(JSON.parse(written)).toEqual({ level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), operation: 'me', msg: 'served' });
+    expect(JSON.parse(written)).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      operation: 'me',
+      msg: 'served',
+    });
   });
 
   it.each<[string, (log: ReturnType<typeof createLog>) => void]>([
@@ -566,7 +672,11 @@ describe('errors', () => {
       expect(error.extensions).toEqual({ code, extra: 1 });
       expect(error.cause).toBe(cause);
     }
-    expect(unavailable('later', cause)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', extensions: { retryable: true }, cause });
+    expect(unavailable('later', cause)).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      extensions: { retryable: true },
+      cause,
+    });
     expect(notFound('org')).toMatchObject({ code: 'NOT_FOUND', message: 'org not found' });
   });
 
@@ -577,7 +687,11 @@ describe('errors', () => {
     [59_999, 60],
   ])('tells a wait of %p ms as %p whole seconds, never too few', (ms, secs) => {
     const policy = { name: 'requests', quota: 10, windowSecs: 1 };
-    expect(rateLimited('slow down', ms, policy).extensions).toEqual({ code: 'RATE_LIMITED', retryAfterSecs: secs, policy });
+    expect(rateLimited('slow down', ms, policy).extensions).toEqual({
+      code: 'RATE_LIMITED',
+      retryAfterSecs: secs,
+      policy,
+    });
   });
 });
 
@@ -706,7 +820,9 @@ describe('Pace', () => {
     const order: string[] = [];
     pace.turn('fresh');
     nowMs += 100;
-    const all = (['fresh', 'begun', 'fresh', 'begun'] as const).map((which, i) => pace.turn(which)?.then(() => order.push(`${which} ${i}`)));
+    const all = (['fresh', 'begun', 'fresh', 'begun'] as const).map((which, i) =>
+      pace.turn(which)?.then(() => order.push(`${which} ${i}`)),
+    );
     await Promise.all(all);
     expect(order).toEqual(['fresh 0', 'begun 1', 'begun 3', 'fresh 2']);
     await endOfTurn();

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { larger, smaller } from '../../src/lib/int.js';
-import { asOf, fullLimit, identityOf, type LimitSpec, type LimitState, room, stepIn, unitsOf } from '../../src/limits/buckets/bucket.js';
+import {
+  asOf,
+  fullLimit,
+  identityOf,
+  type LimitSpec,
+  type LimitState,
+  room,
+  stepIn,
+  unitsOf,
+} from '../../src/limits/buckets/bucket.js';
 import { type Conversion, converted, keptUnder, maxKeptLimits } from '../../src/limits/buckets/convert.js';
 import { type Holding, holdingsOf } from '../../src/limits/buckets/holding.js';
 import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
@@ -26,7 +35,8 @@ import {
 } from './limit-fixtures.js';
 
 const dayMs = 86_400_000;
-const isBetween = (value: Fraction, least: Fraction, most: Fraction): boolean => !value.isBelow(least) && !most.isBelow(value);
+const isBetween = (value: Fraction, least: Fraction, most: Fraction): boolean =>
+  !value.isBelow(least) && !most.isBelow(value);
 
 /** What the shards can give of a limit, kept or in force, in millitokens: debts stand against it. */
 const balance = (shards: readonly Shard[], identity: string, nowMs = startMs): Fraction =>
@@ -43,13 +53,19 @@ interface Books {
 }
 /** Totals of the shards, and what is open with what was booked on the way. */
 function booksOf({ shards, bookings }: Conversion): Books {
-  const books = { consumed: {} as Record<string, bigint>, open: {} as Record<string, bigint>, events: 0, openEvents: 0 };
+  const books = {
+    consumed: {} as Record<string, bigint>,
+    open: {} as Record<string, bigint>,
+    events: 0,
+    openEvents: 0,
+  };
   const enter = (consumed: Readonly<Record<string, bigint>>, events: number) => {
     for (const [name, milli] of Object.entries(consumed)) books.open[name] = (books.open[name] ?? 0n) + milli;
     books.openEvents += events;
   };
   for (const shard of shards) {
-    for (const { name, consumedMilli } of [...shard.limits, ...shard.kept]) books.consumed[name] = (books.consumed[name] ?? 0n) + consumedMilli;
+    for (const { name, consumedMilli } of [...shard.limits, ...shard.kept])
+      books.consumed[name] = (books.consumed[name] ?? 0n) + consumedMilli;
     books.events += shard.events;
     const { consumed, events } = openUsage(shard);
     enter(consumed, events);
@@ -92,7 +108,11 @@ const buckets = (counts: readonly number[]): fc.Arbitrary<Shard[]> =>
       const [rpm, day] = [rateSpec(tokens * 32_000n, refill, period), calendarSpec(tokens * 32_000n)];
       return shards.slice(0, count).map(({ left, day: used, tc, th, events, eb }) => {
         const limits = [stateOf(rpm, left, tc, th), stateOf(day, used, tc + 1, th)];
-        return shardOf(limits, count, { kept: [stateOf({ ...rpm, name: 'tpm' }, left, tc + 2, th)], events, eventsBefore: Math.min(events, eb) });
+        return shardOf(limits, count, {
+          kept: [stateOf({ ...rpm, name: 'tpm' }, left, tc + 2, th)],
+          events,
+          eventsBefore: Math.min(events, eb),
+        });
       });
     });
 const identities = ['RATE rpm', 'DAY day', 'RATE tpm'];
@@ -102,9 +122,12 @@ describe('more shards', () => {
     fc.assert(
       fc.property(buckets([1, 2, 4, 8]), fc.constantFrom(2, 4), fc.nat(100_000), (shards, times, afterMs) => {
         const conversion = reshard(shards, shards.length * times);
-        expect(conversion.shards.map(({ shardCount }) => shardCount)).toEqual(Array(shards.length * times).fill(shards.length * times));
+        expect(conversion.shards.map(({ shardCount }) => shardCount)).toEqual(
+          Array(shards.length * times).fill(shards.length * times),
+        );
         for (const identity of identities) {
-          for (const nowMs of [startMs, startMs + afterMs]) expect(balance(conversion.shards, identity, nowMs)).toEqual(balance(shards, identity, nowMs));
+          for (const nowMs of [startMs, startMs + afterMs])
+            expect(balance(conversion.shards, identity, nowMs)).toEqual(balance(shards, identity, nowMs));
         }
         expect(booksOf(conversion)).toEqual(booksOf({ shards, bookings: [] }));
         expect(conversion.bookings).toEqual([]);
@@ -115,7 +138,11 @@ describe('more shards', () => {
 
   it('keep of a bucket that is nearly full all that is there, five doublings on', () => {
     const limit = { ...rateSpec(1_024_000_000n), name: 'rpm' };
-    let shards: readonly Shard[] = [shardOf([{ ...fullLimit(limit, startMs), fullAt: BigInt(startMs) * limit.refillMilli + unitsOf(limit, 1_000_000n, 1) }])];
+    let shards: readonly Shard[] = [
+      shardOf([
+        { ...fullLimit(limit, startMs), fullAt: BigInt(startMs) * limit.refillMilli + unitsOf(limit, 1_000_000n, 1) },
+      ]),
+    ];
     expect(availableAcross(shards, 'rpm', startMs)).toBe(1_023_000_000n);
     for (let doubling = 0; doubling < 5; doubling++) shards = reshard(shards, shards.length * 2).shards;
     expect(shards).toHaveLength(32);
@@ -132,9 +159,13 @@ describe('fewer shards', () => {
         const conversion = reshard(shards, count);
         for (const identity of identities) {
           const before = balance(shards, identity);
-          const { refillPeriodMs } = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).kept].find((each) => identityOf(each) === identity) as LimitState;
+          const { refillPeriodMs } = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).kept].find(
+            (each) => identityOf(each) === identity,
+          ) as LimitState;
           // A unit of each of the shards that are left.
-          expect(isBetween(balance(conversion.shards, identity), before.minus(new Fraction(1n, refillPeriodMs)), before)).toBe(true);
+          expect(
+            isBetween(balance(conversion.shards, identity), before.minus(new Fraction(1n, refillPeriodMs)), before),
+          ).toBe(true);
         }
       }),
       { numRuns: 300 },
@@ -147,7 +178,9 @@ describe('fewer shards', () => {
         const before = booksOf({ shards, bookings: [] });
         const fold = reshard(shards, shards.length / 2);
         expect(booksOf(fold)).toEqual(before);
-        expect(fold.bookings.every(({ index, shard }) => index >= shards.length / 2 && shard === shards[index])).toBe(true);
+        expect(fold.bookings.every(({ index, shard }) => index >= shards.length / 2 && shard === shards[index])).toBe(
+          true,
+        );
         const end = converted(shards, { kind: 'end' }, startMs);
         expect(end.shards).toEqual([]);
         expect(booksOf(end)).toMatchObject({ open: before.open, openEvents: before.openEvents, consumed: {} });
@@ -161,7 +194,10 @@ describe('fewer shards', () => {
         const there = reshard(reshard(shards, shards.length * 2).shards, shards.length).shards;
         for (const [i, { conversions, limits }] of there.entries()) {
           expect(conversions).toBe(2);
-          const now = (shards[i] as Shard).limits.map((limit) => ({ ...limit, fullAt: larger(limit.fullAt, BigInt(startMs) * limit.refillMilli) }));
+          const now = (shards[i] as Shard).limits.map((limit) => ({
+            ...limit,
+            fullAt: larger(limit.fullAt, BigInt(startMs) * limit.refillMilli),
+          }));
           expect(limits).toEqual(now);
         }
       }),
@@ -171,17 +207,34 @@ describe('fewer shards', () => {
   it('of which only some have begun a window are all in it, with what was used there', () => {
     const spec = calendarSpec(10_000n);
     const endMs = fullLimit(spec, startMs).windowEndMs as number;
-    const used = (fullAt: bigint, windowEndMs: number) => shardOf([{ ...fullLimit(spec, startMs), fullAt, windowEndMs }], 2);
+    const used = (fullAt: bigint, windowEndMs: number) =>
+      shardOf([{ ...fullLimit(spec, startMs), fullAt, windowEndMs }], 2);
     const foldedAt = (nowMs: number, ...shards: Shard[]) => reshard(shards, 1, nowMs).shards[0]?.limits[0];
-    expect(foldedAt(endMs, used(9000n, endMs), used(3000n, endMs + dayMs))).toMatchObject({ fullAt: 1500n, windowEndMs: endMs + dayMs });
-    expect(foldedAt(startMs, used(9000n, endMs), used(3000n, endMs + dayMs))).toMatchObject({ fullAt: 1500n, windowEndMs: endMs + dayMs });
-    expect(foldedAt(startMs, used(9000n, endMs), used(3000n, endMs))).toMatchObject({ fullAt: 6000n, windowEndMs: endMs });
+    expect(foldedAt(endMs, used(9000n, endMs), used(3000n, endMs + dayMs))).toMatchObject({
+      fullAt: 1500n,
+      windowEndMs: endMs + dayMs,
+    });
+    expect(foldedAt(startMs, used(9000n, endMs), used(3000n, endMs + dayMs))).toMatchObject({
+      fullAt: 1500n,
+      windowEndMs: endMs + dayMs,
+    });
+    expect(foldedAt(startMs, used(9000n, endMs), used(3000n, endMs))).toMatchObject({
+      fullAt: 6000n,
+      windowEndMs: endMs,
+    });
     // More given back than used on one stands against the use of the other.
-    expect(foldedAt(startMs, used(9000n, endMs), used(-3000n, endMs))).toMatchObject({ fullAt: 3000n, windowEndMs: endMs });
+    expect(foldedAt(startMs, used(9000n, endMs), used(-3000n, endMs))).toMatchObject({
+      fullAt: 3000n,
+      windowEndMs: endMs,
+    });
   });
 
   it('forget no lease that holds a slot, though the limit was only kept while there were more', () => {
-    const jobs = { ...fullLimit(slotSpec(2n), startMs), slots: { a: startMs + 60_000, b: startMs + 60_000 }, fullAt: 2000n };
+    const jobs = {
+      ...fullLimit(slotSpec(2n), startMs),
+      slots: { a: startMs + 60_000, b: startMs + 60_000 },
+      fullAt: 2000n,
+    };
     const left = restamped([shardOf([jobs])], [rateSpec(64_000n)]).shards;
     expect(left[0]?.kept).toEqual([jobs]);
     const again = restamped(reshard(left, 4).shards, [slotSpec(2n)]);
@@ -214,7 +267,9 @@ describe('a stamp', () => {
   it('with 1 token on 32 shards lets one take it, and the next once it is back', () => {
     const spent = rateSpec(3_200_000n);
     const { shards } = restamped(
-      Array.from({ length: 32 }, (_, i) => shardOf([i < 16 ? fullLimit(spent, startMs) : emptyLimit(spent, startMs)], 32)),
+      Array.from({ length: 32 }, (_, i) =>
+        shardOf([i < 16 ? fullLimit(spent, startMs) : emptyLimit(spent, startMs)], 32),
+      ),
       [rateSpec(1000n)],
     );
     expect(availableAcross(shards, 'rpm', startMs)).toBe(1000n);
@@ -224,7 +279,11 @@ describe('a stamp', () => {
   });
 
   it('keeps of what leaves the limits that are not full on some shard, and books the use of the others', () => {
-    const [rpm, tpm, rph] = ['rpm', 'tpm', 'rph'].map((name) => rateSpec(64_000n, 64_000n, 60_000n, name)) as [LimitSpec, LimitSpec, LimitSpec];
+    const [rpm, tpm, rph] = ['rpm', 'tpm', 'rph'].map((name) => rateSpec(64_000n, 64_000n, 60_000n, name)) as [
+      LimitSpec,
+      LimitSpec,
+      LimitSpec,
+    ];
     const used = { consumedMilli: 5000n, consumedBeforeMilli: 2000n };
     const shards = [0, 1].map((i) =>
       shardOf(
@@ -257,11 +316,18 @@ describe('a stamp', () => {
   });
 
   it('keeps two states of a name that changes its kind, and each goes on', () => {
-    const [rate, day, week] = [rateSpec(8000n, 8000n, 60_000n, 'x'), calendarSpec(8000n, 'DAY', 'x'), calendarSpec(8000n, 'WEEK', 'x')];
+    const [rate, day, week] = [
+      rateSpec(8000n, 8000n, 60_000n, 'x'),
+      calendarSpec(8000n, 'DAY', 'x'),
+      calendarSpec(8000n, 'WEEK', 'x'),
+    ];
     let shards: readonly Shard[] = [shardOf([emptyLimit(rate, startMs)])];
     for (const spec of [day, week]) {
       shards = restamped(shards, [spec]).shards;
-      shards = shards.map((shard) => ({ ...shard, limits: shard.limits.map((limit) => ({ ...limit, fullAt: 5000n })) }));
+      shards = shards.map((shard) => ({
+        ...shard,
+        limits: shard.limits.map((limit) => ({ ...limit, fullAt: 5000n })),
+      }));
     }
     expect(shards[0]?.kept.map(identityOf)).toEqual(['DAY x', 'RATE x']);
     const availableAs = (spec: LimitSpec) => availableAcross(restamped(shards, [spec]).shards, 'x', startMs);
@@ -271,7 +337,10 @@ describe('a stamp', () => {
   it('notes no more names as booked than a usage item has figures for, however many limits come and go in an hour', () => {
     let shards: readonly Shard[] = [shardOf([fullLimit(rateSpec(1000n, 1000n, 1n, 'l0'), startMs)])];
     for (let i = 1; i < 80; i++) {
-      const used = shards.map((shard) => ({ ...shard, limits: shard.limits.map((limit) => ({ ...limit, consumedMilli: 1000n })) }));
+      const used = shards.map((shard) => ({
+        ...shard,
+        limits: shard.limits.map((limit) => ({ ...limit, consumedMilli: 1000n })),
+      }));
       const conversion = restamped(used, [rateSpec(1000n, 1000n, 1n, `l${i}`)], startMs + i);
       expect(conversion.bookings.map(({ consumed }) => consumed)).toEqual([{ [`l${i - 1}`]: 1000n }]);
       shards = conversion.shards;
@@ -293,7 +362,10 @@ describe('a stamp', () => {
  */
 class Everlasting {
   private current = new Set<string>();
-  private readonly states = new Map<string, { spec: LimitSpec; balance: Fraction; atMs: number; windowEndMs: number | undefined }>();
+  private readonly states = new Map<
+    string,
+    { spec: LimitSpec; balance: Fraction; atMs: number; windowEndMs: number | undefined }
+  >();
 
   constructor(private readonly isNewWhenFull: boolean) {}
 
@@ -301,14 +373,19 @@ class Everlasting {
     for (const spec of specs) {
       const burst = whole(spec.burstMilli);
       const known = this.states.get(identityOf(spec));
-      const isNew = this.isNewWhenFull && known && !this.current.has(identityOf(spec)) && this.isFull(identityOf(spec), nowMs);
+      const isNew =
+        this.isNewWhenFull && known && !this.current.has(identityOf(spec)) && this.isFull(identityOf(spec), nowMs);
       const old = isNew ? undefined : known;
       const had = old && this.balance(identityOf(spec), nowMs);
       const { windowEndMs } = old?.spec.calendar
         ? asOf({ ...fullLimit(old.spec, nowMs), windowEndMs: old.windowEndMs as number }, nowMs)
         : fullLimit(spec, nowMs);
       // Of what does not refill the use stays: under a lower capacity it may be too much.
-      const next = !old ? burst : spec.refillMilli > 0n ? burst.least(had as Fraction) : (had as Fraction).plus(burst).minus(whole(old.spec.burstMilli));
+      const next = !old
+        ? burst
+        : spec.refillMilli > 0n
+          ? burst.least(had as Fraction)
+          : (had as Fraction).plus(burst).minus(whole(old.spec.burstMilli));
       this.states.set(identityOf(spec), { spec, balance: next, atMs: nowMs, windowEndMs });
     }
     this.current = new Set(specs.map(identityOf));
@@ -323,15 +400,24 @@ class Everlasting {
   }
 
   balance(identity: string, nowMs: number): Fraction {
-    const { spec, balance: then, atMs, windowEndMs } = this.states.get(identity) as NonNullable<ReturnType<typeof this.states.get>>;
+    const {
+      spec,
+      balance: then,
+      atMs,
+      windowEndMs,
+    } = this.states.get(identity) as NonNullable<ReturnType<typeof this.states.get>>;
     if (windowEndMs !== undefined) return nowMs >= windowEndMs ? whole(spec.burstMilli) : then;
-    return whole(spec.burstMilli).least(then.plus(new Fraction(spec.refillMilli * BigInt(nowMs - atMs), spec.refillPeriodMs)));
+    return whole(spec.burstMilli).least(
+      then.plus(new Fraction(spec.refillMilli * BigInt(nowMs - atMs), spec.refillPeriodMs)),
+    );
   }
 
   change(identity: string, milli: Fraction, nowMs: number): void {
     const state = this.states.get(identity) as NonNullable<ReturnType<typeof this.states.get>>;
     const next = whole(state.spec.burstMilli).least(this.balance(identity, nowMs).plus(milli));
-    const { windowEndMs } = state.spec.calendar ? asOf({ ...fullLimit(state.spec, nowMs), windowEndMs: state.windowEndMs as number }, nowMs) : state;
+    const { windowEndMs } = state.spec.calendar
+      ? asOf({ ...fullLimit(state.spec, nowMs), windowEndMs: state.windowEndMs as number }, nowMs)
+      : state;
     this.states.set(identity, { ...state, balance: next, atMs: nowMs, windowEndMs });
   }
 
@@ -353,7 +439,9 @@ describe('any sequence of limit sets', () => {
     .uniqueArray(limits, { selector: ({ name }) => name, minLength: 1, maxLength: 3 })
     .map((all) =>
       all.map(({ name, kind, tokens: many, refill, period }) =>
-        kind === 'RATE' ? rateSpec(many * 1000n, refill, period, name) : calendarSpec(many * 1000n, kind as 'DAY' | 'WEEK', name),
+        kind === 'RATE'
+          ? rateSpec(many * 1000n, refill, period, name)
+          : calendarSpec(many * 1000n, kind as 'DAY' | 'WEEK', name),
       ),
     );
   const amount = fc.record({ thousandths: fc.bigInt({ min: 0n, max: 1000n }) });
@@ -364,7 +452,10 @@ describe('any sequence of limit sets', () => {
         { weight: 4, arbitrary: amount.map(({ thousandths }) => ({ kind: 'take' as const, thousandths })) },
         { weight: 3, arbitrary: sets.map((specs) => ({ kind: 'stamp' as const, specs })) },
         { weight: 1, arbitrary: fc.constantFrom(1, 2, 4, 8).map((count) => ({ kind: 'shards' as const, count })) },
-        { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: 90_000n }).map((milli) => ({ kind: 'charge' as const, milli })) },
+        {
+          weight: 1,
+          arbitrary: fc.bigInt({ min: 1n, max: 90_000n }).map((milli) => ({ kind: 'charge' as const, milli })),
+        },
         { weight: 1, arbitrary: fc.nat(20).map((lease) => ({ kind: 'release' as const, lease })) },
       ),
     }),
@@ -380,7 +471,11 @@ describe('any sequence of limit sets', () => {
       if (!after) throw new Error('what was planned cannot be written');
       return after;
     };
-    return shards.map((shard, index) => ({ ...shard, limits: shard.limits.map(next(index)), kept: shard.kept.map(next(index)) }));
+    return shards.map((shard, index) => ({
+      ...shard,
+      limits: shard.limits.map(next(index)),
+      kept: shard.kept.map(next(index)),
+    }));
   }
 
   interface Sequence {
@@ -390,7 +485,10 @@ describe('any sequence of limit sets', () => {
     readonly reference: Everlasting;
   }
   /** Goes through a sequence, and shows after each event what the bucket has of each limit beside what it should have. */
-  function run({ first, schedule, maxShards, reference }: Sequence, check: (has: Fraction, should: Fraction, conversions: number) => void): void {
+  function run(
+    { first, schedule, maxShards, reference }: Sequence,
+    check: (has: Fraction, should: Fraction, conversions: number) => void,
+  ): void {
     let nowMs = startMs;
     let shards: readonly Shard[] = [shardOf(first.map((spec) => fullLimit(spec, nowMs)))];
     reference.stamp(first, nowMs);
@@ -402,19 +500,42 @@ describe('any sequence of limit sets', () => {
       const plan = new Plan(shardsAt(shards), nowMs);
       switch (act.kind) {
         case 'take': {
-          const amounts = Object.fromEntries(limits.map(({ name, burstMilli }) => [name, (burstMilli * act.thousandths) / 1000n]));
+          const amounts = Object.fromEntries(
+            limits.map(({ name, burstMilli }) => [name, (burstMilli * act.thousandths) / 1000n]),
+          );
           const placed = plan.place({ amounts });
           if (!placed) break;
-          plan.take({ kind: 'take', set: setOf(limits), amounts, mayExpire: true, slot: { lease: 'l', untilMs: 0 } }, placed);
+          plan.take(
+            { kind: 'take', set: setOf(limits), amounts, mayExpire: true, slot: { lease: 'l', untilMs: 0 } },
+            placed,
+          );
           shards = write(shards, plan, nowMs);
-          for (const limit of limits) reference.change(identityOf(limit), whole(-(amounts[limit.name] as bigint)), nowMs);
-          leases.push(holdingsOf({ namespace: 'n', entityId: 'u', resource: 'r' }, placed.placements, (index) => shards[index] as Shard));
+          for (const limit of limits)
+            reference.change(identityOf(limit), whole(-(amounts[limit.name] as bigint)), nowMs);
+          leases.push(
+            holdingsOf(
+              { namespace: 'n', entityId: 'u', resource: 'r' },
+              placed.placements,
+              (index) => shards[index] as Shard,
+            ),
+          );
           break;
         }
         case 'charge': {
           const { refillPeriodMs: period, name, born = 0 } = limits[0] as LimitState;
-          const out = { [name]: { milli: act.milli, units: unitsOf({ refillPeriodMs: period }, act.milli, shards.length), period, born } };
-          plan.settle({ kind: 'settle', moves: [{ entityId: 'u', shard: 0, shards: shards.length, birth: 'b', out }], events: 0 });
+          const out = {
+            [name]: {
+              milli: act.milli,
+              units: unitsOf({ refillPeriodMs: period }, act.milli, shards.length),
+              period,
+              born,
+            },
+          };
+          plan.settle({
+            kind: 'settle',
+            moves: [{ entityId: 'u', shard: 0, shards: shards.length, birth: 'b', out }],
+            events: 0,
+          });
           shards = write(shards, plan, nowMs);
           reference.change(identityOf(limits[0] as LimitState), whole(-act.milli), nowMs);
           break;
@@ -426,7 +547,9 @@ describe('any sequence of limit sets', () => {
           plan.settle({ kind: 'settle', moves, events: 0 });
           for (const { index, change } of plan.result()) {
             for (const [identity, { giveBack }] of change.limits) {
-              const limit = [...(shards[index] as Shard).limits, ...(shards[index] as Shard).kept].find((each) => identityOf(each) === identity) as LimitState;
+              const limit = [...(shards[index] as Shard).limits, ...(shards[index] as Shard).kept].find(
+                (each) => identityOf(each) === identity,
+              ) as LimitState;
               reference.change(identity, new Fraction(giveBack, unitsOf(limit, 1n, shards.length)), nowMs);
             }
           }
@@ -434,7 +557,8 @@ describe('any sequence of limit sets', () => {
           break;
         }
         case 'shards': {
-          const isServing = act.count <= maxShards && limits.every(({ burstMilli }) => burstMilli % BigInt(act.count * 1000) === 0n);
+          const isServing =
+            act.count <= maxShards && limits.every(({ burstMilli }) => burstMilli % BigInt(act.count * 1000) === 0n);
           if (!isServing || act.count === shards.length) break;
           shards = reshard(shards, act.count, nowMs).shards;
           conversions++;
@@ -447,7 +571,9 @@ describe('any sequence of limit sets', () => {
           break;
       }
       for (const identity of reference.identities()) {
-        const isThere = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).kept].some((limit) => identityOf(limit) === identity);
+        const isThere = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).kept].some(
+          (limit) => identityOf(limit) === identity,
+        );
         // What is gone was full.
         const has = isThere ? balance(shards, identity, nowMs) : reference.burst(identity);
         check(has, reference.balance(identity, nowMs), conversions);
@@ -465,7 +591,8 @@ describe('any sequence of limit sets', () => {
     fc.assert(
       fc.property(sets, events, (first, schedule) => {
         run({ first, schedule, maxShards: 8, reference: new Everlasting(true) }, (has, should) => {
-          if (should.isBelow(has)) throw new Error(`has ${has.over}/${has.under}, should have ${should.over}/${should.under}`);
+          if (should.isBelow(has))
+            throw new Error(`has ${has.over}/${has.under}, should have ${should.over}/${should.under}`);
         });
       }),
       { numRuns: 1500 },
@@ -477,7 +604,8 @@ describe('any sequence of limit sets', () => {
       fc.property(sets, events, (first, schedule) => {
         run({ first, schedule, maxShards: 1, reference: new Everlasting(false) }, (has, should, conversions) => {
           const least = should.minus(whole(BigInt(conversions)));
-          if (has.isBelow(least)) throw new Error(`has ${has.over}/${has.under}, should have ${should.over}/${should.under}`);
+          if (has.isBelow(least))
+            throw new Error(`has ${has.over}/${has.under}, should have ${should.over}/${should.under}`);
         });
       }),
       { numRuns: 1500 },

@@ -1,4 +1,13 @@
-import { divFloor, type LimitSpec, type LimitState, room, type Step, slotGraceMs, stepIn, unitsOf } from '../../src/limits/buckets/bucket.js';
+import {
+  divFloor,
+  type LimitSpec,
+  type LimitState,
+  room,
+  type Step,
+  slotGraceMs,
+  stepIn,
+  unitsOf,
+} from '../../src/limits/buckets/bucket.js';
 import { type Change, type Conversion, converted } from '../../src/limits/buckets/convert.js';
 import type { Shard, ShardAt } from '../../src/limits/buckets/shard.js';
 import type { LimitSet } from '../../src/limits/limit.js';
@@ -53,11 +62,19 @@ const unrefilled = (name: string, capacityMilli: bigint): LimitSpec => ({
   refillMilli: 0n,
   refillPeriodMs: 1n,
 });
-export const calendarSpec = (capacityMilli: bigint, window: 'DAY' | 'WEEK' | 'MONTH' = 'DAY', name = 'day', zone = 'UTC'): LimitSpec => ({
+export const calendarSpec = (
+  capacityMilli: bigint,
+  window: 'DAY' | 'WEEK' | 'MONTH' = 'DAY',
+  name = 'day',
+  zone = 'UTC',
+): LimitSpec => ({
   ...unrefilled(name, capacityMilli),
   calendar: { window, zone },
 });
-export const slotSpec = (slots: bigint, name = 'jobs'): LimitSpec => ({ ...unrefilled(name, slots * 1000n), isConcurrency: true });
+export const slotSpec = (slots: bigint, name = 'jobs'): LimitSpec => ({
+  ...unrefilled(name, slots * 1000n),
+  isConcurrency: true,
+});
 
 /** The last `fullAt` of a limit that is not in debt. */
 export const debtFreeUpTo = ({ burstMilli, refillMilli, refillPeriodMs }: LimitSpec, nowMs: number): bigint =>
@@ -92,7 +109,8 @@ export const shardsAt = (shards: readonly Shard[]): ShardAt[] => shards.map((sha
 /** A set of these specs, as far as the rules look at it. */
 export const setOf = (specs: readonly LimitSpec[], version = 'w'): LimitSet => ({ limits: [], specs, version });
 
-export const reshard = (shards: readonly Shard[], count: number, nowMs = startMs): Conversion => converted(shards, { kind: 'shards', count }, nowMs);
+export const reshard = (shards: readonly Shard[], count: number, nowMs = startMs): Conversion =>
+  converted(shards, { kind: 'shards', count }, nowMs);
 export const restamped = (shards: readonly Shard[], specs: readonly LimitSpec[], nowMs = startMs): Conversion =>
   converted(shards, { kind: 'stamp', set: setOf(specs), mayExpire: true } satisfies Change, nowMs);
 
@@ -111,15 +129,18 @@ export function writtenLimit(there: LimitState, step: Step, nowMs: number): Limi
   if (drops.some((lease) => (there.slots?.[lease] ?? Number.POSITIVE_INFINITY) > nowMs - slotGraceMs)) return undefined;
   const fullAt = written(there.fullAt, step);
   if (fullAt === undefined) return undefined;
-  const slots = there.slots && Object.fromEntries(Object.entries(there.slots).filter(([lease]) => !drops.includes(lease)));
+  const slots =
+    there.slots && Object.fromEntries(Object.entries(there.slots).filter(([lease]) => !drops.includes(lease)));
   return { ...there, fullAt, ...(window ? { windowEndMs: window.becomes } : {}), ...(slots ? { slots } : {}) };
 }
 
 /** What a caller could take from this shard; negative while an overrun is being paid back. Rounded down: a fraction is never lent. */
-export const availableMilli = (limit: LimitState, nowMs: number, shards: number): bigint => divFloor(room(limit, nowMs), unitsOf(limit, 1n, shards));
+export const availableMilli = (limit: LimitState, nowMs: number, shards: number): bigint =>
+  divFloor(room(limit, nowMs), unitsOf(limit, 1n, shards));
 
 /** Whether an amount could be taken now. Nothing at all can be taken from what is in debt, not even 0. */
-export const fits = (limit: LimitState, milli: bigint, nowMs: number, shards: number): boolean => unitsOf(limit, milli, shards) <= room(limit, nowMs);
+export const fits = (limit: LimitState, milli: bigint, nowMs: number, shards: number): boolean =>
+  unitsOf(limit, milli, shards) <= room(limit, nowMs);
 
 /** What one write does to a limit, in millitokens: takes that stay under the ceiling, then charges that need not, then what is given back. */
 export interface Move {
@@ -131,9 +152,19 @@ export interface Move {
 }
 
 /** The step for a move on one of the shards. */
-export const stepOf = (limit: LimitState, { takeMilli, chargeMilli, returnMilli, judged }: Move, nowMs: number, shards: number): Step =>
+export const stepOf = (
+  limit: LimitState,
+  { takeMilli, chargeMilli, returnMilli, judged }: Move,
+  nowMs: number,
+  shards: number,
+): Step =>
   stepIn(
     limit,
-    { take: unitsOf(limit, takeMilli, shards), charge: unitsOf(limit, chargeMilli, shards), giveBack: unitsOf(limit, returnMilli, shards), judged },
+    {
+      take: unitsOf(limit, takeMilli, shards),
+      charge: unitsOf(limit, chargeMilli, shards),
+      giveBack: unitsOf(limit, returnMilli, shards),
+      judged,
+    },
     nowMs,
   );

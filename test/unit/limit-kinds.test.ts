@@ -82,14 +82,38 @@ describe('a calendar limit', () => {
     ['begins a window with what is taken', used(9000n), take(3000n), endMs, used(3000n, endMs + dayMs)],
     ['begins a window after a debt', used(99_000n), take(10_000n), endMs, used(10_000n, endMs + dayMs)],
     ['begins none for nothing', used(9000n), take(0n), endMs, used(9000n)],
-    ['begins a window with what is charged', used(9000n), move({ charge: 12_000n }), endMs, used(12_000n, endMs + dayMs)],
+    [
+      'begins a window with what is charged',
+      used(9000n),
+      move({ charge: 12_000n }),
+      endMs,
+      used(12_000n, endMs + dayMs),
+    ],
     ['gets nothing back in a new window', used(9000n), move({ giveBack: 3000n }), endMs, used(9000n)],
     ['gives in a new window no more than it ever holds', used(0n), take(10_001n), endMs, undefined],
-    ['gives in a new window no more than it ever holds, with more given back than used', used(-5n), take(10_001n), endMs, undefined],
-    ['takes in the window that is there, where a clock is behind', used(4000n, endMs + dayMs), take(1000n), startMs, used(5000n, endMs + dayMs)],
+    [
+      'gives in a new window no more than it ever holds, with more given back than used',
+      used(-5n),
+      take(10_001n),
+      endMs,
+      undefined,
+    ],
+    [
+      'takes in the window that is there, where a clock is behind',
+      used(4000n, endMs + dayMs),
+      take(1000n),
+      startMs,
+      used(5000n, endMs + dayMs),
+    ],
     ['is topped up by what was used', used(4000n), move({ giveBack: 3000n }), startMs, used(1000n)],
     ['is just full where more is given back than was used', used(-5000n), take(10_000n), startMs, used(10_000n)],
-    ['gives no more than it holds where more was given back than was used', used(-5000n), take(10_001n), startMs, undefined],
+    [
+      'gives no more than it holds where more was given back than was used',
+      used(-5000n),
+      take(10_001n),
+      startMs,
+      undefined,
+    ],
   ])('%s', (_, limit, of, nowMs, after) => {
     expect(write(limit, of, nowMs)).toEqual(after);
   });
@@ -126,7 +150,12 @@ describe('a calendar limit', () => {
           nowMs += byMs;
           const out = granted.get(asOf(there, nowMs).windowEndMs as number) ?? 0n;
           const giveBack = smaller(units, out);
-          const after = write(there, kind === 'take' ? take(units) : move({ giveBack }), nowMs, seen[Math.max(0, seen.length - 1 - image)]);
+          const after = write(
+            there,
+            kind === 'take' ? take(units) : move({ giveBack }),
+            nowMs,
+            seen[Math.max(0, seen.length - 1 - image)],
+          );
           if (!after) continue;
           expect((after.windowEndMs ?? 0) >= (there.windowEndMs ?? 0)).toBe(true);
           const window = after.windowEndMs as number;
@@ -149,7 +178,10 @@ describe('a calendar limit', () => {
     const lower = restampLimit(used(4000n), calendarSpec(3000n, 'DAY', 'day', 'Asia/Kolkata'), startMs);
     expect(lower).toEqual({ ...used(4000n), ...calendarSpec(3000n, 'DAY', 'day', 'Asia/Kolkata') });
     expect(availableMilli(lower, startMs, 1)).toBe(-1000n);
-    expect([availableMilli(lower, endMs, 1), asOf(lower, endMs).windowEndMs]).toEqual([3000n, endMs + 18.5 * 3_600_000]);
+    expect([availableMilli(lower, endMs, 1), asOf(lower, endMs).windowEndMs]).toEqual([
+      3000n,
+      endMs + 18.5 * 3_600_000,
+    ]);
   });
 
   it('is full when its window ends, and fills in no longer than the longest window', () => {
@@ -162,7 +194,11 @@ describe('a concurrency limit', () => {
   const spec = slotSpec(3n);
   const untilMs = startMs + 60_000;
   const goneMs = untilMs + 2000;
-  const held = (slots: Slots): LimitState => ({ ...fullLimit(spec, startMs), slots, fullAt: BigInt(Object.keys(slots).length) * 1000n });
+  const held = (slots: Slots): LimitState => ({
+    ...fullLimit(spec, startMs),
+    slots,
+    fullAt: BigInt(Object.keys(slots).length) * 1000n,
+  });
   const three = held({ a: untilMs, b: untilMs + 10, c: untilMs + 20 });
 
   it.each<[string, LimitState, number, bigint, string[]]>([
@@ -176,13 +212,20 @@ describe('a concurrency limit', () => {
     expect(room(limit, nowMs)).toBe(available);
     expect(availableMilli(limit, nowMs, 1)).toBe(available);
     expect(droppedSlots(limit, nowMs)).toEqual(dropped);
-    expect(Object.keys(asOf(limit, nowMs).slots ?? {})).toEqual(Object.keys(limit.slots ?? {}).filter((lease) => !dropped.includes(lease)));
+    expect(Object.keys(asOf(limit, nowMs).slots ?? {})).toEqual(
+      Object.keys(limit.slots ?? {}).filter((lease) => !dropped.includes(lease)),
+    );
   });
 
   it.each<[string, LimitState, bigint, number]>([
     ['not at all for a free slot', held({ a: untilMs }), 1000n, 0],
     ['2 s longer than the first lease is held', three, 1000n, goneMs - startMs],
-    ['for as many as are too many, where there are fewer slots by now', { ...three, burstMilli: 1000n }, 1000n, goneMs + 20 - startMs],
+    [
+      'for as many as are too many, where there are fewer slots by now',
+      { ...three, burstMilli: 1000n },
+      1000n,
+      goneMs + 20 - startMs,
+    ],
     ['for nothing too, where more are held than there are', { ...three, burstMilli: 2000n }, 0n, goneMs - startMs],
   ])('has one wait %s', (_, limit, milli, waitMs) => {
     expect(retryAfterMs(limit, milli, startMs, 1)).toBe(waitMs);
@@ -194,11 +237,29 @@ describe('a concurrency limit', () => {
     ['takes a free slot', held({ a: untilMs }), take(1000n), startMs, { fullAt: 2000n }],
     ['takes no slot where none is free', three, take(1000n), startMs, undefined],
     ['takes none just before one is lost', three, take(1000n), goneMs - 1, undefined],
-    ['takes the place of a lost one', three, take(1000n), goneMs, { fullAt: 3000n, slots: { b: untilMs + 10, c: untilMs + 20 } }],
+    [
+      'takes the place of a lost one',
+      three,
+      take(1000n),
+      goneMs,
+      { fullAt: 3000n, slots: { b: untilMs + 10, c: untilMs + 20 } },
+    ],
     ['takes the places of all that are lost', three, take(2000n), goneMs + 20, { fullAt: 2000n, slots: {} }],
     ['lets one pass who takes no slot', three, take(0n), startMs, {}],
-    ['lets nobody pass while more are held than there are', { ...three, burstMilli: 2000n }, take(0n), startMs, undefined],
-    ['lets one pass once they are not', { ...three, burstMilli: 2000n }, take(0n), goneMs, { fullAt: 2000n, slots: { b: untilMs + 10, c: untilMs + 20 } }],
+    [
+      'lets nobody pass while more are held than there are',
+      { ...three, burstMilli: 2000n },
+      take(0n),
+      startMs,
+      undefined,
+    ],
+    [
+      'lets one pass once they are not',
+      { ...three, burstMilli: 2000n },
+      take(0n),
+      goneMs,
+      { fullAt: 2000n, slots: { b: untilMs + 10, c: untilMs + 20 } },
+    ],
     ['gets a slot back', three, move({ giveBack: 1000n }), startMs, { fullAt: 2000n }],
     ['gets a slot back though others are lost', three, move({ giveBack: 1000n }), goneMs, { fullAt: 2000n }],
   ])('%s', (_, limit, of, nowMs, after) => {
@@ -227,7 +288,11 @@ describe('the identity of a limit', () => {
   it('is its name and kind, whatever its parameters', () => {
     const all = [rateSpec(1n), rateSpec(2n, 3n, 4n), { ...rateSpec(1n), isShadow: true as const }].map(identityOf);
     expect(new Set(all)).toEqual(new Set(['RATE rpm']));
-    const kinds = [rateSpec(1n, 1n, 1n, 'x'), slotSpec(1n, 'x'), ...(['DAY', 'WEEK', 'MONTH'] as const).map((window) => calendarSpec(1n, window, 'x'))];
+    const kinds = [
+      rateSpec(1n, 1n, 1n, 'x'),
+      slotSpec(1n, 'x'),
+      ...(['DAY', 'WEEK', 'MONTH'] as const).map((window) => calendarSpec(1n, window, 'x')),
+    ];
     expect(new Set(kinds.map(identityOf)).size).toBe(5);
     expect(identityOf(calendarSpec(1n, 'DAY', 'x', 'Asia/Kolkata'))).toBe(identityOf(calendarSpec(2n, 'DAY', 'x')));
   });

@@ -1,8 +1,25 @@
 import fc from 'fast-check';
-import { type Amounts, fullLimit, identityOf, type LimitSpec, type LimitState, room, stepIn, unitsOf } from '../../src/limits/buckets/bucket.js';
+import {
+  type Amounts,
+  fullLimit,
+  identityOf,
+  type LimitSpec,
+  type LimitState,
+  room,
+  stepIn,
+  unitsOf,
+} from '../../src/limits/buckets/bucket.js';
 import { type Holding, holdingsOf, type Out } from '../../src/limits/buckets/holding.js';
 import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
-import { type HoldingMove, type Placed, Plan, type Settle, type ShardChange, type Take, targetsOf } from '../../src/limits/buckets/plan.js';
+import {
+  type HoldingMove,
+  type Placed,
+  Plan,
+  type Settle,
+  type ShardChange,
+  type Take,
+  targetsOf,
+} from '../../src/limits/buckets/plan.js';
 import type { Shard } from '../../src/limits/buckets/shard.js';
 import { levelCharge } from '../../src/limits/buckets/shard.js';
 import {
@@ -38,8 +55,10 @@ function enter(plan: Plan, amounts: Amounts, more: Partial<Take> = {}): Placed |
   if (placed) plan.take(takeOf(amounts, more), placed);
   return placed;
 }
-const changesOf = (plan: Plan): Map<number, ShardChange> => new Map(plan.result().map(({ index, change }) => [index, change]));
-const changeOf = (plan: Plan, limit: LimitSpec, index = 0): LimitChange | undefined => changesOf(plan).get(index)?.limits.get(identityOf(limit));
+const changesOf = (plan: Plan): Map<number, ShardChange> =>
+  new Map(plan.result().map(({ index, change }) => [index, change]));
+const changeOf = (plan: Plan, limit: LimitSpec, index = 0): LimitChange | undefined =>
+  changesOf(plan).get(index)?.limits.get(identityOf(limit));
 /** What these limits can give together, in millitokens. */
 const balance = (shards: readonly Shard[], at: number): Fraction =>
   shards.reduce((sum, { limits, shardCount }) => {
@@ -71,7 +90,10 @@ const buckets: fc.Arbitrary<Shard[]> = fc
         refill: fc.bigInt({ min: 1n, max: 60n }),
         period: fc.bigInt({ min: 1n, max: 90n }),
         isShadow: fc.boolean(),
-        rooms: fc.array(fc.oneof(fc.integer({ min: -400, max: 1000 }), fc.constantFrom(0, 1000)), { minLength: 8, maxLength: 8 }),
+        rooms: fc.array(fc.oneof(fc.integer({ min: -400, max: 1000 }), fc.constantFrom(0, 1000)), {
+          minLength: 8,
+          maxLength: 8,
+        }),
       }),
       { minLength: 1, maxLength: 3 },
     ),
@@ -80,17 +102,24 @@ const buckets: fc.Arbitrary<Shard[]> = fc
     Array.from({ length: count }, (_, index) =>
       shardOf(
         limits.map(({ share, refill, period, isShadow, rooms }, i) => {
-          const spec = { ...rateSpec(share * BigInt(count), refill, period, names[i]), ...(isShadow ? { isShadow: true as const } : {}) };
+          const spec = {
+            ...rateSpec(share * BigInt(count), refill, period, names[i]),
+            ...(isShadow ? { isShadow: true as const } : {}),
+          };
           return {
             ...emptyLimit(spec, startMs),
-            fullAt: debtFreeUpTo(spec, startMs) - (BigInt(rooms[index] as number) * share * BigInt(count) * period) / 1000n,
+            fullAt:
+              debtFreeUpTo(spec, startMs) - (BigInt(rooms[index] as number) * share * BigInt(count) * period) / 1000n,
           };
         }),
         count,
       ),
     ),
   );
-const asked = fc.array(fc.array(fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 80n })), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 8 });
+const asked = fc.array(
+  fc.array(fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 80n })), { minLength: 3, maxLength: 3 }),
+  { minLength: 1, maxLength: 8 },
+);
 const amountsIn = (shards: readonly Shard[], parts: readonly bigint[]): Amounts =>
   Object.fromEntries((shards[0] as Shard).limits.map(({ name }, i) => [name, parts[i] as bigint]));
 
@@ -114,7 +143,9 @@ describe('takes of one group', () => {
             const charged = placed.placements.flatMap(({ charges }) => charges[name] ?? []);
             const wanted = isShort[i] ? 0n : (parts[i] as bigint);
             expect(charged.reduce((sum, { milli }) => sum + milli, 0n)).toBe(wanted);
-            expect(charged.reduce((sum, { units }) => sum + units, 0n)).toBe(unitsOf(limits[i] as LimitState, wanted, shards.length));
+            expect(charged.reduce((sum, { units }) => sum + units, 0n)).toBe(
+              unitsOf(limits[i] as LimitState, wanted, shards.length),
+            );
             left[i] = (left[i] as Fraction).plus(whole(-wanted));
           });
         }
@@ -160,12 +191,19 @@ describe('takes of one group', () => {
   it('of nothing at all, where each shard is in debt by another limit, still have a place', () => {
     const [rpm, tpm] = [rateSpec(8000n), rateSpec(8000n, 8000n, 60_000n, 'tpm')];
     const owing = (spec: LimitSpec) => ({ ...emptyLimit(spec, startMs), fullAt: debtFreeUpTo(spec, startMs) + 1n });
-    const shards = [shardOf([owing(rpm), fullLimit(tpm, startMs)], 2), shardOf([fullLimit(rpm, startMs), owing(tpm)], 2)];
+    const shards = [
+      shardOf([owing(rpm), fullLimit(tpm, startMs)], 2),
+      shardOf([fullLimit(rpm, startMs), owing(tpm)], 2),
+    ];
     const plan = planOf(shards);
     const placed = enter(plan, { rpm: 0n, tpm: 0n }) as Placed;
     expect(plan.result().map(({ index, change }) => [index, change.events])).toEqual([[0, 1]]);
     expect(afterWriting(shards, plan)).toEqual(shards);
-    const [holding] = holdingsOf({ namespace: 'n', entityId: 'u', resource: 'r' }, placed.placements, () => shards[0] as Shard);
+    const [holding] = holdingsOf(
+      { namespace: 'n', entityId: 'u', resource: 'r' },
+      placed.placements,
+      () => shards[0] as Shard,
+    );
     expect(Object.keys((holding as Holding).out)).toEqual(['rpm', 'tpm']);
   });
 
@@ -184,11 +222,18 @@ describe('takes of one group', () => {
   });
 
   it('that are forced go whole to the first shard with every limit, fit or not: the condition of the write refuses them', () => {
-    const shards = [shardOf([emptyLimit(rateSpec(8000n), startMs)], 2), shardOf([fullLimit(rateSpec(8000n), startMs)], 2)];
+    const shards = [
+      shardOf([emptyLimit(rateSpec(8000n), startMs)], 2),
+      shardOf([fullLimit(rateSpec(8000n), startMs)], 2),
+    ];
     const plan = planOf(shards);
     const forced = plan.force({ amounts: { rpm: 1000n } });
     plan.take(takeOf({ rpm: 1000n }), forced);
-    expect(forced).toEqual({ kind: 'take', placements: [{ index: 0, charges: { rpm: { milli: 1000n, units: 120_000_000n } } }], wouldRefuse: [] });
+    expect(forced).toEqual({
+      kind: 'take',
+      placements: [{ index: 0, charges: { rpm: { milli: 1000n, units: 120_000_000n } } }],
+      wouldRefuse: [],
+    });
     expect(afterWriting(shards, plan)).toBeUndefined();
     const refilled = startMs + 15_000;
     expect(afterWriting(shards, plan, refilled - 1)).toBeUndefined();
@@ -204,7 +249,8 @@ describe('takes of one group', () => {
         for (const parts of undone) enter(plan, amountsIn(shards, parts));
         undo();
         expect(plan.result()).toEqual(alone.result());
-        for (const parts of undone) expect(enter(plan, amountsIn(shards, parts))).toEqual(enter(alone, amountsIn(shards, parts)));
+        for (const parts of undone)
+          expect(enter(plan, amountsIn(shards, parts))).toEqual(enter(alone, amountsIn(shards, parts)));
         expect(plan.result()).toEqual(alone.result());
       }),
     );
@@ -229,28 +275,42 @@ describe('a charge that is levelled', () => {
 
   it('adds up exactly, and leaves no shard that was charged with less than one that was not', () => {
     fc.assert(
-      fc.property(rooms, fc.bigInt({ min: 1n, max: 500n }), fc.bigInt({ min: 1n, max: 60n }), (there, milli, perMilli) => {
-        const parts = levelCharge(there, milli, perMilli);
-        expect(parts.reduce((sum, { units }) => sum + units, 0n)).toBe(milli * perMilli);
-        expect(parts.reduce((sum, part) => sum + part.milli, 0n)).toBe(milli);
-        const left = parts.map(({ units }, i) => (there[i] as bigint) - units);
-        const level = left.filter((_, i) => (parts[i]?.units ?? 0n) > 0n).sort((a, b) => (a < b ? -1 : 1));
-        expect(parts.every(({ units, milli: of }) => units >= 0n && of >= 0n)).toBe(true);
-        // Those that were charged differ by rounding only, and the others had no more than they have now.
-        expect((level.at(-1) as bigint) - (level[0] as bigint)).toBeLessThanOrEqual(1n);
-        left.forEach((of, i) => {
-          if (parts[i]?.units === 0n) expect(of <= (level.at(-1) as bigint)).toBe(true);
-        });
-      }),
+      fc.property(
+        rooms,
+        fc.bigInt({ min: 1n, max: 500n }),
+        fc.bigInt({ min: 1n, max: 60n }),
+        (there, milli, perMilli) => {
+          const parts = levelCharge(there, milli, perMilli);
+          expect(parts.reduce((sum, { units }) => sum + units, 0n)).toBe(milli * perMilli);
+          expect(parts.reduce((sum, part) => sum + part.milli, 0n)).toBe(milli);
+          const left = parts.map(({ units }, i) => (there[i] as bigint) - units);
+          const level = left.filter((_, i) => (parts[i]?.units ?? 0n) > 0n).sort((a, b) => (a < b ? -1 : 1));
+          expect(parts.every(({ units, milli: of }) => units >= 0n && of >= 0n)).toBe(true);
+          // Those that were charged differ by rounding only, and the others had no more than they have now.
+          expect((level.at(-1) as bigint) - (level[0] as bigint)).toBeLessThanOrEqual(1n);
+          left.forEach((of, i) => {
+            if (parts[i]?.units === 0n) expect(of <= (level.at(-1) as bigint)).toBe(true);
+          });
+        },
+      ),
     );
   });
 });
 
 describe('a settlement', () => {
-  const settle = (moves: readonly HoldingMove[], events: Settle['events'] = 0): Settle => ({ kind: 'settle', moves, events });
+  const settle = (moves: readonly HoldingMove[], events: Settle['events'] = 0): Settle => ({
+    kind: 'settle',
+    moves,
+    events,
+  });
   const back = (holding: Holding, parts = 1n): HoldingMove => ({
     ...holding,
-    out: Object.fromEntries(Object.entries(holding.out).map(([name, of]) => [name, { ...of, milli: -of.milli / parts, units: -of.units / parts }])),
+    out: Object.fromEntries(
+      Object.entries(holding.out).map(([name, of]) => [
+        name,
+        { ...of, milli: -of.milli / parts, units: -of.units / parts },
+      ]),
+    ),
   });
   /** What a plan gives back, less what it charges, in millitokens of the bucket as it is by now. */
   const givenBack = (plan: Plan, limit: LimitSpec, count: number): Fraction =>
@@ -291,9 +351,17 @@ describe('a settlement', () => {
           expect(wanted.isBelow(given)).toBe(false);
           const mostLost = new Fraction(BigInt(plan.result().length), unitsOf(spec, 1n, count));
           expect(given.isBelow(wanted.minus(mostLost))).toBe(false);
-          expect(plan.result().reduce((sum, { change }) => sum + (change.limits.get('RATE rpm')?.consumedMilli ?? 0n), 0n)).toBe(milli);
           expect(
-            plan.result().every(({ index }) => index < count && index % Math.min(count, holding.shards) === holding.shard % Math.min(count, holding.shards)),
+            plan.result().reduce((sum, { change }) => sum + (change.limits.get('RATE rpm')?.consumedMilli ?? 0n), 0n),
+          ).toBe(milli);
+          expect(
+            plan
+              .result()
+              .every(
+                ({ index }) =>
+                  index < count &&
+                  index % Math.min(count, holding.shards) === holding.shard % Math.min(count, holding.shards),
+              ),
           ).toBe(true);
         }
       }),
@@ -326,20 +394,31 @@ describe('a settlement', () => {
     out: { rpm: { milli: 4000n, units: 240_000_000n, period: 60_000n, born: 0, ...more } },
     ...of,
   });
-  const [gone] = restamped([shardOf([fullLimit(spec, startMs)], 1, { birth: 'now' })], [{ ...spec, name: 'tpm' }]).shards as [Shard];
+  const [gone] = restamped([shardOf([fullLimit(spec, startMs)], 1, { birth: 'now' })], [{ ...spec, name: 'tpm' }])
+    .shards as [Shard];
   const [again] = restamped([gone], [spec]).shards as [Shard];
   const [kept] = restamped([spent], [{ ...spec, name: 'tpm' }]).shards as [Shard];
 
   it.each<[string, Shard[], Holding, boolean]>([
     ['in the same life of the bucket', [spent], taken(), true],
     ['in another life', [spent], taken({}, { birth: 'then' }), false],
-    ['in any life, where the holding names none', [{ ...spent, birth: 'then' }], { entityId: 'u', shard: 0, shards: 1, out: taken().out }, true],
+    [
+      'in any life, where the holding names none',
+      [{ ...spent, birth: 'then' }],
+      { entityId: 'u', shard: 0, shards: 1, out: taken().out },
+      true,
+    ],
     ['where there is no bucket', [], taken(), false],
     ['of a limit that has left and is kept', [kept], taken(), true],
     ['of a limit that has left and was full', [gone], taken(), false],
     ['of a limit that has come back in another life of its own', [again], taken(), false],
     ['of a limit that came back, taken since', [again], taken({ born: 2 }), true],
-    ['of whichever limit has the name', [again], (({ born: _, ...of }) => ({ ...taken(), out: { rpm: of } }))(taken().out.rpm as Out), true],
+    [
+      'of whichever limit has the name',
+      [again],
+      (({ born: _, ...of }) => ({ ...taken(), out: { rpm: of } }))(taken().out.rpm as Out),
+      true,
+    ],
     ['of a limit that was never there', [spent], { ...taken(), out: { rph: taken().out.rpm as Out } }, false],
   ])('%s is made, or is not', (_, shards, holding, isMade) => {
     for (const move of [back(holding), holding]) {
@@ -383,16 +462,23 @@ describe('a settlement', () => {
     expect(settled(ofDay(-4000n), endMs - 1)).toEqual([{ day: { windowEndMs: endMs } }, dayOf(2000n, endMs)]);
     expect(settled(ofDay(-4000n), endMs)).toEqual([{}, dayOf(6000n, endMs)]);
     expect(settled(ofDay(-4000n, endMs - dayMs), endMs - 1)).toEqual([{}, dayOf(6000n, endMs)]);
-    expect(settled({ ...ofDay(-9000n), isTopUp: true }, endMs - 1)).toEqual([{ day: { windowEndMs: endMs } }, dayOf(-3000n, endMs)]);
+    expect(settled({ ...ofDay(-9000n), isTopUp: true }, endMs - 1)).toEqual([
+      { day: { windowEndMs: endMs } },
+      dayOf(-3000n, endMs),
+    ]);
     expect(settled(ofDay(7000n), endMs - 1)).toEqual([{ day: { windowEndMs: endMs } }, dayOf(13_000n, endMs)]);
-    expect(settled(ofDay(7000n), endMs)).toEqual([{ day: { windowEndMs: endMs + dayMs } }, dayOf(7000n, endMs + dayMs)]);
+    expect(settled(ofDay(7000n), endMs)).toEqual([
+      { day: { windowEndMs: endMs + dayMs } },
+      dayOf(7000n, endMs + dayMs),
+    ]);
   });
 });
 
 describe('slots', () => {
   const spec = slotSpec(3n);
   const untilMs = startMs + 60_000;
-  const holding = (slots: Record<string, number>) => shardOf([{ ...fullLimit(spec, startMs), slots, fullAt: BigInt(Object.keys(slots).length) * 1000n }]);
+  const holding = (slots: Record<string, number>) =>
+    shardOf([{ ...fullLimit(spec, startMs), slots, fullAt: BigInt(Object.keys(slots).length) * 1000n }]);
   const move = (slot?: HoldingMove['slot'], milli = -1000n): HoldingMove => ({
     entityId: 'u',
     shard: 0,
@@ -409,9 +495,15 @@ describe('slots', () => {
 
   it('are held by as many leases as there are, and by name', () => {
     const plan = planOf([holding({ a: untilMs })]);
-    const placed = ['b', 'c', 'd'].map((lease) => enter(plan, { jobs: 1000n }, { slot: { lease, untilMs } }) !== undefined);
+    const placed = ['b', 'c', 'd'].map(
+      (lease) => enter(plan, { jobs: 1000n }, { slot: { lease, untilMs } }) !== undefined,
+    );
     expect(placed).toEqual([true, true, false]);
-    expect(changeOf(plan, spec)).toMatchObject({ take: 2000n, taken: { b: untilMs, c: untilMs }, consumedMilli: 2000n });
+    expect(changeOf(plan, spec)).toMatchObject({
+      take: 2000n,
+      taken: { b: untilMs, c: untilMs },
+      consumedMilli: 2000n,
+    });
   });
 
   it('are not held by a take of none', () => {
@@ -428,7 +520,10 @@ describe('slots', () => {
 
   it('are given back and renewed by the lease that holds them, and by no other', () => {
     const shard = holding({ a: untilMs, b: untilMs });
-    expect(settled(shard, move({ lease: 'a' }))).toMatchObject({ isDone: true, change: { giveBack: 1000n, consumedMilli: -1000n, freed: ['a'] } });
+    expect(settled(shard, move({ lease: 'a' }))).toMatchObject({
+      isDone: true,
+      change: { giveBack: 1000n, consumedMilli: -1000n, freed: ['a'] },
+    });
     expect(settled(shard, move({ lease: 'a', untilMs: 77 }, 0n))).toMatchObject({
       isDone: true,
       change: { giveBack: 0n, consumedMilli: 0n, renewed: { a: 77 } },

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { leaseKey, leasePartitions, refusalIndexKeys, refusalKey, resourceUsageRange, usageRange } from '../../src/limits/limiter-keys.js';
+import {
+  leaseKey,
+  leasePartitions,
+  refusalIndexKeys,
+  refusalKey,
+  resourceUsageRange,
+  usageRange,
+} from '../../src/limits/limiter-keys.js';
 import { maxTallies, RefusalCounts } from '../../src/limits/usage/refusals.js';
 import { countersOf, type HourUsage, maxUsageNames, sumHours, topEntities } from '../../src/limits/usage/usage.js';
 
@@ -15,7 +22,11 @@ describe('counts of refusals', () => {
     counts.note(bucket('a'), 2, ['rpm'], 'refused');
     counts.note(bucket('b'), 1, ['rpm'], 'wouldRefuse');
     counts.note(bucket('c'), 1, [], 'refused');
-    expect(counts.unsaved(10).map(({ bucket: { entityId }, hour, refused, wouldRefuse }) => [entityId, hour, refused, wouldRefuse])).toEqual([
+    expect(
+      counts
+        .unsaved(10)
+        .map(({ bucket: { entityId }, hour, refused, wouldRefuse }) => [entityId, hour, refused, wouldRefuse]),
+    ).toEqual([
       ['a', 1, { rpm: 2, tpm: 1 }, { tpm: 1 }],
       ['a', 2, { rpm: 1 }, {}],
       ['b', 1, {}, { rpm: 1 }],
@@ -126,24 +137,41 @@ describe('usage', () => {
   });
 
   const anyHour = fc
-    .record({ entityId: fc.constantFrom('a', 'b', 'c', 'd', 'e'), used: fc.bigInt({ min: -9n, max: 99n }), refused: fc.nat(20) })
-    .map(({ entityId, used, refused }) => hour(entityId, { consumed: { rpm: used * 1000n, tpm: 77_000n }, refused: { rpm: refused, tpm: 5 } }));
+    .record({
+      entityId: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      used: fc.bigInt({ min: -9n, max: 99n }),
+      refused: fc.nat(20),
+    })
+    .map(({ entityId, used, refused }) =>
+      hour(entityId, { consumed: { rpm: used * 1000n, tpm: 77_000n }, refused: { rpm: refused, tpm: 5 } }),
+    );
 
   it('has top entities: the largest sums, each entity once, ties by id, none without any', () => {
     fc.assert(
-      fc.property(fc.array(anyHour), fc.constantFrom('CONSUMED' as const, 'REFUSED' as const), fc.integer({ min: 1, max: 6 }), (hours, by, first) => {
-        const top = topEntities(hours, { limit: 'rpm', by, first });
-        const sumOf = (entityId: string) =>
-          hours
-            .filter((usage) => usage.entityId === entityId)
-            .reduce((sum, usage) => sum + (by === 'CONSUMED' ? Number((usage.consumed.rpm ?? 0n) / 1000n) : (usage.refused.rpm ?? 0)), 0);
-        const expected = ['a', 'b', 'c', 'd', 'e']
-          .filter((entityId) => sumOf(entityId) > 0)
-          .sort((a, b) => sumOf(b) - sumOf(a) || (a < b ? -1 : 1))
-          .slice(0, first);
-        expect(top.map(({ entityId }) => entityId)).toEqual(expected);
-        expect(top.map(({ consumed, refused }) => (by === 'CONSUMED' ? consumed : refused))).toEqual(expected.map(sumOf));
-      }),
+      fc.property(
+        fc.array(anyHour),
+        fc.constantFrom('CONSUMED' as const, 'REFUSED' as const),
+        fc.integer({ min: 1, max: 6 }),
+        (hours, by, first) => {
+          const top = topEntities(hours, { limit: 'rpm', by, first });
+          const sumOf = (entityId: string) =>
+            hours
+              .filter((usage) => usage.entityId === entityId)
+              .reduce(
+                (sum, usage) =>
+                  sum + (by === 'CONSUMED' ? Number((usage.consumed.rpm ?? 0n) / 1000n) : (usage.refused.rpm ?? 0)),
+                0,
+              );
+          const expected = ['a', 'b', 'c', 'd', 'e']
+            .filter((entityId) => sumOf(entityId) > 0)
+            .sort((a, b) => sumOf(b) - sumOf(a) || (a < b ? -1 : 1))
+            .slice(0, first);
+          expect(top.map(({ entityId }) => entityId)).toEqual(expected);
+          expect(top.map(({ consumed, refused }) => (by === 'CONSUMED' ? consumed : refused))).toEqual(
+            expected.map(sumOf),
+          );
+        },
+      ),
     );
   });
 });

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/graphql/limit-headers.js';
-import { afterStep, fullAtMs, fullLimit, type LimitState, retryAfterMs, room, unitsOf } from '../../src/limits/buckets/bucket.js';
+import {
+  afterStep,
+  fullAtMs,
+  fullLimit,
+  type LimitState,
+  retryAfterMs,
+  room,
+  unitsOf,
+} from '../../src/limits/buckets/bucket.js';
 import type { Holding, Out } from '../../src/limits/buckets/holding.js';
 import { type HoldingMove, Plan } from '../../src/limits/buckets/plan.js';
 import {
@@ -39,7 +47,16 @@ import {
   movesRenewed,
   sumFor,
 } from '../../src/limits/lease.js';
-import { type LimitConfig, limitLevels, type PlaceRequest, placeIssues, placeOf, placesFor, policyOf, winner } from '../../src/limits/levels/resolution.js';
+import {
+  type LimitConfig,
+  limitLevels,
+  type PlaceRequest,
+  placeIssues,
+  placeOf,
+  placesFor,
+  policyOf,
+  winner,
+} from '../../src/limits/levels/resolution.js';
 import {
   amountsOf,
   type Consumption,
@@ -61,8 +78,25 @@ import {
 } from '../../src/limits/limit.js';
 import { hourOfInstant, usageKey, usageRange } from '../../src/limits/limiter-keys.js';
 import { type LimitStatus, longestWaitSecs, statusesAfter, statusesOf } from '../../src/limits/status.js';
-import { type HourUsage, hourOf, sumHours, type UsageWindow, windowEnd, windowStart } from '../../src/limits/usage/usage.js';
-import { availableMilli, emptyLimit, Fraction, shardOf, shardsAt, slotSpec, startMs, stepOf, whole } from './limit-fixtures.js';
+import {
+  type HourUsage,
+  hourOf,
+  sumHours,
+  type UsageWindow,
+  windowEnd,
+  windowStart,
+} from '../../src/limits/usage/usage.js';
+import {
+  availableMilli,
+  emptyLimit,
+  Fraction,
+  shardOf,
+  shardsAt,
+  slotSpec,
+  startMs,
+  stepOf,
+  whole,
+} from './limit-fixtures.js';
 
 interface Vector<I, E> {
   readonly name: string;
@@ -71,7 +105,9 @@ interface Vector<I, E> {
   readonly expected: E;
 }
 
-const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as { vectors: Vector<unknown, unknown>[] };
+const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as {
+  vectors: Vector<unknown, unknown>[];
+};
 
 /** The functions of the vectors that are gone through here, and those that are in `test/api/limit-vectors.test.ts`. */
 const here = new Set<string>();
@@ -86,8 +122,24 @@ function of<I, E>(name: string): [string, I, E][] {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const rpm: Limit = { name: 'rpm', capacity: 100, burst: 100, refillAmount: 100, refillPeriodSecs: 60, kind: 'RATE', enforce: true };
-const tpm: Limit = { name: 'tpm', capacity: 1000, burst: 2000, refillAmount: 500, refillPeriodSecs: 60, kind: 'RATE', enforce: true };
+const rpm: Limit = {
+  name: 'rpm',
+  capacity: 100,
+  burst: 100,
+  refillAmount: 100,
+  refillPeriodSecs: 60,
+  kind: 'RATE',
+  enforce: true,
+};
+const tpm: Limit = {
+  name: 'tpm',
+  capacity: 1000,
+  burst: 2000,
+  refillAmount: 500,
+  refillPeriodSecs: 60,
+  kind: 'RATE',
+  enforce: true,
+};
 const paths = (issues: readonly { readonly path: string }[]) => issues.map(({ path }) => path);
 
 describe('names', () => {
@@ -152,7 +204,11 @@ describe('limitsIssues', () => {
     ['a window with a burst and a refill', { window: 'MONTH', burst: 101 }, ['l.0.burst', 'l.0.refillAmount']],
     ['100 at the same time', { kind: 'CONCURRENCY', refillAmount: null }, []],
     ['101 at the same time', { kind: 'CONCURRENCY', capacity: 101, burst: null, refillAmount: null }, ['l.0.capacity']],
-    ['concurrency with a refill and a window', { kind: 'CONCURRENCY', window: 'DAY', burst: 101 }, ['l.0.burst', 'l.0.refillAmount', 'l.0.window']],
+    [
+      'concurrency with a refill and a window',
+      { kind: 'CONCURRENCY', window: 'DAY', burst: 101 },
+      ['l.0.burst', 'l.0.refillAmount', 'l.0.window'],
+    ],
     [
       'everything wrong',
       { name: 'wcu', capacity: -1, burst: 0.5, refillAmount: 0, refillPeriodSecs: 0 },
@@ -226,13 +282,19 @@ describe('limitSet', () => {
 
   it('is the same set in any order, and its specs give the limits back', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(limits, { selector: ({ name }) => name, minLength: 1, maxLength: 10 }), fc.infiniteStream(fc.nat()), (given, ranks) => {
-        const shuffled = given.map((limit) => ({ limit, rank: ranks.next().value as number })).sort((a, b) => a.rank - b.rank);
-        const [set, other] = [limitSet(given), limitSet(shuffled.map(({ limit }) => limit))];
-        expect(other).toEqual(set);
-        expect(set.version).toHaveLength(11);
-        expect(set.specs.map(limitOf)).toEqual(set.limits);
-      }),
+      fc.property(
+        fc.uniqueArray(limits, { selector: ({ name }) => name, minLength: 1, maxLength: 10 }),
+        fc.infiniteStream(fc.nat()),
+        (given, ranks) => {
+          const shuffled = given
+            .map((limit) => ({ limit, rank: ranks.next().value as number }))
+            .sort((a, b) => a.rank - b.rank);
+          const [set, other] = [limitSet(given), limitSet(shuffled.map(({ limit }) => limit))];
+          expect(other).toEqual(set);
+          expect(set.version).toHaveLength(11);
+          expect(set.specs.map(limitOf)).toEqual(set.limits);
+        },
+      ),
     );
   });
 
@@ -246,13 +308,17 @@ describe('limitSet', () => {
     ['window', { window: 'DAY' }],
     ['mode', { enforce: false }],
   ])('is another with another %s, or with a limit more or less', (_, change) => {
-    const versions = [[rpm, tpm], [{ ...rpm, ...change }, tpm], [rpm], [rpm, tpm, { ...rpm, name: 'rph' }]].map((given) => limitSet(given).version);
+    const versions = [[rpm, tpm], [{ ...rpm, ...change }, tpm], [rpm], [rpm, tpm, { ...rpm, name: 'rph' }]].map(
+      (given) => limitSet(given).version,
+    );
     expect(new Set(versions).size).toBe(4);
   });
 
   it('is another in another time zone where a limit has a window, and the same where none has', () => {
     const inZones = (limit: Limit) => ['UTC', 'Asia/Kolkata'].map((zone) => limitSet(inZone([limit], zone)).version);
-    expect(new Set(inZones(completeLimit({ name: 'd', capacity: 1, refillPeriodSecs: 1, window: 'DAY' }))).size).toBe(2);
+    expect(new Set(inZones(completeLimit({ name: 'd', capacity: 1, refillPeriodSecs: 1, window: 'DAY' }))).size).toBe(
+      2,
+    );
     expect(new Set(inZones(rpm)).size).toBe(1);
   });
 
@@ -283,7 +349,9 @@ describe('tokensOf', () => {
 
   it('undoes amountsOf', () => {
     fc.assert(
-      fc.property(fc.integer({ min: -1e15, max: 1e15 }), (amount) => expect(tokensOf(amountsOf([{ limit: 'rpm', amount }]).rpm as bigint)).toBe(amount)),
+      fc.property(fc.integer({ min: -1e15, max: 1e15 }), (amount) =>
+        expect(tokensOf(amountsOf([{ limit: 'rpm', amount }]).rpm as bigint)).toBe(amount),
+      ),
     );
   });
 });
@@ -314,12 +382,18 @@ describe('where limits are set', () => {
     expect(places.map((place) => placeOf({ entityId: 'u', resource: 'api', level: place.level }))).toEqual(places);
   });
 
-  const config = (i: number, limits: readonly Limit[]): LimitConfig => ({ place: placesFor('u', 'api')[i] as LimitConfig['place'], limits, version: 1 });
+  const config = (i: number, limits: readonly Limit[]): LimitConfig => ({
+    place: placesFor('u', 'api')[i] as LimitConfig['place'],
+    limits,
+    version: 1,
+  });
 
   it('is won whole by the strongest that has any limits', () => {
     fc.assert(
       fc.property(fc.tuple(...[0, 1, 2, 3].map(() => fc.constantFrom('absent', 'empty', 'set'))), (kinds) => {
-        const configs = kinds.map((kind, i) => (kind === 'absent' ? undefined : config(i, kind === 'set' ? [{ ...rpm, capacity: i + 1 }] : [])));
+        const configs = kinds.map((kind, i) =>
+          kind === 'absent' ? undefined : config(i, kind === 'set' ? [{ ...rpm, capacity: i + 1 }] : []),
+        );
         expect(winner(configs)).toBe(configs[kinds.indexOf('set')]);
       }),
     );
@@ -336,9 +410,12 @@ describe('where limits are set', () => {
 
 describe('windows of usage', () => {
   const windowNamed = (name: string) => name.toUpperCase() as UsageWindow;
-  it.each(of<{ timestamp_ms: number; window: string }, string>('windowKey'))('%s', (_, { timestamp_ms, window }, expected) => {
-    expect(windowStart(windowNamed(window), timestamp_ms)).toBe(Date.parse(expected));
-  });
+  it.each(of<{ timestamp_ms: number; window: string }, string>('windowKey'))(
+    '%s',
+    (_, { timestamp_ms, window }, expected) => {
+      expect(windowStart(windowNamed(window), timestamp_ms)).toBe(Date.parse(expected));
+    },
+  );
   it.each(of<{ window_key: string; window: string }, string>('windowEnd'))(
     '%s: ours ends with the second after its last',
     (_, { window_key, window }, expected) => {
@@ -353,8 +430,14 @@ describe('windows of usage', () => {
         const begins = windowStart(window, ms);
         const ends = windowEnd(window, begins);
         expect(begins <= ms && ms < ends).toBe(true);
-        expect([windowStart(window, begins), windowStart(window, ends - 1), windowStart(window, ends)]).toEqual([begins, begins, ends]);
-        expect(new Date(begins).toISOString()).toMatch(window === 'MONTHLY' ? /-01T00:00:00.000Z$/ : window === 'DAILY' ? /T00:00:00.000Z$/ : /:00:00.000Z$/);
+        expect([windowStart(window, begins), windowStart(window, ends - 1), windowStart(window, ends)]).toEqual([
+          begins,
+          begins,
+          ends,
+        ]);
+        expect(new Date(begins).toISOString()).toMatch(
+          window === 'MONTHLY' ? /-01T00:00:00.000Z$/ : window === 'DAILY' ? /T00:00:00.000Z$/ : /:00:00.000Z$/,
+        );
       }),
     );
   });
@@ -371,20 +454,27 @@ describe('windows of usage', () => {
 
   it('sum all hours, each once, oldest first and by resource within', () => {
     fc.assert(
-      fc.property(fc.array(hours, { maxLength: 40 }), fc.constantFrom<UsageWindow>('HOURLY', 'DAILY', 'MONTHLY'), (used, window) => {
-        const sums = sumHours(used, window);
-        for (const { startMs: begins, endMs, resource, consumed, events, entities } of sums) {
-          const within = used.filter((usage) => usage.resource === resource && usage.hour * hourMs >= begins && usage.hour * hourMs < endMs);
-          expect(within.length).toBeGreaterThan(0);
-          expect(consumed.rpm).toBe(within.reduce((sum, usage) => sum + (usage.consumed.rpm ?? 0n), 0n));
-          expect(events).toBe(within.reduce((sum, usage) => sum + usage.events, 0));
-          expect(entities).toEqual(new Set(within.map(({ entityId }) => entityId)));
-        }
-        const total = (counts: readonly { readonly events: number }[]) => counts.reduce((sum, { events }) => sum + events, 0);
-        expect(total(sums)).toBe(total(used));
-        const order = sums.map(({ startMs: begins, resource }) => `${String(begins).padStart(15, '0')} ${resource}`);
-        expect(order).toEqual([...new Set(order)].sort());
-      }),
+      fc.property(
+        fc.array(hours, { maxLength: 40 }),
+        fc.constantFrom<UsageWindow>('HOURLY', 'DAILY', 'MONTHLY'),
+        (used, window) => {
+          const sums = sumHours(used, window);
+          for (const { startMs: begins, endMs, resource, consumed, events, entities } of sums) {
+            const within = used.filter(
+              (usage) => usage.resource === resource && usage.hour * hourMs >= begins && usage.hour * hourMs < endMs,
+            );
+            expect(within.length).toBeGreaterThan(0);
+            expect(consumed.rpm).toBe(within.reduce((sum, usage) => sum + (usage.consumed.rpm ?? 0n), 0n));
+            expect(events).toBe(within.reduce((sum, usage) => sum + usage.events, 0));
+            expect(entities).toEqual(new Set(within.map(({ entityId }) => entityId)));
+          }
+          const total = (counts: readonly { readonly events: number }[]) =>
+            counts.reduce((sum, { events }) => sum + events, 0);
+          expect(total(sums)).toBe(total(used));
+          const order = sums.map(({ startMs: begins, resource }) => `${String(begins).padStart(15, '0')} ${resource}`);
+          expect(order).toEqual([...new Set(order)].sort());
+        },
+      ),
     );
   });
 
@@ -417,7 +507,13 @@ describe('a bucket of several shards', () => {
     })
     .map(({ count, share, refill, periodMs, rooms }) => {
       const burst = share * BigInt(count);
-      const spec = { name: 'rpm', capacityMilli: burst, burstMilli: burst, refillMilli: refill, refillPeriodMs: periodMs };
+      const spec = {
+        name: 'rpm',
+        capacityMilli: burst,
+        burstMilli: burst,
+        refillMilli: refill,
+        refillPeriodMs: periodMs,
+      };
       const shards = rooms.slice(0, count).map((thousandths) => {
         const empty = emptyLimit(spec, startMs);
         return shardOf([{ ...empty, fullAt: empty.fullAt - (BigInt(thousandths) * burst * periodMs) / 1000n }], count);
@@ -430,9 +526,12 @@ describe('a bucket of several shards', () => {
     fc.assert(
       fc.property(buckets, ({ shards }) => {
         const each = shards.map(
-          ({ limits: [limit], shardCount }) => new Fraction(room(limit as LimitState, startMs), unitsOf(limit as LimitState, 1n, shardCount)),
+          ({ limits: [limit], shardCount }) =>
+            new Fraction(room(limit as LimitState, startMs), unitsOf(limit as LimitState, 1n, shardCount)),
         );
-        expect(availableAcross(shards, 'rpm', startMs)).toBe(each.reduce((sum, there) => sum.plus(there), whole(0n)).floor());
+        expect(availableAcross(shards, 'rpm', startMs)).toBe(
+          each.reduce((sum, there) => sum.plus(there), whole(0n)).floor(),
+        );
         expect(availableAcross(shards, 'tpm', startMs)).toBe(0n);
       }),
     );
@@ -476,7 +575,10 @@ describe('a bucket of several shards', () => {
   it('gives nothing of one limit where it is short of another', () => {
     const shards = [0, 1].map(() => shardOf([holding(rpmSpec, 50, 2), holding(tpmSpec, 10, 2)], 2));
     const place = (amounts: Record<string, bigint>) => new Plan(shardsAt(shards), startMs).place({ amounts });
-    const milliOf = place({ rpm: 60_000n, tpm: 20_000n })?.placements.map(({ charges }) => [charges.rpm?.milli, charges.tpm?.milli]);
+    const milliOf = place({ rpm: 60_000n, tpm: 20_000n })?.placements.map(({ charges }) => [
+      charges.rpm?.milli,
+      charges.tpm?.milli,
+    ]);
     expect(milliOf).toEqual([
       [50_000n, 10_000n],
       [10_000n, 10_000n],
@@ -522,22 +624,31 @@ describe('how long a bucket is kept', () => {
     const shard = shardOf([fullLimit(rpmSpec, startMs)], 2, { hour });
     const endMs = (hour + 1) * hourMs + 3 * dayMs;
     expect([startMs, endMs, endMs + 1].map((ms) => isIdle(shard, ms))).toEqual([false, false, true]);
-    const owing = shardOf([{ ...fullLimit(rpmSpec, startMs), fullAt: BigInt(endMs + 500) * rpmSpec.refillMilli }], 2, { hour });
+    const owing = shardOf([{ ...fullLimit(rpmSpec, startMs), fullAt: BigInt(endMs + 500) * rpmSpec.refillMilli }], 2, {
+      hour,
+    });
     expect(fullAtMs(owing.limits[0] as LimitState)).toBe(endMs + 500);
     expect([endMs + 1, endMs + 500, endMs + 501].map((ms) => isIdle(owing, ms))).toEqual([false, false, true]);
   });
 
   it('has open what was used since its hour began', () => {
     const used = { ...fullLimit(rpmSpec, startMs), consumedMilli: 9000n, consumedBeforeMilli: 4000n };
-    expect(openUsage(shardOf([used], 1, { events: 7, eventsBefore: 5 }))).toEqual({ consumed: { rpm: 5000n }, events: 2 });
-    expect(openUsage(shardOf([used], 1, { kept: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({ rpm: 5001n });
+    expect(openUsage(shardOf([used], 1, { events: 7, eventsBefore: 5 }))).toEqual({
+      consumed: { rpm: 5000n },
+      events: 2,
+    });
+    expect(openUsage(shardOf([used], 1, { kept: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({
+      rpm: 5001n,
+    });
     const even = { ...used, consumedBeforeMilli: 9000n };
-    expect([shardOf([even]), shardOf([used]), shardOf([even], 1, { events: 1 }), shardOf([{ ...even, consumedMilli: 0n }])].map(isUsed)).toEqual([
-      false,
-      true,
-      true,
-      true,
-    ]);
+    expect(
+      [
+        shardOf([even]),
+        shardOf([used]),
+        shardOf([even], 1, { events: 1 }),
+        shardOf([{ ...even, consumedMilli: 0n }]),
+      ].map(isUsed),
+    ).toEqual([false, true, true, true]);
   });
 });
 
@@ -567,7 +678,10 @@ describe('a lease', () => {
           shard: fc.nat(shards - 1),
           shards: fc.constant(shards),
           birth: fc.constantFrom('one', 'other'),
-          out: fc.record({ rpm: outs(shards, 50n), tpm: outs(shards, 10n ** 18n) }, { requiredKeys: ['rpm'] }) as fc.Arbitrary<Record<string, Out>>,
+          out: fc.record(
+            { rpm: outs(shards, 50n), tpm: outs(shards, 10n ** 18n) },
+            { requiredKeys: ['rpm'] },
+          ) as fc.Arbitrary<Record<string, Out>>,
         }),
       ),
       { maxLength: 6 },
@@ -587,16 +701,21 @@ describe('a lease', () => {
         }),
       ),
     );
-  const settled = (held: readonly Holding[], moves: readonly HoldingMove[]): Holding[] => afterMoves(held, moves, allDone(held, moves));
+  const settled = (held: readonly Holding[], moves: readonly HoldingMove[]): Holding[] =>
+    afterMoves(held, moves, allDone(held, moves));
 
   it('changes on each of its entities by what was said, or says of which limit more would come back than is out', () => {
-    const deltas = fc.record({ rpm: fc.bigInt({ min: -120n, max: 60n }), tpm: fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }) }, { requiredKeys: [] });
+    const deltas = fc.record(
+      { rpm: fc.bigInt({ min: -120n, max: 60n }), tpm: fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }) },
+      { requiredKeys: [] },
+    );
     fc.assert(
       fc.property(holdings, deltas, (held, given) => {
         const asked = given as Record<string, bigint>;
         const moves = movesBy(held, asked);
         const entities = [...new Set(held.map(({ entityId }) => entityId))];
-        const isOver = (name: string) => entities.some((id) => holds(held, id, name) && outMilli(held, id, name) + (asked[name] ?? 0n) < 0n);
+        const isOver = (name: string) =>
+          entities.some((id) => holds(held, id, name) && outMilli(held, id, name) + (asked[name] ?? 0n) < 0n);
         if ('excess' in moves) {
           expect(isOver(moves.excess)).toBe(true);
           return;
@@ -622,11 +741,17 @@ describe('a lease', () => {
         const moves = movesAll(held, 'lease');
         const after = settled(held, moves);
         expectSound(held, moves, after);
-        expect(after.flatMap(({ out }) => Object.values(out)).every(({ milli, units }) => milli === 0n && units === 0n)).toBe(true);
+        expect(
+          after.flatMap(({ out }) => Object.values(out)).every(({ milli, units }) => milli === 0n && units === 0n),
+        ).toBe(true);
         moves.forEach(({ out, slot }, i) => {
           const before = (held[i] as Holding).out;
           for (const [name, of] of Object.entries(out))
-            expect(of).toEqual({ ...before[name], milli: -(before[name]?.milli ?? 0n), units: -(before[name]?.units ?? 0n) });
+            expect(of).toEqual({
+              ...before[name],
+              milli: -(before[name]?.milli ?? 0n),
+              units: -(before[name]?.units ?? 0n),
+            });
           expect(slot).toEqual({ lease: 'lease' });
         });
         expect(movesAll(after, 'lease').every(({ out }) => Object.keys(out).length === 0)).toBe(true);
@@ -704,7 +829,11 @@ describe('a lease', () => {
       units: 240n,
       windowEndMs: startMs + dayMs,
     });
-    expect(afterMoves(before, moves, [{ rpm: { windowEndMs: startMs } }])[0]?.out.rpm).toMatchObject({ milli: 5n, units: 600n, windowEndMs: startMs });
+    expect(afterMoves(before, moves, [{ rpm: { windowEndMs: startMs } }])[0]?.out.rpm).toMatchObject({
+      milli: 5n,
+      units: 600n,
+      windowEndMs: startMs,
+    });
   });
 
   it('renews the slots it holds, and nothing else', () => {
@@ -737,7 +866,12 @@ describe('a lease', () => {
 });
 
 describe('how limits stand', () => {
-  const standing = { entityId: 'u', resource: 'api', shards: [shardOf([holding(rpmSpec, 10), holding(tpmSpec, -5)])], atMs: startMs };
+  const standing = {
+    entityId: 'u',
+    resource: 'api',
+    shards: [shardOf([holding(rpmSpec, 10), holding(tpmSpec, -5)])],
+    atMs: startMs,
+  };
 
   it('tells of each what is asked, what is there and when it would do', () => {
     const base = { entityId: 'u', resource: 'api' };
@@ -745,7 +879,12 @@ describe('how limits stand', () => {
       { ...base, limit: rpm, requested: 11, available: 10, exceeded: true, retryAfterSecs: 0.6, wouldRefuse: false },
       { ...base, limit: tpm, requested: 0, available: -5, exceeded: true, retryAfterSecs: 0.6, wouldRefuse: false },
     ]);
-    expect(statusesOf(standing, { rpm: 10_000n })[0]).toMatchObject({ requested: 10, available: 10, exceeded: false, retryAfterSecs: 0 });
+    expect(statusesOf(standing, { rpm: 10_000n })[0]).toMatchObject({
+      requested: 10,
+      available: 10,
+      exceeded: false,
+      retryAfterSecs: 0,
+    });
     expect(longestWaitSecs(statusesOf(standing, { rpm: 100_000n }))).toBe(54);
     expect(longestWaitSecs([])).toBe(0);
   });
@@ -765,31 +904,41 @@ describe('how limits stand', () => {
       [false, true],
     ]);
     expect(longestWaitSecs(statuses)).toBe(statuses[1]?.retryAfterSecs);
-    expect(statusesAfter({ ...standing, shards }, {}, ['rpm']).map(({ wouldRefuse }) => wouldRefuse)).toEqual([true, false]);
+    expect(statusesAfter({ ...standing, shards }, {}, ['rpm']).map(({ wouldRefuse }) => wouldRefuse)).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('sums the shards', () => {
     const shards = [20, 30].map((tokens) => shardOf([holding(rpmSpec, tokens, 2)], 2));
-    expect(statusesOf({ ...standing, shards }, { rpm: 51_000n })[0]).toMatchObject({ available: 50, exceeded: true, retryAfterSecs: 0.6 });
+    expect(statusesOf({ ...standing, shards }, { rpm: 51_000n })[0]).toMatchObject({
+      available: 50,
+      exceeded: true,
+      retryAfterSecs: 0.6,
+    });
     expect(statusesOf({ ...standing, shards: [] }, { rpm: 1n })).toEqual([]);
   });
 });
 
 describe('a refusal', () => {
   type Deficit = { deficit_milli: number; refill_amount_milli: number; refill_period_ms: number };
-  it.each(of<Deficit, number>('calculateRetryAfter'))('waits as long as %s says, to the millisecond', (_, input, expected) => {
-    const burstMilli = BigInt(Math.max(input.deficit_milli, input.refill_amount_milli));
-    const spec = {
-      name: 'rpm',
-      capacityMilli: burstMilli,
-      burstMilli,
-      refillMilli: BigInt(input.refill_amount_milli),
-      refillPeriodMs: BigInt(input.refill_period_ms),
-    };
-    const waitsMs = retryAfterMs(emptyLimit(spec, startMs), BigInt(input.deficit_milli), startMs, 1);
-    expect(Math.abs(waitsMs - Math.round(expected * 1000))).toBeLessThanOrEqual(1);
-    expect(waitsMs).toBe(Math.ceil((input.deficit_milli * input.refill_period_ms) / input.refill_amount_milli));
-  });
+  it.each(of<Deficit, number>('calculateRetryAfter'))(
+    'waits as long as %s says, to the millisecond',
+    (_, input, expected) => {
+      const burstMilli = BigInt(Math.max(input.deficit_milli, input.refill_amount_milli));
+      const spec = {
+        name: 'rpm',
+        capacityMilli: burstMilli,
+        burstMilli,
+        refillMilli: BigInt(input.refill_amount_milli),
+        refillPeriodMs: BigInt(input.refill_period_ms),
+      };
+      const waitsMs = retryAfterMs(emptyLimit(spec, startMs), BigInt(input.deficit_milli), startMs, 1);
+      expect(Math.abs(waitsMs - Math.round(expected * 1000))).toBeLessThanOrEqual(1);
+      expect(waitsMs).toBe(Math.ceil((input.deficit_milli * input.refill_period_ms) / input.refill_amount_milli));
+    },
+  );
 
   const status = (overrides: Partial<LimitStatus>): LimitStatus => ({
     entityId: 'u',
@@ -805,7 +954,9 @@ describe('a refusal', () => {
   it.each(of<{ retry_after_seconds: number }, string>('retryAfterHeader'))(
     'says in its header what %s says',
     (_, { retry_after_seconds: retryAfterSecs }, expected) => {
-      expect(limitStatusHeaders({ entityId: 'u', retryAfterSecs, statuses: [status({ retryAfterSecs })] })['retry-after']).toBe(expected);
+      expect(
+        limitStatusHeaders({ entityId: 'u', retryAfterSecs, statuses: [status({ retryAfterSecs })] })['retry-after'],
+      ).toBe(expected);
     },
   );
 
@@ -836,11 +987,22 @@ describe('a refusal', () => {
   it('keeps to the integers of structured fields and to a bounded header', () => {
     const most = { ...rpm, capacity: 1e15, burst: 1e15, refillAmount: 1e15, refillPeriodSecs: 1e9 };
     const long = (at: number) =>
-      status({ entityId: at < 10 ? 'u' : 'p', limit: { ...most, name: `${'x'.repeat(62)}${at}` }, available: 1e15, exceeded: false });
-    const headers = limitStatusHeaders({ entityId: 'u', statuses: Array.from({ length: 20 }, (_, at) => long(10 + at)) });
-    const [limits = [], policies = []] = [headers.ratelimit, headers['ratelimit-policy']].map((header) => header?.split(', '));
+      status({
+        entityId: at < 10 ? 'u' : 'p',
+        limit: { ...most, name: `${'x'.repeat(62)}${at}` },
+        available: 1e15,
+        exceeded: false,
+      });
+    const headers = limitStatusHeaders({
+      entityId: 'u',
+      statuses: Array.from({ length: 20 }, (_, at) => long(10 + at)),
+    });
+    const [limits = [], policies = []] = [headers.ratelimit, headers['ratelimit-policy']].map((header) =>
+      header?.split(', '),
+    );
     expect([limits.length, policies.length]).toEqual([9, 9]);
-    for (const header of [headers.ratelimit, headers['ratelimit-policy']]) expect(header?.length).toBeLessThanOrEqual(maxLimitHeaderChars);
+    for (const header of [headers.ratelimit, headers['ratelimit-policy']])
+      expect(header?.length).toBeLessThanOrEqual(maxLimitHeaderChars);
     expect(limits[0]).toBe(`"parent:${'x'.repeat(62)}10";r=999999999999999;t=0`);
     expect(policies[0]).toBe(`"parent:${'x'.repeat(62)}10";q=999999999999999;w=1000000000`);
   });
@@ -901,19 +1063,25 @@ describe('a change of an entity', () => {
     expect(entityDetails(before, after)).toEqual([{ name: 'metadata.plan', previousValue: 'gold', value: cut }]);
     expect(entityDetails(after, before)).toEqual([{ name: 'metadata.plan', previousValue: cut, value: 'gold' }]);
     // Values that differ only behind the bound differ all the same.
-    expect(entityDetails(after, changedEntity(after, { metadata: [{ name: 'plan', value: `${long}y` }] }))).toHaveLength(1);
+    expect(
+      entityDetails(after, changedEntity(after, { metadata: [{ name: 'plan', value: `${long}y` }] })),
+    ).toHaveLength(1);
   });
 });
 
 describe('vectors of the limiter', () => {
   it('are simulated with the rules alone: an idle bucket bursts once, a slow limit refills however often it is polled', () => {
     type Given = { limits: { name: string; capacity: number; refill_amount: number; refill_period_seconds: number }[] };
-    const find = (name: string) => vectors.find((vector) => vector.name === name) as Vector<Given & Record<string, never>, Record<string, number>>;
+    const find = (name: string) =>
+      vectors.find((vector) => vector.name === name) as Vector<Given & Record<string, never>, Record<string, number>>;
     const specFor = ({ input }: Vector<Given, unknown>) => {
       const [{ name, capacity, refill_amount, refill_period_seconds }] = input.limits as [Given['limits'][number]];
-      return limitSet([completeLimit({ name, capacity, refillAmount: refill_amount, refillPeriodSecs: refill_period_seconds })]).specs[0] as LimitState;
+      return limitSet([
+        completeLimit({ name, capacity, refillAmount: refill_amount, refillPeriodSecs: refill_period_seconds }),
+      ]).specs[0] as LimitState;
     };
-    const take = (limit: LimitState, milli: bigint, ms: number) => stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, judged: true }, ms, 1);
+    const take = (limit: LimitState, milli: bigint, ms: number) =>
+      stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, judged: true }, ms, 1);
 
     const burst = find('corrected/idle-bucket-burst');
     const fresh = fullLimit(specFor(burst), startMs);

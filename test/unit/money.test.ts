@@ -17,15 +17,32 @@ import {
 } from '../../src/spend/money.js';
 import type { Catalog, Price } from '../../src/spend/price.js';
 import { alertFor, fallbackAlert } from '../../src/spend/quota-alert.js';
-import { appSubject, type DayView, daySpend, type Figures, labelSpend, orgSubject, type Subject } from '../../src/spend/report.js';
+import {
+  appSubject,
+  type DayView,
+  daySpend,
+  type Figures,
+  labelSpend,
+  orgSubject,
+  type Subject,
+} from '../../src/spend/report.js';
 import { orgScope, scopeOf, sliceCount, sliceOf } from '../../src/spend/scope.js';
 import { type ChainLink, choose, recheckAfterSecs, type Sticky, stickyReasons } from '../../src/spend/selection.js';
 
 const mostQuota = 1_000_000_000_000_000;
 const amount = fc.integer({ min: 0, max: mostACall });
-const usage: fc.Arbitrary<Usage> = fc.record({ costUsdMicros: amount, inputTokens: amount, outputTokens: amount, requests: fc.nat() });
+const usage: fc.Arbitrary<Usage> = fc.record({
+  costUsdMicros: amount,
+  inputTokens: amount,
+  outputTokens: amount,
+  requests: fc.nat(),
+});
 const figureNames = ['costUsdMicros', 'inputTokens', 'outputTokens', 'requests'] as const;
-const price = (inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number): Price => ({ inputUsdMicrosPer1M, outputUsdMicrosPer1M, source: 'CONFIG_DEFAULT' });
+const price = (inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number): Price => ({
+  inputUsdMicrosPer1M,
+  outputUsdMicrosPer1M,
+  source: 'CONFIG_DEFAULT',
+});
 
 describe('costOf', () => {
   it.each([
@@ -41,14 +58,18 @@ describe('costOf', () => {
     [1_000_000_000_000, 0, 3_000_001, 0, 3_000_001_000_000],
     [999_999_999_999, 0, 3_000_001, 0, 3_000_000_999_996],
   ])('of %d tokens in and %d out at %d and %d is %d', (inputTokens, outputTokens, inPrice, outPrice, cost) => {
-    expect(costOf({ inputTokens, outputTokens }, price(inPrice, outPrice))).toEqual({ costUsdMicros: cost, priceSource: 'CONFIG_DEFAULT' });
+    expect(costOf({ inputTokens, outputTokens }, price(inPrice, outPrice))).toEqual({
+      costUsdMicros: cost,
+      priceSource: 'CONFIG_DEFAULT',
+    });
   });
 
   it('is never above what the tokens cost, and short of it by less than a micro-dollar a side', () => {
     const perMillion = fc.integer({ min: 0, max: 1_000_000_000 });
     fc.assert(
       fc.property(amount, amount, perMillion, perMillion, (inputTokens, outputTokens, inPrice, outPrice) => {
-        const of = (input: number, output: number) => BigInt(costOf({ inputTokens: input, outputTokens: output }, price(inPrice, outPrice)).costUsdMicros);
+        const of = (input: number, output: number) =>
+          BigInt(costOf({ inputTokens: input, outputTokens: output }, price(inPrice, outPrice)).costUsdMicros);
         const [inSide, outSide] = [of(inputTokens, 0), of(0, outputTokens)];
         expect(of(inputTokens, outputTokens)).toBe(inSide + outSide);
         for (const [side, tokens, each] of [
@@ -65,13 +86,25 @@ describe('costOf', () => {
   it('is what was submitted, whatever the tokens; a submitted nothing is free, a null is not submitted', () => {
     fc.assert(
       fc.property(amount, amount, amount, (inputTokens, outputTokens, costUsdMicros) => {
-        expect(costOf({ inputTokens, outputTokens, costUsdMicros }, price(3, 4))).toEqual({ costUsdMicros, priceSource: 'SUBMITTED' });
+        expect(costOf({ inputTokens, outputTokens, costUsdMicros }, price(3, 4))).toEqual({
+          costUsdMicros,
+          priceSource: 'SUBMITTED',
+        });
       }),
     );
     const tokens = { inputTokens: 1_000_000, outputTokens: 0 };
-    expect(costOf({ ...tokens, costUsdMicros: 0 }, price(7, 7))).toEqual({ costUsdMicros: 0, priceSource: 'SUBMITTED' });
-    expect(costOf({ ...tokens, costUsdMicros: null }, price(7, 7))).toEqual({ costUsdMicros: 7, priceSource: 'CONFIG_DEFAULT' });
-    expect(costOf(tokens, { ...price(7, 7), source: 'PRICING_CACHE' })).toEqual({ costUsdMicros: 7, priceSource: 'PRICING_CACHE' });
+    expect(costOf({ ...tokens, costUsdMicros: 0 }, price(7, 7))).toEqual({
+      costUsdMicros: 0,
+      priceSource: 'SUBMITTED',
+    });
+    expect(costOf({ ...tokens, costUsdMicros: null }, price(7, 7))).toEqual({
+      costUsdMicros: 7,
+      priceSource: 'CONFIG_DEFAULT',
+    });
+    expect(costOf(tokens, { ...price(7, 7), source: 'PRICING_CACHE' })).toEqual({
+      costUsdMicros: 7,
+      priceSource: 'PRICING_CACHE',
+    });
   });
 });
 
@@ -98,10 +131,11 @@ describe('amountIssues', () => {
   });
 
   it('names every amount that is wrong, and asks for no cost', () => {
-    expect(amountIssues({ inputTokens: -1, outputTokens: 0.5, costUsdMicros: Number.NaN }).map(({ path }) => path)).toEqual(
-      names.map((name) => `input.${name}`),
-    );
-    for (const costUsdMicros of [undefined, null]) expect(amountIssues({ inputTokens: 1, outputTokens: 1, costUsdMicros })).toEqual([]);
+    expect(
+      amountIssues({ inputTokens: -1, outputTokens: 0.5, costUsdMicros: Number.NaN }).map(({ path }) => path),
+    ).toEqual(names.map((name) => `input.${name}`));
+    for (const costUsdMicros of [undefined, null])
+      expect(amountIssues({ inputTokens: 1, outputTokens: 1, costUsdMicros })).toEqual([]);
   });
 });
 
@@ -225,15 +259,30 @@ describe('choose', () => {
   type Used = keyof typeof usedOf;
   const modes: Record<Used, SpendMode> = { under: 'NORMAL', tight: 'TIGHT', over: 'EXCEEDED' };
   const chainOf = (used: readonly Used[]): ChainLink[] =>
-    used.map((state, i) => ({ label: labels[i] as string, costUsdMicros: usedOf[state], quotaUsdMicros: 100, hasModel: true }));
-  const without = (label: string, chain: readonly ChainLink[]): ChainLink[] => chain.map((link) => ({ ...link, hasModel: link.label !== label }));
-  const stuckAt = (activeLabel: string, reason: Sticky['reason'] = 'QUOTA_EXCEEDED'): Sticky => ({ activeLabel, reason, activatedAt: new Date(0) });
+    used.map((state, i) => ({
+      label: labels[i] as string,
+      costUsdMicros: usedOf[state],
+      quotaUsdMicros: 100,
+      hasModel: true,
+    }));
+  const without = (label: string, chain: readonly ChainLink[]): ChainLink[] =>
+    chain.map((link) => ({ ...link, hasModel: link.label !== label }));
+  const stuckAt = (activeLabel: string, reason: Sticky['reason'] = 'QUOTA_EXCEEDED'): Sticky => ({
+    activeLabel,
+    reason,
+    activatedAt: new Date(0),
+  });
 
   const chains: Used[][] = [[]];
   for (let from = 0; chains.length < 1 + 3 + 9 + 27 + 81; from++)
     for (const state of ['under', 'tight', 'over'] as const) chains.push([...(chains[from] as Used[]), state]);
   const cases = chains.slice(1).flatMap((used) => {
-    const stickies = [undefined, ...stickyReasons.flatMap((reason) => [...labels.slice(0, used.length), 'gone'].map((label) => stuckAt(label, reason)))];
+    const stickies = [
+      undefined,
+      ...stickyReasons.flatMap((reason) =>
+        [...labels.slice(0, used.length), 'gone'].map((label) => stuckAt(label, reason)),
+      ),
+    ];
     return stickies.flatMap((sticky) => [true, false].map((enabled) => ({ used, sticky, enabled })));
   });
 
@@ -243,7 +292,15 @@ describe('choose', () => {
     const inChain = labels.slice(0, used.length);
     const stuck = sticky ? inChain.indexOf(sticky.activeLabel) : -1;
     const overridden = stuck >= 0 && sticky?.reason === 'MANUAL_OVERRIDE';
-    return { used, sticky, enabled, choice, chosen: choice.label === undefined ? -1 : inChain.indexOf(choice.label), stuck, overridden };
+    return {
+      used,
+      sticky,
+      enabled,
+      choice,
+      chosen: choice.label === undefined ? -1 : inChain.indexOf(choice.label),
+      stuck,
+      overridden,
+    };
   });
   const where = (found: (outcome: (typeof outcomes)[number]) => boolean) => {
     const those = outcomes.filter(found);
@@ -251,7 +308,8 @@ describe('choose', () => {
     expect(those.length).toBeGreaterThan(0);
     return those;
   };
-  const breaches = (of: typeof outcomes, kept: (outcome: (typeof outcomes)[number]) => boolean) => of.filter((outcome) => !kept(outcome));
+  const breaches = (of: typeof outcomes, kept: (outcome: (typeof outcomes)[number]) => boolean) =>
+    of.filter((outcome) => !kept(outcome));
 
   it('goes through every chain of one to four labels with every sticky state', () => {
     const perChain = (length: number) => 3 ** length * (1 + 2 * (length + 1)) * 2;
@@ -280,8 +338,11 @@ describe('choose', () => {
   });
 
   it('is bound neither by a label that has left the chain nor, with sticky off, by one that is in it', () => {
-    const unbound = where(({ sticky, stuck, enabled, overridden }) => sticky !== undefined && !overridden && (stuck < 0 || !enabled));
-    for (const { used, enabled, choice } of unbound) expect(choice).toEqual(choose(chainOf(used), undefined, enabled, 95));
+    const unbound = where(
+      ({ sticky, stuck, enabled, overridden }) => sticky !== undefined && !overridden && (stuck < 0 || !enabled),
+    );
+    for (const { used, enabled, choice } of unbound)
+      expect(choice).toEqual(choose(chainOf(used), undefined, enabled, 95));
   });
 
   it('obeys an override as it stands: sticky on or off, used up or not, and moves nothing', () => {
@@ -291,10 +352,15 @@ describe('choose', () => {
   });
 
   it('picks nothing, and says why, where all from the start of the walk are used up', () => {
-    for (const { choice } of where(({ chosen }) => chosen < 0)) expect(choice).toEqual({ label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' });
+    for (const { choice } of where(({ chosen }) => chosen < 0))
+      expect(choice).toEqual({ label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' });
     const usedUp = where(({ used, overridden }) => !overridden && used.every((state) => state === 'over'));
     expect(breaches(usedUp, ({ chosen }) => chosen < 0)).toEqual([]);
-    expect(choose([], undefined, true, 95)).toEqual({ label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' });
+    expect(choose([], undefined, true, 95)).toEqual({
+      label: undefined,
+      reason: 'ALL_QUOTAS_EXCEEDED',
+      mode: 'EXCEEDED',
+    });
   });
 
   it('moves the sticky state exactly where sticky is on and the choice is further along', () => {
@@ -307,7 +373,9 @@ describe('choose', () => {
   });
 
   it("says the chosen label's mode, and why it was chosen", () => {
-    for (const { used, choice, chosen, stuck, enabled } of where(({ chosen: label, overridden }) => label >= 0 && !overridden)) {
+    for (const { used, choice, chosen, stuck, enabled } of where(
+      ({ chosen: label, overridden }) => label >= 0 && !overridden,
+    )) {
       const start = enabled && stuck > 0 ? stuck : 0;
       expect(choice.mode).toBe(modes[used[chosen] as Used]);
       expect(choice.reason).toBe(chosen > start ? 'QUOTA_EXCEEDED' : start > 0 ? 'STICKY_FALLBACK' : 'WITHIN_QUOTA');
@@ -316,22 +384,42 @@ describe('choose', () => {
 
   it.each<[string, ChainLink[], Sticky | undefined, ReturnType<typeof choose>]>([
     ['the first label', chainOf(['under', 'under']), undefined, { label: 'a', reason: 'WITHIN_QUOTA', mode: 'NORMAL' }],
-    ['the next one', chainOf(['over', 'tight']), undefined, { label: 'b', reason: 'QUOTA_EXCEEDED', mode: 'TIGHT', move: { from: 'a', to: 'b' } }],
-    ['the sticky one, though an earlier one is free', chainOf(['under', 'under']), stuckAt('b'), { label: 'b', reason: 'STICKY_FALLBACK', mode: 'NORMAL' }],
+    [
+      'the next one',
+      chainOf(['over', 'tight']),
+      undefined,
+      { label: 'b', reason: 'QUOTA_EXCEEDED', mode: 'TIGHT', move: { from: 'a', to: 'b' } },
+    ],
+    [
+      'the sticky one, though an earlier one is free',
+      chainOf(['under', 'under']),
+      stuckAt('b'),
+      { label: 'b', reason: 'STICKY_FALLBACK', mode: 'NORMAL' },
+    ],
     [
       'the one after a sticky one that is used up',
       chainOf(['under', 'over', 'over', 'under']),
       stuckAt('b'),
       { label: 'd', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL', move: { from: 'b', to: 'd' } },
     ],
-    ['none, though an earlier one is free', chainOf(['under', 'over']), stuckAt('b'), { label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' }],
+    [
+      'none, though an earlier one is free',
+      chainOf(['under', 'over']),
+      stuckAt('b'),
+      { label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' },
+    ],
     [
       'the next one after a quota of nothing',
       [{ label: 'a', costUsdMicros: 0, quotaUsdMicros: 0, hasModel: true }, ...chainOf(['over', 'under']).slice(1)],
       undefined,
       { label: 'b', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL', move: { from: 'a', to: 'b' } },
     ],
-    ['the first one with a model', without('a', chainOf(['under', 'under'])), undefined, { label: 'b', reason: 'WITHIN_QUOTA', mode: 'NORMAL' }],
+    [
+      'the first one with a model',
+      without('a', chainOf(['under', 'under'])),
+      undefined,
+      { label: 'b', reason: 'WITHIN_QUOTA', mode: 'NORMAL' },
+    ],
     [
       'past one without a model, and moves nothing that other gateways go by',
       without('b', chainOf(['over', 'under', 'under'])),
@@ -362,9 +450,24 @@ describe('choose', () => {
       undefined,
       { label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' },
     ],
-    ['none, where none has a model', without('a', chainOf(['under'])), undefined, { label: undefined, reason: 'NO_USABLE_MODEL', mode: 'EXCEEDED' }],
-    ['the overridden one, used up', chainOf(['under', 'over']), stuckAt('b', 'MANUAL_OVERRIDE'), { label: 'b', reason: 'MANUAL_OVERRIDE', mode: 'EXCEEDED' }],
-    ['back by override', chainOf(['under', 'under']), stuckAt('a', 'MANUAL_OVERRIDE'), { label: 'a', reason: 'MANUAL_OVERRIDE', mode: 'NORMAL' }],
+    [
+      'none, where none has a model',
+      without('a', chainOf(['under'])),
+      undefined,
+      { label: undefined, reason: 'NO_USABLE_MODEL', mode: 'EXCEEDED' },
+    ],
+    [
+      'the overridden one, used up',
+      chainOf(['under', 'over']),
+      stuckAt('b', 'MANUAL_OVERRIDE'),
+      { label: 'b', reason: 'MANUAL_OVERRIDE', mode: 'EXCEEDED' },
+    ],
+    [
+      'back by override',
+      chainOf(['under', 'under']),
+      stuckAt('a', 'MANUAL_OVERRIDE'),
+      { label: 'a', reason: 'MANUAL_OVERRIDE', mode: 'NORMAL' },
+    ],
   ])('picks %s', (_, chain, sticky, choice) => {
     expect(choose(chain, sticky, true, 95)).toEqual(choice);
   });
@@ -382,7 +485,10 @@ describe('recheckAfterSecs', () => {
 });
 
 const catalog: Catalog = new Map(
-  ['premium', 'standard', 'economy'].map((label) => [label, { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 }]),
+  ['premium', 'standard', 'economy'].map((label) => [
+    label,
+    { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 },
+  ]),
 );
 const settings: Settings = {
   modelOrdering: ['premium', 'standard'],
@@ -414,12 +520,21 @@ const orgWith = (quotaScope: QuotaScope, version = 1, over: Partial<Settings> = 
   appsMayBringLimits: false,
   version,
 });
-const appOf = (org: Org, appId = 'web', version = 1, own: Partial<Settings> = {}): App => inForce(org, { ...registered, appId, name: 'Web', version, own });
-const spent = (costUsdMicros: number, requests = 1): Usage => ({ costUsdMicros, inputTokens: 10 * costUsdMicros, outputTokens: 3, requests });
+const appOf = (org: Org, appId = 'web', version = 1, own: Partial<Settings> = {}): App =>
+  inForce(org, { ...registered, appId, name: 'Web', version, own });
+const spent = (costUsdMicros: number, requests = 1): Usage => ({
+  costUsdMicros,
+  inputTokens: 10 * costUsdMicros,
+  outputTokens: 3,
+  requests,
+});
 
 describe('scope', () => {
   it("is the org's under quotaScope ORG, whatever the app, and the app's own under APP", () => {
-    expect([scopeOf(appOf(orgWith('ORG'), 'web')), scopeOf(appOf(orgWith('ORG'), 'batch'))]).toEqual([{ orgId: 'org-a' }, { orgId: 'org-a' }]);
+    expect([scopeOf(appOf(orgWith('ORG'), 'web')), scopeOf(appOf(orgWith('ORG'), 'batch'))]).toEqual([
+      { orgId: 'org-a' },
+      { orgId: 'org-a' },
+    ]);
     expect(scopeOf(appOf(orgWith('APP'), 'web'))).toEqual({ orgId: 'org-a', appId: 'web' });
     expect('appId' in scopeOf(appOf(orgWith('ORG')))).toBe(false);
     for (const quotaScope of ['ORG', 'APP'] as const) expect(orgScope(orgWith(quotaScope))).toEqual({ orgId: 'org-a' });
@@ -440,12 +555,11 @@ describe('scope', () => {
 describe('a subject', () => {
   it('is a roll-up only as an org whose apps have the quotas', () => {
     const [shared, apart] = [orgWith('ORG'), orgWith('APP')];
-    expect([orgSubject(shared), appSubject(appOf(shared)), orgSubject(apart), appSubject(appOf(apart))].map(({ isRollup }) => isRollup)).toEqual([
-      false,
-      false,
-      true,
-      false,
-    ]);
+    expect(
+      [orgSubject(shared), appSubject(appOf(shared)), orgSubject(apart), appSubject(appOf(apart))].map(
+        ({ isRollup }) => isRollup,
+      ),
+    ).toEqual([false, false, true, false]);
   });
 
   it('has one version of the chain for all who share it, and a higher one after every change', () => {
@@ -453,11 +567,16 @@ describe('a subject', () => {
     fc.assert(
       fc.property(version, version, version, (orgVersion, one, other) => {
         const shared = orgWith('ORG', orgVersion);
-        expect(appSubject(appOf(shared, 'web', one)).orderingVersion).toBe(appSubject(appOf(shared, 'batch', other)).orderingVersion);
+        expect(appSubject(appOf(shared, 'web', one)).orderingVersion).toBe(
+          appSubject(appOf(shared, 'batch', other)).orderingVersion,
+        );
         expect(appSubject(appOf(shared, 'web', one)).orderingVersion).toBe(orgSubject(shared).orderingVersion);
-        expect(orgSubject(orgWith('ORG', orgVersion + 1)).orderingVersion).toBeGreaterThan(orgSubject(shared).orderingVersion);
+        expect(orgSubject(orgWith('ORG', orgVersion + 1)).orderingVersion).toBeGreaterThan(
+          orgSubject(shared).orderingVersion,
+        );
 
-        const versionOf = (ofOrg: number, ofApp: number) => appSubject(appOf(orgWith('APP', ofOrg), 'web', ofApp)).orderingVersion;
+        const versionOf = (ofOrg: number, ofApp: number) =>
+          appSubject(appOf(orgWith('APP', ofOrg), 'web', ofApp)).orderingVersion;
         expect(versionOf(orgVersion + 1, one)).toBeGreaterThan(versionOf(orgVersion, one));
         expect(versionOf(orgVersion, one + 1)).toBeGreaterThan(versionOf(orgVersion, one));
       }),
@@ -495,7 +614,15 @@ describe('labelSpend', () => {
 
   it('is nothing, as of no time, before the first aggregation', () => {
     const none = labelSpend(today(subject), 'standard', undefined);
-    expect(none).toEqual({ ...noUsage, label: 'standard', bedrockModelId: 'm-standard', quotaUsdMicros: 1_000, quotaPct: 0, thresholdPct: 95, mode: 'NORMAL' });
+    expect(none).toEqual({
+      ...noUsage,
+      label: 'standard',
+      bedrockModelId: 'm-standard',
+      quotaUsdMicros: 1_000,
+      quotaPct: 0,
+      thresholdPct: 95,
+      mode: 'NORMAL',
+    });
     expect('asOf' in none).toBe(false);
   });
 
@@ -512,7 +639,12 @@ describe('labelSpend', () => {
       thresholdPct: 95,
       mode: 'NORMAL',
     });
-    expect(labelSpend(today(subject), 'retired', spent(7))).toEqual({ ...spent(7), label: 'retired', thresholdPct: 95, mode: 'NORMAL' });
+    expect(labelSpend(today(subject), 'retired', spent(7))).toEqual({
+      ...spent(7),
+      label: 'retired',
+      thresholdPct: 95,
+      mode: 'NORMAL',
+    });
   });
 
   it('judges by the quota in force, not by a mode once stored', () => {
@@ -522,15 +654,29 @@ describe('labelSpend', () => {
   it('judges a day that is over by the rules it ended with', () => {
     const past = { ...today(subject), isOver: true };
     const rules = { quotaUsdMicros: 1000, thresholdPct: 50 };
-    expect(labelSpend(past, 'premium', { ...spent(600), rules })).toMatchObject({ quotaUsdMicros: 1000, quotaPct: 60, thresholdPct: 50, mode: 'TIGHT' });
-    expect(labelSpend(today(subject), 'premium', { ...spent(600), rules })).toMatchObject({ quotaUsdMicros: 100, mode: 'EXCEEDED' });
+    expect(labelSpend(past, 'premium', { ...spent(600), rules })).toMatchObject({
+      quotaUsdMicros: 1000,
+      quotaPct: 60,
+      thresholdPct: 50,
+      mode: 'TIGHT',
+    });
+    expect(labelSpend(today(subject), 'premium', { ...spent(600), rules })).toMatchObject({
+      quotaUsdMicros: 100,
+      mode: 'EXCEEDED',
+    });
     const unlimited = labelSpend(past, 'premium', { ...spent(600), rules: { thresholdPct: 50 } });
     expect([unlimited.quotaUsdMicros, unlimited.mode]).toEqual([undefined, 'NORMAL']);
   });
 
   it('knows no quota of a day that is over and had no spend, and takes that of today for one not summed yet', () => {
     const past = { ...today(subject), isOver: true };
-    expect(labelSpend(past, 'premium')).toEqual({ ...noUsage, label: 'premium', bedrockModelId: 'm-premium', thresholdPct: 95, mode: 'NORMAL' });
+    expect(labelSpend(past, 'premium')).toEqual({
+      ...noUsage,
+      label: 'premium',
+      bedrockModelId: 'm-premium',
+      thresholdPct: 95,
+      mode: 'NORMAL',
+    });
     expect(labelSpend(past, 'premium', spent(95))).toMatchObject({ quotaUsdMicros: 100, mode: 'TIGHT' });
   });
 
@@ -559,24 +705,36 @@ describe('daySpend', () => {
     .array(fc.tuple(anyLabel, fc.option(usage, { nil: undefined })))
     .map((entries): ReadonlyMap<string, Figures | undefined> => new Map(entries));
 
-  it.each(subjects)('of %s names the labels of the chain in its order, then what else was spent on, and sums them all', (_, subject, scope) => {
-    fc.assert(
-      fc.property(figures, (given) => {
-        const day = daySpend(today(subject), given);
-        const others = [...given].filter(([label, used]) => !settings.modelOrdering.includes(label) && used !== undefined && used.requests > 0);
-        expect(day.labels.map(({ label }) => label)).toEqual(['premium', 'standard', ...others.map(([label]) => label)]);
-        expect([day.day, day.scope, day.subject]).toEqual(['2026-05-05', scope, subject]);
-        for (const name of figureNames) {
-          let total = 0;
-          for (const label of day.labels) total += label[name];
-          expect(day[name]).toBe(total);
-        }
-        for (const { label, costUsdMicros, requests } of day.labels) {
-          expect([costUsdMicros, requests]).toEqual([given.get(label)?.costUsdMicros ?? 0, given.get(label)?.requests ?? 0]);
-        }
-      }),
-    );
-  });
+  it.each(subjects)(
+    'of %s names the labels of the chain in its order, then what else was spent on, and sums them all',
+    (_, subject, scope) => {
+      fc.assert(
+        fc.property(figures, (given) => {
+          const day = daySpend(today(subject), given);
+          const others = [...given].filter(
+            ([label, used]) => !settings.modelOrdering.includes(label) && used !== undefined && used.requests > 0,
+          );
+          expect(day.labels.map(({ label }) => label)).toEqual([
+            'premium',
+            'standard',
+            ...others.map(([label]) => label),
+          ]);
+          expect([day.day, day.scope, day.subject]).toEqual(['2026-05-05', scope, subject]);
+          for (const name of figureNames) {
+            let total = 0;
+            for (const label of day.labels) total += label[name];
+            expect(day[name]).toBe(total);
+          }
+          for (const { label, costUsdMicros, requests } of day.labels) {
+            expect([costUsdMicros, requests]).toEqual([
+              given.get(label)?.costUsdMicros ?? 0,
+              given.get(label)?.requests ?? 0,
+            ]);
+          }
+        }),
+      );
+    },
+  );
 
   it('is in the worst mode of its labels', () => {
     const modeWith = (premium: number, standard: number) =>
@@ -587,7 +745,12 @@ describe('daySpend', () => {
           ['standard', spent(standard)],
         ]),
       ).mode;
-    expect([modeWith(1, 1), modeWith(1, 950), modeWith(95, 1), modeWith(100, 950)]).toEqual(['NORMAL', 'TIGHT', 'TIGHT', 'EXCEEDED']);
+    expect([modeWith(1, 1), modeWith(1, 950), modeWith(95, 1), modeWith(100, 950)]).toEqual([
+      'NORMAL',
+      'TIGHT',
+      'TIGHT',
+      'EXCEEDED',
+    ]);
   });
 
   it('has no quota on any label of a roll-up, however much was spent', () => {
@@ -604,7 +767,8 @@ describe('alertFor', () => {
   const day = '2026-05-05';
   const app = appSubject(appOf(orgWith('APP')));
   const org = orgSubject(orgWith('ORG'));
-  const of = (subject: Subject, label: string, figures: Figures | undefined) => alertFor(subject, labelSpend(today(subject), label, figures), day);
+  const of = (subject: Subject, label: string, figures: Figures | undefined) =>
+    alertFor(subject, labelSpend(today(subject), label, figures), day);
 
   it.each<[number, string | undefined]>([
     [0, undefined],
@@ -655,7 +819,11 @@ describe('alertFor', () => {
     expect(labelSpend(today(closed), 'premium', undefined).mode).toBe('EXCEEDED');
     expect(of(closed, 'premium', undefined)).toBeUndefined();
     expect(of(closed, 'premium', spent(0, 0))).toBeUndefined();
-    expect(of(closed, 'premium', spent(0, 1))).toMatchObject({ kind: 'QUOTA_EXCEEDED', quotaUsdMicros: 0, quotaPct: 100 });
+    expect(of(closed, 'premium', spent(0, 1))).toMatchObject({
+      kind: 'QUOTA_EXCEEDED',
+      quotaUsdMicros: 0,
+      quotaPct: 100,
+    });
   });
 
   it('is none for a label without a quota', () => {
@@ -678,6 +846,9 @@ describe('alertFor', () => {
   });
 
   it('tells of a fallback from a label without a quota as from one with none left', () => {
-    expect(fallbackAlert(org, labelSpend(today(org), 'economy', undefined), 'standard', day)).toMatchObject({ quotaUsdMicros: 0, quotaPct: 100 });
+    expect(fallbackAlert(org, labelSpend(today(org), 'economy', undefined), 'standard', day)).toMatchObject({
+      quotaUsdMicros: 0,
+      quotaPct: 100,
+    });
   });
 });

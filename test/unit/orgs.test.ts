@@ -18,7 +18,10 @@ import {
 import type { Catalog } from '../../src/spend/price.js';
 
 const catalog: Catalog = new Map(
-  ['premium', 'standard', 'economy'].map((label) => [label, { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 }]),
+  ['premium', 'standard', 'economy'].map((label) => [
+    label,
+    { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 },
+  ]),
 );
 const quota = (label: string, dailyUsdMicros = 1_000_000) => ({ label, dailyUsdMicros });
 const settings: Settings = {
@@ -30,7 +33,12 @@ const settings: Settings = {
 };
 const registered = {
   orgId: '00000000-0000-4000-8000-000000000000',
-  credentials: { clientId: 'org-00000000-0000-4000-8000-000000000000', role: 'FULL' as const, rotation: 1, generation: 0 },
+  credentials: {
+    clientId: 'org-00000000-0000-4000-8000-000000000000',
+    role: 'FULL' as const,
+    rotation: 1,
+    generation: 0,
+  },
   createdAt: new Date(0),
   updatedAt: new Date(0),
   version: 1,
@@ -59,7 +67,11 @@ describe('settingsIssues', () => {
     ['an unknown label', { modelOrdering: ['premium', 'gold'] }, ['input.modelOrdering.1']],
     ['a label that stands twice', { modelOrdering: ['premium', 'standard', 'premium'] }, ['input.modelOrdering.2']],
     ['an unknown label twice', { modelOrdering: ['gold', 'gold'] }, ['input.modelOrdering.0', 'input.modelOrdering.1']],
-    ['a label of every object', { modelOrdering: ['constructor', '__proto__'] }, ['input.modelOrdering.0', 'input.modelOrdering.1']],
+    [
+      'a label of every object',
+      { modelOrdering: ['constructor', '__proto__'] },
+      ['input.modelOrdering.0', 'input.modelOrdering.1'],
+    ],
     ['no quotas', { quotas: [] }, []],
     ['a quota of nothing', { quotas: [quota('premium', 0)] }, []],
     ['the largest quota', { quotas: [quota('premium', 1e15)] }, []],
@@ -67,7 +79,11 @@ describe('settingsIssues', () => {
     ['a negative quota', { quotas: [quota('premium', -1)] }, ['input.quotas.0.dailyUsdMicros']],
     ['half a micro-dollar', { quotas: [quota('premium', 0.5)] }, ['input.quotas.0.dailyUsdMicros']],
     ['a quota that is no number', { quotas: [quota('premium', Number.NaN)] }, ['input.quotas.0.dailyUsdMicros']],
-    ['a quota for an unknown label', { quotas: [quota('gold', -1)] }, ['input.quotas.0.label', 'input.quotas.0.dailyUsdMicros']],
+    [
+      'a quota for an unknown label',
+      { quotas: [quota('gold', -1)] },
+      ['input.quotas.0.label', 'input.quotas.0.dailyUsdMicros'],
+    ],
     ['two quotas for one label', { quotas: [quota('premium'), quota('premium')] }, ['input.quotas.1.label']],
     ['the lowest threshold', { tightModeThresholdPct: 1 }, []],
     ['the highest threshold', { tightModeThresholdPct: 100 }, []],
@@ -83,7 +99,13 @@ describe('settingsIssues', () => {
 
   it('are named all at once, each with what would be right', () => {
     const issues = settingsIssues(
-      { modelOrdering: ['gold'], quotas: [quota('silver', -1)], tightModeThresholdPct: 0, refreshIntervalNormalSecs: 0, refreshIntervalTightSecs: 0 },
+      {
+        modelOrdering: ['gold'],
+        quotas: [quota('silver', -1)],
+        tightModeThresholdPct: 0,
+        refreshIntervalNormalSecs: 0,
+        refreshIntervalTightSecs: 0,
+      },
       catalog,
     );
     expect(issues.map(({ path }) => path)).toEqual([
@@ -105,7 +127,9 @@ describe('intervalIssues', () => {
     [60, 60, []],
     [59, 60, ['input.refreshIntervalTightSecs']],
   ])('of %d seconds and %d in tight mode are %j', (refreshIntervalNormalSecs, refreshIntervalTightSecs, paths) => {
-    expect(intervalIssues({ refreshIntervalNormalSecs, refreshIntervalTightSecs }).map(({ path }) => path)).toEqual(paths);
+    expect(intervalIssues({ refreshIntervalNormalSecs, refreshIntervalTightSecs }).map(({ path }) => path)).toEqual(
+      paths,
+    );
   });
 });
 
@@ -163,9 +187,12 @@ describe('scopeIssues', () => {
 });
 
 describe('names and ids', () => {
-  it.each(['A', 'Sample Corp', ' padded ', 'Ünïcödé 株式会社', '😀'.repeat(128), 'x'.repeat(128)])('a name may be %s', (name) => {
-    expect(nameIssues(name)).toEqual([]);
-  });
+  it.each(['A', 'Sample Corp', ' padded ', 'Ünïcödé 株式会社', '😀'.repeat(128), 'x'.repeat(128)])(
+    'a name may be %s',
+    (name) => {
+      expect(nameIssues(name)).toEqual([]);
+    },
+  );
 
   it.each([
     ['nothing', ''],
@@ -184,9 +211,12 @@ describe('names and ids', () => {
     expect(appIdIssues(appId)).toEqual([]);
   });
 
-  it.each(['', 'A', '-a', '.a', 'a b', 'a#b', 'a/b', 'a\n', 'é', 'a'.repeat(65)])('an app id may not be %j', (appId) => {
-    expect(appIdIssues(appId).map(({ path }) => path)).toEqual(['input.appId']);
-  });
+  it.each(['', 'A', '-a', '.a', 'a b', 'a#b', 'a/b', 'a\n', 'é', 'a'.repeat(65)])(
+    'an app id may not be %j',
+    (appId) => {
+      expect(appIdIssues(appId).map(({ path }) => path)).toEqual(['input.appId']);
+    },
+  );
 
   it('a shard count is one of 8, 16, 32 and 64', () => {
     const sound = Array.from({ length: 130 }, (_, i) => i - 1).filter((count) => shardCountIssues(count).length === 0);

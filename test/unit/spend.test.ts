@@ -1,5 +1,15 @@
 import fc from 'fast-check';
-import { dayAt, dayEndMs, endOfDayMs, isTimeZone, localDate, nextDate, withZone, type ZoneHistory, zoneAt } from '../../src/spend/calendar.js';
+import {
+  dayAt,
+  dayEndMs,
+  endOfDayMs,
+  isTimeZone,
+  localDate,
+  nextDate,
+  withZone,
+  type ZoneHistory,
+  zoneAt,
+} from '../../src/spend/calendar.js';
 import { type CatalogModel, priceInForce, slug } from '../../src/spend/price.js';
 
 const hourMs = 3_600_000;
@@ -9,12 +19,19 @@ const between = (from: string, to: string) => fc.integer({ min: Date.parse(from)
 const at = (text: string) => Date.parse(text);
 
 describe('isTimeZone', () => {
-  it.each(['UTC', 'Etc/UTC', 'GMT', 'US/Eastern', 'America/New_York', 'America/Argentina/Buenos_Aires', 'Etc/GMT+12', 'Europe/Kyiv', 'Asia/Kolkata'])(
-    'takes %s',
-    (name) => {
-      expect(isTimeZone(name)).toBe(true);
-    },
-  );
+  it.each([
+    'UTC',
+    'Etc/UTC',
+    'GMT',
+    'US/Eastern',
+    'America/New_York',
+    'America/Argentina/Buenos_Aires',
+    'Etc/GMT+12',
+    'Europe/Kyiv',
+    'Asia/Kolkata',
+  ])('takes %s', (name) => {
+    expect(isTimeZone(name)).toBe(true);
+  });
 
   it.each([
     '',
@@ -147,7 +164,15 @@ describe('zoneAt', () => {
       { zone: 'B', fromMs: 200 },
       { zone: 'C', fromMs: 300 },
     ];
-    expect([0, 100, 199, 200, 299, 300, 9999].map((ms) => zoneAt(history, ms))).toEqual(['A', 'A', 'A', 'B', 'B', 'C', 'C']);
+    expect([0, 100, 199, 200, 299, 300, 9999].map((ms) => zoneAt(history, ms))).toEqual([
+      'A',
+      'A',
+      'A',
+      'B',
+      'B',
+      'C',
+      'C',
+    ]);
   });
 });
 
@@ -160,7 +185,11 @@ describe('withZone', () => {
   }
 
   /** Walks a quarter of an hour at a time through all wishes and four days beyond; gives each date's stretch. */
-  function walk(first: string, startMs: number, wishes: readonly Wish[]): { readonly date: string; readonly hours: number }[] {
+  function walk(
+    first: string,
+    startMs: number,
+    wishes: readonly Wish[],
+  ): { readonly date: string; readonly hours: number }[] {
     let history = from(first);
     const pending = [...wishes];
     let nextMs = startMs + (pending[0]?.afterMs ?? 0);
@@ -171,7 +200,8 @@ describe('withZone', () => {
         const before = history;
         history = withZone(history, (pending.shift() as Wish).zone, ms);
         // A cost may be dated back a day: no wish moves what has been.
-        for (const backMs of [0, 12 * hourMs, 24 * hourMs]) expect(dayAt(history, ms - backMs)).toBe(dayAt(before, ms - backMs));
+        for (const backMs of [0, 12 * hourMs, 24 * hourMs])
+          expect(dayAt(history, ms - backMs)).toBe(dayAt(before, ms - backMs));
         nextMs += pending[0]?.afterMs ?? 0;
       }
       const date = dayAt(history, ms);
@@ -191,8 +221,11 @@ describe('withZone', () => {
   // From UTC-10 to UTC+12: any two are less than a day apart, with summer time too.
   const near = zones.filter((name) => {
     const offsets = ['2026-01-01T12:00Z', '2026-07-01T12:00Z'].map((noon) => {
-      const parts = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' }).formatToParts(at(noon));
-      const [, sign, hours] = /GMT(?:([+-])(\d\d):(\d\d))?/.exec(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '') ?? [];
+      const parts = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' }).formatToParts(
+        at(noon),
+      );
+      const [, sign, hours] =
+        /GMT(?:([+-])(\d\d):(\d\d))?/.exec(parts.find(({ type }) => type === 'timeZoneName')?.value ?? '') ?? [];
       return sign ? Number(`${sign}${hours}`) : 0;
     });
     return offsets.every((offset) => offset >= -10 && offset <= 12);
@@ -200,7 +233,10 @@ describe('withZone', () => {
   const nearZone = fc.constantFrom(...near);
 
   it('gives no date twice and lets none last two days, whatever is wished and when', () => {
-    const wishes = fc.array(fc.record({ zone: nearZone, afterMs: fc.integer({ min: 0, max: 40 * hourMs }) }), { minLength: 1, maxLength: 5 });
+    const wishes = fc.array(fc.record({ zone: nearZone, afterMs: fc.integer({ min: 0, max: 40 * hourMs }) }), {
+      minLength: 1,
+      maxLength: 5,
+    });
     fc.assert(
       fc.property(nearZone, between('2024-01-01', '2036-01-01'), wishes, (first, startMs, plan) => {
         expectSoundDays(walk(first, startMs - (startMs % (hourMs / 4)), plan));
@@ -216,7 +252,9 @@ describe('withZone', () => {
     ['Pacific/Tongatapu', 'Etc/GMT+12'],
   ])('gives no date twice from %s to %s, which are more than a day apart', (first, second) => {
     for (let hour = 0; hour < 24; hour++) {
-      const dates = walk(first, at('2026-01-15T00:00:00Z') + hour * hourMs, [{ zone: second, afterMs: 0 }]).map(({ date }) => date);
+      const dates = walk(first, at('2026-01-15T00:00:00Z') + hour * hourMs, [{ zone: second, afterMs: 0 }]).map(
+        ({ date }) => date,
+      );
       expect(dates).toEqual([...new Set(dates)].sort());
     }
   });
@@ -228,7 +266,12 @@ describe('withZone', () => {
       { zone: 'America/New_York', fromMs: 0 },
       { zone: 'Asia/Tokyo', fromMs: at('2026-05-06T04:00:00Z') },
     ]);
-    const dates = ['2026-05-06T03:59:59.999Z', '2026-05-06T04:00:00Z', '2026-05-06T14:59:59.999Z', '2026-05-06T15:00:00Z'].map((ms) => dayAt(history, at(ms)));
+    const dates = [
+      '2026-05-06T03:59:59.999Z',
+      '2026-05-06T04:00:00Z',
+      '2026-05-06T14:59:59.999Z',
+      '2026-05-06T15:00:00Z',
+    ].map((ms) => dayAt(history, at(ms)));
     expect(dates).toEqual(['2026-05-05', '2026-05-06', '2026-05-06', '2026-05-07']);
   });
 
@@ -236,8 +279,20 @@ describe('withZone', () => {
     const nowMs = at('2026-05-05T03:00:00Z'); // noon of the 5th in Tokyo
     const history = withZone(from('Asia/Tokyo'), 'America/New_York', nowMs);
     expect(history[1]).toEqual({ zone: 'America/New_York', fromMs: at('2026-05-06T04:00:00Z') });
-    const dates = ['2026-05-05T14:59:59.999Z', '2026-05-05T15:00:00Z', '2026-05-06T04:00:00Z', '2026-05-07T03:59:59.999Z', '2026-05-07T04:00:00Z'];
-    expect(dates.map((ms) => dayAt(history, at(ms)))).toEqual(['2026-05-05', '2026-05-06', '2026-05-06', '2026-05-06', '2026-05-07']);
+    const dates = [
+      '2026-05-05T14:59:59.999Z',
+      '2026-05-05T15:00:00Z',
+      '2026-05-06T04:00:00Z',
+      '2026-05-07T03:59:59.999Z',
+      '2026-05-07T04:00:00Z',
+    ];
+    expect(dates.map((ms) => dayAt(history, at(ms)))).toEqual([
+      '2026-05-05',
+      '2026-05-06',
+      '2026-05-06',
+      '2026-05-06',
+      '2026-05-07',
+    ]);
   });
 
   it('replaces a wish that is not in force yet', () => {
@@ -272,39 +327,55 @@ describe('withZone', () => {
 
   it("ends an org's day at the first instant of a later one, also where the day lies in two zones", () => {
     fc.assert(
-      fc.property(nearZone, nearZone, between('2024-01-01', '2036-01-01'), fc.integer({ min: 0, max: 72 }), (first, second, nowMs, hours) => {
-        const history = withZone(from(first), second, nowMs);
-        const atMs = nowMs + hours * hourMs;
-        const day = dayAt(history, atMs);
-        const end = endOfDayMs(history, day);
-        expect(end).toBeGreaterThan(atMs);
-        expect(dayAt(history, end - 1)).toBe(day);
-        expect(dayAt(history, end) > day).toBe(true);
-      }),
+      fc.property(
+        nearZone,
+        nearZone,
+        between('2024-01-01', '2036-01-01'),
+        fc.integer({ min: 0, max: 72 }),
+        (first, second, nowMs, hours) => {
+          const history = withZone(from(first), second, nowMs);
+          const atMs = nowMs + hours * hourMs;
+          const day = dayAt(history, atMs);
+          const end = endOfDayMs(history, day);
+          expect(end).toBeGreaterThan(atMs);
+          expect(dayAt(history, end - 1)).toBe(day);
+          expect(dayAt(history, end) > day).toBe(true);
+        },
+      ),
     );
   });
 
   it('keeps the history short over many changes, and long enough for a cost of yesterday', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(nearZone, fc.integer({ min: 1, max: 72 })), { minLength: 50, maxLength: 100 }), (changes) => {
-        let history = from('UTC');
-        let nowMs = at('2026-01-01T00:00:00Z');
-        for (const [wish, hours] of changes) {
-          nowMs += hours * hourMs;
-          const yesterday = zoneAt(history, nowMs - 24 * hourMs);
-          history = withZone(history, wish, nowMs);
-          expect(history.length).toBeLessThanOrEqual(7);
-          expect(zoneAt(history, nowMs - 24 * hourMs)).toBe(yesterday);
-          expect(history.map(({ fromMs }) => fromMs)).toEqual(history.map(({ fromMs }) => fromMs).sort((a, b) => a - b));
-        }
-      }),
+      fc.property(
+        fc.array(fc.tuple(nearZone, fc.integer({ min: 1, max: 72 })), { minLength: 50, maxLength: 100 }),
+        (changes) => {
+          let history = from('UTC');
+          let nowMs = at('2026-01-01T00:00:00Z');
+          for (const [wish, hours] of changes) {
+            nowMs += hours * hourMs;
+            const yesterday = zoneAt(history, nowMs - 24 * hourMs);
+            history = withZone(history, wish, nowMs);
+            expect(history.length).toBeLessThanOrEqual(7);
+            expect(zoneAt(history, nowMs - 24 * hourMs)).toBe(yesterday);
+            expect(history.map(({ fromMs }) => fromMs)).toEqual(
+              history.map(({ fromMs }) => fromMs).sort((a, b) => a - b),
+            );
+          }
+        },
+      ),
       { numRuns: 20 },
     );
   });
 });
 
 describe('priceInForce', () => {
-  const model: CatalogModel = { label: 'premium', bedrockModelId: 'm', inputUsdMicrosPer1M: 3_000_000, outputUsdMicrosPer1M: 15_000_000 };
+  const model: CatalogModel = {
+    label: 'premium',
+    bedrockModelId: 'm',
+    inputUsdMicrosPer1M: 3_000_000,
+    outputUsdMicrosPer1M: 15_000_000,
+  };
 
   it("is the day's cached price where there is one, and says so", () => {
     const cached = { inputUsdMicrosPer1M: 0, outputUsdMicrosPer1M: 1, fetchedAt: new Date(0) };
@@ -312,7 +383,11 @@ describe('priceInForce', () => {
   });
 
   it('is the configured one otherwise', () => {
-    expect(priceInForce(model, undefined)).toEqual({ inputUsdMicrosPer1M: 3_000_000, outputUsdMicrosPer1M: 15_000_000, source: 'CONFIG_DEFAULT' });
+    expect(priceInForce(model, undefined)).toEqual({
+      inputUsdMicrosPer1M: 3_000_000,
+      outputUsdMicrosPer1M: 15_000_000,
+      source: 'CONFIG_DEFAULT',
+    });
   });
 });
 

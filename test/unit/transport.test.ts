@@ -36,7 +36,11 @@ beforeAll(async () => {
   server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
-    received.push({ path: incoming.url as string, headers: incoming.headers, body: Buffer.concat(chunks).toString('utf8') });
+    received.push({
+      path: incoming.url as string,
+      headers: incoming.headers,
+      body: Buffer.concat(chunks).toString('utf8'),
+    });
     const { status, body } = answers.shift() ?? { status: 200, body: '{}' };
     response.writeHead(status).end(body);
   });
@@ -48,7 +52,11 @@ beforeEach(() => {
   environment = { ...process.env };
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
   // Nothing of the machine's own.
-  Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' });
+  Object.assign(process.env, {
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  });
 });
 afterEach(() => {
   process.env = environment;
@@ -83,7 +91,13 @@ class Sha256 {
 async function authorizationByAws({ path, headers, body }: Received, credentials: object): Promise<string | undefined> {
   const signed = /SignedHeaders=([^,]*)/.exec(String(headers.authorization))?.[1]?.split(';') ?? [];
   const [, date, time] = /^(\d{8})T(\d{6})Z$/.exec(String(headers['x-amz-date'])) ?? [];
-  const signer = new SignatureV4({ service: 'dynamodb', region: 'eu-west-1', credentials: credentials as typeof keys, sha256: Sha256, applyChecksum: false });
+  const signer = new SignatureV4({
+    service: 'dynamodb',
+    region: 'eu-west-1',
+    credentials: credentials as typeof keys,
+    sha256: Sha256,
+    applyChecksum: false,
+  });
   const again = await signer.sign(
     {
       method: 'POST',
@@ -108,12 +122,18 @@ describe('what is sent is signed as AWS signs it', () => {
   });
 
   it('with the token of a session', async () => {
-    Object.assign(process.env, { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey, AWS_SESSION_TOKEN: 'a/session+token==' });
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: keys.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+      AWS_SESSION_TOKEN: 'a/session+token==',
+    });
     await lean({ endpoint, region: 'eu-west-1' }).send('put', item);
     const [sent] = received as [Received];
     expect(sent.headers['x-amz-security-token']).toBe('a/session+token==');
     expect(sent.headers.authorization).toContain('x-amz-security-token');
-    expect(sent.headers.authorization).toBe(await authorizationByAws(sent, { ...keys, sessionToken: 'a/session+token==' }));
+    expect(sent.headers.authorization).toBe(
+      await authorizationByAws(sent, { ...keys, sessionToken: 'a/session+token==' }),
+    );
   });
 
   it('under a path of a proxy', async () => {
@@ -137,7 +157,11 @@ describe('what is sent is signed as AWS signs it', () => {
 
 it('credentials that the store calls expired are asked for again', async () => {
   const session = (AWS_SESSION_TOKEN: string) =>
-    Object.assign(process.env, { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey, AWS_SESSION_TOKEN });
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: keys.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+      AWS_SESSION_TOKEN,
+    });
   const transport = lean({ endpoint, region: 'eu-west-1' });
   session('first');
   await transport.send('put', item);
@@ -156,11 +180,14 @@ describe.each([
   ['the lean transport', lean],
   ['the SDK', sdk],
 ])('where %s sends it', (_, open) => {
-  it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_DYNAMODB'])('is what %s says, where the settings name nothing', async (variable) => {
-    process.env[variable] = endpoint;
-    await open(settings).send('put', item);
-    expect(received).toHaveLength(1);
-  });
+  it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_DYNAMODB'])(
+    'is what %s says, where the settings name nothing',
+    async (variable) => {
+      process.env[variable] = endpoint;
+      await open(settings).send('put', item);
+      expect(received).toHaveLength(1);
+    },
+  );
 
   it('is what the settings name, whatever the environment says', async () => {
     process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:1';
@@ -173,6 +200,8 @@ describe.each([
     await expect(transport.send('put', item)).rejects.toThrow('Could not load credentials');
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey });
     await transport.send('put', item);
-    expect(received.map(({ headers }) => headers.authorization)).toEqual([expect.stringContaining(`Credential=${keys.accessKeyId}/`)]);
+    expect(received.map(({ headers }) => headers.authorization)).toEqual([
+      expect.stringContaining(`Credential=${keys.accessKeyId}/`),
+    ]);
   });
 });

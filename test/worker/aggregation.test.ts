@@ -11,7 +11,22 @@ import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { deniedBy } from '../support/policy.js';
-import { cost, costs, dateAt, dayMs, hourMs, idInSliceOf, newTenant, noonClock, shardsOf, submit, type Tenant, toHour, totalOf, usageOf } from './costs.js';
+import {
+  cost,
+  costs,
+  dateAt,
+  dayMs,
+  hourMs,
+  idInSliceOf,
+  newTenant,
+  noonClock,
+  shardsOf,
+  submit,
+  type Tenant,
+  toHour,
+  totalOf,
+  usageOf,
+} from './costs.js';
 
 const clock = noonClock();
 let proxy: FaultProxy;
@@ -23,25 +38,38 @@ const workers: Background[] = [];
 
 /** A worker with a memory of its own, through the proxy. */
 function newWorker(): Background {
-  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock, log: silentLog });
+  const worker = buildBackground(
+    { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } },
+    { clock, log: silentLog },
+  );
   workers.push(worker);
   return worker;
 }
 
 const today = () => dateAt(clock.nowMs());
-const idOf = ({ orgId }: Tenant, day = today(), appId: string | undefined = 'chat', label = 'premium'): SpendId => ({ orgId, appId, label, day });
+const idOf = ({ orgId }: Tenant, day = today(), appId: string | undefined = 'chat', label = 'premium'): SpendId => ({
+  orgId,
+  appId,
+  label,
+  day,
+});
 const orgIdOf = ({ orgId }: Tenant, day = today(), label = 'premium'): SpendId => ({ orgId, label, day });
 const total = (id: SpendId) => totalOf(store, id);
 const pastAnyLease = () => clock.advance(2 * 60_000);
-const alertsOf = async ({ orgId }: Tenant) => (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+const alertsOf = async ({ orgId }: Tenant) =>
+  (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 const saveTotal = async (id: SpendId, usage: Usage) => {
   const judgement = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
   return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), judgement, isOver: false })).saved;
 };
-const quotaOf = (dailyUsdMicros: number) => ({ modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros }] });
+const quotaOf = (dailyUsdMicros: number) => ({
+  modelOrdering: ['premium'],
+  quotas: [{ label: 'premium', dailyUsdMicros }],
+});
 
 /** The days whose active scopes were asked for. */
-const daysAsked = () => [...new Set(JSON.stringify(proxy.calls.map(({ body }) => body)).match(/(?<=ACTIVE#)\d{8}/g))].sort();
+const daysAsked = () =>
+  [...new Set(JSON.stringify(proxy.calls.map(({ body }) => body)).match(/(?<=ACTIVE#)\d{8}/g))].sort();
 
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
@@ -103,7 +131,15 @@ describe('a round', () => {
     for (const [shard, id] of ids.entries()) {
       const lane = new SpendStore(store, clock, app.config.retention, shard, 1);
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
-      await lane.record(id, tenant.shardCount, { ...id, appId: 'chat', requestId: randomUUID(), payloadHash: 'x', usage, priceSource: 'SUBMITTED', ...call });
+      await lane.record(id, tenant.shardCount, {
+        ...id,
+        appId: 'chat',
+        requestId: randomUUID(),
+        payloadHash: 'x',
+        usage,
+        priceSource: 'SUBMITTED',
+        ...call,
+      });
     }
     expect(await newWorker().spend.sumAll()).toEqual({ scopes: tenant.shardCount, failed: 0 });
     expect(await Promise.all(ids.map(total))).toEqual(ids.map(() => usage));
@@ -121,7 +157,9 @@ describe('a round', () => {
     expect(await total(idOf(tenant))).toEqual(usageOf([...first, ...second]));
     proxy.clear();
     await worker.spend.sumAll();
-    expect(JSON.stringify(proxy.calls.filter(({ operation }) => operation === 'UpdateItem'))).not.toContain(tenant.orgId);
+    expect(JSON.stringify(proxy.calls.filter(({ operation }) => operation === 'UpdateItem'))).not.toContain(
+      tenant.orgId,
+    );
   });
 
   it('goes on past an org that is no longer there', async () => {
@@ -171,7 +209,8 @@ describe('a total', () => {
     const save = (changes: Partial<typeof figures>) => saveTotal(idOf(tenant), { ...figures, ...changes });
     expect(await save({})).toBe(true);
     clock.advance(1000);
-    for (const smaller of [{ costUsdMicros: 99 }, { inputTokens: 99 }, { outputTokens: 99 }]) expect(await save({ ...smaller, requests: 11 })).toBe(false);
+    for (const smaller of [{ costUsdMicros: 99 }, { inputTokens: 99 }, { outputTokens: 99 }])
+      expect(await save({ ...smaller, requests: 11 })).toBe(false);
     expect(await save({ costUsdMicros: 101 })).toBe(false);
     expect(await total(idOf(tenant))).toEqual(figures);
     expect(await save({ requests: 11 })).toBe(true);
@@ -182,7 +221,13 @@ describe('a total', () => {
     const first = costs(tenant, 3);
     await submit(app.admin, first);
     // From the moment that it has read the shards, the writes of this worker take a second and a half.
-    const reading = proxy.inject({ operation: 'BatchGetItem', table: 'usage_agg_sharded', fault: 'slow', ms: 100, nth: 1 });
+    const reading = proxy.inject({
+      operation: 'BatchGetItem',
+      table: 'usage_agg_sharded',
+      fault: 'slow',
+      ms: 100,
+      nth: 1,
+    });
     const slowRound = newWorker().spend.sumAll();
     while (reading.hits === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const writing = proxy.inject({ operation: 'UpdateItem', table: 'daily_total', fault: 'slow', ms: 1500, nth: 1 });
@@ -212,7 +257,11 @@ describe('two workers', () => {
     for (let i = 0; i < 3; i++) {
       const more = costs(tenant, 150);
       all.push(...more);
-      await Promise.all([submit(app.admin, more), ...pair.map(({ spend }) => spend.sumAll()), ...pair.map(({ spend }) => spend.sumAll())]);
+      await Promise.all([
+        submit(app.admin, more),
+        ...pair.map(({ spend }) => spend.sumAll()),
+        ...pair.map(({ spend }) => spend.sumAll()),
+      ]);
       const { requests = 0 } = (await total(idOf(tenant))) ?? {};
       expect(requests).toBeGreaterThanOrEqual(seen);
       seen = requests;
@@ -255,20 +304,23 @@ describe('days', () => {
     expect(await total(idOf(tenant))).toEqual(usageOf(now));
   });
 
-  it.each(['Pacific/Kiritimati', 'Etc/GMT+12'])('of %s are summed from their first minute to the last late cost', async (timezone) => {
-    const tenant = await newTenant(app, { timezone });
-    // 10:01 UTC is 00:01 there in the east, 12:01 UTC in the west.
-    toHour(clock, timezone === 'Etc/GMT+12' ? 12 : 10);
-    clock.advance(60_000);
-    const { submitCost } = await app.admin.ask(op.SubmitCostDocument, { input: cost(tenant, { costUsdMicros: 1 }) });
-    const { submitCost: late } = await app.admin.ask(op.SubmitCostDocument, {
-      input: cost(tenant, { costUsdMicros: 2, occurredAt: new Date(clock.nowMs() - dayMs + 1000).toISOString() }),
-    });
-    expect(submitCost.day > late.day).toBe(true);
-    await newWorker().spend.sumAll();
-    expect((await total(idOf(tenant, submitCost.day)))?.costUsdMicros).toBe(1);
-    expect((await total(idOf(tenant, late.day)))?.costUsdMicros).toBe(2);
-  });
+  it.each(['Pacific/Kiritimati', 'Etc/GMT+12'])(
+    'of %s are summed from their first minute to the last late cost',
+    async (timezone) => {
+      const tenant = await newTenant(app, { timezone });
+      // 10:01 UTC is 00:01 there in the east, 12:01 UTC in the west.
+      toHour(clock, timezone === 'Etc/GMT+12' ? 12 : 10);
+      clock.advance(60_000);
+      const { submitCost } = await app.admin.ask(op.SubmitCostDocument, { input: cost(tenant, { costUsdMicros: 1 }) });
+      const { submitCost: late } = await app.admin.ask(op.SubmitCostDocument, {
+        input: cost(tenant, { costUsdMicros: 2, occurredAt: new Date(clock.nowMs() - dayMs + 1000).toISOString() }),
+      });
+      expect(submitCost.day > late.day).toBe(true);
+      await newWorker().spend.sumAll();
+      expect((await total(idOf(tenant, submitCost.day)))?.costUsdMicros).toBe(1);
+      expect((await total(idOf(tenant, late.day)))?.costUsdMicros).toBe(2);
+    },
+  );
 
   it('that no worker saw are summed by the first round after, and then no more', async () => {
     const tenant = await newTenant(app);
@@ -384,7 +436,9 @@ describe('alerts', () => {
       await newWorker().spend.sumAll();
       pastAnyLease();
     }
-    expect(await alertsOf(tenant)).toMatchObject([{ kind: 'QUOTA_EXCEEDED', label: 'premium', costUsdMicros: 1000, appId: 'chat', day: today() }]);
+    expect(await alertsOf(tenant)).toMatchObject([
+      { kind: 'QUOTA_EXCEEDED', label: 'premium', costUsdMicros: 1000, appId: 'chat', day: today() },
+    ]);
   });
 
   it('are raised once by two workers and five selections at once', async () => {
@@ -393,7 +447,15 @@ describe('alerts', () => {
     await submit(app.admin, inputs);
     await saveTotal(idOf(tenant), usageOf(inputs));
     const select = () => app.admin.ask(op.SelectionDocument, { orgId: tenant.orgId, appId: 'chat' });
-    await Promise.all([newWorker().spend.sumAll(), newWorker().spend.sumAll(), select(), select(), select(), select(), select()]);
+    await Promise.all([
+      newWorker().spend.sumAll(),
+      newWorker().spend.sumAll(),
+      select(),
+      select(),
+      select(),
+      select(),
+      select(),
+    ]);
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['TIGHT_MODE']);
   });
 

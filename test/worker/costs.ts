@@ -31,8 +31,14 @@ export interface Tenant {
 }
 
 /** An org in UTC with its apps; nobody of them is logged in, the admin acts for them. */
-export async function newTenant(app: TestApp, overrides: Partial<op.RegisterOrgInput> = {}, appIds: readonly string[] = ['chat']): Promise<Tenant> {
-  const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ timezone: 'UTC', ...overrides }) });
+export async function newTenant(
+  app: TestApp,
+  overrides: Partial<op.RegisterOrgInput> = {},
+  appIds: readonly string[] = ['chat'],
+): Promise<Tenant> {
+  const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, {
+    input: orgInput({ timezone: 'UTC', ...overrides }),
+  });
   const { orgId, shardCount } = registerOrg.org;
   for (const appId of appIds) await app.admin.ask(op.RegisterAppDocument, { input: { orgId, appId, name: appId } });
   return { orgId, shardCount };
@@ -49,7 +55,10 @@ export function idInSliceOf(orgId: string): string {
 const chance = new Chance(testSeed);
 
 /** One call's cost, of figures that no other has. */
-export const cost = ({ orgId }: Pick<Tenant, 'orgId'>, overrides: Partial<op.SubmitCostInput> = {}): op.SubmitCostInput => ({
+export const cost = (
+  { orgId }: Pick<Tenant, 'orgId'>,
+  overrides: Partial<op.SubmitCostInput> = {},
+): op.SubmitCostInput => ({
   orgId,
   appId: 'chat',
   requestId: randomUUID(),
@@ -60,8 +69,11 @@ export const cost = ({ orgId }: Pick<Tenant, 'orgId'>, overrides: Partial<op.Sub
   ...overrides,
 });
 
-export const costs = (tenant: Pick<Tenant, 'orgId'>, count: number, overrides: Partial<op.SubmitCostInput> = {}): op.SubmitCostInput[] =>
-  Array.from({ length: count }, () => cost(tenant, overrides));
+export const costs = (
+  tenant: Pick<Tenant, 'orgId'>,
+  count: number,
+  overrides: Partial<op.SubmitCostInput> = {},
+): op.SubmitCostInput[] => Array.from({ length: count }, () => cost(tenant, overrides));
 
 /** Submits all at once, a hundred a request; each must get its receipt. */
 export async function submit(caller: Caller, inputs: readonly op.SubmitCostInput[]): Promise<void> {
@@ -75,7 +87,8 @@ export async function submit(caller: Caller, inputs: readonly op.SubmitCostInput
 /** What those costs come to. */
 export const usageOf = (inputs: readonly op.SubmitCostInput[]): Usage =>
   inputs.reduce(
-    (usage, { costUsdMicros, inputTokens, outputTokens }) => plus(usage, { costUsdMicros: costUsdMicros as number, inputTokens, outputTokens, requests: 1 }),
+    (usage, { costUsdMicros, inputTokens, outputTokens }) =>
+      plus(usage, { costUsdMicros: costUsdMicros as number, inputTokens, outputTokens, requests: 1 }),
     noUsage,
   );
 

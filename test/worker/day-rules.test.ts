@@ -21,7 +21,10 @@ afterAll(async () => {
   await app.stop();
 });
 
-const premiumQuota = (dailyUsdMicros: number) => ({ modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros }] });
+const premiumQuota = (dailyUsdMicros: number) => ({
+  modelOrdering: ['premium'],
+  quotas: [{ label: 'premium', dailyUsdMicros }],
+});
 const today = () => dateAt(clock.nowMs());
 const yesterday = () => dateAt(clock.nowMs() - dayMs);
 const late = () => new Date(clock.nowMs() - 23 * hourMs).toISOString();
@@ -31,17 +34,33 @@ const spend = async (tenant: Tenant, costUsdMicros: number, overrides: Partial<o
   await submit(app.admin, [cost(tenant, { costUsdMicros, ...overrides })]);
   await worker.spend.sumAll();
 };
-const alertsOf = async ({ orgId }: Tenant) => (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+const alertsOf = async ({ orgId }: Tenant) =>
+  (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 const dayOf = async ({ orgId }: Tenant, day: string, consistency: op.Consistency = 'AGGREGATED') =>
-  (await app.admin.ask(op.AppSpendDocument, { orgId, appId: 'chat', day, consistency })).org?.app?.spend as op.DayFragment;
+  (await app.admin.ask(op.AppSpendDocument, { orgId, appId: 'chat', day, consistency })).org?.app
+    ?.spend as op.DayFragment;
 const orgDayOf = async ({ orgId }: Tenant, day: string, consistency: op.Consistency = 'AGGREGATED') =>
   (await app.admin.ask(op.OrgSpendDocument, { orgId, day, consistency })).org?.spend as op.DayFragment;
 
 /** What every report says of premium on a day. */
 async function judgements(tenant: Tenant, day: string) {
-  const { org } = await app.admin.ask(op.AppHistoryDocument, { orgId: tenant.orgId, appId: 'chat', from: day, to: day });
-  const days = [await dayOf(tenant, day), await dayOf(tenant, day, 'EXACT'), org?.app?.spendHistory[0] as op.DayFragment];
-  const ofApp = days.map(({ labels: [premium], mode }) => [premium?.quotaUsdMicros, premium?.quotaPct, premium?.mode, mode]);
+  const { org } = await app.admin.ask(op.AppHistoryDocument, {
+    orgId: tenant.orgId,
+    appId: 'chat',
+    from: day,
+    to: day,
+  });
+  const days = [
+    await dayOf(tenant, day),
+    await dayOf(tenant, day, 'EXACT'),
+    org?.app?.spendHistory[0] as op.DayFragment,
+  ];
+  const ofApp = days.map(({ labels: [premium], mode }) => [
+    premium?.quotaUsdMicros,
+    premium?.quotaPct,
+    premium?.mode,
+    mode,
+  ]);
   const rollups = [await orgDayOf(tenant, day), await orgDayOf(tenant, day, 'EXACT')].map(({ mode }) => mode);
   return { ofApp, rollups };
 }
@@ -81,11 +100,26 @@ describe('a day that has ended', () => {
     await setQuota(tenant, 1_000_000, { tightModeThresholdPct: 50 });
     await spend(tenant, 60, { occurredAt: late() });
     expect(await alertsOf(tenant)).toMatchObject([
-      { kind: 'TIGHT_MODE', day: yesterday(), costUsdMicros: 960, quotaUsdMicros: 1000, quotaPct: 96, thresholdPct: 95 },
+      {
+        kind: 'TIGHT_MODE',
+        day: yesterday(),
+        costUsdMicros: 960,
+        quotaUsdMicros: 1000,
+        quotaPct: 96,
+        thresholdPct: 95,
+      },
     ]);
     await spend(tenant, 40, { occurredAt: late() });
-    expect((await alertsOf(tenant))[0]).toMatchObject({ kind: 'QUOTA_EXCEEDED', day: yesterday(), costUsdMicros: 1000, quotaUsdMicros: 1000 });
-    expect(await judgements(tenant, yesterday())).toEqual({ ofApp: Array(3).fill([1000, 100, 'EXCEEDED', 'EXCEEDED']), rollups: ['EXCEEDED', 'EXCEEDED'] });
+    expect((await alertsOf(tenant))[0]).toMatchObject({
+      kind: 'QUOTA_EXCEEDED',
+      day: yesterday(),
+      costUsdMicros: 1000,
+      quotaUsdMicros: 1000,
+    });
+    expect(await judgements(tenant, yesterday())).toEqual({
+      ofApp: Array(3).fill([1000, 100, 'EXCEEDED', 'EXCEEDED']),
+      rollups: ['EXCEEDED', 'EXCEEDED'],
+    });
   });
 
   it('raises the alert of its last minutes after a worker died between the total and the alert', async () => {
@@ -107,7 +141,9 @@ describe('a day that has ended', () => {
     await spend(tenant, 500, { modelLabel: 'economy' });
     clock.advance(dayMs);
     const quotas = ['premium', 'economy'].map((label) => ({ label, dailyUsdMicros: 100 }));
-    await app.admin.ask(op.UpdateOrgDocument, { input: { orgId: tenant.orgId, modelOrdering: ['premium', 'economy'], quotas } });
+    await app.admin.ask(op.UpdateOrgDocument, {
+      input: { orgId: tenant.orgId, modelOrdering: ['premium', 'economy'], quotas },
+    });
     await spend(tenant, 5, { modelLabel: 'economy', occurredAt: late() });
     const economy = (await dayOf(tenant, yesterday())).labels.find(({ label }) => label === 'economy');
     expect(economy).toMatchObject({ costUsdMicros: 505, quotaUsdMicros: null, quotaPct: null, mode: 'NORMAL' });
@@ -116,7 +152,12 @@ describe('a day that has ended', () => {
 
   it('without spend shows no quota, because none is known of it', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
-    expect((await dayOf(tenant, yesterday())).labels[0]).toMatchObject({ costUsdMicros: 0, quotaUsdMicros: null, quotaPct: null, mode: 'NORMAL' });
+    expect((await dayOf(tenant, yesterday())).labels[0]).toMatchObject({
+      costUsdMicros: 0,
+      quotaUsdMicros: null,
+      quotaPct: null,
+      mode: 'NORMAL',
+    });
     expect((await dayOf(tenant, today())).labels[0]).toMatchObject({ quotaUsdMicros: 1000, quotaPct: 0 });
   });
 });
@@ -128,7 +169,10 @@ describe('today', () => {
     await setQuota(tenant, 1000);
     await worker.spend.sumAll();
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['TIGHT_MODE']);
-    expect(await judgements(tenant, today())).toEqual({ ofApp: Array(3).fill([1000, 96, 'TIGHT', 'TIGHT']), rollups: ['TIGHT', 'TIGHT'] });
+    expect(await judgements(tenant, today())).toEqual({
+      ofApp: Array(3).fill([1000, 96, 'TIGHT', 'TIGHT']),
+      rollups: ['TIGHT', 'TIGHT'],
+    });
     clock.advance(dayMs);
     await worker.spend.sumAll();
     expect((await dayOf(tenant, yesterday())).labels[0]).toMatchObject({ quotaUsdMicros: 1000, mode: 'TIGHT' });

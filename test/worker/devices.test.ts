@@ -21,7 +21,10 @@ beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp();
   worker = buildBackground(app.config, { clock: app.clock, log: silentLog });
-  faulty = buildBackground({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock: app.clock, log: silentLog });
+  faulty = buildBackground(
+    { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } },
+    { clock: app.clock, log: silentLog },
+  );
 });
 beforeEach(async () => {
   ({ caller: org, orgId } = await newOrg(app));
@@ -35,7 +38,11 @@ afterAll(async () => {
 });
 
 const register = async () =>
-  (await org.ask(op.RegisterDeviceDocument, { input: { hardwareId: mac, bootId, firmwareVersion: '1', capabilities: { sensors: [] } } })).registerDevice;
+  (
+    await org.ask(op.RegisterDeviceDocument, {
+      input: { hardwareId: mac, bootId, firmwareVersion: '1', capabilities: { sensors: [] } },
+    })
+  ).registerDevice;
 const reading = (batchId: string, humidityPct = 1): op.ReadingInput => ({
   hardwareId: mac,
   batchId,
@@ -46,17 +53,25 @@ const reading = (batchId: string, humidityPct = 1): op.ReadingInput => ({
   sensorStatus: {},
 });
 const ingest = async (...readings: op.ReadingInput[]) =>
-  (await org.ask(op.IngestDocument, { input: { readings } })).ingest.verdicts.map(({ kind, error }) => error?.code ?? kind);
+  (await org.ask(op.IngestDocument, { input: { readings } })).ingest.verdicts.map(
+    ({ kind, error }) => error?.code ?? kind,
+  );
 const remove = async () => (await org.ask(op.DeleteDeviceDocument, { hardwareId: mac })).deleteDevice;
 const device = async () => (await org.ask(op.DeviceOfDocument, { hardwareId: mac })).org?.device;
 const batches = async () =>
-  (await org.ask(op.ReadingsOfDocument, { hardwareId: mac, first: 100 })).org?.device?.readings.nodes.map(({ batchId }) => batchId).toSorted();
+  (await org.ask(op.ReadingsOfDocument, { hardwareId: mac, first: 100 })).org?.device?.readings.nodes
+    .map(({ batchId }) => batchId)
+    .toSorted();
 
 /** What is stored for one life of the device: readings, and markers of these batch ids. */
 async function stored(generation: string, ...batchIds: string[]): Promise<[number, number]> {
   const { store } = app.gateway.services;
   const partition = readingsKey({ orgId, hardwareId: mac, generation }).hardware_id;
-  const readings = await store.queryAll({ table: 'device_readings', where: equals('hardware_id', partition), consistent: true });
+  const readings = await store.queryAll({
+    table: 'device_readings',
+    where: equals('hardware_id', partition),
+    consistent: true,
+  });
   const markers = await store.getMany(
     'processed_batches',
     batchIds.map((batchId) => ({ batch_id: `${partition}/${batchId}` })),
@@ -65,8 +80,15 @@ async function stored(generation: string, ...batchIds: string[]): Promise<[numbe
   return [readings.length, markers.filter(Boolean).length];
 }
 const notes = async (): Promise<number> =>
-  (await app.gateway.services.store.query({ table: 'devices', index: 'gsi1', where: equals('gsi1pk', 'deleted_devices') })).items.length;
-const generationOf = ({ device: { confirmationId } }: Awaited<ReturnType<typeof register>>): string => confirmationId.slice(-12);
+  (
+    await app.gateway.services.store.query({
+      table: 'devices',
+      index: 'gsi1',
+      where: equals('gsi1pk', 'deleted_devices'),
+    })
+  ).items.length;
+const generationOf = ({ device: { confirmationId } }: Awaited<ReturnType<typeof register>>): string =>
+  confirmationId.slice(-12);
 
 it('deletes the readings of a deleted device with their markers, and then the note itself', async () => {
   const generation = generationOf(await register());
@@ -105,10 +127,12 @@ it('never shows a device that registered anew the readings of before, and delete
   app.clock.advance(minuteMs);
   expect(await worker.devices.purge()).toBe(2);
   expect(await batches()).toEqual(['new', 'same']);
-  expect([await stored(generationOf(before), 'same', 'old'), await stored(generationOf(after), 'same', 'new')]).toEqual([
-    [0, 0],
-    [2, 2],
-  ]);
+  expect([await stored(generationOf(before), 'same', 'old'), await stored(generationOf(after), 'same', 'new')]).toEqual(
+    [
+      [0, 0],
+      [2, 2],
+    ],
+  );
   expect(await ingest(same, { ...other, firmwareVersion: '2' })).toEqual(['DUPLICATE', 'IDEMPOTENCY_CONFLICT']);
   expect(await notes()).toBe(0);
 });
@@ -116,7 +140,9 @@ it('never shows a device that registered anew the readings of before, and delete
 it('lets a deleted device register again only after 10 s', async () => {
   await register();
   await remove();
-  const refused = await org.send(op.RegisterDeviceDocument, { input: { hardwareId: mac, bootId, firmwareVersion: '1', capabilities: { sensors: [] } } });
+  const refused = await org.send(op.RegisterDeviceDocument, {
+    input: { hardwareId: mac, bootId, firmwareVersion: '1', capabilities: { sensors: [] } },
+  });
   expect(refused.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED', retryAfterSecs: 10 } }]);
   app.clock.advance(10_000);
   expect((await register()).created).toBe(true);
@@ -137,19 +163,22 @@ it('deletes the readings of each life of a device that was deleted several times
   expect(await notes()).toBe(0);
 });
 
-it.each(['drop-reply', 'error-after', 'throttle'] as const)('finishes what a worker that met %s had begun', async (fault) => {
-  const generation = generationOf(await register());
-  const batchIds = Array.from({ length: 40 }, (_, i) => `b${i}`);
-  await ingest(...batchIds.map((id) => reading(id)));
-  await remove();
-  app.clock.advance(minuteMs);
-  for (let nth = 1; nth < 8; nth++) {
+it.each(['drop-reply', 'error-after', 'throttle'] as const)(
+  'finishes what a worker that met %s had begun',
+  async (fault) => {
+    const generation = generationOf(await register());
+    const batchIds = Array.from({ length: 40 }, (_, i) => `b${i}`);
+    await ingest(...batchIds.map((id) => reading(id)));
+    await remove();
+    app.clock.advance(minuteMs);
+    for (let nth = 1; nth < 8; nth++) {
+      proxy.clear();
+      proxy.inject({ operation: 'BatchWriteItem', fault, nth: nth % 4 || 1 });
+      await faulty.devices.purge().catch(() => undefined);
+    }
     proxy.clear();
-    proxy.inject({ operation: 'BatchWriteItem', fault, nth: nth % 4 || 1 });
-    await faulty.devices.purge().catch(() => undefined);
-  }
-  proxy.clear();
-  await Promise.all([worker.devices.purge(), worker.devices.purge(), faulty.devices.purge()]);
-  expect(await stored(generation, ...batchIds)).toEqual([0, 0]);
-  expect(await notes()).toBe(0);
-});
+    await Promise.all([worker.devices.purge(), worker.devices.purge(), faulty.devices.purge()]);
+    expect(await stored(generation, ...batchIds)).toEqual([0, 0]);
+    expect(await notes()).toBe(0);
+  },
+);

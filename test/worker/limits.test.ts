@@ -5,7 +5,14 @@ import { silentLog } from '../../src/lib/log.js';
 import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
 import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
-import { type BucketId, leaseKey, namespaceIdKey, namespaceIndexKeys, shardKey, taskKey } from '../../src/limits/limiter-keys.js';
+import {
+  type BucketId,
+  leaseKey,
+  namespaceIdKey,
+  namespaceIndexKeys,
+  shardKey,
+  taskKey,
+} from '../../src/limits/limiter-keys.js';
 import { LimitRollup } from '../../src/limits/usage/limit.rollup.js';
 import { TaskStore } from '../../src/limits/usage/task.store.js';
 import { startWorker } from '../../src/worker.js';
@@ -26,7 +33,10 @@ const workers: Background[] = [];
 
 /** A worker with a memory of its own, through the proxy. */
 function newWorker(endpoint = proxy.endpoint): Background {
-  const worker = buildBackground({ ...app.config, store: { ...app.config.store, endpoint } }, { clock, log: silentLog });
+  const worker = buildBackground(
+    { ...app.config, store: { ...app.config.store, endpoint } },
+    { clock, log: silentLog },
+  );
   workers.push(worker);
   return worker;
 }
@@ -56,10 +66,19 @@ afterAll(async () => {
 });
 
 const newId = (): BucketId => ({ namespace, entityId: `e-${randomUUID()}`, resource });
-const limit = (capacity: number, refillPeriodSecs = 60): op.LimitInput => ({ name: 'tokens', capacity, refillPeriodSecs });
-const setLimits = (...limits: op.LimitInput[]) => app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource, limits } });
+const limit = (capacity: number, refillPeriodSecs = 60): op.LimitInput => ({
+  name: 'tokens',
+  capacity,
+  refillPeriodSecs,
+});
+const setLimits = (...limits: op.LimitInput[]) =>
+  app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource, limits } });
 const acquire = async ({ entityId }: BucketId, amount = 1) =>
-  (await app.admin.ask(op.AcquireDocument, { input: { orgId, entityId, resource, consume: [{ limit: 'tokens', amount }] } })).acquire;
+  (
+    await app.admin.ask(op.AcquireDocument, {
+      input: { orgId, entityId, resource, consume: [{ limit: 'tokens', amount }] },
+    })
+  ).acquire;
 
 async function take(id: BucketId, amount = 1): Promise<string> {
   const acquired = await acquire(id, amount);
@@ -68,14 +87,18 @@ async function take(id: BucketId, amount = 1): Promise<string> {
 }
 
 const adjust = (leaseId: string, amount: number) =>
-  app.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount }], idempotencyKey: randomUUID() } });
+  app.admin.ask(op.AdjustLeaseDocument, {
+    input: { leaseId, adjust: [{ limit: 'tokens', amount }], idempotencyKey: randomUUID() },
+  });
 const release = (leaseId: string) => app.admin.ask(op.ReleaseLeaseDocument, { leaseId });
 const availableOf = async ({ entityId }: BucketId) =>
-  (await app.admin.ask(op.AvailabilityDocument, { orgId, entityId, resource })).availability.statuses[0]?.available as number;
+  (await app.admin.ask(op.AvailabilityDocument, { orgId, entityId, resource })).availability.statuses[0]
+    ?.available as number;
 const usageOf = async ({ entityId }: BucketId) =>
-  ((await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY', resource })).org?.entity?.usage.nodes ?? []).map(
-    ({ windowStart, totalEvents, counters }) => [windowStart, totalEvents, counters[0]?.consumed],
-  );
+  (
+    (await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window: 'HOURLY', resource })).org?.entity?.usage
+      .nodes ?? []
+  ).map(({ windowStart, totalEvents, counters }) => [windowStart, totalEvents, counters[0]?.consumed]);
 const hourNow = () => new Date(Math.floor(clock.nowMs() / hourMs) * hourMs).toISOString();
 
 /** Every item of the limiter whose key begins so. */
@@ -91,7 +114,9 @@ async function items(prefix: string): Promise<Item[]> {
 }
 const shardsOf = ({ entityId }: BucketId) => items(`${namespace}/BUCKET#${entityId}#`);
 const booked = async ({ entityId }: BucketId) =>
-  (await items(`${namespace}/ENTITY#${entityId}`)).filter(({ SK }) => (SK as string).startsWith('#USAGE#')).map((item) => [item.events, item.u_tokens]);
+  (await items(`${namespace}/ENTITY#${entityId}`))
+    .filter(({ SK }) => (SK as string).startsWith('#USAGE#'))
+    .map((item) => [item.events, item.u_tokens]);
 const ttlMs = async (id: BucketId): Promise<number | undefined> => {
   const item = await app.gateway.services.store.get('limiter', shardKey({ ...id, shard: 0 }), { consistent: true });
   return typeof item?.ttl === 'number' ? item.ttl * 1000 : undefined;
@@ -162,7 +187,12 @@ describe('tidying', () => {
     const taken = await Promise.all(
       [1, 2, 3].map(async () => {
         const { orgId: of } = await newTenant(app, {}, []);
-        await limits.acquire(of, { entityId: 'e', resource, limits: [{ ...limit(100), refillPeriodSecs: 60 }], consume: [{ limit: 'tokens', amount: 3 }] });
+        await limits.acquire(of, {
+          entityId: 'e',
+          resource,
+          limits: [{ ...limit(100), refillPeriodSecs: 60 }],
+          consume: [{ limit: 'tokens', amount: 3 }],
+        });
         return namespaces.of(of);
       }),
     );
@@ -199,7 +229,8 @@ describe('tidying', () => {
       async listOfNamespace(of: string) {
         visited.push(of);
         clock.advance(60_000);
-        if (visited.length === 3) await store.write({ table: 'limiter', update: taskKey('tidy-buckets'), set: { worker: 'another' } });
+        if (visited.length === 3)
+          await store.write({ table: 'limiter', update: taskKey('tidy-buckets'), set: { worker: 'another' } });
         return real.listOfNamespace(of);
       },
     });
@@ -227,15 +258,23 @@ describe('tidying', () => {
     const [id, later] = [newId(), newId()];
     await take(id, 10);
     clock.advance(dayMs);
-    const first = startWorker({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock, log: silentLog, sweeps: false });
+    const first = startWorker(
+      { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } },
+      { clock, log: silentLog, sweeps: false },
+    );
     await until('the hour is booked', async () => (await booked(id)).length > 0);
     await first.stop();
     expect(await booked(id)).toEqual([[1, 10_000]]);
     await take(later, 1);
     clock.advance(hourMs);
     proxy.clear();
-    const second = startWorker({ ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } }, { clock, log: silentLog, sweeps: false });
-    await until('the mark is looked at', () => proxy.calls.some(({ body }) => JSON.stringify(body).includes('#TASK#tidy-buckets')));
+    const second = startWorker(
+      { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } },
+      { clock, log: silentLog, sweeps: false },
+    );
+    await until('the mark is looked at', () =>
+      proxy.calls.some(({ body }) => JSON.stringify(body).includes('#TASK#tidy-buckets')),
+    );
     await second.stop();
     expect(await booked(later)).toEqual([]);
   });
@@ -251,7 +290,11 @@ describe('tidying', () => {
     const late = newWorker().limits.tidyBuckets();
     while (held.hits === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     clock.advance(dayMs);
-    const [touched, others] = await Promise.all([late, newWorker().limits.tidyBuckets(), ...ids.slice(0, 3).map((id) => take(id, 2))]);
+    const [touched, others] = await Promise.all([
+      late,
+      newWorker().limits.tidyBuckets(),
+      ...ids.slice(0, 3).map((id) => take(id, 2)),
+    ]);
     expect([typeof touched, typeof others]).toEqual(['number', 'number']);
     for (const [i, id] of ids.entries()) {
       const open = i < 3 ? [[hourNow(), 1, 2]] : [];
@@ -264,14 +307,22 @@ describe('tidying', () => {
     const orgs = await Promise.all(
       [1, 2, 3].map(async () => {
         const { orgId: of } = await newTenant(app, {}, []);
-        await limits.acquire(of, { entityId: 'e', resource, limits: [{ ...limit(100), refillPeriodSecs: 60 }], consume: [{ limit: 'tokens', amount: 3 }] });
+        await limits.acquire(of, {
+          entityId: 'e',
+          resource,
+          limits: [{ ...limit(100), refillPeriodSecs: 60 }],
+          consume: [{ limit: 'tokens', amount: 3 }],
+        });
         return namespaces.of(of);
       }),
     );
     // They are gone through in the order of their ids: what comes after the first would be left out.
     const [broken, ...others] = orgs.sort() as [string, string, string];
     const key = shardKey({ namespace: broken, entityId: 'broken', resource, shard: 0 });
-    await store.write({ table: 'limiter', put: { ...key, ...namespaceIndexKeys(broken, key.PK), b_tokens_fa: 'no number' } });
+    await store.write({
+      table: 'limiter',
+      put: { ...key, ...namespaceIndexKeys(broken, key.PK), b_tokens_fa: 'no number' },
+    });
     clock.advance(dayMs);
     await newWorker().limits.tidyBuckets();
     const bookedIn = async (of: string) => (await items(`${of}/ENTITY#`)).map(({ u_tokens }) => u_tokens);
@@ -363,10 +414,15 @@ describe('a purge', () => {
       await app.admin.ask(op.SetLimitsDocument, { input: { orgId: of, level: 'SYSTEM', limits: [limit(1000)] } });
       await app.admin.ask(op.SetLimitsDocument, { input: { ...input, level: 'RESOURCE', limits: [limit(100)] } });
       await app.admin.ask(op.CreateEntityDocument, { input: { orgId: of, entityId: 'team' } });
-      await app.admin.ask(op.CreateEntityDocument, { input: { orgId: of, entityId: 'user', parentId: 'team', cascade: true } });
-      await app.admin.ask(op.SetLimitsDocument, { input: { ...input, level: 'ENTITY', entityId: 'user', limits: [limit(200)] } });
+      await app.admin.ask(op.CreateEntityDocument, {
+        input: { orgId: of, entityId: 'user', parentId: 'team', cascade: true },
+      });
+      await app.admin.ask(op.SetLimitsDocument, {
+        input: { ...input, level: 'ENTITY', entityId: 'user', limits: [limit(200)] },
+      });
       const consume = [{ limit: 'tokens', amount: 1 }];
-      for (let i = 0; i < 60; i++) await app.gateway.services.limits.acquire(of, { entityId: `e${i}`, resource, consume });
+      for (let i = 0; i < 60; i++)
+        await app.gateway.services.limits.acquire(of, { entityId: `e${i}`, resource, consume });
       await app.gateway.services.limits.acquire(of, { entityId: 'user', resource, consume });
       clock.advance(hourMs);
       await app.gateway.services.limits.acquire(of, { entityId: 'user', resource, consume });
@@ -389,7 +445,10 @@ describe('a purge', () => {
 
     // A gateway that had not heard of it yet.
     const PK = `${namespace}/BUCKET#late#api#0`;
-    await app.gateway.services.store.write({ table: 'limiter', put: { PK, SK: '#STATE', ...namespaceIndexKeys(namespace, PK) } });
+    await app.gateway.services.store.write({
+      table: 'limiter',
+      put: { PK, SK: '#STATE', ...namespaceIndexKeys(namespace, PK) },
+    });
     expect(await newWorker().limits.purge()).toBe(1);
     expect(await items(`${namespace}/`)).toEqual([]);
 
@@ -410,7 +469,8 @@ describe('a purge', () => {
     for (const leaseId of leaseIds.slice(0, 10)) await adjust(leaseId, 1);
     for (const leaseId of leaseIds.slice(10)) await release(leaseId);
     const consume = [{ limit: 'tokens', amount: 1 }];
-    for (let i = 0; i < 60; i++) await app.gateway.services.limits.acquire(orgId, { entityId: 'e', resource, consume, requestId: randomUUID() });
+    for (let i = 0; i < 60; i++)
+      await app.gateway.services.limits.acquire(orgId, { entityId: 'e', resource, consume, requestId: randomUUID() });
     const leases = await items(`${namespace}/LEASE#`);
     expect(leases).toHaveLength(80);
     expect(new Set(leases.map(({ PK }) => PK)).size).toBeGreaterThan(20);
@@ -429,7 +489,9 @@ describe('a purge', () => {
     const looks = async () => {
       proxy.clear();
       await Promise.all([newWorker().limits.purge(), newWorker().limits.purge()]);
-      return proxy.calls.filter(({ operation, body }) => operation === 'Query' && JSON.stringify(body).includes(`${namespace}/LEASE#`)).length;
+      return proxy.calls.filter(
+        ({ operation, body }) => operation === 'Query' && JSON.stringify(body).includes(`${namespace}/LEASE#`),
+      ).length;
     };
     expect(await looks()).toBe(64);
     for (let minute = 1; minute < 10; minute += 4) {
@@ -494,7 +556,9 @@ describe("a bucket's expiry", () => {
     expect(await ttlMs(id)).toBeGreaterThan(clock.nowMs() + days * dayMs);
     const second = await app.another();
     // Another who knows nothing of the debt gives back a little.
-    await second.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: -1 }], idempotencyKey: randomUUID() } });
+    await second.admin.ask(op.AdjustLeaseDocument, {
+      input: { leaseId, adjust: [{ limit: 'tokens', amount: -1 }], idempotencyKey: randomUUID() },
+    });
     expect(await ttlMs(id)).toBeGreaterThan(clock.nowMs() + (days - 1) * dayMs);
     await second.stop();
   });
@@ -514,13 +578,17 @@ describe("a bucket's expiry", () => {
     const { entityId } = id;
     await take(id);
     expect(await ttlMs(id)).toBeDefined();
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource, limits: [limit(100)] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY', entityId, resource, limits: [limit(100)] },
+    });
     const leaseId = await take(id);
     expect(await ttlMs(id)).toBeUndefined();
     await adjust(leaseId, 5);
     await release(leaseId);
     expect(await ttlMs(id)).toBeUndefined();
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource, limits: [limit(50)] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY', entityId, resource, limits: [limit(50)] },
+    });
     await take(id);
     expect(await ttlMs(id)).toBeUndefined();
     await app.admin.ask(op.DeleteLimitsDocument, { input: { orgId, level: 'ENTITY', entityId, resource } });
@@ -530,7 +598,9 @@ describe("a bucket's expiry", () => {
 
   it('is there where the limits are those of all resources of the entity', async () => {
     const id = newId();
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: id.entityId, limits: [limit(100)] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY_DEFAULT', entityId: id.entityId, limits: [limit(100)] },
+    });
     await take(id);
     expect(await ttlMs(id)).toBeDefined();
   });
@@ -590,10 +660,14 @@ describe('a sweep', () => {
     await take(sharded);
     await double(sharded, 1);
     const own = newId();
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY', entityId: own.entityId, resource, limits: [limit(100)] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY', entityId: own.entityId, resource, limits: [limit(100)] },
+    });
     await take(own);
     const slow = newId();
-    await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId: slow.entityId, limits: [limit(100, 30 * 86_400)] } });
+    await app.admin.ask(op.SetLimitsDocument, {
+      input: { orgId, level: 'ENTITY_DEFAULT', entityId: slow.entityId, limits: [limit(100, 30 * 86_400)] },
+    });
     await take(slow, 100);
     clock.advance(15 * dayMs);
     await newWorker(testEndpoint()).sweep();

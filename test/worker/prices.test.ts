@@ -47,7 +47,11 @@ function fromFile(list: object): PriceRollup {
 }
 
 /** With its metrics, and the lines that it warns with. */
-function watchedRollup(priceSource: string): { metrics: Metrics; warnings: Record<string, unknown>[]; prices: PriceRollup } {
+function watchedRollup(priceSource: string): {
+  metrics: Metrics;
+  warnings: Record<string, unknown>[];
+  prices: PriceRollup;
+} {
   const metrics = new Metrics();
   const warnings: Record<string, unknown>[] = [];
   const log: Log = { ...silentLog, warn: (line: unknown) => void warnings.push(line as Record<string, unknown>) };
@@ -76,7 +80,10 @@ async function withNewGateway<T>(task: (fresh: TestApp) => Promise<T>): Promise<
 }
 
 const receiptOf = (overrides: Partial<op.SubmitCostInput> = {}) =>
-  withNewGateway(async ({ admin }) => (await admin.ask(op.SubmitCostDocument, { input: cost(tenant, { ...tokens, ...overrides }) })).submitCost);
+  withNewGateway(
+    async ({ admin }) =>
+      (await admin.ask(op.SubmitCostDocument, { input: cost(tenant, { ...tokens, ...overrides }) })).submitCost,
+  );
 
 beforeAll(async () => {
   app = await startTestApp({ clock });
@@ -123,7 +130,9 @@ it('a file’s prices count for the calls of that day, and say where they come f
   expect(await receiptOf()).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
   expect(await receiptOf({ costUsdMicros: 7 })).toMatchObject({ costUsdMicros: 7, priceSource: 'SUBMITTED' });
   // By the day on which the call was made, not the one on which it is submitted.
-  expect(await receiptOf({ occurredAt: new Date(clock.nowMs() - 20 * hourMs).toISOString() })).toMatchObject({ priceSource: 'CONFIG_DEFAULT' });
+  expect(await receiptOf({ occurredAt: new Date(clock.nowMs() - 20 * hourMs).toISOString() })).toMatchObject({
+    priceSource: 'CONFIG_DEFAULT',
+  });
   const { models } = await withNewGateway(({ admin }) => admin.ask(op.ModelsDocument));
   expect(models.map(({ label, price }) => [label, price.source])).toEqual([
     ['premium', 'PRICING_CACHE'],
@@ -150,7 +159,8 @@ it('a wrong price is corrected by the next fetch, from then on, and no receipt i
   const prices = newRollup(url);
   await prices.refresh();
   const input = cost(tenant, tokens);
-  const send = () => withNewGateway(async ({ admin }) => (await admin.ask(op.SubmitCostDocument, { input })).submitCost);
+  const send = () =>
+    withNewGateway(async ({ admin }) => (await admin.ask(op.SubmitCostDocument, { input })).submitCost);
   expect(await send()).toMatchObject({ costUsdMicros: 24_000, replayed: false });
   clock.advance(hourMs);
   serve({ [premium]: dearer });
@@ -181,7 +191,9 @@ it('midnight changes no price by itself, and tomorrow’s is there before it', a
   clock.advance(hourMs);
   serve({ [premium]: dearer });
   await prices.refresh();
-  expect(await stored(premium, tomorrow())).toMatchObject({ input_price_usd_micros_per_1m: dearer.inputUsdMicrosPer1M });
+  expect(await stored(premium, tomorrow())).toMatchObject({
+    input_price_usd_micros_per_1m: dearer.inputUsdMicrosPer1M,
+  });
   clock.advance(hourMs);
   expect(await receiptOf()).toMatchObject({ costUsdMicros: 30_000, priceSource: 'PRICING_CACHE' });
 });
@@ -213,7 +225,10 @@ it('a model that the list leaves out keeps its price', async () => {
   expect(await stored(premium)).toBeUndefined();
   expect(await stored('some.model-of-nobody')).toBeUndefined();
   expect(await receiptOf()).toMatchObject({ costUsdMicros: 18_000, priceSource: 'CONFIG_DEFAULT' });
-  expect(await receiptOf({ modelLabel: 'standard' })).toMatchObject({ costUsdMicros: 24_000, priceSource: 'PRICING_CACHE' });
+  expect(await receiptOf({ modelLabel: 'standard' })).toMatchObject({
+    costUsdMicros: 24_000,
+    priceSource: 'PRICING_CACHE',
+  });
 });
 
 it('a list may begin with a byte order mark and name its schema', async () => {
@@ -236,7 +251,9 @@ describe('one bad entry is skipped and reported, and the others count, if it', (
     expect(await stored(premium)).toBeUndefined();
     expect(await stored(standard)).toMatchObject({ input_price_usd_micros_per_1m: dear.inputUsdMicrosPer1M });
     expect(warnings.filter(({ label }) => label === 'premium')).toMatchObject([{ source: url }]);
-    expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain('{reason="invalid"} 1');
+    expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain(
+      '{reason="invalid"} 1',
+    );
     serve({ [standard]: dear, [premium]: dear });
     clock.advance(hourMs);
     expect(await prices.refresh()).toBe(1);
@@ -256,7 +273,9 @@ describe('the defaults apply, and the next try may succeed, when the list', () =
     await expect(prices.refresh()).rejects.toThrow();
     expect([await stored(premium), await stored(standard)]).toEqual([undefined, undefined]);
     expect(await receiptOf()).toMatchObject({ costUsdMicros: 18_000, priceSource: 'CONFIG_DEFAULT' });
-    expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain('{reason="source"} 1');
+    expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain(
+      '{reason="source"} 1',
+    );
     serve({ [premium]: dear });
     expect(await prices.refresh()).toBe(1);
     expect(await stored(premium)).toMatchObject({ input_price_usd_micros_per_1m: dear.inputUsdMicrosPer1M });

@@ -26,7 +26,8 @@ function newWorker(at: TestClock = clock): Watched {
   const config = { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } };
   const worker = buildBackground(config, { clock: at, log: silentLog, metrics });
   workers.push(worker);
-  const lagSecs = async () => Number(/tollgate_aggregator_lag_seconds ([\d.]+)/.exec(await metrics.registry.metrics())?.[1]);
+  const lagSecs = async () =>
+    Number(/tollgate_aggregator_lag_seconds ([\d.]+)/.exec(await metrics.registry.metrics())?.[1]);
   return Object.assign(worker, { lagSecs });
 }
 
@@ -51,15 +52,25 @@ afterAll(async () => {
 });
 
 const today = () => dateAt(clock.nowMs());
-const quotaOf = (dailyUsdMicros: number) => ({ modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros }] });
+const quotaOf = (dailyUsdMicros: number) => ({
+  modelOrdering: ['premium'],
+  quotas: [{ label: 'premium', dailyUsdMicros }],
+});
 const idOf = ({ orgId }: Tenant) => ({ orgId, appId: 'chat', label: 'premium', day: today() });
 const spendOn = (tenant: Tenant, costUsdMicros: number) => submit(app.admin, [cost(tenant, { costUsdMicros })]);
-const alertKinds = async ({ orgId }: Tenant) => (await app.admin.ask(op.OrgAlertsDocument, { orgId })).org?.alerts.nodes.map(({ kind }) => kind);
+const alertKinds = async ({ orgId }: Tenant) =>
+  (await app.admin.ask(op.OrgAlertsDocument, { orgId })).org?.alerts.nodes.map(({ kind }) => kind);
 const asOf = async ({ orgId }: Tenant) =>
-  Date.parse((await app.admin.ask(op.AppSpendDocument, { orgId, appId: 'chat', consistency: 'AGGREGATED' })).org?.app?.spend.labels[0]?.asOf ?? '');
+  Date.parse(
+    (await app.admin.ask(op.AppSpendDocument, { orgId, appId: 'chat', consistency: 'AGGREGATED' })).org?.app?.spend
+      .labels[0]?.asOf ?? '',
+  );
 
 /** Shards that were read since the proxy was cleared. */
-const shardsRead = () => JSON.stringify(proxy.calls.filter(({ operation }) => operation === 'BatchGetItem').map(({ body }) => body)).match(/#SH#\d+/g) ?? [];
+const shardsRead = () =>
+  JSON.stringify(proxy.calls.filter(({ operation }) => operation === 'BatchGetItem').map(({ body }) => body)).match(
+    /#SH#\d+/g,
+  ) ?? [];
 
 /** A clock ahead of the others, or behind. */
 function skewed(byMs: number): TestClock {
@@ -179,9 +190,20 @@ describe('a round', () => {
     const { store } = app.gateway.services;
     const record = (shard: number) => {
       const usage = { costUsdMicros: 10 ** shard, inputTokens: 1, outputTokens: 1, requests: 1 };
-      const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs(), payloadHash: 'x', priceSource: 'SUBMITTED' } as const;
+      const call = {
+        callStatus: 'OK',
+        occurredAtMs: clock.nowMs(),
+        receivedAtMs: clock.nowMs(),
+        payloadHash: 'x',
+        priceSource: 'SUBMITTED',
+      } as const;
       const shards = new SpendStore(store, clock, app.config.retention, shard, 1);
-      return shards.record(idOf(tenant), tenant.shardCount, { ...idOf(tenant), requestId: randomUUID(), usage, ...call });
+      return shards.record(idOf(tenant), tenant.shardCount, {
+        ...idOf(tenant),
+        requestId: randomUUID(),
+        usage,
+        ...call,
+      });
     };
     await Promise.all([record(1), record(2)]);
     const worker = newWorker();

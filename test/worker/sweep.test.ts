@@ -14,7 +14,11 @@ it('deletes what has expired and nothing else', async () => {
   const { orgId, refreshToken, caller } = await newOrg(app);
   const worker = buildBackground(app.config, { clock: app.clock, log: silentLog });
   const sizes = async () =>
-    Promise.all((['secret_retrieval_tokens', 'refresh_tokens', 'limiter', 'config'] as const).map(async (table) => (await store.scan(table)).items.length));
+    Promise.all(
+      (['secret_retrieval_tokens', 'refresh_tokens', 'limiter', 'config'] as const).map(
+        async (table) => (await store.scan(table)).items.length,
+      ),
+    );
 
   const before = await sizes();
   expect(await worker.sweep()).toBe(0);

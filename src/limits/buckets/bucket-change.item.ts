@@ -27,20 +27,36 @@ function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'ind
     const counted = usageAttribute(known.has(name) ? name : otherLimits);
     add[counted] = BigInt(add[counted] ?? 0) + milli;
   }
-  return { table, update: usageKey(id, shard.hour, shard.birth), add, set: { ...usageIndexKeys(id, shard.hour, shard.birth), ttl: expiresAtSecs } };
+  return {
+    table,
+    update: usageKey(id, shard.hour, shard.birth),
+    add,
+    set: { ...usageIndexKeys(id, shard.hour, shard.birth), ttl: expiresAtSecs },
+  };
 }
 
 /** The same shard with its hour's use booked, in the hour given. */
 export function closed(shard: Shard, hour: number): Shard {
   const book = (limit: LimitState): LimitState => ({ ...limit, consumedBeforeMilli: limit.consumedMilli });
   const booked = hour === shard.hour ? bookedWith(shard, Object.keys(openUsage(shard).consumed)) : [];
-  return { ...shard, limits: shard.limits.map(book), kept: shard.kept.map(book), hour, booked, eventsBefore: shard.events, writes: shard.writes + 1 };
+  return {
+    ...shard,
+    limits: shard.limits.map(book),
+    kept: shard.kept.map(book),
+    hour,
+    booked,
+    eventsBefore: shard.events,
+    writes: shard.writes + 1,
+  };
 }
 
 /** Closes the hour of a shard: its use into the usage item, and the shard moved, on condition that nothing has changed. */
 export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpiresAtSecs: number): Write[] {
   const moved = closed(shard, hour);
-  const bases = [...moved.limits.map((limit) => [limit, false] as const), ...moved.kept.map((limit) => [limit, true] as const)];
+  const bases = [
+    ...moved.limits.map((limit) => [limit, false] as const),
+    ...moved.kept.map((limit) => [limit, true] as const),
+  ];
   return [
     {
       table,
@@ -49,7 +65,9 @@ export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpi
         hw: hour,
         eb: moved.eventsBefore,
         ...(moved.booked.length > 0 ? { un: moved.booked } : {}),
-        ...Object.fromEntries(bases.map(([limit, isKept]) => [attribute(prefixOf(limit, isKept), 'th'), limit.consumedMilli])),
+        ...Object.fromEntries(
+          bases.map(([limit, isKept]) => [attribute(prefixOf(limit, isKept), 'th'), limit.consumedMilli]),
+        ),
       },
       ...(moved.booked.length > 0 ? {} : { remove: ['un'] }),
       add: { wc: 1 },
@@ -62,7 +80,12 @@ export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpi
 type Fenceable = Pick<Shard, 'version' | 'birth' | 'conversions'>;
 
 /** Stops all writers of a shard. On shard 0 it says what the bucket is changed to. */
-export const fenceWrite = (id: ShardId, { version, birth, conversions }: Fenceable, nonce: string, target?: string): Write => ({
+export const fenceWrite = (
+  id: ShardId,
+  { version, birth, conversions }: Fenceable,
+  nonce: string,
+  target?: string,
+): Write => ({
   table,
   update: shardKey(id),
   set: { cv: fenceVersion(nonce), ...(target === undefined ? {} : { fx: target }) },
@@ -79,12 +102,19 @@ export function conversionWrites(
 ): Write[] {
   const at = (shard: number): ShardId => ({ ...bucket, shard });
   // With the number of writes, because whoever books an hour may write to a fenced shard.
-  const isStill = ({ version, birth, writes }: Shard): Condition => and(equals('cv', version), equals('bi', birth), equals('wc', writes));
+  const isStill = ({ version, birth, writes }: Shard): Condition =>
+    and(equals('cv', version), equals('bi', birth), equals('wc', writes));
   return [
-    ...before.slice(shards.length).map((shard, i): Write => ({ table, delete: shardKey(at(shards.length + i)), condition: isStill(shard) })),
+    ...before
+      .slice(shards.length)
+      .map((shard, i): Write => ({ table, delete: shardKey(at(shards.length + i)), condition: isStill(shard) })),
     ...shards.map((shard, i): Write => {
       const old = before[i];
-      return { table, put: shardItem(at(i), { ...shard, writes: shard.writes + 1 }), condition: old ? isStill(old) : absent('PK') };
+      return {
+        table,
+        put: shardItem(at(i), { ...shard, writes: shard.writes + 1 }),
+        condition: old ? isStill(old) : absent('PK'),
+      };
     }),
     ...bookings.map((booking) => usageWrite(at(booking.index), booking, usageExpiresAtSecs)),
   ];

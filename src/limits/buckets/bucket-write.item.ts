@@ -1,5 +1,15 @@
 import type { Item, Update } from '../../dynamo/client.js';
-import { absent, and, atLeast, atMost, type Condition, equals, lessThan, or, present } from '../../dynamo/expression.js';
+import {
+  absent,
+  and,
+  atLeast,
+  atMost,
+  type Condition,
+  equals,
+  lessThan,
+  or,
+  present,
+} from '../../dynamo/expression.js';
 import type { LimitSet } from '../limit.js';
 import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
 import { attribute, levelsText, prefixOf, shardItem, slotAttribute, specAttributes } from './bucket.item.js';
@@ -41,7 +51,13 @@ function changedLimit(limit: LimitState, isKept: boolean, change: LimitChange | 
   const consumedMilli = limit.consumedMilli + (change?.consumedMilli ?? 0n);
   const slots = { ...stepped.slots, ...change?.taken, ...change?.renewed };
   for (const lease of change?.freed ?? []) delete slots[lease];
-  return { limit, prefix: prefixOf(limit, isKept), change, step, after: { ...stepped, consumedMilli, ...(limit.isConcurrency ? { slots } : {}) } };
+  return {
+    limit,
+    prefix: prefixOf(limit, isKept),
+    change,
+    step,
+    after: { ...stepped, consumedMilli, ...(limit.isConcurrency ? { slots } : {}) },
+  };
 }
 
 /** The one write of a group on a shard that has been seen before. */
@@ -56,23 +72,40 @@ export function changeWrite(
     ...shard.kept.map((limit) => changedLimit(limit, true, limits.get(identityOf(limit)), nowMs)),
   ];
   const inForce = shard.limits.length;
-  const [after, kept] = [changed.slice(0, inForce), changed.slice(inForce)].map((some) => some.map((each) => each.after)) as [LimitState[], LimitState[]];
-  const expiresAtMs = mayExpire && shard.shardCount === 1 ? expiryMs({ ...shard, limits: after, kept }, nowMs) : undefined;
+  const [after, kept] = [changed.slice(0, inForce), changed.slice(inForce)].map((some) =>
+    some.map((each) => each.after),
+  ) as [LimitState[], LimitState[]];
+  const expiresAtMs =
+    mayExpire && shard.shardCount === 1 ? expiryMs({ ...shard, limits: after, kept }, nowMs) : undefined;
   const ttl = ttlOf(expiresAtMs);
   const set: Record<string, bigint | number> = ttl === undefined ? {} : { ttl };
   const add: Record<string, bigint | number> = { wc: 1, ...(events === 0 ? {} : { ec: events }) };
   // Always, whatever was seen: another gateway may have set one since.
   const remove: string[] = ttl === undefined ? ['ttl'] : [];
-  const conditions = [...same(shard), ...changed.flatMap((each) => enter(each, { set, add, remove }, expiresAtMs, nowMs))];
+  const conditions = [
+    ...same(shard),
+    ...changed.flatMap((each) => enter(each, { set, add, remove }, expiresAtMs, nowMs)),
+  ];
   return {
-    write: { table, update: shardKey(id), set, add, ...(remove.length > 0 ? { remove } : {}), condition: and(...conditions) },
+    write: {
+      table,
+      update: shardKey(id),
+      set,
+      add,
+      ...(remove.length > 0 ? { remove } : {}),
+      condition: and(...conditions),
+    },
     after: { ...withExpiry(shard, ttl), limits: after, kept, events: shard.events + events, writes: shard.writes + 1 },
-    tellsAll: events !== 0 && kept.length === 0 && changed.every(({ limit, step, change }) => isTold(limit, step, change)),
+    tellsAll:
+      events !== 0 && kept.length === 0 && changed.every(({ limit, step, change }) => isTold(limit, step, change)),
   };
 }
 
 const isTold = (limit: LimitState, step: Step, change: LimitChange | undefined): boolean =>
-  limit.refillMilli > 0n && (step.set !== undefined || step.add !== undefined) && change !== undefined && change.consumedMilli !== 0n;
+  limit.refillMilli > 0n &&
+  (step.set !== undefined || step.add !== undefined) &&
+  change !== undefined &&
+  change.consumedMilli !== 0n;
 
 interface Written {
   readonly set: Record<string, bigint | number>;
@@ -81,11 +114,17 @@ interface Written {
 }
 
 /** Enters one limit's part of the write; returns its conditions. */
-function enter({ limit, prefix, change, step, after }: Changed, { set, add, remove }: Written, expiresAtMs: number | undefined, nowMs: number): Condition[] {
+function enter(
+  { limit, prefix, change, step, after }: Changed,
+  { set, add, remove }: Written,
+  expiresAtMs: number | undefined,
+  nowMs: number,
+): Condition[] {
   const fullAt = attribute(prefix, 'fa');
   if (step.set !== undefined) set[fullAt] = step.set;
   if (step.add !== undefined) add[fullAt] = step.add;
-  if (after.consumedMilli !== limit.consumedMilli) add[attribute(prefix, 'tc')] = after.consumedMilli - limit.consumedMilli;
+  if (after.consumedMilli !== limit.consumedMilli)
+    add[attribute(prefix, 'tc')] = after.consumedMilli - limit.consumedMilli;
   if (step.window && step.window.becomes !== step.window.is) set[attribute(prefix, 'we')] = step.window.becomes;
   const slots = Object.entries({ ...change?.taken, ...change?.renewed });
   for (const [lease, untilMs] of slots) set[slotAttribute(prefix, lease)] = untilMs;
@@ -114,11 +153,19 @@ export interface Creation {
 }
 
 /** The first write on a bucket: makes it. */
-export function creationWrite(id: ShardId, { set, change, birth, hour, orFull }: Creation, nowMs: number): PlannedWrite {
+export function creationWrite(
+  id: ShardId,
+  { set, change, birth, hour, orFull }: Creation,
+  nowMs: number,
+): PlannedWrite {
   const unborn = unbornShard(set, nowMs);
   const changed = unborn.limits.map((limit) => changedLimit(limit, false, change.limits.get(identityOf(limit)), nowMs));
   const limits = changed.map(({ limit, change: of, after }) => ({ ...after, fullAt: limit.fullAt + (of?.take ?? 0n) }));
-  const after = expiring({ ...unborn, limits, birth, hour, events: change.events, writes: 1 }, change.mayExpire ?? true, nowMs);
+  const after = expiring(
+    { ...unborn, limits, birth, hour, events: change.events, writes: 1 },
+    change.mayExpire ?? true,
+    nowMs,
+  );
   const isPlain = orFull && limits.every(({ refillMilli }) => refillMilli > 0n);
   const write: Update = isPlain
     ? creatingOrTaking(id, after, changed)
@@ -152,7 +199,9 @@ function creatingOrTaking(id: ShardId, after: Shard, changed: readonly Changed[]
   );
   const thereAndFull = changed.map((each) => {
     const fullAt = attribute(each.prefix, 'fa');
-    return isTaken(each) ? lessThan(fullAt, each.limit.fullAt) : atMost(fullAt, each.limit.fullAt + ceiling(each.limit));
+    return isTaken(each)
+      ? lessThan(fullAt, each.limit.fullAt)
+      : atMost(fullAt, each.limit.fullAt + ceiling(each.limit));
   });
   const like = [equals('cv', after.version), equals('shard_count', 1), equals('hw', after.hour)];
   return {

@@ -103,15 +103,20 @@ export class BucketActor {
     if (perSecond >= quietWritesPerSecond) this.quietSinceMs = undefined;
     else this.quietSinceMs ??= sample.atMs;
     if (perSecond >= hotWritesPerSecond) return 'hot';
-    return this.count > 1 && this.quietSinceMs !== undefined && nowMs - this.quietSinceMs >= quietMs ? 'quiet' : undefined;
+    return this.count > 1 && this.quietSinceMs !== undefined && nowMs - this.quietSinceMs >= quietMs
+      ? 'quiet'
+      : undefined;
   }
 
   /** After all shards were looked at: takes from the one that has most of what it has least of. */
   moveHome(nowMs: number): void {
     const shareOf = (shard: Shard | undefined): bigint =>
-      shard ? shard.limits.map((limit) => (room(limit, nowMs) * shareUnit) / ceiling(limit)).reduce(smaller) : -shareUnit;
+      shard
+        ? shard.limits.map((limit) => (room(limit, nowMs) * shareUnit) / ceiling(limit)).reduce(smaller)
+        : -shareUnit;
     let best = this.homeShard;
-    for (let index = 0; index < this.count; index++) if (shareOf(this.shards[index]) > shareOf(this.shards[best])) best = index;
+    for (let index = 0; index < this.count; index++)
+      if (shareOf(this.shards[index]) > shareOf(this.shards[best])) best = index;
     if (best !== this.homeShard) this.sample = undefined;
     this.homeShard = best;
   }
@@ -141,7 +146,11 @@ export class BucketActor {
   /** Whether all shards together were lately short of these. */
   isShortOf(limits: readonly string[]): boolean {
     const { shortage } = this;
-    return shortage !== undefined && shortage.untilMs > this.clock.monotonicMs() && limits.every((limit) => shortage.limits.has(limit));
+    return (
+      shortage !== undefined &&
+      shortage.untilMs > this.clock.monotonicMs() &&
+      limits.every((limit) => shortage.limits.has(limit))
+    );
   }
 
   /** Something was charged or given back, or is about to be. */

@@ -18,7 +18,12 @@ interface Target {
   /** The version that the other shards still have until they are fenced. */
   readonly before: string;
   readonly change:
-    | { readonly kind: 'stamp'; readonly limits: readonly Limit[]; readonly levels: readonly number[]; readonly mayExpire: boolean }
+    | {
+        readonly kind: 'stamp';
+        readonly limits: readonly Limit[];
+        readonly levels: readonly number[];
+        readonly mayExpire: boolean;
+      }
     | Extract<Change, { kind: 'shards' | 'end' }>;
 }
 
@@ -47,7 +52,10 @@ export class BucketChanges {
     // Whoever changes only the number of shards gives them back the version they had.
     const version = (shard: Shard): Shard => (change.kind === 'stamp' ? shard : { ...shard, version: before });
     const mayExpire = change.kind === 'stamp' ? change.mayExpire : shards[0]?.expiresAtSecs !== undefined;
-    await this.store.convert(id, shards, { shards: after.map((shard) => expiring(withoutFence(version(shard)), mayExpire, nowMs)), bookings });
+    await this.store.convert(id, shards, {
+      shards: after.map((shard) => expiring(withoutFence(version(shard)), mayExpire, nowMs)),
+      bookings,
+    });
   }
 
   /** Brings a bucket to where `change` finds nothing more to do; returns its shards. */
@@ -79,9 +87,13 @@ export class BucketChanges {
 }
 
 const stored = (change: Change): Target['change'] =>
-  change.kind === 'stamp' ? { kind: 'stamp', limits: change.set.limits, levels: change.set.levels ?? [], mayExpire: change.mayExpire } : change;
+  change.kind === 'stamp'
+    ? { kind: 'stamp', limits: change.set.limits, levels: change.set.levels ?? [], mayExpire: change.mayExpire }
+    : change;
 
 const revived = (change: Target['change']): Change =>
-  change.kind === 'stamp' ? { kind: 'stamp', set: { ...limitSet(change.limits), levels: change.levels }, mayExpire: change.mayExpire } : change;
+  change.kind === 'stamp'
+    ? { kind: 'stamp', set: { ...limitSet(change.limits), levels: change.levels }, mayExpire: change.mayExpire }
+    : change;
 
 const withoutFence = ({ fence: _, ...shard }: Shard): Shard => shard;

@@ -54,7 +54,8 @@ export class BucketGroup {
     const untilMs = clock.monotonicMs() + deadlineMs;
     try {
       for (let attempt = 0; this.open().length > 0; attempt++) {
-        if (clock.monotonicMs() > untilMs || attempt > maxAttempts) throw new Overloaded('too many are writing to this bucket; nothing was taken: try again');
+        if (clock.monotonicMs() > untilMs || attempt > maxAttempts)
+          throw new Overloaded('too many are writing to this bucket; nothing was taken: try again');
         if (attempt > attemptsWithoutPause) await sleep(randomFraction() * pauseMs);
         await this.attempt();
       }
@@ -80,7 +81,13 @@ export class BucketGroup {
     const atMs = this.exactAtMs ?? nowMs;
     const plans = this.plansAt(atMs);
     const { chosen, short } = chooseFrom(this.lanes, plans, this.candidates());
-    if (this.readAgain(chosen) || this.widenForDebts(chosen) || this.confirmShortage(chosen) || (await this.foldWidest(plans, chosen))) return;
+    if (
+      this.readAgain(chosen) ||
+      this.widenForDebts(chosen) ||
+      this.confirmShortage(chosen) ||
+      (await this.foldWidest(plans, chosen))
+    )
+      return;
     if (this.exactAtMs !== undefined && this.widen(short, atMs)) return;
     if (this.exactAtMs !== undefined) this.refuse(short, atMs);
     if (chosen.length > 0) this.apply(await this.parts.sender.send(this.grouped(plans, chosen), nowMs), nowMs);
@@ -134,7 +141,9 @@ export class BucketGroup {
   private widenForDebts(chosen: readonly Chosen[]): boolean {
     const spread = chosen.flatMap(({ results }) =>
       results.flatMap((result, i) =>
-        result.kind === 'settle' && result.applied.some((of) => Object.values(of).some(({ split }) => split)) ? [this.lanes.on(i)] : [],
+        result.kind === 'settle' && result.applied.some((of) => Object.values(of).some(({ split }) => split))
+          ? [this.lanes.on(i)]
+          : [],
       ),
     );
     const narrow = spread.filter(({ isWide }) => !isWide);
@@ -145,7 +154,9 @@ export class BucketGroup {
   /** Whoever is let through a limit that is not enforced is counted by what all shards have, as the store showed it within the last second. */
   private confirmShortage(chosen: readonly Chosen[]): boolean {
     const unsure = new Set<Lane>();
-    for (const result of chosen.flatMap(({ results }) => results.map((each, i) => ({ ...each, lane: this.lanes.on(i) })))) {
+    for (const result of chosen.flatMap(({ results }) =>
+      results.map((each, i) => ({ ...each, lane: this.lanes.on(i) })),
+    )) {
       if (result.kind !== 'take' || result.wouldRefuse.length === 0) continue;
       const { lane, wouldRefuse } = result;
       const isSure = lane.actor.shardCount > 1 ? lane.isWide : lane.isRead || this.exactAtMs !== undefined;
@@ -164,7 +175,8 @@ export class BucketGroup {
     if (writes.reduce((sum, count) => sum + count, riders) <= maxItemsPerTransaction) return false;
     const { actor } = this.lanes.all[writes.indexOf(Math.max(...writes))] as Lane;
     const first = actor.seen(0);
-    if (first) await this.parts.changes.make(actor.id, first, { kind: 'shards', count: Math.ceil(first.shardCount / 2) });
+    if (first)
+      await this.parts.changes.make(actor.id, first, { kind: 'shards', count: Math.ceil(first.shardCount / 2) });
     actor.forget();
     return true;
   }
@@ -183,7 +195,8 @@ export class BucketGroup {
     this.apply({ ...answer, isExact: true }, nowMs);
     if (answer.outcomes.size > 0) return;
     // Of several buckets those that did not refuse have more than is remembered: they are read anew.
-    for (const [lane, { actor }] of this.lanes.all.entries()) if (!answer.learned.some((each) => each.lane === lane)) actor.forget();
+    for (const [lane, { actor }] of this.lanes.all.entries())
+      if (!answer.learned.some((each) => each.lane === lane)) actor.forget();
   }
 
   private plansAt(atMs: number): Plan[] {
@@ -208,7 +221,10 @@ export class BucketGroup {
   /** Looks at all shards of a bucket whose preferred one does not have enough; false where all were looked at. */
   private widen(short: readonly Operation[], atMs: number): boolean {
     const narrow = this.lanes.all.filter(
-      (lane) => !lane.isWide && lane.actor.shardCount > 1 && short.some((operation) => this.lanes.isShort(lane, operation, atMs)),
+      (lane) =>
+        !lane.isWide &&
+        lane.actor.shardCount > 1 &&
+        short.some((operation) => this.lanes.isShort(lane, operation, atMs)),
     );
     this.widenAll(narrow);
     return narrow.length > 0;

@@ -8,7 +8,8 @@ import type { Shard } from './shard.js';
 type Field = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
 
 /** What the attributes of a limit begin with: of one that is only kept, its kind stands before its name. */
-export const prefixOf = (limit: LimitState, isKept: boolean): string => (isKept ? `k_${identityOf(limit)}_` : `b_${limit.name}_`);
+export const prefixOf = (limit: LimitState, isKept: boolean): string =>
+  isKept ? `k_${identityOf(limit)}_` : `b_${limit.name}_`;
 export const attribute = (prefix: string, field: Field): string => prefix + field;
 /** A slot of a concurrency limit. No name of a limit has a `#`. */
 export const slotAttribute = (prefix: string, lease: string): string => `e${prefix}#${lease}`;
@@ -35,10 +36,14 @@ function toLimit(item: Item, prefix: string, name: string): LimitState {
     consumedBeforeMilli: number('th'),
     ...(of('sh') ? { isShadow: true as const } : {}),
     ...(of('bn') === undefined ? {} : { born: of('bn') as number }),
-    ...(of('cw') ? { calendar: { window: of('cw') as CalendarWindow, zone: of('tz') as string }, windowEndMs: of('we') as number } : {}),
+    ...(of('cw')
+      ? { calendar: { window: of('cw') as CalendarWindow, zone: of('tz') as string }, windowEndMs: of('we') as number }
+      : {}),
   };
   if (!of('cc')) return state;
-  const slots = Object.keys(item).flatMap((key) => (key.startsWith(slotPrefix) ? [[key.slice(slotPrefix.length), item[key] as number] as const] : []));
+  const slots = Object.keys(item).flatMap((key) =>
+    key.startsWith(slotPrefix) ? [[key.slice(slotPrefix.length), item[key] as number] as const] : [],
+  );
   return { ...state, isConcurrency: true, slots: Object.fromEntries(slots) };
 }
 
@@ -52,7 +57,9 @@ function limitNames(item: Item, prefix: string): string[] {
 export function toShard(item: Item): Shard {
   return {
     limits: limitNames(item, 'b_').map((name) => toLimit(item, `b_${name}_`, name)),
-    kept: limitNames(item, 'k_').map((identity) => toLimit(item, `k_${identity}_`, identity.slice(identity.indexOf(' ') + 1))),
+    kept: limitNames(item, 'k_').map((identity) =>
+      toLimit(item, `k_${identity}_`, identity.slice(identity.indexOf(' ') + 1)),
+    ),
     version: item.cv as string,
     levels: item.lv === undefined ? [] : (item.lv as string).split('.').map(Number),
     birth: (item.bi as string | undefined) ?? '',
@@ -83,14 +90,19 @@ export const specAttributes = (limit: LimitState, prefix: string): Item => ({
 
 const stateAttributes = (limit: LimitState, prefix: string): Item => ({
   ...specAttributes(limit, prefix),
-  [attribute(prefix, 'fa')]: limit.isConcurrency ? BigInt(Object.keys(limit.slots ?? {}).length) * slotMilli : limit.fullAt,
+  [attribute(prefix, 'fa')]: limit.isConcurrency
+    ? BigInt(Object.keys(limit.slots ?? {}).length) * slotMilli
+    : limit.fullAt,
   [attribute(prefix, 'tc')]: limit.consumedMilli,
   [attribute(prefix, 'th')]: limit.consumedBeforeMilli,
   [attribute(prefix, 'we')]: limit.windowEndMs,
-  ...Object.fromEntries(Object.entries(limit.slots ?? {}).map(([lease, untilMs]) => [slotAttribute(prefix, lease), untilMs])),
+  ...Object.fromEntries(
+    Object.entries(limit.slots ?? {}).map(([lease, untilMs]) => [slotAttribute(prefix, lease), untilMs]),
+  ),
 });
 
-export const levelsText = (levels: readonly number[]): string | undefined => (levels.length > 0 ? levels.join('.') : undefined);
+export const levelsText = (levels: readonly number[]): string | undefined =>
+  levels.length > 0 ? levels.join('.') : undefined;
 
 /** A complete item: a shard never exists in part. */
 export const shardItem = (id: ShardId, shard: Shard): Item => ({
@@ -116,7 +128,8 @@ export function toldBy(after: Shard, changed: Item): Shard {
   return {
     ...after,
     limits: after.limits.map((limit) => {
-      const number = (field: Field): bigint => BigInt(changed[attribute(prefixOf(limit, false), field)] as number | bigint);
+      const number = (field: Field): bigint =>
+        BigInt(changed[attribute(prefixOf(limit, false), field)] as number | bigint);
       return { ...limit, fullAt: number('fa'), consumedMilli: number('tc') };
     }),
     events: Number(changed.ec ?? after.events),

@@ -40,7 +40,10 @@ export class BucketRegistry {
   private readonly changes: BucketChanges;
   private readonly groupParts: GroupParts;
   private readonly queues: GroupCommit<Operation, Outcome | { readonly error: unknown }>;
-  private readonly loader = new DataLoader((ids: readonly BucketId[]) => this.loadMany(ids), { cache: false, maxBatchSize: maxPerRead });
+  private readonly loader = new DataLoader((ids: readonly BucketId[]) => this.loadMany(ids), {
+    cache: false,
+    maxBatchSize: maxPerRead,
+  });
   private sequence = 0;
 
   constructor(
@@ -49,7 +52,8 @@ export class BucketRegistry {
     private readonly options: RegistryOptions,
   ) {
     this.changes = new BucketChanges(store, clock);
-    const learn: Learn = (actor, index, shard) => (shard ? this.onLoad(actor, actor.learn(index, shard)) : actor.forget(index));
+    const learn: Learn = (actor, index, shard) =>
+      shard ? this.onLoad(actor, actor.learn(index, shard)) : actor.forget(index);
     const obstacles = new BucketObstacles({ store, changes: this.changes, clock, learn });
     this.groupParts = { store, sender: new BucketSender(store), changes: this.changes, obstacles, learn, clock };
     this.queues = new GroupCommit({
@@ -72,7 +76,10 @@ export class BucketRegistry {
     for (const { bucket, act } of parts) if (act.kind === 'take') this.actor(bucket).noteAsked(act.amounts);
     const acts = parts.map(({ bucket, act }) => `${bucketName(bucket)} ${act.kind === 'take' ? act.set.version : ''}`);
     // With riders apart from those without, because only a rider shows that a repeated transaction was applied before.
-    const outcome = await this.queues.submit(`${rider ? (rider.record ? 'recorded' : 'with rider') : ''} ${acts.join(' ')}`, operation);
+    const outcome = await this.queues.submit(
+      `${rider ? (rider.record ? 'recorded' : 'with rider') : ''} ${acts.join(' ')}`,
+      operation,
+    );
     if ('error' in outcome) throw outcome.error;
     return outcome;
   }
@@ -105,13 +112,16 @@ export class BucketRegistry {
   /** Stamps a bucket with a limit set, unless it has one that was resolved later; returns its shards. Once for all who ask at the same time. */
   stamp(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<Shard[]> {
     const name = `${bucketName(id)} ${set.version} ${set.levels}`;
-    const stamping = this.stamping.get(name) ?? this.stampNow(id, set, mayExpire).finally(() => this.stamping.delete(name));
+    const stamping =
+      this.stamping.get(name) ?? this.stampNow(id, set, mayExpire).finally(() => this.stamping.delete(name));
     this.stamping.set(name, stamping);
     return stamping;
   }
 
   private async stampNow(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<Shard[]> {
-    const shards = await this.changes.settle(id, ([first]) => (first && mayReplace(first, set) ? { kind: 'stamp', set, mayExpire } : undefined));
+    const shards = await this.changes.settle(id, ([first]) =>
+      first && mayReplace(first, set) ? { kind: 'stamp', set, mayExpire } : undefined,
+    );
     this.relearn(id, shards);
     return shards;
   }
@@ -183,8 +193,16 @@ export class BucketRegistry {
     (load === 'hot' ? this.double(id) : this.fold(id))
       .then(
         (isDone) =>
-          isDone && this.options.log.info({ entityId, resource, load, shardCount: this.actor(id).shardCount }, 'a bucket has another number of shards'),
-        (error: unknown) => this.options.log.warn({ err: error, entityId, resource, load }, 'a bucket could not be given another number of shards'),
+          isDone &&
+          this.options.log.info(
+            { entityId, resource, load, shardCount: this.actor(id).shardCount },
+            'a bucket has another number of shards',
+          ),
+        (error: unknown) =>
+          this.options.log.warn(
+            { err: error, entityId, resource, load },
+            'a bucket could not be given another number of shards',
+          ),
       )
       .finally(() => this.resting.set(name, this.clock.monotonicMs() + restMs));
   }

@@ -39,12 +39,17 @@ export class BucketSender {
 
   async send(group: Group, nowMs: number): Promise<Answer> {
     const planned = group.lanes.all.flatMap((lane, at) =>
-      (group.plans[at] as Plan).result().map(({ index, change }): Planned => ({ lane: at, index, ...this.planned(group, lane, index, change, nowMs) })),
+      (group.plans[at] as Plan)
+        .result()
+        .map(({ index, change }): Planned => ({ lane: at, index, ...this.planned(group, lane, index, change, nowMs) })),
     );
-    const riding = group.chosen.flatMap(({ operation, results }) => (operation.rider ? [{ operation, results, rider: operation.rider }] : []));
+    const riding = group.chosen.flatMap(({ operation, results }) =>
+      operation.rider ? [{ operation, results, rider: operation.rider }] : [],
+    );
     try {
       const [only] = planned;
-      if (planned.length === 0 && riding.length === 0) return { isExact: true, learned: [], outcomes: done(group, planned, nowMs) };
+      if (planned.length === 0 && riding.length === 0)
+        return { isExact: true, learned: [], outcomes: done(group, planned, nowMs) };
       if (only && planned.length === 1 && riding.length === 0) return await this.sendOne(group, only, nowMs);
       return await this.sendAll(group, planned, riding, nowMs);
     } catch (error) {
@@ -58,12 +63,22 @@ export class BucketSender {
     }
   }
 
-  private planned({ isPlain }: Group, { actor, take }: Lane, index: number, change: ShardChange, nowMs: number): PlannedWrite {
+  private planned(
+    { isPlain }: Group,
+    { actor, take }: Lane,
+    index: number,
+    change: ShardChange,
+    nowMs: number,
+  ): PlannedWrite {
     const id = { ...actor.id, shard: index };
     const shard = actor.seen(index);
     if (shard) return changeWrite(id, shard, change, nowMs);
     const { set } = take as Take;
-    return creationWrite(id, { set, change, birth: randomToken(birthBytes), hour: hourOf(nowMs), orFull: isPlain }, nowMs);
+    return creationWrite(
+      id,
+      { set, change, birth: randomToken(birthBytes), hour: hourOf(nowMs), orFull: isPlain },
+      nowMs,
+    );
   }
 
   private async sendOne(group: Group, only: Planned, nowMs: number): Promise<Answer> {
@@ -80,7 +95,9 @@ export class BucketSender {
     riding: readonly (Chosen & { readonly rider: NonNullable<Operation['rider']> })[],
     nowMs: number,
   ): Promise<Answer> {
-    const drafts = riding.map(({ operation, results, rider }) => rider.draft(partResults(operation, results, group.lanes.ofPart, planned)));
+    const drafts = riding.map(({ operation, results, rider }) =>
+      rider.draft(partResults(operation, results, group.lanes.ofPart, planned)),
+    );
     const records = riding.flatMap(({ rider }) => rider.record ?? []);
     const refused = await this.store.transact(planned, [...drafts, ...records]);
     if (!refused) {
@@ -101,7 +118,9 @@ export class BucketSender {
 }
 
 function done(group: Group, planned: readonly Planned[], atMs: number): Map<Operation, Outcome> {
-  const sights = group.lanes.ofPart.map((lane, part): Sight => ({ shards: shardsAfter(group.lanes.on(part), lane, planned), atMs }));
+  const sights = group.lanes.ofPart.map(
+    (lane, part): Sight => ({ shards: shardsAfter(group.lanes.on(part), lane, planned), atMs }),
+  );
   return new Map(
     group.chosen.map(({ operation, results }) => [
       operation,
@@ -115,13 +134,21 @@ function shardsAfter({ actor }: Lane, lane: number, planned: readonly Planned[])
   const written = new Map(planned.flatMap((each) => (each.lane === lane ? [[each.index, each.after] as const] : [])));
   const [any] = written.values();
   const count = any?.shardCount ?? actor.shardCount;
-  return Array.from({ length: count }, (_, index) => written.get(index) ?? actor.seen(index) ?? any).filter((shard) => shard !== undefined);
+  return Array.from({ length: count }, (_, index) => written.get(index) ?? actor.seen(index) ?? any).filter(
+    (shard) => shard !== undefined,
+  );
 }
 
-function partResults({ parts }: Operation, results: readonly (Placed | Settlement)[], laneOf: readonly number[], planned: readonly Planned[]): PartResult[] {
+function partResults(
+  { parts }: Operation,
+  results: readonly (Placed | Settlement)[],
+  laneOf: readonly number[],
+  planned: readonly Planned[],
+): PartResult[] {
   return results.map((result, i) => {
     if (result.kind === 'settle') return result;
-    const shardAt = (index: number): Shard => (planned.find((each) => each.lane === laneOf[i] && each.index === index) as Planned).after;
+    const shardAt = (index: number): Shard =>
+      (planned.find((each) => each.lane === laneOf[i] && each.index === index) as Planned).after;
     const { bucket } = parts[i] as Operation['parts'][number];
     return { kind: 'take', holdings: holdingsOf(bucket, result.placements, shardAt), wouldRefuse: result.wouldRefuse };
   });

@@ -3,7 +3,15 @@ import { and, beginsWith, type Condition, equals } from '../../dynamo/expression
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import type { Draft } from '../../lib/draft.js';
 import { unavailable } from '../../lib/errors.js';
-import { type BucketId, entityPartition, isOwnLabel, namespaceIndexKeys, resourceIndexKey, type ShardId, shardKey } from '../limiter-keys.js';
+import {
+  type BucketId,
+  entityPartition,
+  isOwnLabel,
+  namespaceIndexKeys,
+  resourceIndexKey,
+  type ShardId,
+  shardKey,
+} from '../limiter-keys.js';
 import { toldBy, toShard } from './bucket.item.js';
 import { closingWrites, conversionWrites, fenceWrite } from './bucket-change.item.js';
 import type { PlannedWrite } from './bucket-write.item.js';
@@ -48,7 +56,11 @@ export class BucketStore {
     for (let read = 0; first && first.shardCount > 1 && read < maxReads; read++) {
       const { shardCount, birth } = first;
       const shards = (await this.loadShards(allShards(id, shardCount))).filter((shard) => shard !== undefined);
-      if (shards.length === shardCount && shards.every((shard) => shard.shardCount === shardCount && shard.birth === birth)) return shards;
+      if (
+        shards.length === shardCount &&
+        shards.every((shard) => shard.shardCount === shardCount && shard.birth === birth)
+      )
+        return shards;
       first = (await this.loadShards([{ ...id, shard: 0 }]))[0];
     }
     if (first && first.shardCount > 1) throw unavailable('the bucket is being changed: try again');
@@ -57,7 +69,10 @@ export class BucketStore {
 
   async loadShards(ids: readonly ShardId[]): Promise<(Shard | undefined)[]> {
     const [only] = ids;
-    const items = ids.length === 1 && only ? [await this.client.get(table, shardKey(only), { consistent: true })] : await this.readMany(ids);
+    const items =
+      ids.length === 1 && only
+        ? [await this.client.get(table, shardKey(only), { consistent: true })]
+        : await this.readMany(ids);
     return items.map((item) => item && toShard(item));
   }
 
@@ -68,7 +83,8 @@ export class BucketStore {
   /** One write on one shard, once: the outcome of a lost reply is unknown. */
   async write({ write, after, tellsAll }: PlannedWrite): Promise<Written> {
     const outcome = await this.client.write(write, { returnNew: tellsAll ? 'changed' : 'all' });
-    if (outcome.done) return { done: true, shard: tellsAll ? toldBy(after, outcome.item as Item) : toShard(outcome.item as Item) };
+    if (outcome.done)
+      return { done: true, shard: tellsAll ? toldBy(after, outcome.item as Item) : toShard(outcome.item as Item) };
     return outcome.old ? { done: false, shard: toShard(outcome.old) } : { done: false };
   }
 
@@ -79,7 +95,9 @@ export class BucketStore {
     if (outcome.done) return undefined;
     const failed = outcome.reasons.map((reason) => (reason.kind === 'condition' ? { old: reason.old } : undefined));
     return {
-      shards: failed.slice(0, planned.length).map((reason) => reason && (reason.old ? { shard: toShard(reason.old) } : {})),
+      shards: failed
+        .slice(0, planned.length)
+        .map((reason) => reason && (reason.old ? { shard: toShard(reason.old) } : {})),
       drafts: failed.slice(planned.length),
     };
   }
@@ -105,7 +123,11 @@ export class BucketStore {
   async fenceRest(id: BucketId, first: Shard, before: string, nonce: string): Promise<Shard[] | undefined> {
     const others = allShards(id, first.shardCount).slice(1);
     await Promise.all(
-      others.map((shard) => this.client.write(fenceWrite(shard, { ...first, version: before }, nonce), { repeat: (old) => old.cv === first.version })),
+      others.map((shard) =>
+        this.client.write(fenceWrite(shard, { ...first, version: before }, nonce), {
+          repeat: (old) => old.cv === first.version,
+        }),
+      ),
     );
     const shards = await this.loadShards(allShards(id, first.shardCount));
     const isWhole = shards.every((shard) => shard?.version === first.version && shard.birth === first.birth);
@@ -114,20 +136,33 @@ export class BucketStore {
 
   /** Makes the change of a fenced bucket; false where it has been made, perhaps by this very call. */
   async convert(id: BucketId, before: readonly Shard[], conversion: Conversion): Promise<boolean> {
-    return (await this.client.transact('judged', conversionWrites(id, before, conversion, this.usageExpirySecs()))).done;
+    return (await this.client.transact('judged', conversionWrites(id, before, conversion, this.usageExpirySecs())))
+      .done;
   }
 
   /** The buckets an entity has, by its index. */
   listOfEntity(namespace: string, entityId: string): Promise<BucketId[]> {
-    return this.list(namespace, 'GSI3', and(equals('GSI3PK', entityPartition(namespace, entityId)), beginsWith('GSI3SK', 'BUCKET#')));
+    return this.list(
+      namespace,
+      'GSI3',
+      and(equals('GSI3PK', entityPartition(namespace, entityId)), beginsWith('GSI3SK', 'BUCKET#')),
+    );
   }
 
   listOfResource(namespace: string, resource: string): Promise<BucketId[]> {
-    return this.list(namespace, 'GSI2', and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#')));
+    return this.list(
+      namespace,
+      'GSI2',
+      and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#')),
+    );
   }
 
   /** Buckets of a resource, up to `max` shards in all. */
-  async firstOfResource(namespace: string, resource: string, max: number): Promise<{ readonly ids: BucketId[]; readonly truncated: boolean }> {
+  async firstOfResource(
+    namespace: string,
+    resource: string,
+    max: number,
+  ): Promise<{ readonly ids: BucketId[]; readonly truncated: boolean }> {
     const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#'));
     const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where }, max);
     return { ids: bucketsIn(namespace, items), truncated };
@@ -158,4 +193,5 @@ function bucketsIn(namespace: string, shards: readonly Item[]): BucketId[] {
   return [...found.values()];
 }
 
-export const allShards = (id: BucketId, count: number): ShardId[] => Array.from({ length: count }, (_, shard) => ({ ...id, shard }));
+export const allShards = (id: BucketId, count: number): ShardId[] =>
+  Array.from({ length: count }, (_, shard) => ({ ...id, shard }));

@@ -81,9 +81,12 @@ export const droppedSlots = ({ slots = {} }: LimitState, nowMs: number): string[
 
 /** The limit as it is at this moment: a window that is over has been replaced, slots that were not renewed are free. */
 export function asOf<T extends LimitState>(limit: T, nowMs: number): T {
-  if (limit.calendar && nowMs >= (limit.windowEndMs ?? 0)) return { ...limit, fullAt: 0n, windowEndMs: windowEndMs(limit.calendar, nowMs) };
+  if (limit.calendar && nowMs >= (limit.windowEndMs ?? 0))
+    return { ...limit, fullAt: 0n, windowEndMs: windowEndMs(limit.calendar, nowMs) };
   if (!limit.isConcurrency) return limit;
-  const slots = Object.fromEntries(Object.entries(limit.slots ?? {}).filter(([, untilMs]) => !isDropped(untilMs, nowMs)));
+  const slots = Object.fromEntries(
+    Object.entries(limit.slots ?? {}).filter(([, untilMs]) => !isDropped(untilMs, nowMs)),
+  );
   return { ...limit, slots, fullAt: BigInt(Object.keys(slots).length) * slotMilli };
 }
 
@@ -116,7 +119,10 @@ export function fillMs(limit: LimitSpec): number {
 /** The ms at which what is stored will be full. */
 export function fullAtMs({ fullAt, refillMilli, windowEndMs: endMs, slots }: LimitState): number {
   if (refillMilli > 0n) return Number(divCeil(fullAt, refillMilli));
-  return Math.max(fullAt > 0n ? (endMs ?? 0) : 0, ...Object.values(slots ?? {}).map((untilMs) => untilMs + slotGraceMs));
+  return Math.max(
+    fullAt > 0n ? (endMs ?? 0) : 0,
+    ...Object.values(slots ?? {}).map((untilMs) => untilMs + slotGraceMs),
+  );
 }
 
 /** What one write does to a limit, in the units of `fullAt`: takes that stay under the ceiling, then charges that need not, then what is given back. */
@@ -169,7 +175,9 @@ function windowStep(limit: LimitState, move: UnitMove, nowMs: number): Step {
   if (becomes === window.is) return { window, ...fullAtStep(limit, move, nowMs) };
   // More than a shard can ever hold: a condition that cannot hold.
   if (take > ceiling(limit)) return { window, from: 1n, upTo: 0n };
-  return take + charge === 0n ? { window: { is: window.is, becomes: window.is } } : { window, set: fullAt + take + charge };
+  return take + charge === 0n
+    ? { window: { is: window.is, becomes: window.is } }
+    : { window, set: fullAt + take + charge };
 }
 
 function slotStep(limit: LimitState, { take, giveBack, judged }: UnitMove, nowMs: number): Step {
@@ -186,7 +194,9 @@ function slotStep(limit: LimitState, { take, giveBack, judged }: UnitMove, nowMs
 }
 
 export function afterStep<T extends LimitState>(limit: T, { set, add = 0n, window, drops }: Step): T {
-  const kept = drops && { slots: Object.fromEntries(Object.entries(limit.slots ?? {}).filter(([lease]) => !drops.includes(lease))) };
+  const kept = drops && {
+    slots: Object.fromEntries(Object.entries(limit.slots ?? {}).filter(([lease]) => !drops.includes(lease))),
+  };
   return { ...limit, fullAt: set ?? limit.fullAt + add, ...(window ? { windowEndMs: window.becomes } : {}), ...kept };
 }
 
@@ -201,7 +211,8 @@ export const fullLimit = (spec: LimitSpec, nowMs: number): LimitState => ({
 });
 
 /** Limits with the same identity are the same limit under other parameters: the state of one goes on in the other. */
-export const identityOf = ({ name, calendar, isConcurrency }: LimitSpec): string => `${calendar?.window ?? (isConcurrency ? 'SLOTS' : 'RATE')} ${name}`;
+export const identityOf = ({ name, calendar, isConcurrency }: LimitSpec): string =>
+  `${calendar?.window ?? (isConcurrency ? 'SLOTS' : 'RATE')} ${name}`;
 
 /**
  * The same limit under other parameters: what is available stays, as far as the new ceiling lets it. Of a calendar or

@@ -31,4 +31,5 @@ function lastDayOf(window: 'WEEK' | 'MONTH', date: string): string {
 }
 
 /** The longest that a window can last, a change of zone included. */
-export const longestWindowMs = ({ window }: Calendar): number => ({ DAY: 1, WEEK: 7, MONTH: 31 })[window] * dayMs + 2 * latestMidnightMs;
+export const longestWindowMs = ({ window }: Calendar): number =>
+  ({ DAY: 1, WEEK: 7, MONTH: 31 })[window] * dayMs + 2 * latestMidnightMs;

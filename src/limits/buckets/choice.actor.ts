@@ -12,7 +12,11 @@ export interface Chosen {
 }
 
 /** Who can go together: whatever only settles, and takes in order of arrival while there is enough. */
-export function chooseFrom(lanes: Lanes, plans: readonly Plan[], candidates: readonly Operation[]): { readonly chosen: Chosen[]; readonly short: Operation[] } {
+export function chooseFrom(
+  lanes: Lanes,
+  plans: readonly Plan[],
+  candidates: readonly Operation[],
+): { readonly chosen: Chosen[]; readonly short: Operation[] } {
   const chosen: Chosen[] = [];
   const short: Operation[] = [];
   let slots = 0;
@@ -46,7 +50,10 @@ function enter(lanes: Lanes, plans: readonly Plan[], { parts }: Operation): (Pla
 /** How many slots of concurrency limits an operation takes, frees or renews. */
 const slotsIn = ({ parts }: Operation): number =>
   parts.reduce((sum, { act }) => {
-    if (act.kind === 'take') return sum + act.set.specs.filter(({ name, isConcurrency }) => isConcurrency && (act.amounts[name] ?? 0n) > 0n).length;
+    if (act.kind === 'take')
+      return (
+        sum + act.set.specs.filter(({ name, isConcurrency }) => isConcurrency && (act.amounts[name] ?? 0n) > 0n).length
+      );
     return sum + act.moves.flatMap(({ out }) => Object.values(out)).filter(({ isSlot }) => isSlot).length;
   }, 0);
 

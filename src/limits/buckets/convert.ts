@@ -1,7 +1,26 @@
 import { larger } from '../../lib/int.js';
 import type { LimitSet } from '../limit.js';
-import { type Amounts, asOf, divCeil, fullAtMs, fullLimit, identityOf, type LimitSpec, type LimitState, restampLimit } from './bucket.js';
-import { bookedWith, isUsed, mayHaveShards, openUsage, openUseOf, type Shard, type ShardAt, unbornShard } from './shard.js';
+import {
+  type Amounts,
+  asOf,
+  divCeil,
+  fullAtMs,
+  fullLimit,
+  identityOf,
+  type LimitSpec,
+  type LimitState,
+  restampLimit,
+} from './bucket.js';
+import {
+  bookedWith,
+  isUsed,
+  mayHaveShards,
+  openUsage,
+  openUseOf,
+  type Shard,
+  type ShardAt,
+  unbornShard,
+} from './shard.js';
 
 /** What a bucket is changed to while all its writers are stopped. */
 export type Change =
@@ -33,7 +52,8 @@ export function converted(shards: readonly Shard[], change: Change, nowMs: numbe
       return change.count > shards.length ? spread(shards, change.count) : folded(shards, change.count, nowMs);
     case 'stamp': {
       const count = servable(shards.length, change.set.specs);
-      const { shards: fewer, bookings } = count < shards.length ? folded(shards, count, nowMs) : { shards, bookings: [] };
+      const { shards: fewer, bookings } =
+        count < shards.length ? folded(shards, count, nowMs) : { shards, bookings: [] };
       return stamped(fewer, bookings, change.set, nowMs);
     }
   }
@@ -41,10 +61,13 @@ export function converted(shards: readonly Shard[], change: Change, nowMs: numbe
 
 /** The shards as they are under a limit set: as a first acquire would make them, or a stamp. */
 export const inForce = (found: readonly Shard[], set: LimitSet, nowMs: number): readonly Shard[] =>
-  found.length === 0 ? [unbornShard(set, nowMs)] : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
+  found.length === 0
+    ? [unbornShard(set, nowMs)]
+    : converted(found, { kind: 'stamp', set, mayExpire: true }, nowMs).shards;
 
 /** As many of the shards as the limits can be served by. */
-const servable = (count: number, limits: readonly LimitSpec[]): number => (mayHaveShards(count, { limits }, {}) ? count : servable(count / 2, limits));
+const servable = (count: number, limits: readonly LimitSpec[]): number =>
+  mayHaveShards(count, { limits }, {}) ? count : servable(count / 2, limits);
 
 /** Shard i + n begins where shard i is: in 2n-fold units both together have what the one had. */
 function spread(shards: readonly Shard[], count: number): Conversion {
@@ -53,7 +76,16 @@ function spread(shards: readonly Shard[], count: number): Conversion {
     if (i < shards.length) return { ...source, shardCount: count };
     const unused = (limit: LimitState): LimitState => ({ ...limit, consumedMilli: 0n, consumedBeforeMilli: 0n });
     const { limits, kept } = source;
-    return { ...source, shardCount: count, limits: limits.map(unused), kept: kept.map(unused), booked: [], events: 0, eventsBefore: 0, writes: 0 };
+    return {
+      ...source,
+      shardCount: count,
+      limits: limits.map(unused),
+      kept: kept.map(unused),
+      booked: [],
+      events: 0,
+      eventsBefore: 0,
+      writes: 0,
+    };
   });
   return { shards: all, bookings: [] };
 }
@@ -73,14 +105,21 @@ function folded(shards: readonly Shard[], count: number, nowMs: number): Convers
   return { shards: remaining, bookings };
 }
 
-const wholeBooking = (index: number, shard: Shard): Booking[] => (isUsed(shard) ? [{ index, shard, ...openUsage(shard) }] : []);
+const wholeBooking = (index: number, shard: Shard): Booking[] =>
+  isUsed(shard) ? [{ index, shard, ...openUsage(shard) }] : [];
 
 /** The use of the removed shard's hour is booked, so that it stands in both totals. */
-const withTotals = (into: Shard, { events }: Shard): Shard => ({ ...into, events: into.events + events, eventsBefore: into.eventsBefore + events });
+const withTotals = (into: Shard, { events }: Shard): Shard => ({
+  ...into,
+  events: into.events + events,
+  eventsBefore: into.eventsBefore + events,
+});
 
 function means(first: Shard, others: readonly Shard[], nowMs: number, of: 'limits' | 'kept'): LimitState[] {
   return first[of].map((limit) => {
-    const like = others.map((shard) => shard[of].find((other) => identityOf(other) === identityOf(limit)) as LimitState);
+    const like = others.map(
+      (shard) => shard[of].find((other) => identityOf(other) === identityOf(limit)) as LimitState,
+    );
     const current = inOneWindow([limit, ...like].map((each) => asOf(each, nowMs)));
     const full = BigInt(nowMs) * limit.refillMilli;
     // A lease may have given back to one shard what was used on another: without refill that stands against its use.
@@ -98,7 +137,11 @@ function means(first: Shard, others: readonly Shard[], nowMs: number, of: 'limit
 /** Of a window that only some shards have begun, the others have used nothing. */
 function inOneWindow(limits: readonly LimitState[]): LimitState[] {
   const endMs = Math.max(...limits.map(({ windowEndMs = 0 }) => windowEndMs));
-  return limits.map((limit) => (limit.windowEndMs === undefined || limit.windowEndMs === endMs ? limit : { ...limit, fullAt: 0n, windowEndMs: endMs }));
+  return limits.map((limit) =>
+    limit.windowEndMs === undefined || limit.windowEndMs === endMs
+      ? limit
+      : { ...limit, fullAt: 0n, windowEndMs: endMs },
+  );
 }
 
 function stamped(shards: readonly Shard[], bookings: readonly Booking[], set: LimitSet, nowMs: number): Conversion {
@@ -117,14 +160,23 @@ function stamped(shards: readonly Shard[], bookings: readonly Booking[], set: Li
     done.flatMap(({ left }) => left),
     nowMs,
   );
-  const gone = (left: readonly LimitState[]) => left.filter((limit) => !isKept(limit) && limit.consumedMilli !== limit.consumedBeforeMilli);
+  const gone = (left: readonly LimitState[]) =>
+    left.filter((limit) => !isKept(limit) && limit.consumedMilli !== limit.consumedBeforeMilli);
   return {
     shards: done.map(({ shard, conversions, limits, left }) => {
       const booked = bookedWith(
         shard,
         gone(left).map(({ name }) => name),
       );
-      return { ...shard, limits, kept: left.filter(isKept), version: set.version, levels: set.levels ?? [], conversions, booked };
+      return {
+        ...shard,
+        limits,
+        kept: left.filter(isKept),
+        version: set.version,
+        levels: set.levels ?? [],
+        conversions,
+        booked,
+      };
     }),
     bookings: [
       ...bookings,
@@ -145,7 +197,9 @@ function keptAmong(left: readonly LimitState[], nowMs: number): (limit: LimitSta
 /** The names of the limits whose state a bucket would keep under another set. */
 export function keptUnder(shards: readonly Shard[], { specs }: LimitSet, nowMs: number): string[] {
   const wanted = new Set(specs.map(identityOf));
-  const left = shards.flatMap(({ limits, kept }) => [...limits, ...kept]).filter((limit) => !wanted.has(identityOf(limit)));
+  const left = shards
+    .flatMap(({ limits, kept }) => [...limits, ...kept])
+    .filter((limit) => !wanted.has(identityOf(limit)));
   const isKept = keptAmong(left, nowMs);
   return [...new Set(left.filter(isKept).map(identityOf))];
 }

@@ -17,7 +17,8 @@ export function expiryMs(shard: Shard, nowMs: number): number | undefined {
   return atMs < nowMs + centuryMs ? atMs : undefined;
 }
 
-export const ttlOf = (atMs: number | undefined): number | undefined => (atMs === undefined ? undefined : epochSeconds(atMs) + 1);
+export const ttlOf = (atMs: number | undefined): number | undefined =>
+  atMs === undefined ? undefined : epochSeconds(atMs) + 1;
 
 /** The shard with the expiry that it has if it was written now. */
 export const expiring = (shard: Shard, mayExpire: boolean, nowMs: number): Shard =>

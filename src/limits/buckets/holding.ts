@@ -51,7 +51,10 @@ export function holdingsOf(
   });
 }
 
-const outOf = ({ refillPeriodMs, born = 0, windowEndMs, isConcurrency }: LimitState, charge: Charge = { milli: 0n, units: 0n }): Out => ({
+const outOf = (
+  { refillPeriodMs, born = 0, windowEndMs, isConcurrency }: LimitState,
+  charge: Charge = { milli: 0n, units: 0n },
+): Out => ({
   ...charge,
   period: refillPeriodMs,
   born,
@@ -60,6 +63,11 @@ const outOf = ({ refillPeriodMs, born = 0, windowEndMs, isConcurrency }: LimitSt
 });
 
 /** What was taken of n shards under one period, in the units of each shard that it is on by now. Rounded down: nothing is minted. */
-export function convertedUnits({ units, period }: Out, shards: number, shardCount: number, { refillPeriodMs }: LimitState): bigint {
+export function convertedUnits(
+  { units, period }: Out,
+  shards: number,
+  shardCount: number,
+  { refillPeriodMs }: LimitState,
+): bigint {
   return (units * refillPeriodMs * BigInt(Math.min(shards, shardCount))) / (period * BigInt(shards));
 }

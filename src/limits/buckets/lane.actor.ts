@@ -26,7 +26,9 @@ export class Lanes {
       const actor = actorOf(part);
       const known = lanes.findIndex((lane) => lane.actor === actor);
       if (known >= 0) return known;
-      return lanes.push({ actor, isWide: false, isRead: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1;
+      return (
+        lanes.push({ actor, isWide: false, isRead: false, ...(part.act.kind === 'take' ? { take: part.act } : {}) }) - 1
+      );
     });
     this.all = lanes;
   }
@@ -38,8 +40,11 @@ export class Lanes {
   /** The shards of a lane that are looked at for these operations, the preferred one first. */
   indexesOf(lane: Lane, operations: readonly Operation[]): number[] {
     const { actor, isWide, take } = lane;
-    if (take) return isWide ? [actor.home, ...range(actor.shardCount).filter((index) => index !== actor.home)] : [actor.home];
-    const moves = operations.flatMap(({ parts }) => parts.flatMap(({ act }, i) => (act.kind === 'settle' && this.on(i) === lane ? act.moves : [])));
+    if (take)
+      return isWide ? [actor.home, ...range(actor.shardCount).filter((index) => index !== actor.home)] : [actor.home];
+    const moves = operations.flatMap(({ parts }) =>
+      parts.flatMap(({ act }, i) => (act.kind === 'settle' && this.on(i) === lane ? act.moves : [])),
+    );
     return isWide ? range(actor.shardCount) : [...new Set(moves.flatMap((move) => targetsOf(move, actor.shardCount)))];
   }
 
@@ -55,7 +60,9 @@ export class Lanes {
   /** Whether a lane does not have enough for an operation, though it were the only one. */
   isShort(lane: Lane, operation: Operation, atMs: number): boolean {
     const shards = this.shardsOf(lane, [operation], atMs).map(({ shard }) => shard);
-    const taken = operation.parts.flatMap(({ act }, i) => (act.kind === 'take' && this.on(i) === lane ? [act.amounts] : []));
+    const taken = operation.parts.flatMap(({ act }, i) =>
+      act.kind === 'take' && this.on(i) === lane ? [act.amounts] : [],
+    );
     return taken.length > 0 && !isEnough(shards, sumOf(taken), atMs);
   }
 
@@ -64,7 +71,10 @@ export class Lanes {
     return this.ofPart.map((_, part) => {
       const lane = this.on(part);
       const isPartial = lane.actor.shardCount > 1 && !lane.isWide;
-      return { shards: isPartial ? lane.actor.known() : this.shardsOf(lane, operations, atMs).map(({ shard }) => shard), atMs };
+      return {
+        shards: isPartial ? lane.actor.known() : this.shardsOf(lane, operations, atMs).map(({ shard }) => shard),
+        atMs,
+      };
     });
   }
 }

@@ -9,7 +9,16 @@ export interface LimitChange extends UnitMove {
   readonly freed: readonly string[];
 }
 
-const nothing: LimitChange = { take: 0n, charge: 0n, giveBack: 0n, judged: false, consumedMilli: 0n, taken: {}, renewed: {}, freed: [] };
+const nothing: LimitChange = {
+  take: 0n,
+  charge: 0n,
+  giveBack: 0n,
+  judged: false,
+  consumedMilli: 0n,
+  taken: {},
+  renewed: {},
+  freed: [],
+};
 
 /** Adds more to what is done to a limit. */
 export function addChange(changes: Map<string, LimitChange>, identity: string, more: Partial<LimitChange>): void {

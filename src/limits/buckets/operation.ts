@@ -23,7 +23,8 @@ export type PartResult = Taken | Settlement;
 export const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
 
 /** What all takes among the results hold. */
-export const heldBy = (results: readonly PartResult[]): Holding[] => results.filter(isTaken).flatMap(({ holdings }) => holdings);
+export const heldBy = (results: readonly PartResult[]): Holding[] =>
+  results.filter(isTaken).flatMap(({ holdings }) => holdings);
 
 /** A write that goes with an operation, both or neither: made anew for wherever the parts are placed. */
 export interface Rider {
@@ -65,4 +66,5 @@ export function byBucket<T extends { readonly bucket: BucketId }>(targets: reado
   return [...groups.values()];
 }
 
-export const bucketName = ({ namespace, entityId, resource, isOwn }: BucketId): string => `${namespace}/${entityId}#${resource}${isOwn ? '#own' : ''}`;
+export const bucketName = ({ namespace, entityId, resource, isOwn }: BucketId): string =>
+  `${namespace}/${entityId}#${resource}${isOwn ? '#own' : ''}`;

@@ -96,14 +96,24 @@ export class Plan {
   place({ amounts }: Pick<Take, 'amounts'>): Placed | undefined {
     const { limits, shardCount } = (this.shards[0] as ShardAt).shard;
     const wanted = limits.map((limit) => unitsOf(limit, amounts[limit.name] ?? 0n, shardCount));
-    const isShort = limits.map((_, i) => this.rooms.reduce((sum, rooms) => sum + (rooms[i] as bigint), 0n) < (wanted[i] as bigint));
+    const isShort = limits.map(
+      (_, i) => this.rooms.reduce((sum, rooms) => sum + (rooms[i] as bigint), 0n) < (wanted[i] as bigint),
+    );
     if (limits.some(({ isShadow }, i) => isShort[i] && !isShadow)) return undefined;
     const charged = limits.flatMap((limit, i) => (isShort[i] ? [] : [{ limit, i }]));
     const wouldRefuse = limits.flatMap(({ name }, i) => (isShort[i] ? [name] : []));
-    const whole = this.rooms.findIndex((rooms) => charged.every(({ i }) => (wanted[i] as bigint) <= (rooms[i] as bigint)));
+    const whole = this.rooms.findIndex((rooms) =>
+      charged.every(({ i }) => (wanted[i] as bigint) <= (rooms[i] as bigint)),
+    );
     if (whole >= 0) {
-      const charges = charged.map(({ limit: { name }, i }) => [name, { milli: amounts[name] ?? 0n, units: wanted[i] as bigint }] as const);
-      return { kind: 'take', placements: [{ index: (this.shards[whole] as ShardAt).index, charges: Object.fromEntries(charges) }], wouldRefuse };
+      const charges = charged.map(
+        ({ limit: { name }, i }) => [name, { milli: amounts[name] ?? 0n, units: wanted[i] as bigint }] as const,
+      );
+      return {
+        kind: 'take',
+        placements: [{ index: (this.shards[whole] as ShardAt).index, charges: Object.fromEntries(charges) }],
+        wouldRefuse,
+      };
     }
     return { kind: 'take', placements: this.split(charged, amounts, shardCount), wouldRefuse };
   }
@@ -121,7 +131,9 @@ export class Plan {
   /** What is entered so far; `restore` undoes what comes after. */
   snapshot(): () => void {
     const rooms = this.rooms.map((of) => [...of]);
-    const changes = [...this.changes].map(([index, change]) => [index, { ...change, limits: new Map(change.limits) }] as const);
+    const changes = [...this.changes].map(
+      ([index, change]) => [index, { ...change, limits: new Map(change.limits) }] as const,
+    );
     return () => {
       for (const [at, of] of rooms.entries()) this.rooms[at] = of;
       this.changes.clear();
@@ -129,14 +141,21 @@ export class Plan {
     };
   }
 
-  private split(charged: readonly { readonly limit: LimitState; readonly i: number }[], amounts: Amounts, shardCount: number): Placement[] {
+  private split(
+    charged: readonly { readonly limit: LimitState; readonly i: number }[],
+    amounts: Amounts,
+    shardCount: number,
+  ): Placement[] {
     const parts = this.shards.map((): Record<string, Charge> => ({}));
     for (const { limit, i } of charged) {
       const rooms = this.rooms.map((of) => of[i] as bigint);
       const split = splitAmount(rooms, amounts[limit.name] ?? 0n, unitsOf(limit, 1n, shardCount)) ?? [];
-      for (const [at, charge] of split.entries()) if (charge.units > 0n) (parts[at] as Record<string, Charge>)[limit.name] = charge;
+      for (const [at, charge] of split.entries())
+        if (charge.units > 0n) (parts[at] as Record<string, Charge>)[limit.name] = charge;
     }
-    const placements = parts.flatMap((charges, at) => (Object.keys(charges).length > 0 ? [{ index: (this.shards[at] as ShardAt).index, charges }] : []));
+    const placements = parts.flatMap((charges, at) =>
+      Object.keys(charges).length > 0 ? [{ index: (this.shards[at] as ShardAt).index, charges }] : [],
+    );
     // Of nothing at all: one shard counts it, and the lease has to know the bucket.
     return placements.length > 0 ? placements : [{ index: (this.shards[0] as ShardAt).index, charges: {} }];
   }
@@ -152,7 +171,12 @@ export class Plan {
         const rooms = this.rooms[at] as bigint[];
         rooms[i] = (rooms[i] as bigint) - units;
         const held = limit.isConcurrency && milli > 0n ? { taken: { [slot.lease]: slot.untilMs } } : {};
-        addChange(entered, identityOf(limit), { take: units, judged: limit.name in charges, consumedMilli: milli, ...held });
+        addChange(entered, identityOf(limit), {
+          take: units,
+          judged: limit.name in charges,
+          consumedMilli: milli,
+          ...held,
+        });
       }
     }
   }
@@ -176,7 +200,9 @@ export class Plan {
 
   private settleLimit(move: HoldingMove, name: string, out: Out, targets: readonly number[]): Applied | undefined {
     const { limits, kept, shardCount } = this.shardAt(targets[0] as number);
-    const limit = [...limits, ...kept].find((each) => each.name === name && (out.born === undefined || (each.born ?? 0) === out.born));
+    const limit = [...limits, ...kept].find(
+      (each) => each.name === name && (out.born === undefined || (each.born ?? 0) === out.born),
+    );
     if (!limit) return undefined;
     const isReturn = out.units < 0n;
     const { windowEndMs } = asOf(limit, this.nowMs);
@@ -185,7 +211,8 @@ export class Plan {
     const units = convertedUnits(out, move.shards, shardCount, limit);
     const parts = targets.map((index, nth) => ({ index, units, milli: nth === 0 ? out.milli : 0n }));
     // A debt on one shard would leave the others granting: what does not fit there is charged to all of them.
-    const isSplit = units > 0n && shardCount > 1 && targets.some((index) => units > (this.roomOf(index, limit) ?? units));
+    const isSplit =
+      units > 0n && shardCount > 1 && targets.some((index) => units > (this.roomOf(index, limit) ?? units));
     const split = isSplit ? this.levelled(limit, out.milli, unitsOf(limit, 1n, shardCount)) : parts;
     for (const part of split) {
       const consumedMilli = move.isTopUp ? 0n : part.milli;
@@ -202,7 +229,9 @@ export class Plan {
 
   private levelled(limit: LimitState, milli: bigint, perMilli: bigint): SplitPart[] {
     const rooms = this.shards.map(({ index }) => this.roomOf(index, limit) ?? 0n);
-    return levelCharge(rooms, milli, perMilli).flatMap((charge, at) => (charge.units > 0n ? [{ index: (this.shards[at] as ShardAt).index, ...charge }] : []));
+    return levelCharge(rooms, milli, perMilli).flatMap((charge, at) =>
+      charge.units > 0n ? [{ index: (this.shards[at] as ShardAt).index, ...charge }] : [],
+    );
   }
 
   private roomOf(index: number, limit: LimitState): bigint | undefined {
@@ -220,7 +249,10 @@ export class Plan {
   private settleSlot(limit: LimitState, { slot }: HoldingMove, index: number): boolean {
     if (!slot || limit.slots?.[slot.lease] === undefined) return false;
     const { lease, untilMs } = slot;
-    const change = untilMs === undefined ? { giveBack: slotMilli, consumedMilli: -slotMilli, freed: [lease] } : { renewed: { [lease]: untilMs } };
+    const change =
+      untilMs === undefined
+        ? { giveBack: slotMilli, consumedMilli: -slotMilli, freed: [lease] }
+        : { renewed: { [lease]: untilMs } };
     addChange(this.changeOf(index, 0, undefined), identityOf(limit), change);
     return true;
   }
@@ -238,7 +270,12 @@ export class Plan {
   }
 
   private changeOf(index: number, events: number, mayExpire: boolean | undefined): Map<string, LimitChange> {
-    const change = this.changes.get(index) ?? { limits: new Map<string, LimitChange>(), events: 0, mayExpire: true, isAsItIs: false };
+    const change = this.changes.get(index) ?? {
+      limits: new Map<string, LimitChange>(),
+      events: 0,
+      mayExpire: true,
+      isAsItIs: false,
+    };
     change.events += events;
     change.mayExpire &&= mayExpire !== false;
     change.isAsItIs ||= mayExpire === undefined;
@@ -249,4 +286,6 @@ export class Plan {
 
 /** The shards that a holding is on by now: of twice as many, two; of fewer, the one that it was folded into. */
 export const targetsOf = ({ shard, shards }: Pick<Holding, 'shard' | 'shards'>, shardCount: number): number[] =>
-  shardCount <= shards ? [shard % shardCount] : Array.from({ length: shardCount / shards }, (_, i) => shard + i * shards);
+  shardCount <= shards
+    ? [shard % shardCount]
+    : Array.from({ length: shardCount / shards }, (_, i) => shard + i * shards);

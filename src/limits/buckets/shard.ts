@@ -67,7 +67,8 @@ export const maxShards = 32;
 /** Past this, milliseconds are no whole numbers any more. */
 const aeonMs = 2 ** 52;
 
-const limitNamed = ({ limits }: Shard, name: string): LimitState | undefined => limits.find((limit) => limit.name === name);
+const limitNamed = ({ limits }: Shard, name: string): LimitState | undefined =>
+  limits.find((limit) => limit.name === name);
 
 /** What all shards together could give, in the units of `fullAt`; a debt on one stands against what the others have. */
 const roomAcross = (shards: readonly Shard[], name: string, nowMs: number): bigint =>
@@ -117,7 +118,8 @@ function untilFullMs(shard: Shard, name: string, nowMs: number): number {
 /** Whether the shards together can give all of it, as far as the limits are enforced. */
 export const isEnough = (shards: readonly Shard[], amounts: Amounts, nowMs: number): boolean =>
   Object.entries(amounts).every(
-    ([name, milli]) => isEnoughOf(shards, name, milli, nowMs) || shards.every((shard) => limitNamed(shard, name)?.isShadow === true),
+    ([name, milli]) =>
+      isEnoughOf(shards, name, milli, nowMs) || shards.every((shard) => limitNamed(shard, name)?.isShadow === true),
   );
 
 /** What is taken of a limit: millitokens for the books, and the same n-fold in the units of `fullAt`. */
@@ -164,7 +166,11 @@ export function levelCharge(rooms: readonly bigint[], milli: bigint, perMilli: b
 }
 
 /** Whether so many shards would serve: whole shares of at least a token, and none smaller than what is asked for at once. */
-export const mayHaveShards = (count: number, { limits }: { readonly limits: readonly LimitSpec[] }, largestAsked: Amounts): boolean =>
+export const mayHaveShards = (
+  count: number,
+  { limits }: { readonly limits: readonly LimitSpec[] },
+  largestAsked: Amounts,
+): boolean =>
   count === 1 ||
   (count <= maxShards &&
     limits.every(
@@ -178,34 +184,42 @@ export const mayHaveShards = (count: number, { limits }: { readonly limits: read
 const dayMs = 86_400_000;
 
 /** How long a bucket is kept after its last write: seven times what it takes to fill, at least three days. */
-export const keptMs = (limits: readonly LimitState[]): number => Math.max(3 * dayMs, ...limits.map((limit) => 7 * fillMs(limit)));
+export const keptMs = (limits: readonly LimitState[]): number =>
+  Math.max(3 * dayMs, ...limits.map((limit) => 7 * fillMs(limit)));
 
 /** What was used since the hour began and is not yet in a usage item. */
-export function openUsage({ limits, kept, events, eventsBefore }: Shard): { readonly consumed: Amounts; readonly events: number } {
+export function openUsage({ limits, kept, events, eventsBefore }: Shard): {
+  readonly consumed: Amounts;
+  readonly events: number;
+} {
   return { consumed: openUseOf([...limits, ...kept]), events: events - eventsBefore };
 }
 
 /** By name: a limit that has changed its kind has two states. */
 export function openUseOf(limits: readonly LimitState[]): Amounts {
   const sum: Record<string, bigint> = {};
-  for (const { name, consumedMilli, consumedBeforeMilli } of limits) sum[name] = (sum[name] ?? 0n) + consumedMilli - consumedBeforeMilli;
+  for (const { name, consumedMilli, consumedBeforeMilli } of limits)
+    sum[name] = (sum[name] ?? 0n) + consumedMilli - consumedBeforeMilli;
   return sum;
 }
 
 /** The limits that the hour's usage item has a figure for once these are booked. Only those: the rest is counted together. */
-export const bookedWith = ({ booked }: Shard, names: readonly string[]): string[] => [...new Set([...booked, ...names])].slice(0, maxUsageNames);
+export const bookedWith = ({ booked }: Shard, names: readonly string[]): string[] =>
+  [...new Set([...booked, ...names])].slice(0, maxUsageNames);
 
 export const isUsed = (shard: Shard): boolean => {
   const { consumed, events } = openUsage(shard);
   return events !== 0 || Object.values(consumed).some((milli) => milli !== 0n);
 };
 
-const allLimits = ({ limits, kept }: Shard): readonly LimitState[] => (kept.length === 0 ? limits : [...limits, ...kept]);
+const allLimits = ({ limits, kept }: Shard): readonly LimitState[] =>
+  kept.length === 0 ? limits : [...limits, ...kept];
 
 /** When nothing of the shard will be missing any more. */
 export const shardFullAtMs = (shard: Shard): number => Math.max(...allLimits(shard).map(fullAtMs));
 
-export const isIdle = (shard: Shard, nowMs: number): boolean => shardFullAtMs(shard) < nowMs && (shard.hour + 1) * 3_600_000 + keptMs(allLimits(shard)) < nowMs;
+export const isIdle = (shard: Shard, nowMs: number): boolean =>
+  shardFullAtMs(shard) < nowMs && (shard.hour + 1) * 3_600_000 + keptMs(allLimits(shard)) < nowMs;
 
 /** What has expired and is still there counts as absent. */
 export const unexpired = (shards: readonly Shard[], nowMs: number): readonly Shard[] =>

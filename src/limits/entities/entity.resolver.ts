@@ -14,30 +14,49 @@ import type { UsageWindow } from '../usage/usage.js';
 import { inTokens } from '../usage/usage.resolver.js';
 import { UsageSnapshotConnection, UsageWindowType } from '../usage/usage.types.js';
 import type { Entity } from './entity.js';
-import { BucketType, CreateEntityInput, EntityConnection, EntityType, ResourceCapacityType, UpdateEntityInput } from './entity.types.js';
+import {
+  BucketType,
+  CreateEntityInput,
+  EntityConnection,
+  EntityType,
+  ResourceCapacityType,
+  UpdateEntityInput,
+} from './entity.types.js';
 
 @Resolver(() => OrgType)
 export class OrgEntityResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => EntityType, {
     nullable: true,
-    description: 'The entity with this id. One that was never created, or was deleted, is found if it has limits or use. Null if there is none.',
+    description:
+      'The entity with this id. One that was never created, or was deleted, is found if it has limits or use. Null if there is none.',
   })
-  entity(@Root() { orgId }: Org, @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string, @Ctx() { entities }: Context) {
+  entity(
+    @Root() { orgId }: Org,
+    @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string,
+    @Ctx() { entities }: Context,
+  ) {
     return entities.find(orgId, entityId);
   }
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => EntityConnection, { description: 'Entities that were created without a parent, sorted by id.' })
   entities(@Root() { orgId }: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { entities, cursors }: Context) {
-    return paginate(page, { cursors, tenant: orgId, field: 'Org.entities' }, idOf, (limit, after) => entities.listChildren(orgId, undefined, limit, after));
+    return paginate(page, { cursors, tenant: orgId, field: 'Org.entities' }, idOf, (limit, after) =>
+      entities.listChildren(orgId, undefined, limit, after),
+    );
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => EntityConnection, { description: 'Created entities whose id begins with the prefix, with or without a parent, sorted by id.' })
+  @FieldResolver(() => EntityConnection, {
+    description: 'Created entities whose id begins with the prefix, with or without a parent, sorted by id.',
+  })
   searchEntities(
     @Root() { orgId }: Org,
-    @Arg('prefix', () => String, { description: 'The first characters of the id: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.' }) prefix: string,
+    @Arg('prefix', () => String, {
+      description: 'The first characters of the id: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit.',
+    })
+    prefix: string,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { entities, cursors }: Context,
   ) {
@@ -47,7 +66,9 @@ export class OrgEntityResolver {
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => EntityConnection, { description: 'Entities that have limits of level ENTITY for the resource, sorted by id.' })
+  @FieldResolver(() => EntityConnection, {
+    description: 'Entities that have limits of level ENTITY for the resource, sorted by id.',
+  })
   entitiesWithLimits(
     @Root() { orgId }: Org,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
@@ -65,7 +86,10 @@ export class OrgEntityResolver {
     @Root() { orgId }: Org,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
     @Arg('limit', () => String, { description: 'The name of the limit.' }) limit: string,
-    @Arg('parentsOnly', () => Boolean, { defaultValue: false, description: 'If true, counts only entities that were created without a parent.' })
+    @Arg('parentsOnly', () => Boolean, {
+      defaultValue: false,
+      description: 'If true, counts only entities that were created without a parent.',
+    })
     parentsOnly: boolean,
     @Ctx() { reports, work }: Context,
   ) {
@@ -76,7 +100,10 @@ export class OrgEntityResolver {
 @Resolver(() => EntityType)
 export class EntityResolver {
   @Authorized<Policy>('org:manage')
-  @Mutation(() => EntityType, { nullable: true, description: 'Creates an entity. An entity need not be created to be acquired for.' })
+  @Mutation(() => EntityType, {
+    nullable: true,
+    description: 'Creates an entity. An entity need not be created to be acquired for.',
+  })
   createEntity(
     @Arg('input', () => CreateEntityInput, { description: 'The entity.' }) { orgId, ...request }: CreateEntityInput,
     @Ctx() { viewer, actor, entities }: Context,
@@ -91,7 +118,11 @@ export class EntityResolver {
       'Changes an entity that was created. A new parent or cascade holds on all gateways within 2 s. Tokens taken before stay where they were taken.',
   })
   updateEntity(
-    @Arg('input', () => UpdateEntityInput, { description: 'The entity and its changes.' }) { orgId, entityId, ...changes }: UpdateEntityInput,
+    @Arg('input', () => UpdateEntityInput, { description: 'The entity and its changes.' }) {
+      orgId,
+      entityId,
+      ...changes
+    }: UpdateEntityInput,
     @Ctx() { viewer, actor, entities }: Context,
   ) {
     return entities.update(orgIdFor(viewer, orgId, 'input.orgId'), entityId, changes, actor);
@@ -100,10 +131,14 @@ export class EntityResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => Boolean, {
     nullable: true,
-    description: 'Deletes an entity with its limits and buckets. Its usage stays on record. False if there was nothing.',
+    description:
+      'Deletes an entity with its limits and buckets. Its usage stays on record. False if there was nothing.',
   })
   deleteEntity(
-    @Arg('orgId', () => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+    @Arg('orgId', () => Uuid, {
+      nullable: true,
+      description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+    })
     orgId: string | null | undefined,
     @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string,
     @Ctx() { viewer, actor, entities }: Context,
@@ -122,7 +157,11 @@ export class EntityResolver {
   }
 
   @FieldResolver(() => EntityConnection, { description: 'Entities whose parent this is, sorted by id.' })
-  children(@Root() { orgId, entityId }: Entity, @Args(() => PageArgs) page: PageArgs, @Ctx() { entities, cursors }: Context) {
+  children(
+    @Root() { orgId, entityId }: Entity,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { entities, cursors }: Context,
+  ) {
     const listing = { cursors, tenant: orgId, field: `Entity.children ${entityId}` };
     return paginate(page, listing, idOf, (limit, after) => entities.listChildren(orgId, entityId, limit, after));
   }
@@ -132,7 +171,10 @@ export class EntityResolver {
     return reports.bucketsOf(orgId, entityId, work.charge);
   }
 
-  @FieldResolver(() => BucketType, { nullable: true, description: 'The bucket for a resource. Null if nothing was ever taken from it, or it has expired.' })
+  @FieldResolver(() => BucketType, {
+    nullable: true,
+    description: 'The bucket for a resource. Null if nothing was ever taken from it, or it has expired.',
+  })
   bucket(
     @Root() { orgId, entityId }: Entity,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
@@ -148,7 +190,12 @@ export class EntityResolver {
     @Ctx() { namespaces, resolution }: Context,
   ) {
     refuseAny(resourceIssues(resource, 'resource'));
-    const { set, source, onUnavailable } = await resolution.resolve(orgId, await namespaces.of(orgId), entityId, resource);
+    const { set, source, onUnavailable } = await resolution.resolve(
+      orgId,
+      await namespaces.of(orgId),
+      entityId,
+      resource,
+    );
     return { limits: set?.limits ?? [], source, onUnavailable };
   }
 
@@ -156,10 +203,11 @@ export class EntityResolver {
   availability(
     @Root() { orgId, entityId }: Entity,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
-    @Arg('consume', () => [ConsumeInput], { nullable: true, description: 'The amounts that the acquire would take. Default: 0 of each limit.' }) consume:
-      | ConsumeInput[]
-      | null
-      | undefined,
+    @Arg('consume', () => [ConsumeInput], {
+      nullable: true,
+      description: 'The amounts that the acquire would take. Default: 0 of each limit.',
+    })
+    consume: ConsumeInput[] | null | undefined,
     @Ctx() { limits }: Context,
   ) {
     return limits.availability(orgId, { entityId, resource, consume: consume ?? [] });
@@ -171,20 +219,34 @@ export class EntityResolver {
   usage(
     @Root() { orgId, entityId }: Entity,
     @Arg('window', () => UsageWindowType, { description: 'The length of the windows.' }) window: UsageWindow,
-    @Arg('resource', () => String, { nullable: true, description: 'The resource. Default: each of them.' }) resource: string | null | undefined,
-    @Arg('from', () => DateTime, { nullable: true, description: 'Start of the range, included. Default: as far back as usage is kept.' }) from:
+    @Arg('resource', () => String, { nullable: true, description: 'The resource. Default: each of them.' }) resource:
+      | string
+      | null
+      | undefined,
+    @Arg('from', () => DateTime, {
+      nullable: true,
+      description: 'Start of the range, included. Default: as far back as usage is kept.',
+    })
+    from: Date | null | undefined,
+    @Arg('to', () => DateTime, { nullable: true, description: 'End of the range, not included. Default: now.' }) to:
       | Date
       | null
       | undefined,
-    @Arg('to', () => DateTime, { nullable: true, description: 'End of the range, not included. Default: now.' }) to: Date | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { usage, cursors, work }: Context,
   ) {
     const listing = { cursors, tenant: orgId, field: `Entity.usage ${entityId} ${window} ${resource ?? ''}` };
     return paginate(page, listing, positionOf, async (limit, after) => {
       const windows = await usage.ofEntity(orgId, { entityId, resource }, { window, from, to }, work.charge);
-      const start = after === undefined ? 0 : windows.findIndex((found) => positionOf({ ...found, windowStart: new Date(found.startMs) }) > after);
-      return start < 0 ? [] : windows.slice(start, start + limit).map((found) => ({ ...inTokens(found), entityId, window, totalEvents: found.events }));
+      const start =
+        after === undefined
+          ? 0
+          : windows.findIndex((found) => positionOf({ ...found, windowStart: new Date(found.startMs) }) > after);
+      return start < 0
+        ? []
+        : windows
+            .slice(start, start + limit)
+            .map((found) => ({ ...inTokens(found), entityId, window, totalEvents: found.events }));
     });
   }
 }
@@ -200,4 +262,5 @@ export class BucketResolver {
 const idOf = ({ entityId }: Entity): string => entityId;
 
 /** Sorts as the windows do. */
-const positionOf = ({ windowStart, resource }: { readonly windowStart: Date; readonly resource: string }): string => `${windowStart.toISOString()} ${resource}`;
+const positionOf = ({ windowStart, resource }: { readonly windowStart: Date; readonly resource: string }): string =>
+  `${windowStart.toISOString()} ${resource}`;

@@ -63,7 +63,8 @@ export class EntityService {
       const drafts = [act, changes.draft(orgId, places), namespaces.draftCheck(orgId, namespace)];
       const outcome = await changes.during(orgId, places, () => store.create(namespace, entity, drafts));
       if (outcome === 'created') return entity;
-      if (outcome === 'exists') throw new GatewayError('ALREADY_EXISTS', 'an entity with this id has been created already');
+      if (outcome === 'exists')
+        throw new GatewayError('ALREADY_EXISTS', 'an entity with this id has been created already');
       if (outcome === 'no parent') throw notFound('parent');
       namespaces.forget(orgId);
     }
@@ -82,10 +83,18 @@ export class EntityService {
       // A change that changes nothing is not told to every gateway.
       if (isSameEntity(before, after)) return before;
       const places = [placeName(entityKey(namespace, entityId))];
-      const act = audit.draft({ orgId, actor, action: 'entity_updated', entityId, changes: entityDetails(before, after) });
+      const act = audit.draft({
+        orgId,
+        actor,
+        action: 'entity_updated',
+        entityId,
+        changes: entityDetails(before, after),
+      });
       const drafts = [act, changes.draft(orgId, places), namespaces.draftCheck(orgId, namespace)];
       const isMoved = typeof wanted.parentId === 'string';
-      const outcome = await changes.during(orgId, places, () => store.update(namespace, { before, after, isMoved }, drafts));
+      const outcome = await changes.during(orgId, places, () =>
+        store.update(namespace, { before, after, isMoved }, drafts),
+      );
       if (outcome === 'updated') return after;
       if (outcome === 'no parent') throw notFound('parent');
       namespaces.forget(orgId);
@@ -101,11 +110,19 @@ export class EntityService {
     const buckets = await this.endBuckets(namespace, entityId);
     const { keys, isLive } = await store.listOwnKeys(namespace, entityId);
     if (buckets === 0 && !isLive && !(await this.isUsed(namespace, entityId))) return false;
-    const act = audit.draft({ orgId, actor, action: 'entity_deleted', entityId, details: { records: keys.length + buckets } });
+    const act = audit.draft({
+      orgId,
+      actor,
+      action: 'entity_deleted',
+      entityId,
+      details: { records: keys.length + buckets },
+    });
     const places = [entityKey(namespace, entityId), ...keys].map(placeName);
     const deletedAtMs = clock.nowMs();
     const doomed = { keys, deletedAtMs, markedUntilSecs: epochSeconds(deletedAtMs) + usageDays * 86_400 };
-    await changes.during(orgId, places, () => store.delete(namespace, entityId, doomed, [act, changes.draft(orgId, places)]));
+    await changes.during(orgId, places, () =>
+      store.delete(namespace, entityId, doomed, [act, changes.draft(orgId, places)]),
+    );
     return true;
   }
 
@@ -117,7 +134,8 @@ export class EntityService {
     const [created] = await store.loadMany([{ orgId, namespace, entityId }]);
     if (created) return created;
     const unnamed = unnamedEntity(orgId, entityId);
-    if ((await store.listOwnKeys(namespace, entityId)).isLive || (await this.hasBuckets(namespace, entityId))) return unnamed;
+    if ((await store.listOwnKeys(namespace, entityId)).isLive || (await this.hasBuckets(namespace, entityId)))
+      return unnamed;
     const { hasUse, deletedAt } = await store.loadPast(namespace, entityId);
     return hasUse ? { ...unnamed, ...(deletedAt ? { deletedAt } : {}) } : undefined;
   }
@@ -135,9 +153,13 @@ export class EntityService {
   }
 
   /** Those that were created, one answer each. */
-  async loadMany(refs: readonly { readonly orgId: string; readonly entityId: string }[]): Promise<(Entity | undefined)[]> {
+  async loadMany(
+    refs: readonly { readonly orgId: string; readonly entityId: string }[],
+  ): Promise<(Entity | undefined)[]> {
     const { store, namespaces } = this.parts;
-    return store.loadMany(await Promise.all(refs.map(async (ref) => ({ ...ref, namespace: await namespaces.of(ref.orgId) }))));
+    return store.loadMany(
+      await Promise.all(refs.map(async (ref) => ({ ...ref, namespace: await namespaces.of(ref.orgId) }))),
+    );
   }
 
   async listChildren(orgId: string, parentId: string | undefined, limit: number, after?: string): Promise<Entity[]> {

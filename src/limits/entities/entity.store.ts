@@ -2,7 +2,15 @@ import type { Check, Item, StoreClient, Write } from '../../dynamo/client.js';
 import { absent, and, beginsWith, between, equals, present } from '../../dynamo/expression.js';
 import type { Draft } from '../../lib/draft.js';
 import { deletedLevel, isDeletedLevel } from '../levels/limit-config.store.js';
-import { childIndexKey, entitiesIndexKey, entityKey, entityPartition, namespaceIndexKeys, parentIndexKey, rootsIndexKey } from '../limiter-keys.js';
+import {
+  childIndexKey,
+  entitiesIndexKey,
+  entityKey,
+  entityPartition,
+  namespaceIndexKeys,
+  parentIndexKey,
+  rootsIndexKey,
+} from '../limiter-keys.js';
 import type { Entity, Metadata } from './entity.js';
 
 const table = 'limiter';
@@ -45,11 +53,18 @@ export class EntityStore {
     const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', tombstone, '#USAGE#~'));
     const { items } = await this.client.query({ table, where, limit: 2, consistent: true });
     const mark = items.find(({ SK }) => SK === tombstone);
-    return { hasUse: items.some(({ SK }) => SK !== tombstone), ...(mark ? { deletedAt: new Date(mark.deleted_at_ms as number) } : {}) };
+    return {
+      hasUse: items.some(({ SK }) => SK !== tombstone),
+      ...(mark ? { deletedAt: new Date(mark.deleted_at_ms as number) } : {}),
+    };
   }
 
   /** Creates an entity; its parent must exist in the same moment. 'again': a draft's condition did not hold. */
-  async create(namespace: string, entity: Entity, drafts: readonly Draft[]): Promise<'created' | 'exists' | 'no parent' | 'again'> {
+  async create(
+    namespace: string,
+    entity: Entity,
+    drafts: readonly Draft[],
+  ): Promise<'created' | 'exists' | 'no parent' | 'again'> {
     const { parentId } = entity;
     const parent = parentId === undefined ? [] : [parentCheck(namespace, parentId)];
     const outcome = await this.client.transact('fresh', [
@@ -81,11 +96,16 @@ export class EntityStore {
     ]);
     if (outcome.done) return 'updated';
     const { reasons } = outcome;
-    return parent.length > 0 && reasons.at(-1)?.kind === 'condition' && reasons[0]?.kind !== 'condition' ? 'no parent' : 'again';
+    return parent.length > 0 && reasons.at(-1)?.kind === 'condition' && reasons[0]?.kind !== 'condition'
+      ? 'no parent'
+      : 'again';
   }
 
   /** The items of the entity itself and of its levels; `isLive`: whether any of them is more than the version of a deleted level. */
-  async listOwnKeys(namespace: string, entityId: string): Promise<{ readonly keys: readonly ItemKey[]; readonly isLive: boolean }> {
+  async listOwnKeys(
+    namespace: string,
+    entityId: string,
+  ): Promise<{ readonly keys: readonly ItemKey[]; readonly isLive: boolean }> {
     const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
     const items = await this.client.queryAll({ table, where, consistent: true });
     const keys = items.map(({ PK, SK, config_version: version }) => ({
@@ -102,23 +122,55 @@ export class EntityStore {
   async delete(
     namespace: string,
     entityId: string,
-    { keys, deletedAtMs, markedUntilSecs }: { readonly keys: readonly ItemKey[]; readonly deletedAtMs: number; readonly markedUntilSecs: number },
+    {
+      keys,
+      deletedAtMs,
+      markedUntilSecs,
+    }: { readonly keys: readonly ItemKey[]; readonly deletedAtMs: number; readonly markedUntilSecs: number },
     drafts: readonly Draft[],
   ): Promise<void> {
     const PK = entityPartition(namespace, entityId);
-    const mark: Write = { table, put: { PK, SK: tombstone, ...namespaceIndexKeys(namespace, PK), deleted_at_ms: deletedAtMs, ttl: markedUntilSecs } };
+    const mark: Write = {
+      table,
+      put: {
+        PK,
+        SK: tombstone,
+        ...namespaceIndexKeys(namespace, PK),
+        deleted_at_ms: deletedAtMs,
+        ttl: markedUntilSecs,
+      },
+    };
     const last = keys.slice(-(mostWritesATransaction - drafts.length - 1));
     const gone = ({ levelVersion, ...key }: ItemKey) =>
-      levelVersion === undefined ? { delete: key } : { put: { ...key, ...namespaceIndexKeys(namespace, key.PK), ...deletedLevel(levelVersion) } };
+      levelVersion === undefined
+        ? { delete: key }
+        : { put: { ...key, ...namespaceIndexKeys(namespace, key.PK), ...deletedLevel(levelVersion) } };
     await this.client.writeMany(table, keys.slice(0, keys.length - last.length).map(gone));
-    await this.client.transact('fresh', [...last.map((key): Write => ({ table, ...gone(key) })), mark, ...(drafts as readonly Write[])]);
+    await this.client.transact('fresh', [
+      ...last.map((key): Write => ({ table, ...gone(key) })),
+      mark,
+      ...(drafts as readonly Write[]),
+    ]);
   }
 
   /** The children of an entity, or those created without a parent: by id, after the one named. */
-  async list(orgId: string, namespace: string, parentId: string | undefined, limit: number, after?: string): Promise<Entity[]> {
+  async list(
+    orgId: string,
+    namespace: string,
+    parentId: string | undefined,
+    limit: number,
+    after?: string,
+  ): Promise<Entity[]> {
     const GSI1PK = parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId);
-    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI1PK, GSI1SK: childIndexKey(after) } };
-    const found = await this.client.queryIndexed({ table, index: 'GSI1', where: equals('GSI1PK', GSI1PK), limit, ...start });
+    const start =
+      after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI1PK, GSI1SK: childIndexKey(after) } };
+    const found = await this.client.queryIndexed({
+      table,
+      index: 'GSI1',
+      where: equals('GSI1PK', GSI1PK),
+      limit,
+      ...start,
+    });
     return found.map(({ item }) => toEntity(item, orgId));
   }
 
@@ -132,9 +184,16 @@ export class EntityStore {
   }
 }
 
-const parentCheck = (namespace: string, parentId: string): Check => ({ table, check: entityKey(namespace, parentId), condition: present('PK') });
+const parentCheck = (namespace: string, parentId: string): Check => ({
+  table,
+  check: entityKey(namespace, parentId),
+  condition: present('PK'),
+});
 
-const toItem = (namespace: string, { entityId, name, parentId, cascade, metadata, createdAt, version }: Entity): Item => {
+const toItem = (
+  namespace: string,
+  { entityId, name, parentId, cascade, metadata, createdAt, version }: Entity,
+): Item => {
   const keys = entityKey(namespace, entityId);
   return {
     ...keys,

@@ -46,7 +46,9 @@ const mostValueLength = 1024;
 export const mostAuditedLength = 256;
 
 const textIssues = (value: string, most: number, path: string): Issue[] =>
-  value.trim() !== '' && value.length <= most && value.isWellFormed() ? [] : [{ path, message: `must have 1 to ${most} characters, not only spaces` }];
+  value.trim() !== '' && value.length <= most && value.isWellFormed()
+    ? []
+    : [{ path, message: `must have 1 to ${most} characters, not only spaces` }];
 
 export function newEntityIssues({ entityId, name, parentId, metadata }: NewEntity, path: string): Issue[] {
   const names = metadata.map((pair) => pair.name);
@@ -55,19 +57,26 @@ export function newEntityIssues({ entityId, name, parentId, metadata }: NewEntit
     ...(typeof name === 'string' ? textIssues(name, mostNameLength, `${path}name`) : []),
     ...(typeof parentId === 'string' ? entityIssues(parentId, `${path}parentId`) : []),
     ...(parentId === entityId ? [{ path: `${path}parentId`, message: 'an entity cannot be its own parent' }] : []),
-    ...(metadata.length > mostMetadata ? [{ path: `${path}metadata`, message: `must have at most ${mostMetadata} pairs` }] : []),
+    ...(metadata.length > mostMetadata
+      ? [{ path: `${path}metadata`, message: `must have at most ${mostMetadata} pairs` }]
+      : []),
     ...metadata.flatMap((pair, i) => [
       ...textIssues(pair.name, mostNameLength, `${path}metadata.${i}.name`),
       ...(pair.value.length <= mostValueLength && pair.value.isWellFormed()
         ? []
         : [{ path: `${path}metadata.${i}.value`, message: `must have at most ${mostValueLength} characters` }]),
-      ...(names.indexOf(pair.name) < i ? [{ path: `${path}metadata.${i}.name`, message: `"${pair.name}" is named twice` }] : []),
+      ...(names.indexOf(pair.name) < i
+        ? [{ path: `${path}metadata.${i}.name`, message: `"${pair.name}" is named twice` }]
+        : []),
     ]),
   ];
 }
 
-export const entityChangeIssues = (entityId: string, { name, parentId, metadata }: EntityChanges, path: string): Issue[] =>
-  newEntityIssues({ entityId, name, parentId, cascade: false, metadata: metadata ?? [] }, path);
+export const entityChangeIssues = (
+  entityId: string,
+  { name, parentId, metadata }: EntityChanges,
+  path: string,
+): Issue[] => newEntityIssues({ entityId, name, parentId, cascade: false, metadata: metadata ?? [] }, path);
 
 export function changedEntity(before: Entity, changes: EntityChanges): Entity {
   const { name: oldName, parentId: oldParentId, ...rest } = before;
@@ -83,9 +92,15 @@ export function changedEntity(before: Entity, changes: EntityChanges): Entity {
   };
 }
 
-export const isSameEntity = (a: Entity, b: Entity): boolean => JSON.stringify(changeable(a)) === JSON.stringify(changeable(b));
+export const isSameEntity = (a: Entity, b: Entity): boolean =>
+  JSON.stringify(changeable(a)) === JSON.stringify(changeable(b));
 
-const changeable = ({ name, parentId, cascade, metadata }: Entity) => [name, parentId, cascade, metadata.map((pair) => [pair.name, pair.value])];
+const changeable = ({ name, parentId, cascade, metadata }: Entity) => [
+  name,
+  parentId,
+  cascade,
+  metadata.map((pair) => [pair.name, pair.value]),
+];
 
 /** What was changed about an entity, for its audit event. Long values are cut. */
 export const entityDetails = (before: Entity, after: Entity): AuditDetail[] =>
@@ -102,7 +117,15 @@ const audited = ({ name, parentId, cascade, metadata }: Entity): object => ({
   ...Object.fromEntries(metadata.map((pair) => [`metadata.${pair.name}`, pair.value])),
 });
 
-const cut = (text: string): string => (text.length <= mostAuditedLength ? text : `${text.slice(0, mostAuditedLength).toWellFormed()}…`);
+const cut = (text: string): string =>
+  text.length <= mostAuditedLength ? text : `${text.slice(0, mostAuditedLength).toWellFormed()}…`;
 
 /** An entity of which only the id is known. */
-export const unnamedEntity = (orgId: string, entityId: string): Entity => ({ nodeType: 'Entity', orgId, entityId, cascade: false, metadata: [], version: 0 });
+export const unnamedEntity = (orgId: string, entityId: string): Entity => ({
+  nodeType: 'Entity',
+  orgId,
+  entityId,
+  cascade: false,
+  metadata: [],
+  version: 0,
+});

@@ -24,10 +24,15 @@ export class MetadataType {
 
 @InputType({ description: 'An entity to create.' })
 export class CreateEntityInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+  })
   readonly orgId?: string | null;
 
-  @Field(() => String, { description: 'The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. Unique within the org.' })
+  @Field(() => String, {
+    description: 'The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. Unique within the org.',
+  })
   readonly entityId!: string;
 
   @Field(() => String, { nullable: true, description: 'A name for people.' })
@@ -36,7 +41,10 @@ export class CreateEntityInput {
   @Field(() => String, { nullable: true, description: 'The parent, which must exist.' })
   readonly parentId?: string | null;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'If true, each acquire for this entity also takes from its parent.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'If true, each acquire for this entity also takes from its parent.',
+  })
   readonly cascade!: boolean;
 
   @Field(() => [MetadataInput], { defaultValue: [], description: 'Up to 32 pairs.' })
@@ -45,7 +53,10 @@ export class CreateEntityInput {
 
 @InputType({ description: 'Changes of an entity. A field that is absent stays as it is.' })
 export class UpdateEntityInput {
-  @Field(() => Uuid, { nullable: true, description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.' })
+  @Field(() => Uuid, {
+    nullable: true,
+    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+  })
   readonly orgId?: string | null;
 
   @Field(() => String, { description: 'The entity, which must have been created.' })
@@ -63,19 +74,31 @@ export class UpdateEntityInput {
   })
   readonly cascade?: boolean | null;
 
-  @Field(() => [MetadataInput], { nullable: true, description: 'Up to 32 pairs. Replaces all of them. Null leaves them as they are.' })
+  @Field(() => [MetadataInput], {
+    nullable: true,
+    description: 'Up to 32 pairs. Replaces all of them. Null leaves them as they are.',
+  })
   readonly metadata?: MetadataInput[] | null;
 }
 
-@ObjectType('Entity', { implements: Node, description: 'Something that limits apply to, such as a user, a team or a project.' })
+@ObjectType('Entity', {
+  implements: Node,
+  description: 'Something that limits apply to, such as a user, a team or a project.',
+})
 export class EntityType extends Node {
-  @Field(() => String, { simple: true, description: 'The id by which `acquire` refers to this entity. Unique within the org.' })
+  @Field(() => String, {
+    simple: true,
+    description: 'The id by which `acquire` refers to this entity. Unique within the org.',
+  })
   readonly entityId!: string;
 
   @Field(() => String, { nullable: true, simple: true, description: 'A name for people.' })
   readonly name?: string;
 
-  @Field(() => Boolean, { simple: true, description: 'If true, each acquire for this entity also takes from its parent.' })
+  @Field(() => Boolean, {
+    simple: true,
+    description: 'If true, each acquire for this entity also takes from its parent.',
+  })
   readonly cascade!: boolean;
 
   @Field(() => [MetadataType], { simple: true, description: 'The pairs that are kept with the entity.' })
@@ -84,7 +107,8 @@ export class EntityType extends Node {
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'When it was created. Null for an entity that was never created and is known only by its limits or its use.',
+    description:
+      'When it was created. Null for an entity that was never created and is known only by its limits or its use.',
   })
   readonly createdAt?: Date;
 
@@ -103,14 +127,23 @@ export class BucketLimitType {
   @Field(() => LimitType, { simple: true, description: 'The limit as it was when the bucket was last written.' })
   readonly limit!: LimitType;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens available now, including the refill. Negative while the limit is in debt.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Tokens available now, including the refill. Negative while the limit is in debt.',
+  })
   readonly available!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens taken since the bucket was made, less what was given back.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Tokens taken since the bucket was made, less what was given back.',
+  })
   readonly totalConsumed!: number;
 }
 
-@ObjectType('Bucket', { implements: Node, description: 'The tokens of an entity for a resource, under the limits of its last write.' })
+@ObjectType('Bucket', {
+  implements: Node,
+  description: 'The tokens of an entity for a resource, under the limits of its last write.',
+})
 export class BucketType extends Node {
   @Field(() => String, { simple: true, description: 'The entity whose tokens these are.' })
   readonly entityId!: string;
@@ -118,7 +151,10 @@ export class BucketType extends Node {
   @Field(() => String, { simple: true, description: 'The resource that the tokens are for.' })
   readonly resource!: string;
 
-  @Field(() => Int, { simple: true, description: 'Number of items that the bucket is spread over. A hot bucket gets more.' })
+  @Field(() => Int, {
+    simple: true,
+    description: 'Number of items that the bucket is spread over. A hot bucket gets more.',
+  })
   readonly shardCount!: number;
 
   @Field(() => [BucketLimitType], { simple: true, description: 'One per limit of the bucket.' })
@@ -133,7 +169,10 @@ export class EntityCapacityType {
   @Field(() => SafeInt, { simple: true, description: 'The capacity of the limit.' })
   readonly capacity!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens available now, at most the capacity. Negative while the limit is in debt.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Tokens available now, at most the capacity. Negative while the limit is in debt.',
+  })
   readonly available!: number;
 
   @Field(() => Float, { simple: true, description: 'Share of the capacity that is in use, in percent.' })
@@ -157,6 +196,9 @@ export class ResourceCapacityType {
   @Field(() => Float, { simple: true, description: 'Share of the total capacity that is in use, in percent.' })
   readonly utilizationPct!: number;
 
-  @Field(() => [EntityCapacityType], { simple: true, description: 'One per entity that has a bucket with this limit, sorted by id.' })
+  @Field(() => [EntityCapacityType], {
+    simple: true,
+    description: 'One per entity that has a bucket with this limit, sorted by id.',
+  })
   readonly entities!: EntityCapacityType[];
 }

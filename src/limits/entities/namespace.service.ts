@@ -66,7 +66,10 @@ export class NamespaceService {
     const old = await store.load(orgId);
     if (!old) return false;
     const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
-    const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [act, sessions.draftPurge(orgId)]);
+    const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [
+      act,
+      sessions.draftPurge(orgId),
+    ]);
     this.forget(orgId);
     await sessions.noticeVersionChange();
     // Another purge came first: then that one has done what was asked.

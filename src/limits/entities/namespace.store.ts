@@ -32,7 +32,12 @@ export class NamespaceStore {
   }
 
   /** Gives an org another namespace in place of this one, which is then to be purged; false where it has another already. */
-  async replace(orgId: string, { old, fresh }: { readonly old: string; readonly fresh: string }, nowMs: number, drafts: readonly Draft[]): Promise<boolean> {
+  async replace(
+    orgId: string,
+    { old, fresh }: { readonly old: string; readonly fresh: string },
+    nowMs: number,
+    drafts: readonly Draft[],
+  ): Promise<boolean> {
     const { done } = await this.client.transact('fresh', [
       { table, update: namespaceKey(orgId), set: { namespace_id: fresh }, condition: equals('namespace_id', old) },
       { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK'), fresh: true },
@@ -51,7 +56,10 @@ export class NamespaceStore {
     const live: string[] = [];
     const purged: Purged[] = [];
     const { PK } = namespaceIdKey('x');
-    for (const { SK, purged_at_ms: sinceMs } of await this.client.queryAll({ table, where: and(equals('PK', PK), beginsWith('SK', '#NSID#')) })) {
+    for (const { SK, purged_at_ms: sinceMs } of await this.client.queryAll({
+      table,
+      where: and(equals('PK', PK), beginsWith('SK', '#NSID#')),
+    })) {
       const namespace = (SK as string).slice('#NSID#'.length);
       if (typeof sinceMs === 'number') purged.push({ namespace, sinceMs });
       else live.push(namespace);
@@ -76,7 +84,12 @@ export class NamespaceStore {
     const isDue = or(absent('leases_at_ms'), atMost('leases_at_ms', nowMs - everyMs));
     const outcome = await this.client.write(
       // Only while it is purged: another worker may have forgotten it, and an update would make it again.
-      { table, update: namespaceIdKey(namespace), set: { leases_at_ms: nowMs, leases_nonce: nonce }, condition: and(present('purged_at_ms'), isDue) },
+      {
+        table,
+        update: namespaceIdKey(namespace),
+        set: { leases_at_ms: nowMs, leases_nonce: nonce },
+        condition: and(present('purged_at_ms'), isDue),
+      },
       { repeat: (old) => old.leases_nonce === nonce },
     );
     return outcome.done;
@@ -87,7 +100,9 @@ export class NamespaceStore {
     const partitions = leasePartitions(namespace);
     let deleted = 0;
     for (let i = 0; i < partitions.length; i += partitionsAtOnce) {
-      const found = await Promise.all(partitions.slice(i, i + partitionsAtOnce).map((partition) => this.deletePartition(partition)));
+      const found = await Promise.all(
+        partitions.slice(i, i + partitionsAtOnce).map((partition) => this.deletePartition(partition)),
+      );
       deleted += found.reduce((sum, count) => sum + count, 0);
     }
     return deleted;
@@ -97,7 +112,12 @@ export class NamespaceStore {
     let deleted = 0;
     let after: Key | undefined;
     do {
-      const page: Page = await this.client.query({ table, where: equals('PK', PK), project: ['PK', 'SK'], ...(after ? { after } : {}) });
+      const page: Page = await this.client.query({
+        table,
+        where: equals('PK', PK),
+        project: ['PK', 'SK'],
+        ...(after ? { after } : {}),
+      });
       await this.deleteAll(page.items);
       deleted += page.items.length;
       after = page.next;

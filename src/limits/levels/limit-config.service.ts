@@ -9,7 +9,14 @@ import type { NamespaceService } from '../entities/namespace.service.js';
 import { completeLimit, type LimitRequest, limitsIssues } from '../limit.js';
 import { configKey, placeName } from '../limiter-keys.js';
 import type { LimitConfigStore } from './limit-config.store.js';
-import { type ConfigPlace, type LimitConfig, type OnUnavailable, type PlaceRequest, placeIssues, placeOf } from './resolution.js';
+import {
+  type ConfigPlace,
+  type LimitConfig,
+  type OnUnavailable,
+  type PlaceRequest,
+  placeIssues,
+  placeOf,
+} from './resolution.js';
 
 const attempts = 10;
 
@@ -42,7 +49,9 @@ export class LimitConfigService {
       ...placeIssues(request, 'input.'),
       // At the system level there may be nothing but the policy.
       ...limitsIssues(limits, 'input.limits', level === 'SYSTEM' && onUnavailable ? 0 : 1),
-      ...(onUnavailable && level !== 'SYSTEM' ? [{ path: 'input.onUnavailable', message: 'can be set at level SYSTEM only' }] : []),
+      ...(onUnavailable && level !== 'SYSTEM'
+        ? [{ path: 'input.onUnavailable', message: 'can be set at level SYSTEM only' }]
+        : []),
     ]);
     const { store, namespaces, audit } = this.parts;
     const place = placeOf(request);
@@ -56,8 +65,16 @@ export class LimitConfigService {
         ...(onUnavailable ? { onUnavailable } : {}),
       };
       const changes = changesBetween(audited(before), audited(config));
-      const act = audit.draft({ orgId, actor, action: 'limits_set', ...auditedPlace(place), details: { version: config.version }, changes });
-      if (await this.change({ orgId, namespace, place }, act, (drafts) => store.save(namespace, config, drafts))) return config;
+      const act = audit.draft({
+        orgId,
+        actor,
+        action: 'limits_set',
+        ...auditedPlace(place),
+        details: { version: config.version },
+        changes,
+      });
+      if (await this.change({ orgId, namespace, place }, act, (drafts) => store.save(namespace, config, drafts)))
+        return config;
       namespaces.forget(orgId);
     }
     throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
@@ -72,8 +89,15 @@ export class LimitConfigService {
       const namespace = await namespaces.of(orgId);
       const before = await store.load(namespace, place);
       if (!before) return false;
-      const act = audit.draft({ orgId, actor, action: 'limits_deleted', ...auditedPlace(place), changes: changesBetween(audited(before), {}) });
-      if (await this.change({ orgId, namespace, place }, act, (drafts) => store.delete(namespace, before, drafts))) return true;
+      const act = audit.draft({
+        orgId,
+        actor,
+        action: 'limits_deleted',
+        ...auditedPlace(place),
+        changes: changesBetween(audited(before), {}),
+      });
+      if (await this.change({ orgId, namespace, place }, act, (drafts) => store.delete(namespace, before, drafts)))
+        return true;
       namespaces.forget(orgId);
     }
     throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
@@ -107,15 +131,29 @@ export class LimitConfigService {
   /** The system's and every resource's. */
   async listDefaults(orgId: string, charge: Charge): Promise<LimitConfig[]> {
     const namespace = await this.parts.namespaces.of(orgId);
-    const [system, resources] = await Promise.all([this.parts.store.load(namespace, { level: 'SYSTEM' }), this.parts.store.listResources(namespace, charge)]);
+    const [system, resources] = await Promise.all([
+      this.parts.store.load(namespace, { level: 'SYSTEM' }),
+      this.parts.store.listResources(namespace, charge),
+    ]);
     return system ? [system, ...resources] : resources;
   }
 }
 
-function inWords({ name, capacity, burst, refillAmount, refillPeriodSecs, kind, window, enforce }: LimitConfig['limits'][number]): string {
+function inWords({
+  name,
+  capacity,
+  burst,
+  refillAmount,
+  refillPeriodSecs,
+  kind,
+  window,
+  enforce,
+}: LimitConfig['limits'][number]): string {
   const shadow = enforce ? '' : ', not enforced';
   if (kind === 'CONCURRENCY') return `${name}: ${capacity} at the same time${shadow}`;
-  return window ? `${name}: ${capacity} per ${window}${shadow}` : `${name}: ${capacity}, burst ${burst}, ${refillAmount} every ${refillPeriodSecs} s${shadow}`;
+  return window
+    ? `${name}: ${capacity} per ${window}${shadow}`
+    : `${name}: ${capacity}, burst ${burst}, ${refillAmount} every ${refillPeriodSecs} s${shadow}`;
 }
 
 const audited = (config: LimitConfig | undefined) => ({

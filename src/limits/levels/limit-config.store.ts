@@ -4,7 +4,13 @@ import type { Draft } from '../../lib/draft.js';
 import type { Charge } from '../../lib/units.js';
 import type { CalendarWindow } from '../buckets/calendar-window.js';
 import type { Limit, LimitKind } from '../limit.js';
-import { configIndexKeys, configKey, entityConfigsIndexKey, namespaceIndexKeys, resourceConfigsIndexKey } from '../limiter-keys.js';
+import {
+  configIndexKeys,
+  configKey,
+  entityConfigsIndexKey,
+  namespaceIndexKeys,
+  resourceConfigsIndexKey,
+} from '../limiter-keys.js';
 import type { ConfigPlace, Level, LimitConfig, OnUnavailable } from './resolution.js';
 
 const table = 'limiter';
@@ -44,20 +50,33 @@ export class LimitConfigStore {
   /** Deletes a level, of which only a next version is left; false where it is not this version any more. */
   async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
     const keys = configKey(namespace, place);
-    return this.replace({ ...keys, ...namespaceIndexKeys(namespace, keys.PK), ...deletedLevel(version) }, version, drafts);
+    return this.replace(
+      { ...keys, ...namespaceIndexKeys(namespace, keys.PK), ...deletedLevel(version) },
+      version,
+      drafts,
+    );
   }
 
   private async replace(item: Item, seenVersion: number, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [{ table, put: item, condition: isVersion(seenVersion) }, ...(drafts as readonly Write[])]);
+    const { done } = await this.client.transact('fresh', [
+      { table, put: item, condition: isVersion(seenVersion) },
+      ...(drafts as readonly Write[]),
+    ]);
     return done;
   }
 
   /** Every resource's limits. */
   async listResources(namespace: string, charge: Charge): Promise<LimitConfig[]> {
-    const rows = await this.client.queryAll({ table, index: 'GSI3', where: equals('GSI3PK', resourceConfigsIndexKey(namespace)) });
+    const rows = await this.client.queryAll({
+      table,
+      index: 'GSI3',
+      where: equals('GSI3PK', resourceConfigsIndexKey(namespace)),
+    });
     const resources = rows.map(({ GSI3SK }) => GSI3SK as string);
     charge(resources.length);
-    const found = await this.loadMany(resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })));
+    const found = await this.loadMany(
+      resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })),
+    );
     return found.filter((config) => config !== undefined);
   }
 
@@ -68,7 +87,13 @@ export class LimitConfigStore {
       return { ...configKey(namespace, place), GSI3PK: entityConfigsIndexKey(namespace, resource), GSI3SK: entityId };
     };
     const where = equals('GSI3PK', entityConfigsIndexKey(namespace, resource));
-    const { items } = await this.client.query({ table, index: 'GSI3', where, limit, ...(after === undefined ? {} : { after: start(after) }) });
+    const { items } = await this.client.query({
+      table,
+      index: 'GSI3',
+      where,
+      limit,
+      ...(after === undefined ? {} : { after: start(after) }),
+    });
     return items.map(({ GSI3SK }) => GSI3SK as string);
   }
 }
@@ -106,7 +131,9 @@ const toItem = (namespace: string, { place, limits, onUnavailable, version }: Li
 });
 
 function toConfig(item: Item, place: ConfigPlace): LimitConfig {
-  const names = Object.keys(item).flatMap((name) => (name.startsWith('l_') && name.endsWith('_cp') ? [name.slice(2, -3)] : []));
+  const names = Object.keys(item).flatMap((name) =>
+    name.startsWith('l_') && name.endsWith('_cp') ? [name.slice(2, -3)] : [],
+  );
   return {
     place,
     limits: names.sort().map(

@@ -7,7 +7,16 @@ import { type ZonePeriod, zonePeriodAt } from '../../spend/calendar.js';
 import type { Entity } from '../entities/entity.js';
 import { inZone, type LimitSet, limitSet } from '../limit.js';
 import { configKey, entityKey, placeName } from '../limiter-keys.js';
-import { type ConfigPlace, type Level, type LimitConfig, type LimitLevel, type OnUnavailable, placesFor, policyOf, winner } from './resolution.js';
+import {
+  type ConfigPlace,
+  type Level,
+  type LimitConfig,
+  type LimitLevel,
+  type OnUnavailable,
+  placesFor,
+  policyOf,
+  winner,
+} from './resolution.js';
 import type { ResolutionStore } from './resolution.store.js';
 
 /** A backstop: what is cached falls with its change counter long before. */
@@ -75,7 +84,12 @@ export class ResolutionService {
   async path(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
     const name = `${namespace} ${entityId} ${resource}`;
     const cached = this.paths.get(name);
-    if (cached && this.areCurrent(cached.parts) && (!cached.zone || (await this.zoneOf(orgId)).fromMs === cached.zone.fromMs)) return cached.path;
+    if (
+      cached &&
+      this.areCurrent(cached.parts) &&
+      (!cached.zone || (await this.zoneOf(orgId)).fromMs === cached.zone.fromMs)
+    )
+      return cached.path;
     const [entity, levels] = await this.read(orgId, namespace, entityId, resource);
     const parentId = entity.value?.cascade ? entity.value.parentId : undefined;
     const parent = parentId === undefined ? undefined : await this.read(orgId, namespace, parentId, resource);
@@ -84,7 +98,9 @@ export class ResolutionService {
       entityId,
       resolved: this.resolved(orgId, levels, zone),
       // A parent that was deleted is charged no more.
-      ...(parentId !== undefined && parent?.[0].value ? { parent: { entityId: parentId, resolved: this.resolved(orgId, parent[1], zone) } } : {}),
+      ...(parentId !== undefined && parent?.[0].value
+        ? { parent: { entityId: parentId, resolved: this.resolved(orgId, parent[1], zone) } }
+        : {}),
     };
     this.paths.set(name, { path, parts: [entity, ...levels, ...(parent?.flat() ?? [])], ...(zone ? { zone } : {}) });
     return path;
@@ -93,13 +109,17 @@ export class ResolutionService {
   /** The path as last known, however old; undefined if nothing is known, or if it was changed here since. Never reads. */
   lastPath(namespace: string, entityId: string, resource: string): TakePath | undefined {
     const cached = this.paths.get(`${namespace} ${entityId} ${resource}`);
-    return cached?.parts.every(({ counter, count }) => this.parts.changes.current(counter) === count) ? cached.path : undefined;
+    return cached?.parts.every(({ counter, count }) => this.parts.changes.current(counter) === count)
+      ? cached.path
+      : undefined;
   }
 
   /** The same, with limits as the store has them now. */
   async pathFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
     const { parent } = await this.path(orgId, namespace, entityId, resource);
-    await Promise.all([entityId, ...(parent ? [parent.entityId] : [])].map((of) => this.resolveFresh(orgId, namespace, of, resource)));
+    await Promise.all(
+      [entityId, ...(parent ? [parent.entityId] : [])].map((of) => this.resolveFresh(orgId, namespace, of, resource)),
+    );
     return this.path(orgId, namespace, entityId, resource);
   }
 
@@ -111,12 +131,19 @@ export class ResolutionService {
 
   /** The limits in force now, whatever is cached. */
   async resolveFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
-    const levels = await Promise.all(placesFor(entityId, resource).map((place) => this.levelFresh(orgId, namespace, place)));
+    const levels = await Promise.all(
+      placesFor(entityId, resource).map((place) => this.levelFresh(orgId, namespace, place)),
+    );
     return this.resolved(orgId, levels, await this.zoneFor(orgId, levels));
   }
 
   /** An entity and its levels: what is not cached of them is read in one call. */
-  private read(orgId: string, namespace: string, entityId: string, resource: string): Promise<[Cached<Entity | undefined>, Cached<Level>[]]> {
+  private read(
+    orgId: string,
+    namespace: string,
+    entityId: string,
+    resource: string,
+  ): Promise<[Cached<Entity | undefined>, Cached<Level>[]]> {
     const name = placeName(entityKey(namespace, entityId));
     return Promise.all([
       this.recall(this.entities, orgId, name, () => this.parts.store.loadEntity({ orgId, namespace, entityId })),
@@ -126,10 +153,19 @@ export class ResolutionService {
 
   private levelsFor(orgId: string, namespace: string, entityId: string, resource: string): Promise<Cached<Level>[]> {
     const load = (place: ConfigPlace) => () => this.parts.store.loadLevel({ namespace, place });
-    return Promise.all(placesFor(entityId, resource).map((place) => this.recall(this.levels, orgId, placeName(configKey(namespace, place)), load(place))));
+    return Promise.all(
+      placesFor(entityId, resource).map((place) =>
+        this.recall(this.levels, orgId, placeName(configKey(namespace, place)), load(place)),
+      ),
+    );
   }
 
-  private async recall<T>(cache: LRUCache<string, Cached<T>>, orgId: string, name: string, load: () => Promise<T>): Promise<Cached<T>> {
+  private async recall<T>(
+    cache: LRUCache<string, Cached<T>>,
+    orgId: string,
+    name: string,
+    load: () => Promise<T>,
+  ): Promise<Cached<T>> {
     const cached = cache.get(name);
     if (cached && this.isCurrent(cached)) return cached;
     const stamp = this.stamp(orgId, name);
@@ -164,7 +200,12 @@ export class ResolutionService {
       onUnavailable,
       isOwn: config?.place.level === 'ENTITY',
       // The zone counts among the levels, so that a gateway that knows an older one does not bring it back.
-      ...(config ? { set: { ...this.setOf(config, zone), levels: zone ? [...versions, zone.fromMs] : versions }, source: config.place.level } : {}),
+      ...(config
+        ? {
+            set: { ...this.setOf(config, zone), levels: zone ? [...versions, zone.fromMs] : versions },
+            source: config.place.level,
+          }
+        : {}),
       levels: versions,
     };
   }
@@ -180,7 +221,9 @@ export class ResolutionService {
 
   /** Undefined where no limit resets by the calendar. */
   private async zoneFor(orgId: string, levels: readonly Cached<Level>[]): Promise<ZonePeriod | undefined> {
-    return levels.some(({ value }) => value.config?.limits.some(({ window }) => window)) ? this.zoneOf(orgId) : undefined;
+    return levels.some(({ value }) => value.config?.limits.some(({ window }) => window))
+      ? this.zoneOf(orgId)
+      : undefined;
   }
 
   /** The org's time zone now, by which calendar limits reset. */

@@ -11,7 +11,10 @@ export class ResolutionStore {
   private readonly items: DataLoader<Key, Item | undefined>;
 
   constructor(client: StoreClient) {
-    this.items = new DataLoader((keys) => client.getMany('limiter', keys, { consistent: true }), { cache: false, maxBatchSize: 100 });
+    this.items = new DataLoader((keys) => client.getMany('limiter', keys, { consistent: true }), {
+      cache: false,
+      maxBatchSize: 100,
+    });
   }
 
   async loadLevel({ namespace, place }: NamespacePlace): Promise<Level> {

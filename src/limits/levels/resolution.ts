@@ -43,17 +43,29 @@ const needs: Readonly<Record<LimitLevel, { readonly resource: boolean; readonly 
 };
 
 export function placeIssues({ level, resource, entityId }: PlaceRequest, path: string): Issue[] {
-  const judge = (needed: boolean, value: string | null | undefined, field: string, issues: (value: string, path: string) => Issue[]): Issue[] => {
+  const judge = (
+    needed: boolean,
+    value: string | null | undefined,
+    field: string,
+    issues: (value: string, path: string) => Issue[],
+  ): Issue[] => {
     const at = path + field;
     if (typeof value !== 'string') return needed ? [{ path: at, message: `is needed at level ${level}` }] : [];
     return needed ? issues(value, at) : [{ path: at, message: `has no meaning at level ${level}: leave it out` }];
   };
-  return [...judge(needs[level].resource, resource, 'resource', resourceIssues), ...judge(needs[level].entityId, entityId, 'entityId', entityIssues)];
+  return [
+    ...judge(needs[level].resource, resource, 'resource', resourceIssues),
+    ...judge(needs[level].entityId, entityId, 'entityId', entityIssues),
+  ];
 }
 
 /** The place of a request that has no issues. */
 export const placeOf = ({ level, resource, entityId }: PlaceRequest): ConfigPlace =>
-  ({ level, ...(needs[level].resource ? { resource } : {}), ...(needs[level].entityId ? { entityId } : {}) }) as ConfigPlace;
+  ({
+    level,
+    ...(needs[level].resource ? { resource } : {}),
+    ...(needs[level].entityId ? { entityId } : {}),
+  }) as ConfigPlace;
 
 /** From the strongest to the weakest. */
 export const placesFor = (entityId: string, resource: string): ConfigPlace[] => [

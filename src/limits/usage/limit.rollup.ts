@@ -65,7 +65,8 @@ export class LimitRollup {
         found = await namespaces.deleteSome(namespace);
         deleted += found;
       } while (found > 0);
-      if (isLast || (await namespaces.takeLeases(namespace, clock.nowMs(), leasesEveryMs))) deleted += await namespaces.deleteLeases(namespace);
+      if (isLast || (await namespaces.takeLeases(namespace, clock.nowMs(), leasesEveryMs)))
+        deleted += await namespaces.deleteLeases(namespace);
       if (isLast) await namespaces.forgetPurged(namespace);
     }
     return deleted;

@@ -74,5 +74,6 @@ export class RefusalService {
     }
   }
 
-  private readonly complain = (error: unknown): void => this.deps.log.warn({ err: error }, 'failed to store counts of refusals');
+  private readonly complain = (error: unknown): void =>
+    this.deps.log.warn({ err: error }, 'failed to store counts of refusals');
 }

@@ -37,7 +37,11 @@ const attributesOf = (kind: keyof typeof prefixes, counts: Counts): Item =>
   Object.fromEntries(Object.entries(counts).map(([limit, count]) => [prefixes[kind] + limit, count]));
 
 const countsIn = (item: Item, kind: keyof typeof prefixes): Counts =>
-  Object.fromEntries(Object.entries(item).flatMap(([name, value]) => (name.startsWith(prefixes[kind]) ? [[name.slice(2), Number(value)]] : [])));
+  Object.fromEntries(
+    Object.entries(item).flatMap(([name, value]) =>
+      name.startsWith(prefixes[kind]) ? [[name.slice(2), Number(value)]] : [],
+    ),
+  );
 
 export const refusalsOf = (item: Item): { readonly refused: Counts; readonly wouldRefuse: Counts } => ({
   refused: countsIn(item, 'refused'),

@@ -17,7 +17,8 @@ export interface Tally {
   version: number;
 }
 
-const nameOf = ({ namespace, entityId, resource }: BucketId, hour: number): string => `${namespace}#${entityId}#${resource}#${hour}`;
+const nameOf = ({ namespace, entityId, resource }: BucketId, hour: number): string =>
+  `${namespace}#${entityId}#${resource}#${hour}`;
 
 /** Counts refusals in memory, in a bounded number of tallies. A tally that was saved is kept while there is space, so that its hour needs no second item. */
 export class RefusalCounts {
@@ -33,7 +34,14 @@ export class RefusalCounts {
     const known = this.changed.get(name) ?? this.saved.get(name);
     if (!known && !this.makeSpace()) return false;
     const { namespace, entityId, resource } = bucket;
-    const tally = known ?? { bucket: { namespace, entityId, resource }, hour, id: randomToken(6), refused: {}, wouldRefuse: {}, version: 0 };
+    const tally = known ?? {
+      bucket: { namespace, entityId, resource },
+      hour,
+      id: randomToken(6),
+      refused: {},
+      wouldRefuse: {},
+      version: 0,
+    };
     for (const limit of limits) count(tally, kind, limit);
     tally.version++;
     this.saved.delete(name);

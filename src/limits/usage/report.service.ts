@@ -66,17 +66,25 @@ export class ReportService {
     const ids = (await buckets.listOfEntity(await namespaces.of(orgId), entityId)).filter(isOfLevels);
     charge(ids.length);
     const found = await buckets.loadMany(ids);
-    return ids.flatMap((id, i) => this.present(orgId, id, found[i] ?? []) ?? []).sort((a, b) => (a.resource < b.resource ? -1 : 1));
+    return ids
+      .flatMap((id, i) => this.present(orgId, id, found[i] ?? []) ?? [])
+      .sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
   /** How much of a limit everyone has and could take now, each at most its capacity. */
-  async capacity(orgId: string, { resource, limit, parentsOnly }: CapacityQuery, charge: Charge): Promise<ResourceCapacity> {
+  async capacity(
+    orgId: string,
+    { resource, limit, parentsOnly }: CapacityQuery,
+    charge: Charge,
+  ): Promise<ResourceCapacity> {
     refuseAny([...resourceIssues(resource, 'resource'), ...limitIssues(limit)]);
     const { buckets, entities, namespaces, clock } = this.parts;
     const namespace = await namespaces.of(orgId);
     const ids = (await buckets.listOfResource(namespace, resource)).filter(isOfLevels);
     charge(ids.length, tooManyEntities);
-    const created = parentsOnly ? await entities.loadMany(ids.map(({ entityId }) => ({ orgId, namespace, entityId }))) : [];
+    const created = parentsOnly
+      ? await entities.loadMany(ids.map(({ entityId }) => ({ orgId, namespace, entityId })))
+      : [];
     const wanted = parentsOnly ? ids.filter((_, i) => created[i] && created[i].parentId === undefined) : ids;
     const found = await buckets.loadMany(wanted);
     const nowMs = clock.nowMs();
@@ -89,9 +97,17 @@ export class ReportService {
       return [{ entityId, capacity, available, utilizationPct: utilization(capacity, available) }];
     });
     rows.sort((a, b) => (a.entityId < b.entityId ? -1 : 1));
-    const total = (of: 'capacity' | 'available') => tokensOf(rows.reduce((sum, row) => sum + BigInt(row[of]), 0n) * 1000n);
+    const total = (of: 'capacity' | 'available') =>
+      tokensOf(rows.reduce((sum, row) => sum + BigInt(row[of]), 0n) * 1000n);
     const [totalCapacity, totalAvailable] = [total('capacity'), total('available')];
-    return { resource, limit, totalCapacity, totalAvailable, utilizationPct: utilization(totalCapacity, totalAvailable), entities: rows };
+    return {
+      resource,
+      limit,
+      totalCapacity,
+      totalAvailable,
+      utilizationPct: utilization(totalCapacity, totalAvailable),
+      entities: rows,
+    };
   }
 
   private present(orgId: string, { entityId, resource }: BucketId, found: readonly Shard[]): Bucket | undefined {
@@ -102,7 +118,12 @@ export class ReportService {
     const limits = first.limits.map((spec) => ({
       limit: limitOf(spec),
       available: tokensOf(availableAcross(shards, spec.name, nowMs)),
-      totalConsumed: tokensOf(shards.reduce((sum, shard) => sum + (shard.limits.find(({ name }) => name === spec.name)?.consumedMilli ?? 0n), 0n)),
+      totalConsumed: tokensOf(
+        shards.reduce(
+          (sum, shard) => sum + (shard.limits.find(({ name }) => name === spec.name)?.consumedMilli ?? 0n),
+          0n,
+        ),
+      ),
     }));
     return { nodeType: 'Bucket', orgId, entityId, resource, shardCount: first.shardCount, limits };
   }
@@ -111,6 +132,8 @@ export class ReportService {
 /** Not of limits that callers bring along: those say nothing of what is set. */
 const isOfLevels = ({ isOwn }: BucketId): boolean => !isOwn;
 
-const utilization = (capacity: number, available: number): number => (capacity === 0 ? 0 : Math.round(((capacity - available) / capacity) * 100_000) / 1000);
+const utilization = (capacity: number, available: number): number =>
+  capacity === 0 ? 0 : Math.round(((capacity - available) / capacity) * 100_000) / 1000;
 
-export const limitIssues = (limit: string): Issue[] => (isLimitName(limit) ? [] : [{ path: 'limit', message: 'is no name that a limit can have' }]);
+export const limitIssues = (limit: string): Issue[] =>
+  isLimitName(limit) ? [] : [{ path: 'limit', message: 'is no name that a limit can have' }];

@@ -31,12 +31,20 @@ export class TaskStore {
     const isDue = or(absent('began_ms'), and(present('finished_ms'), atMost('began_ms', nowMs - everyMs)));
     const { worker } = this;
     const begun = await this.client.write(
-      { table, update: taskKey(task), set: { worker, began_ms: nowMs, heard_ms: nowMs }, remove: ['finished_ms', 'after'], condition: isDue },
+      {
+        table,
+        update: taskKey(task),
+        set: { worker, began_ms: nowMs, heard_ms: nowMs },
+        remove: ['finished_ms', 'after'],
+        condition: isDue,
+      },
       { repeat: (old) => old.worker === worker && old.began_ms === nowMs },
     );
     if (begun.done) return { beganMs: nowMs };
     const { old } = begun;
-    return old && old.finished_ms === undefined && (old.heard_ms as number) <= nowMs - claimMs ? this.takeUp(task, old, nowMs) : undefined;
+    return old && old.finished_ms === undefined && (old.heard_ms as number) <= nowMs - claimMs
+      ? this.takeUp(task, old, nowMs)
+      : undefined;
   }
 
   /** Notes how far the run has come; false where another worker has taken it. */
@@ -55,11 +63,17 @@ export class TaskStore {
         table,
         update: taskKey(task),
         set: { worker, heard_ms: nowMs },
-        condition: and(equals('began_ms', began_ms as number), equals('heard_ms', heard_ms as number), absent('finished_ms')),
+        condition: and(
+          equals('began_ms', began_ms as number),
+          equals('heard_ms', heard_ms as number),
+          absent('finished_ms'),
+        ),
       },
       { repeat: (old) => old.worker === worker && old.heard_ms === nowMs },
     );
-    return done ? { beganMs: began_ms as number, ...(after === undefined ? {} : { after: after as string }) } : undefined;
+    return done
+      ? { beganMs: began_ms as number, ...(after === undefined ? {} : { after: after as string }) }
+      : undefined;
   }
 
   private async change(task: string, beganMs: number, set: Item): Promise<boolean> {

@@ -17,7 +17,9 @@ export const inTokens = (usage: WindowUsage) => ({
 @Resolver(() => OrgType)
 export class OrgUsageResolver {
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => [ResourceUsageType], { description: 'Use of a resource by all entities. Windows that begin in the range, oldest first.' })
+  @FieldResolver(() => [ResourceUsageType], {
+    description: 'Use of a resource by all entities. Windows that begin in the range, oldest first.',
+  })
   async resourceUsage(
     @Root() { orgId }: Org,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
@@ -26,7 +28,8 @@ export class OrgUsageResolver {
     @Arg('to', () => DateTime, { description: 'End of the range, not included.' }) to: Date,
     @Arg('parentsOnly', () => Boolean, {
       defaultValue: false,
-      description: 'If true, counts only entities that were created without a parent. An acquire that cascades counts for both the entity and its parent.',
+      description:
+        'If true, counts only entities that were created without a parent. An acquire that cascades counts for both the entity and its parent.',
     })
     parentsOnly: boolean,
     @Ctx() { usage, work }: Context,
@@ -48,7 +51,11 @@ export class OrgUsageResolver {
     @Arg('first', () => Int, { defaultValue: 10, description: 'Number of entities, 1–50.' }) first: number,
     @Ctx() { usage, work }: Context,
   ) {
-    const { startMs, endMs, ...top } = await usage.topEntities(orgId, { resource, window, limit, by, first }, work.charge);
+    const { startMs, endMs, ...top } = await usage.topEntities(
+      orgId,
+      { resource, window, limit, by, first },
+      work.charge,
+    );
     return { ...top, windowStart: new Date(startMs), windowEnd: new Date(endMs) };
   }
 }

@@ -76,18 +76,32 @@ export class UsageService {
   constructor(private readonly deps: UsageDeps) {}
 
   /** What an entity has used: oldest first, within a window by resource. */
-  async ofEntity(orgId: string, { entityId, resource }: UsageSubject, range: UsageRange, charge: Charge): Promise<WindowUsage[]> {
+  async ofEntity(
+    orgId: string,
+    { entityId, resource }: UsageSubject,
+    range: UsageRange,
+    charge: Charge,
+  ): Promise<WindowUsage[]> {
     refuseAny(resource ? resourceIssues(resource, 'resource') : []);
     const { buckets, usage, namespaces } = this.deps;
     const namespace = await namespaces.of(orgId);
     const hours = this.hoursOf(range);
-    const ids = resource ? bucketsFor({ namespace, entityId, resource }) : await buckets.listOfEntity(namespace, entityId);
+    const ids = resource
+      ? bucketsFor({ namespace, entityId, resource })
+      : await buckets.listOfEntity(namespace, entityId);
     charge(ids.length);
-    return sumHours(await this.withOpenHours(ids, hours, () => usage.ofEntity(namespace, entityId, resource ?? undefined, hours)), range.window);
+    return sumHours(
+      await this.withOpenHours(ids, hours, () => usage.ofEntity(namespace, entityId, resource ?? undefined, hours)),
+      range.window,
+    );
   }
 
   /** What everyone has used of a resource: oldest first. */
-  async ofResource(orgId: string, { resource, parentsOnly, ...range }: ResourceQuery, charge: Charge): Promise<WindowUsage[]> {
+  async ofResource(
+    orgId: string,
+    { resource, parentsOnly, ...range }: ResourceQuery,
+    charge: Charge,
+  ): Promise<WindowUsage[]> {
     refuseAny(resourceIssues(resource, 'resource'));
     const { buckets, usage, namespaces } = this.deps;
     const namespace = await namespaces.of(orgId);
@@ -99,7 +113,11 @@ export class UsageService {
   }
 
   /** The entities that used or were refused most of a limit in the current window. `truncated`: not all items of the window were looked at. */
-  async topEntities(orgId: string, { resource, window, limit, by, first }: TopQuery, charge: Charge): Promise<TopEntities> {
+  async topEntities(
+    orgId: string,
+    { resource, window, limit, by, first }: TopQuery,
+    charge: Charge,
+  ): Promise<TopEntities> {
     refuseAny([...resourceIssues(resource, 'resource'), ...limitIssues(limit), ...firstIssues(first)]);
     const { buckets, usage, namespaces, clock } = this.deps;
     const namespace = await namespaces.of(orgId);
@@ -117,15 +135,27 @@ export class UsageService {
     };
     // With so many buckets some hour always closes in the first minutes of the next: a figure that is a little off must do then.
     const found = await this.withOpenHours(ids, hours, readClosed, 1);
-    return { startMs, endMs, entities: topEntities(found, { limit, by, first }), truncated: truncated || recorded?.truncated === true };
+    return {
+      startMs,
+      endMs,
+      entities: topEntities(found, { limit, by, first }),
+      truncated: truncated || recorded?.truncated === true,
+    };
   }
 
   /** Only of entities that were created without a parent. */
-  private async ofParents(orgId: string, namespace: string, hours: readonly HourUsage[], charge: Charge): Promise<HourUsage[]> {
+  private async ofParents(
+    orgId: string,
+    namespace: string,
+    hours: readonly HourUsage[],
+    charge: Charge,
+  ): Promise<HourUsage[]> {
     const entityIds = [...new Set(hours.map(({ entityId }) => entityId))];
     charge(entityIds.length, tooManyEntities);
     const created = await this.deps.entities.loadMany(entityIds.map((entityId) => ({ orgId, namespace, entityId })));
-    const parents = new Set(created.flatMap((entity) => (entity && entity.parentId === undefined ? [entity.entityId] : [])));
+    const parents = new Set(
+      created.flatMap((entity) => (entity && entity.parentId === undefined ? [entity.entityId] : [])),
+    );
     return hours.filter(({ entityId }) => parents.has(entityId));
   }
 
@@ -141,7 +171,12 @@ export class UsageService {
   }
 
   /** Closed hours and open ones together. If an hour was closed between the two reads they are read again, or it would count twice or not at all. */
-  private async withOpenHours(ids: readonly BucketId[], { from, to }: Hours, readClosed: () => Promise<HourUsage[]>, maxRetries = 5): Promise<HourUsage[]> {
+  private async withOpenHours(
+    ids: readonly BucketId[],
+    { from, to }: Hours,
+    readClosed: () => Promise<HourUsage[]>,
+    maxRetries = 5,
+  ): Promise<HourUsage[]> {
     const { buckets } = this.deps;
     if (from >= to) return [];
     let before = await buckets.loadMany(ids);
@@ -149,7 +184,9 @@ export class UsageService {
       const closedHours = await readClosed();
       const after = await buckets.loadMany(ids);
       if (marksOf(before) === marksOf(after) || attempt === maxRetries) {
-        const open = ids.flatMap(({ entityId, resource }, i) => (after[i] ?? []).map((shard) => ({ entityId, resource, hour: shard.hour, ...openUse(shard) })));
+        const open = ids.flatMap(({ entityId, resource }, i) =>
+          (after[i] ?? []).map((shard) => ({ entityId, resource, hour: shard.hour, ...openUse(shard) })),
+        );
         const isUsed = ({ hour, consumed, events }: HourUsage): boolean =>
           hour >= from && hour < to && (events !== 0 || Object.values(consumed).some((milli) => milli !== 0n));
         return [...closedHours, ...open.filter(isUsed)];

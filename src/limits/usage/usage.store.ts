@@ -22,9 +22,19 @@ export class UsageStore {
   ) {}
 
   /** An entity's, of one resource or of all. */
-  async ofEntity(namespace: string, entityId: string, resource: string | undefined, { from, to }: Hours): Promise<HourUsage[]> {
-    const range = resource === undefined ? beginsWith('SK', '#USAGE#') : between('SK', ...usageRange(resource, from, to));
-    const items = await this.client.queryAll({ table, where: and(equals('PK', entityPartition(namespace, entityId)), range), consistent: true });
+  async ofEntity(
+    namespace: string,
+    entityId: string,
+    resource: string | undefined,
+    { from, to }: Hours,
+  ): Promise<HourUsage[]> {
+    const range =
+      resource === undefined ? beginsWith('SK', '#USAGE#') : between('SK', ...usageRange(resource, from, to));
+    const items = await this.client.queryAll({
+      table,
+      where: and(equals('PK', entityPartition(namespace, entityId)), range),
+      consistent: true,
+    });
     return this.unexpired(items)
       .map(toUsage)
       .filter(({ hour }) => hour >= from && hour < to);
@@ -36,8 +46,16 @@ export class UsageStore {
   }
 
   /** The keys of everyone's items of a resource, newest hour first, up to `max` of them. */
-  async keysOfResource(namespace: string, resource: string, { from, to }: Hours, max = Number.POSITIVE_INFINITY): Promise<FoundKeys> {
-    const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), between('GSI2SK', ...resourceUsageRange(from, to)));
+  async keysOfResource(
+    namespace: string,
+    resource: string,
+    { from, to }: Hours,
+    max = Number.POSITIVE_INFINITY,
+  ): Promise<FoundKeys> {
+    const where = and(
+      equals('GSI2PK', resourceIndexKey(namespace, resource)),
+      between('GSI2SK', ...resourceUsageRange(from, to)),
+    );
     const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where, newestFirst: true }, max);
     return { keys: items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })), truncated };
   }
@@ -61,5 +79,11 @@ export interface FoundKeys {
 
 function toUsage(item: Item): HourUsage {
   const [, , resource = '', , instant = ''] = (item.SK as string).split('#');
-  return { entityId: (item.PK as string).split('#')[1] ?? '', resource, hour: hourOfInstant(instant), ...usageOf(item), ...refusalsOf(item) };
+  return {
+    entityId: (item.PK as string).split('#')[1] ?? '',
+    resource,
+    hour: hourOfInstant(instant),
+    ...usageOf(item),
+    ...refusalsOf(item),
+  };
 }

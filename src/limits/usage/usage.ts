@@ -63,13 +63,18 @@ class Sum implements Use {
   add({ consumed, events, refused, wouldRefuse, entityId }: HourUsage): void {
     for (const [limit, milli] of Object.entries(consumed)) this.consumed[limit] = (this.consumed[limit] ?? 0n) + milli;
     for (const [limit, count] of Object.entries(refused)) this.refused[limit] = (this.refused[limit] ?? 0) + count;
-    for (const [limit, count] of Object.entries(wouldRefuse)) this.wouldRefuse[limit] = (this.wouldRefuse[limit] ?? 0) + count;
+    for (const [limit, count] of Object.entries(wouldRefuse))
+      this.wouldRefuse[limit] = (this.wouldRefuse[limit] ?? 0) + count;
     this.events += events;
     if (events !== 0 || Object.keys(consumed).length > 0) this.entities.add(entityId);
   }
 }
 
-function summed<T>(hours: readonly HourUsage[], groupOf: (usage: HourUsage) => T, nameOf: (group: T) => string): (T & Sum)[] {
+function summed<T>(
+  hours: readonly HourUsage[],
+  groupOf: (usage: HourUsage) => T,
+  nameOf: (group: T) => string,
+): (T & Sum)[] {
   const sums = new Map<string, T & Sum>();
   for (const usage of hours) {
     const group = groupOf(usage);
@@ -115,13 +120,20 @@ export interface TopEntity {
 }
 
 /** The entities with the most of a limit, at least 1: largest first, equals by id. */
-export function topEntities(hours: readonly HourUsage[], { limit, by, first }: { limit: string; by: TopOrder; first: number }): TopEntity[] {
+export function topEntities(
+  hours: readonly HourUsage[],
+  { limit, by, first }: { limit: string; by: TopOrder; first: number },
+): TopEntity[] {
   return summed(
     hours,
     ({ entityId }) => ({ entityId }),
     ({ entityId }) => entityId,
   )
-    .map(({ entityId, consumed, refused }) => ({ entityId, consumed: tokensOf(consumed[limit] ?? 0n), refused: refused[limit] ?? 0 }))
+    .map(({ entityId, consumed, refused }) => ({
+      entityId,
+      consumed: tokensOf(consumed[limit] ?? 0n),
+      refused: refused[limit] ?? 0,
+    }))
     .map((entity) => ({ entity, value: by === 'CONSUMED' ? entity.consumed : entity.refused }))
     .filter(({ value }) => value > 0)
     .sort((a, b) => b.value - a.value || (a.entity.entityId < b.entity.entityId ? -1 : 1))

@@ -33,12 +33,16 @@ export class UsageCounterType {
   @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
   readonly consumed!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that this limit refused. A lower bound: the last 10 seconds may be missing.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Number of acquires that this limit refused. A lower bound: the last 10 seconds may be missing.',
+  })
   readonly refused!: number;
 
   @Field(() => SafeInt, {
     simple: true,
-    description: 'Number of acquires that this limit would have refused if it were enforced. A lower bound: the last 10 seconds may be missing.',
+    description:
+      'Number of acquires that this limit would have refused if it were enforced. A lower bound: the last 10 seconds may be missing.',
   })
   readonly wouldRefuse!: number;
 }
@@ -86,7 +90,10 @@ export class ResourceUsageType {
   })
   readonly counters!: UsageCounterType[];
 
-  @Field(() => SafeInt, { simple: true, description: 'Number of entities that used the resource. Entities that were only refused do not count.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Number of entities that used the resource. Entities that were only refused do not count.',
+  })
   readonly entities!: number;
 }
 
@@ -98,11 +105,16 @@ export class TopEntityType {
   @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
   readonly consumed!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Number of acquires that the limit refused. A lower bound: the last 10 seconds may be missing.' })
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Number of acquires that the limit refused. A lower bound: the last 10 seconds may be missing.',
+  })
   readonly refused!: number;
 }
 
-@ObjectType('TopEntities', { description: 'The entities that used or were refused most of a limit in the current window of time.' })
+@ObjectType('TopEntities', {
+  description: 'The entities that used or were refused most of a limit in the current window of time.',
+})
 export class TopEntitiesType {
   @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
   readonly windowStart!: Date;
@@ -110,12 +122,16 @@ export class TopEntitiesType {
   @Field(() => DateTime, { simple: true, description: 'The first moment after the window.' })
   readonly windowEnd!: Date;
 
-  @Field(() => [TopEntityType], { simple: true, description: 'Largest first, then by id. Entities with nothing are left out.' })
+  @Field(() => [TopEntityType], {
+    simple: true,
+    description: 'Largest first, then by id. Entities with nothing are left out.',
+  })
   readonly entities!: TopEntityType[];
 
   @Field(() => Boolean, {
     simple: true,
-    description: 'True if there are more than 10,000 items of usage or of buckets: the rest was not read, and some entities may be missing.',
+    description:
+      'True if there are more than 10,000 items of usage or of buckets: the rest was not read, and some entities may be missing.',
   })
   readonly truncated!: boolean;
 }

@@ -58,7 +58,8 @@ async function judged(
   const load = new Load(tenants, liars.length, new Chance(testSeed), patienceMs);
   load.start();
   const startedMs = Date.now();
-  while (Date.now() - startedMs < loadMs || (!isEnough(history.entries) && Date.now() - startedMs < mostMs)) await sleep(50);
+  while (Date.now() - startedMs < loadMs || (!isEnough(history.entries) && Date.now() - startedMs < mostMs))
+    await sleep(50);
   const calm = [{ fromMs: startedMs + calmAfterMs, toMs: Date.now() }];
   const settledMs = await load.settle(patienceMs);
   await Promise.all(liars.map((liar) => liar.stop()));
@@ -74,13 +75,17 @@ async function judged(
 }
 
 const hasSomeOfAll = (entries: readonly Entry[]): boolean =>
-  entries.length >= leastEntries && kinds.every((kind) => entries.filter(({ act }) => act.kind === kind).length >= leastOfAKind);
+  entries.length >= leastEntries &&
+  kinds.every((kind) => entries.filter(({ act }) => act.kind === kind).length >= leastOfAKind);
 
 /** Whether a token that was revoked has been presented once more when that holds everywhere. */
 const hasAskedAfterRevocation = (entries: readonly Entry[]): boolean =>
   entries.some(({ act, outcome, endedMs }) => {
     const credential = act.kind === 'revoke' && outcome === 'ok' ? act.credential : undefined;
-    return credential !== undefined && entries.some((entry) => entry.credential === credential && entry.invokedMs > endedMs + revocationMs);
+    return (
+      credential !== undefined &&
+      entries.some((entry) => entry.credential === credential && entry.invokedMs > endedMs + revocationMs)
+    );
   });
 
 const honest: Lie = (_asked, truth) => truth();
@@ -98,7 +103,10 @@ const every = (nth: number, lie: Lie): Lie =>
   })();
 
 /** What was answered to the same question before is answered again. */
-const byHeart = (key: (variables: { token: string; refreshToken: string }) => string, change: (told: Told) => Told = (told) => told): Lie => {
+const byHeart = (
+  key: (variables: { token: string; refreshToken: string }) => string,
+  change: (told: Told) => Told = (told) => told,
+): Lie => {
   const known = new Map<string, Promise<Told>>();
   return async (asked, truth) => {
     const before = known.get(key(asked.variables));
@@ -166,7 +174,9 @@ describe('the history of', () => {
         'acquire',
         every(2, async ({ variables }, truth) => {
           const told = await truth();
-          return variables.input.requestId ? told : { data: { acquire: { __typename: 'RateLimited', message: 'no', retryAfterSecs: 1 } } };
+          return variables.input.requestId
+            ? told
+            : { data: { acquire: { __typename: 'RateLimited', message: 'no', retryAfterSecs: 1 } } };
         }),
       ),
     ],
@@ -207,8 +217,12 @@ describe('the history of', () => {
         'ingest',
         every(3, async ({ variables }, truth) => {
           const { readings } = variables.input;
-          const told = readings.length > 1 ? await truth({ variables: { input: { readings: readings.slice(1) } } }) : await truth();
-          if (told.data && readings.length > 1) told.data.ingest.verdicts.unshift({ index: 0, batchId: readings[0].batchId, kind: 'STORED', error: null });
+          const told =
+            readings.length > 1
+              ? await truth({ variables: { input: { readings: readings.slice(1) } } })
+              : await truth();
+          if (told.data && readings.length > 1)
+            told.data.ingest.verdicts.unshift({ index: 0, batchId: readings[0].batchId, kind: 'STORED', error: null });
           return told;
         }),
       ),
@@ -219,7 +233,9 @@ describe('the history of', () => {
       about(
         'ingest',
         every(3, async ({ variables }, truth) => {
-          await truth({ variables: { input: { readings: [{ ...variables.input.readings[0], batchId: randomUUID() }] } } });
+          await truth({
+            variables: { input: { readings: [{ ...variables.input.readings[0], batchId: randomUUID() }] } },
+          });
           return truth();
         }),
       ),
@@ -243,14 +259,20 @@ describe('the history of', () => {
       'tenants apart',
       (canaries) => async (_asked, truth) => {
         const told = await truth();
-        return told.errors ? { ...told, errors: [{ ...told.errors[0], message: `not allowed for ${canaries.blue}` }] } : told;
+        return told.errors
+          ? { ...told, errors: [{ ...told.errors[0], message: `not allowed for ${canaries.blue}` }] }
+          : told;
       },
     ],
   ];
 
   it.each(broken)('a server that %s shows it', async (_what, rule, lie) => {
     const isSlow = /^(grants|nothing|totals)/.test(rule);
-    const found = await judged(isSlow ? longMs : shortMs, lie, rule.startsWith('nothing') ? hasAskedAfterRevocation : undefined);
+    const found = await judged(
+      isSlow ? longMs : shortMs,
+      lie,
+      rule.startsWith('nothing') ? hasAskedAfterRevocation : undefined,
+    );
     expect(found.filter((line) => line.startsWith(rule)).length).toBeGreaterThan(0);
   });
 });
@@ -309,7 +331,17 @@ describe('the history of a gateway that was told to stop', () => {
     canaries: [],
   };
   const found = (entry: Entry, served: readonly string[]) => {
-    const facts = { limits: {}, saturated: [], skewMs: 0, calm: [], drains, served: new Set(served), settledMs: 6000, revocationGraceMs: 0, lagMs: 0 };
+    const facts = {
+      limits: {},
+      saturated: [],
+      skewMs: 0,
+      calm: [],
+      drains,
+      served: new Set(served),
+      settledMs: 6000,
+      revocationGraceMs: 0,
+      lagMs: 0,
+    };
     return violations([entry], facts).map(({ rule }) => rule);
   };
 

@@ -117,17 +117,28 @@ function effectOf(calls: readonly Entry[], amount: number): Effect | undefined {
   const possible = calls.filter(mayHaveHappened);
   if (possible.length === 0) return undefined;
   const known = calls.filter(happened).map(({ endedMs }) => endedMs);
-  return { amount, earliestMs: Math.min(...possible.map(({ invokedMs }) => invokedMs)), ...(known.length > 0 ? { knownMs: Math.min(...known) } : {}) };
+  return {
+    amount,
+    earliestMs: Math.min(...possible.map(({ invokedMs }) => invokedMs)),
+    ...(known.length > 0 ? { knownMs: Math.min(...known) } : {}),
+  };
 }
 
 const acknowledged = (effects: readonly Effect[]): Ledger =>
   new Ledger(effects.flatMap(({ amount, knownMs }) => (knownMs === undefined ? [] : [{ atMs: knownMs, amount }])));
-const attempted = (effects: readonly Effect[]): Ledger => new Ledger(effects.map(({ amount, earliestMs }) => ({ atMs: earliestMs, amount })));
+const attempted = (effects: readonly Effect[]): Ledger =>
+  new Ledger(effects.map(({ amount, earliestMs }) => ({ atMs: earliestMs, amount })));
 
 function leftUnknown(what: string, calls: ReadonlyMap<string, readonly Entry[]>): Violation[] {
   return [...calls].flatMap(([id, same]) =>
     same.some(({ outcome }) => outcome === 'unknown') && !same.some(happened)
-      ? [{ rule: 'settled', what: `${what} ${id} was never known to be done, however often it was asked for`, atMs: (same.at(-1) as Entry).endedMs }]
+      ? [
+          {
+            rule: 'settled',
+            what: `${what} ${id} was never known to be done, however often it was asked for`,
+            atMs: (same.at(-1) as Entry).endedMs,
+          },
+        ]
       : [],
   );
 }
@@ -151,7 +162,12 @@ function costsKept(costs: readonly Of<'cost'>[], seen: readonly Of<'shards'>[], 
           atMs: endedMs,
         });
     }
-    if (last < facts.settledMs) found.push({ rule: 'conservation of cost', what: `${scope} was not looked at after all was settled`, atMs: facts.settledMs });
+    if (last < facts.settledMs)
+      found.push({
+        rule: 'conservation of cost',
+        what: `${scope} was not looked at after all was settled`,
+        atMs: facts.settledMs,
+      });
   }
   return found;
 }
@@ -181,15 +197,28 @@ function totalsGrow(costs: readonly Of<'cost'>[], seen: readonly Of<'total'>[], 
         if (earlier.micros > highest.micros) highest = earlier;
         waiting.splice(i, 1);
       }
-      if (micros < highest.micros) found.push({ rule: 'totals never fall', what: `${scope} fell from ${highest.micros} to ${micros}`, atMs: endedMs });
+      if (micros < highest.micros)
+        found.push({
+          rule: 'totals never fall',
+          what: `${scope} fell from ${highest.micros} to ${micros}`,
+          atMs: endedMs,
+        });
       if (micros > most.by(endedMs))
-        found.push({ rule: 'totals never fall', what: `${scope} shows ${micros} of ${most.by(endedMs)} attempted`, atMs: endedMs });
+        found.push({
+          rule: 'totals never fall',
+          what: `${scope} shows ${micros} of ${most.by(endedMs)} attempted`,
+          atMs: endedMs,
+        });
       waiting.push({ micros, endedMs });
     }
     const last = ofScope.at(-1) as Of<'total'>;
     const whole = most.by(facts.settledMs);
     if (last.told.micros !== whole || last.invokedMs < facts.settledMs)
-      found.push({ rule: 'totals never fall', what: `${scope} ended at ${last.told.micros} of ${whole}`, atMs: last.endedMs });
+      found.push({
+        rule: 'totals never fall',
+        what: `${scope} ended at ${last.told.micros} of ${whole}`,
+        atMs: last.endedMs,
+      });
   }
   return found;
 }
@@ -202,7 +231,9 @@ interface Grant {
 
 /** Each lease once, by the call that was first told of it. */
 function grantsOf(acquires: readonly Of<'acquire'>[], bucket: string): Grant[] {
-  const granted = acquires.filter(({ act, told, outcome }) => act.bucket === bucket && outcome === 'ok' && told.granted);
+  const granted = acquires.filter(
+    ({ act, told, outcome }) => act.bucket === bucket && outcome === 'ok' && told.granted,
+  );
   return [...grouped(granted, ({ act }) => act.requestId).values()].map((same) => ({
     amount: (same[0] as Of<'acquire'>).act.amount,
     sentMs: Math.min(...same.map(({ invokedMs }) => invokedMs)),
@@ -226,7 +257,13 @@ function grantsBounded(acquires: readonly Of<'acquire'>[], { limits, saturated, 
         taken += amount;
         const bound = burst + (perSecond * (ackedMs - beganMs + skewMs)) / 1000;
         if (taken > bound)
-          return [{ rule: 'grants within the bound', what: `${bucket} gave ${taken} in ${ackedMs - beganMs} ms, where ${bound} is all`, atMs: ackedMs }];
+          return [
+            {
+              rule: 'grants within the bound',
+              what: `${bucket} gave ${taken} in ${ackedMs - beganMs} ms, where ${bound} is all`,
+              atMs: ackedMs,
+            },
+          ];
       }
     }
     return [];
@@ -238,14 +275,22 @@ function grantsDelivered(acquires: readonly Of<'acquire'>[], { limits, saturated
   return saturated.flatMap((bucket) => {
     const { perSecond } = limits[bucket] as Facts['limits'][string];
     const grants = grantsOf(acquires, bucket);
-    const refusals = acquires.filter(({ act, outcome, told }) => act.bucket === bucket && outcome === 'ok' && !told.granted);
+    const refusals = acquires.filter(
+      ({ act, outcome, told }) => act.bucket === bucket && outcome === 'ok' && !told.granted,
+    );
     return calm.flatMap(({ fromMs, toMs }) => {
-      const within = refusals.filter(({ invokedMs, endedMs }) => invokedMs >= fromMs && endedMs <= toMs).sort((a, b) => a.invokedMs - b.invokedMs);
+      const within = refusals
+        .filter(({ invokedMs, endedMs }) => invokedMs >= fromMs && endedMs <= toMs)
+        .sort((a, b) => a.invokedMs - b.invokedMs);
       const [first, last] = [within[0], within.at(-1)];
       if (!first || !last) return [];
-      const given = grants.filter(({ sentMs, ackedMs }) => ackedMs >= first.invokedMs && sentMs <= last.endedMs).reduce((sum, { amount }) => sum + amount, 0);
+      const given = grants
+        .filter(({ sentMs, ackedMs }) => ackedMs >= first.invokedMs && sentMs <= last.endedMs)
+        .reduce((sum, { amount }) => sum + amount, 0);
       const due = (perSecond * (last.invokedMs - first.endedMs)) / 1000;
-      return given < leastShare * due - 1 ? [{ rule: 'grants above 95 %', what: `${bucket} gave ${given} of ${due} in calm`, atMs: last.endedMs }] : [];
+      return given < leastShare * due - 1
+        ? [{ rule: 'grants above 95 %', what: `${bucket} gave ${given} of ${due} in calm`, atMs: last.endedMs }]
+        : [];
     });
   });
 }
@@ -276,7 +321,11 @@ function takingsKept(
   ];
   for (const [bucket, ofBucket] of grouped(seen.filter(happened), ({ act }) => act.bucket)) {
     const amounts = [...acquired.values()]
-      .filter((same) => (same[0] as Of<'acquire'>).act.bucket === bucket && same.some(({ told, outcome }) => outcome === 'ok' && told.granted))
+      .filter(
+        (same) =>
+          (same[0] as Of<'acquire'>).act.bucket === bucket &&
+          same.some(({ told, outcome }) => outcome === 'ok' && told.granted),
+      )
       .map((same) => (same[0] as Of<'acquire'>).act.amount);
     const changes = [
       ...[
@@ -295,14 +344,20 @@ function takingsKept(
     const due = [...amounts, ...changes].reduce((sum, amount) => sum + amount, 0);
     const last = ofBucket.at(-1) as Of<'consumed'>;
     if (last.invokedMs >= settledMs && last.told.consumed !== due)
-      found.push({ rule: 'conservation of takings', what: `${bucket} says ${last.told.consumed} consumed of ${due} taken`, atMs: last.endedMs });
+      found.push({
+        rule: 'conservation of takings',
+        what: `${bucket} says ${last.told.consumed} consumed of ${due} taken`,
+        atMs: last.endedMs,
+      });
   }
   return found;
 }
 
 function once<T extends Entry>(calls: readonly T[], id: (call: T) => string, what: string): Violation[] {
   return [...grouped(calls.filter(happened), id)].flatMap(([name, same]) =>
-    same.length > 1 ? [{ rule: 'once', what: `${what} ${name} worked ${same.length} times`, atMs: (same[1] as T).endedMs }] : [],
+    same.length > 1
+      ? [{ rule: 'once', what: `${what} ${name} worked ${same.length} times`, atMs: (same[1] as T).endedMs }]
+      : [],
   );
 }
 
@@ -314,12 +369,23 @@ function oneSuccessor(refreshes: readonly Of<'refresh'>[]): Violation[] {
   );
 }
 
-function readingsOnce(ingests: readonly Of<'ingest'>[], seen: readonly Of<'readings'>[], { settledMs }: Facts): Violation[] {
+function readingsOnce(
+  ingests: readonly Of<'ingest'>[],
+  seen: readonly Of<'readings'>[],
+  { settledMs }: Facts,
+): Violation[] {
   const found: Violation[] = [];
-  const sent = new Map<string, { readonly value: number; isStored: boolean; mayBe: boolean; readonly device: string }>();
+  const sent = new Map<
+    string,
+    { readonly value: number; isStored: boolean; mayBe: boolean; readonly device: string }
+  >();
   for (const { act, told, outcome, endedMs } of ingests) {
     if (outcome === 'ok' && told.verdicts?.length !== act.readings.length)
-      found.push({ rule: 'readings once', what: `${act.readings.length} readings were sent, and ${told.verdicts?.length} told of`, atMs: endedMs });
+      found.push({
+        rule: 'readings once',
+        what: `${act.readings.length} readings were sent, and ${told.verdicts?.length} told of`,
+        atMs: endedMs,
+      });
     act.readings.forEach(({ device, batchId, value }, i) => {
       const id = `${device} ${batchId}`;
       const one = sent.get(id) ?? { value, isStored: false, mayBe: false, device };
@@ -330,10 +396,12 @@ function readingsOnce(ingests: readonly Of<'ingest'>[], seen: readonly Of<'readi
     });
   }
   for (const [id, { isStored, mayBe }] of sent)
-    if (mayBe && !isStored) found.push({ rule: 'settled', what: `reading ${id} was never known to be stored`, atMs: settledMs });
+    if (mayBe && !isStored)
+      found.push({ rule: 'settled', what: `reading ${id} was never known to be stored`, atMs: settledMs });
   for (const [device, ofDevice] of grouped(seen.filter(happened), ({ act }) => act.device)) {
     const last = ofDevice.at(-1) as Of<'readings'>;
-    const report = (what: string) => found.push({ rule: 'readings once', what: `${device}: ${what}`, atMs: last.endedMs });
+    const report = (what: string) =>
+      found.push({ rule: 'readings once', what: `${device}: ${what}`, atMs: last.endedMs });
     if (last.invokedMs < settledMs) report('not looked at after all was settled');
     const stored = grouped(last.told.stored ?? [], ({ batchId }) => batchId);
     for (const [batchId, same] of stored) {
@@ -342,12 +410,17 @@ function readingsOnce(ingests: readonly Of<'ingest'>[], seen: readonly Of<'readi
       if (!one?.mayBe) report(`${batchId} was never sent`);
       else if (same[0]?.value !== one.value) report(`${batchId} is ${same[0]?.value}, sent as ${one.value}`);
     }
-    for (const [id, one] of sent) if (one.device === device && one.isStored && !stored.has(id.slice(device.length + 1))) report(`${id} is lost`);
+    for (const [id, one] of sent)
+      if (one.device === device && one.isStored && !stored.has(id.slice(device.length + 1))) report(`${id} is lost`);
   }
   return found;
 }
 
-function nothingAfterRevocation(entries: readonly Entry[], revokes: readonly Of<'revoke'>[], { calm, revocationGraceMs, lagMs }: Facts): Violation[] {
+function nothingAfterRevocation(
+  entries: readonly Entry[],
+  revokes: readonly Of<'revoke'>[],
+  { calm, revocationGraceMs, lagMs }: Facts,
+): Violation[] {
   const ends = new Map<string, number>();
   for (const { act, endedMs } of revokes.filter(happened)) {
     const isCalm = calm.some(({ fromMs, toMs }) => endedMs >= fromMs && endedMs + revocationMs < toMs);
@@ -371,12 +444,18 @@ const tenantsApart = (entries: readonly Entry[]): Violation[] =>
   entries.flatMap(({ tenant, canaries, act, endedMs }) =>
     canaries
       .filter((other) => other !== tenant)
-      .map((other) => ({ rule: 'tenants apart', what: `${tenant} was told of ${other} in an answer to ${act.kind}`, atMs: endedMs })),
+      .map((other) => ({
+        rule: 'tenants apart',
+        what: `${tenant} was told of ${other} in an answer to ${act.kind}`,
+        atMs: endedMs,
+      })),
   );
 
 const answersInTime = (entries: readonly Entry[]): Violation[] =>
   entries.flatMap(({ code, act, via, endedMs }) =>
-    code === 'no answer' ? [{ rule: 'answers in time', what: `${act.kind} had none from gateway ${via}`, atMs: endedMs }] : [],
+    code === 'no answer'
+      ? [{ rule: 'answers in time', what: `${act.kind} had none from gateway ${via}`, atMs: endedMs }]
+      : [],
   );
 
 /**
@@ -388,5 +467,11 @@ const drainsClean = (entries: readonly Entry[], { drains, served }: Facts): Viol
     const drain = drains.find((one) => one.via === via && endedMs >= one.fromMs && invokedMs <= one.toMs);
     if (code !== 'broken connection' || !drain || !served.has(callId)) return [];
     const when = `sent ${invokedMs - drain.fromMs} ms after it was told to stop, broken ${drain.toMs - endedMs} ms before it had`;
-    return [{ rule: 'drains clean', what: `${act.kind} was served by gateway ${via} and got no answer: ${when}`, atMs: endedMs }];
+    return [
+      {
+        rule: 'drains clean',
+        what: `${act.kind} was served by gateway ${via} and got no answer: ${when}`,
+        atMs: endedMs,
+      },
+    ];
   });

@@ -38,10 +38,18 @@ export class HistoryClient {
     return new HistoryClient(this.around, this.tenant, credential);
   }
 
-  call<T, V>(via: number, act: Act, document: TypedDocumentNode<T, V> | string, variables: V, read: (data: Succeeded<T>) => Told): Promise<Entry> {
+  call<T, V>(
+    via: number,
+    act: Act,
+    document: TypedDocumentNode<T, V> | string,
+    variables: V,
+    read: (data: Succeeded<T>) => Told,
+  ): Promise<Entry> {
     const { history } = this.around;
     const caller = { tenant: this.tenant, credential: this.credential.name, via };
-    return history.record(caller, act, (callId) => this.send({ via, callId }, typeof document === 'string' ? document : print(document), variables, read));
+    return history.record(caller, act, (callId) =>
+      this.send({ via, callId }, typeof document === 'string' ? document : print(document), variables, read),
+    );
   }
 
   private async send<T>(
@@ -63,9 +71,16 @@ export class HistoryClient {
       // A connection that was refused has carried nothing; of any other nobody knows.
       const refused = (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED';
       const broken = (error as Error).name === 'TimeoutError' ? 'no answer' : 'broken connection';
-      return { outcome: refused ? 'failed' : 'unknown', code: refused ? 'refused connection' : broken, told: {}, canaries: [] };
+      return {
+        outcome: refused ? 'failed' : 'unknown',
+        code: refused ? 'refused connection' : broken,
+        told: {},
+        canaries: [],
+      };
     }
-    const canaries = Object.keys(this.around.canaries).filter((tenant) => text.includes(this.around.canaries[tenant] as string));
+    const canaries = Object.keys(this.around.canaries).filter((tenant) =>
+      text.includes(this.around.canaries[tenant] as string),
+    );
     const { data, errors } = JSON.parse(text) as { data?: Succeeded<T>; errors?: readonly PublicError[] };
     if (data && !errors) return { outcome: 'ok', told: read(data), canaries };
     const code = errors?.[0]?.extensions.code ?? 'none';

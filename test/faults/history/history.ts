@@ -8,7 +8,13 @@ export type Act =
   /** The total as the worker last summed it. */
   | { readonly kind: 'total'; readonly scope: string }
   | { readonly kind: 'acquire'; readonly bucket: string; readonly amount: number; readonly requestId: string }
-  | { readonly kind: 'adjust'; readonly bucket: string; readonly leaseId: string; readonly amount: number; readonly key: string }
+  | {
+      readonly kind: 'adjust';
+      readonly bucket: string;
+      readonly leaseId: string;
+      readonly amount: number;
+      readonly key: string;
+    }
   /** `amount`: all that the lease holds, its adjustments included. */
   | { readonly kind: 'release'; readonly bucket: string; readonly leaseId: string; readonly amount: number }
   | { readonly kind: 'consumed'; readonly bucket: string }

@@ -29,7 +29,9 @@ export async function startLiar(gatewayUrl: string, lie: Lie): Promise<Liar> {
     const asked = { headers: request.headers, query, variables };
     const truth = async (changes: Partial<Asked> = {}): Promise<Told> => {
       const { headers, query: text, variables: values } = { ...asked, ...changes };
-      const credentials = Object.fromEntries(['authorization', 'x-api-key', 'x-admin-key'].flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])));
+      const credentials = Object.fromEntries(
+        ['authorization', 'x-api-key', 'x-admin-key'].flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])),
+      );
       const answer = await fetch(gatewayUrl, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(credentials as Record<string, string>) },

@@ -30,22 +30,32 @@ export interface Tenant {
 export const newCanary = (): string => `canary_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
 
 /** Two tenants that look alike but for their canaries, which stand in every text that they may choose. */
-export async function newTenants(app: TestApp, around: Surroundings, adminKey: string, timezone: string): Promise<Tenant[]> {
+export async function newTenants(
+  app: TestApp,
+  around: Surroundings,
+  adminKey: string,
+  timezone: string,
+): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
   for (const [name, canary] of Object.entries(around.canaries)) {
     const org = await newOrg(app, { name: `Org ${canary}`, timezone });
     const chat = await newApp(app, org, 'chat', { name: `Chat ${canary}` });
-    const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, { input: { orgId: org.orgId, description: canary } });
+    const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, {
+      input: { orgId: org.orgId, description: canary },
+    });
     const device = new Caller(app.url, { 'x-api-key': createApiKey.secret });
     for (let i = 0; i < devicesATenant; i++)
       await device.ask(op.RegisterDeviceDocument, {
         input: { hardwareId: deviceOf(i), bootId, firmwareVersion: '1.0.0', capabilities: { sensors: [canary] } },
       });
     const set = (entityId: string, input: op.LimitInput) =>
-      app.admin.ask(op.SetLimitsDocument, { input: { orgId: org.orgId, level: 'ENTITY', entityId, resource, limits: [input] } });
+      app.admin.ask(op.SetLimitsDocument, {
+        input: { orgId: org.orgId, level: 'ENTITY', entityId, resource, limits: [input] },
+      });
     await set('busy', { name: limit, capacity: busy.burst, refillAmount: busy.perSecond, refillPeriodSecs: 1 });
     await set('ledger', { name: limit, capacity: 1_000_000_000, refillPeriodSecs: 1_000_000 });
-    const client = (who: string, headers: Record<string, string>) => new HistoryClient(around, name, { name: `${who} of ${name}`, headers });
+    const client = (who: string, headers: Record<string, string>) =>
+      new HistoryClient(around, name, { name: `${who} of ${name}`, headers });
     tenants.push({
       name,
       orgId: org.orgId,
@@ -55,7 +65,10 @@ export async function newTenants(app: TestApp, around: Surroundings, adminKey: s
       app: client('app', { authorization: `Bearer ${chat.accessToken}` }),
       fleet: client('fleet', { 'x-api-key': createApiKey.secret }),
       // The admin may see everyone: what it is told is nobody's leak.
-      admin: new HistoryClient({ ...around, canaries: {} }, 'admin', { name: 'admin', headers: { 'x-admin-key': adminKey } }),
+      admin: new HistoryClient({ ...around, canaries: {} }, 'admin', {
+        name: 'admin',
+        headers: { 'x-admin-key': adminKey },
+      }),
     });
   }
   return tenants;
@@ -87,7 +100,8 @@ export class Load {
 
   start(): void {
     const each = (count: number, actor: (tenant: Tenant, chance: Chance) => Promise<void>) => {
-      for (const tenant of this.tenants) for (let i = 0; i < count; i++) this.actors.push(this.repeat(actor, tenant, this.chance.fork()));
+      for (const tenant of this.tenants)
+        for (let i = 0; i < count; i++) this.actors.push(this.repeat(actor, tenant, this.chance.fork()));
     };
     each(2, (tenant, chance) => this.spends(tenant, chance));
     each(3, (tenant, chance) => this.takes(tenant, chance));
@@ -107,7 +121,11 @@ export class Load {
     return settledMs;
   }
 
-  private async repeat(actor: (tenant: Tenant, chance: Chance) => Promise<void>, tenant: Tenant, chance: Chance): Promise<void> {
+  private async repeat(
+    actor: (tenant: Tenant, chance: Chance) => Promise<void>,
+    tenant: Tenant,
+    chance: Chance,
+  ): Promise<void> {
     while (!this.isOver) await actor(tenant, chance);
   }
 
@@ -117,14 +135,20 @@ export class Load {
     for (let via = chance.below(this.gateways); ; via = (via + 1) % this.gateways) {
       const entry = await attempt(via);
       isUnsure ||= entry.outcome === 'unknown';
-      if (entry.outcome === 'ok' || !(isUnsure || entry.code === 'refused connection') || Date.now() > this.giveUpMs) return entry;
+      if (entry.outcome === 'ok' || !(isUnsure || entry.code === 'refused connection') || Date.now() > this.giveUpMs)
+        return entry;
       await sleep(chance.between(50, 400));
     }
   }
 
   private async spends(tenant: Tenant, chance: Chance): Promise<void> {
     const label = chance.one(labels);
-    const act: Act = { kind: 'cost', scope: scopeOf(tenant, label), requestId: randomUUID(), micros: chance.between(1, 1000) };
+    const act: Act = {
+      kind: 'cost',
+      scope: scopeOf(tenant, label),
+      requestId: randomUUID(),
+      micros: chance.between(1, 1000),
+    };
     const { requestId, micros: costUsdMicros } = act;
     const input = { requestId, modelLabel: label, inputTokens: 1, outputTokens: 1, costUsdMicros };
     const submit = (via: number) => tenant.app.call(via, act, op.SubmitCostDocument, { input }, () => ({}));
@@ -141,7 +165,12 @@ export class Load {
     if (outcome !== 'ok' || !told.granted) await sleep(chance.between(10, 30));
   }
 
-  private acquire({ org }: Tenant, via: number, act: Extract<Act, { kind: 'acquire' }>, requestId: string | undefined): Promise<Entry> {
+  private acquire(
+    { org }: Tenant,
+    via: number,
+    act: Extract<Act, { kind: 'acquire' }>,
+    requestId: string | undefined,
+  ): Promise<Entry> {
     const entityId = act.bucket.split('/')[1] as string;
     const input = { entityId, resource, consume: [{ limit, amount: act.amount }], ...(requestId ? { requestId } : {}) };
     return org.call(via, act, op.AcquireDocument, { input }, ({ acquire }) =>
@@ -154,21 +183,27 @@ export class Load {
     const bucket = `${tenant.name}/ledger`;
     const requestId = randomUUID();
     let amount = chance.between(1, 9);
-    const { told } = await this.insist(chance, (via) => this.acquire(tenant, via, { kind: 'acquire', bucket, amount, requestId }, requestId));
+    const { told } = await this.insist(chance, (via) =>
+      this.acquire(tenant, via, { kind: 'acquire', bucket, amount, requestId }, requestId),
+    );
     const { leaseId } = told;
     if (leaseId === undefined) return;
     if (chance.fraction() < 0.5) {
       const act: Act = { kind: 'adjust', bucket, leaseId, amount: chance.between(1, 5), key: randomUUID() };
       const input = { leaseId, adjust: [{ limit, amount: act.amount }], idempotencyKey: act.key };
       await this.insist(chance, (via) =>
-        tenant.org.call(via, act, op.AdjustLeaseDocument, { input }, ({ adjustLease }) => ({ replayed: adjustLease.replayed })),
+        tenant.org.call(via, act, op.AdjustLeaseDocument, { input }, ({ adjustLease }) => ({
+          replayed: adjustLease.replayed,
+        })),
       );
       amount += act.amount;
     }
     if (chance.fraction() < 0.5) {
       const act: Act = { kind: 'release', bucket, leaseId, amount };
       const release = (via: number) =>
-        tenant.org.call(via, act, op.ReleaseLeaseDocument, { leaseId }, ({ releaseLease }) => ({ replayed: releaseLease.replayed }));
+        tenant.org.call(via, act, op.ReleaseLeaseDocument, { leaseId }, ({ releaseLease }) => ({
+          replayed: releaseLease.replayed,
+        }));
       await this.insist(chance, release);
       if (chance.fraction() < 0.5) await release(chance.below(this.gateways));
     }
@@ -195,7 +230,9 @@ export class Load {
     };
     for (;;) {
       const { outcome, told } = await this.insist(chance, (via) =>
-        fleet.call(via, { kind: 'ingest', readings }, op.IngestDocument, { input }, ({ ingest }) => ({ verdicts: ingest.verdicts.map(({ kind }) => kind) })),
+        fleet.call(via, { kind: 'ingest', readings }, op.IngestDocument, { input }, ({ ingest }) => ({
+          verdicts: ingest.verdicts.map(({ kind }) => kind),
+        })),
       );
       if (outcome !== 'ok' || !told.verdicts?.includes('RETRY') || Date.now() > this.giveUpMs) break;
       await sleep(chance.between(50, 400));
@@ -221,43 +258,76 @@ export class Load {
     const { org, clientId, clientSecret } = tenant;
     const via = () => chance.below(this.gateways);
     let pair: { readonly accessToken: string; readonly refreshToken: string } | undefined;
-    await org.call(via(), { kind: 'ask' }, op.IssueTokenDocument, { input: { clientId, clientSecret } }, ({ issueToken }) => {
-      pair = issueToken;
-      return {};
-    });
+    await org.call(
+      via(),
+      { kind: 'ask' },
+      op.IssueTokenDocument,
+      { input: { clientId, clientSecret } },
+      ({ issueToken }) => {
+        pair = issueToken;
+        return {};
+      },
+    );
     if (!pair) return sleep(500);
     this.secrets.push(pair.accessToken, pair.refreshToken);
-    const session = org.with({ name: `session ${randomUUID()}`, headers: { authorization: `Bearer ${pair.accessToken}` } });
+    const session = org.with({
+      name: `session ${randomUUID()}`,
+      headers: { authorization: `Bearer ${pair.accessToken}` },
+    });
     const me = (through = via()) => session.call(through, { kind: 'ask' }, op.MeDocument, {}, () => ({}));
     await me();
 
     const { refreshToken } = pair;
     const refresh = () =>
-      org.call(via(), { kind: 'refresh', token: nameOf(refreshToken) }, op.RefreshTokenDocument, { refreshToken }, ({ refreshToken: next }) => {
-        this.secrets.push(next.accessToken, next.refreshToken);
-        return { successor: next.refreshToken };
-      });
+      org.call(
+        via(),
+        { kind: 'refresh', token: nameOf(refreshToken) },
+        op.RefreshTokenDocument,
+        { refreshToken },
+        ({ refreshToken: next }) => {
+          this.secrets.push(next.accessToken, next.refreshToken);
+          return { successor: next.refreshToken };
+        },
+      );
     await Promise.all([refresh(), refresh()]);
 
     let retrieval: string | undefined;
-    await org.call(via(), { kind: 'ask' }, op.RotateCredentialsDocument, { input: { appId: 'chat' } }, ({ rotateCredentials }) => {
-      retrieval = rotateCredentials.secretRetrieval.token;
-      return {};
-    });
+    await org.call(
+      via(),
+      { kind: 'ask' },
+      op.RotateCredentialsDocument,
+      { input: { appId: 'chat' } },
+      ({ rotateCredentials }) => {
+        retrieval = rotateCredentials.secretRetrieval.token;
+        return {};
+      },
+    );
     if (retrieval !== undefined) {
       const token = retrieval;
       this.secrets.push(token);
       const retrieve = () =>
-        org.call(via(), { kind: 'retrieve', token: nameOf(token) }, op.RetrieveSecretDocument, { token }, ({ retrieveSecret }) => {
-          this.secrets.push(retrieveSecret.clientSecret);
-          return { secret: retrieveSecret.clientId };
-        });
+        org.call(
+          via(),
+          { kind: 'retrieve', token: nameOf(token) },
+          op.RetrieveSecretDocument,
+          { token },
+          ({ retrieveSecret }) => {
+            this.secrets.push(retrieveSecret.clientSecret);
+            return { secret: retrieveSecret.clientId };
+          },
+        );
       await Promise.all([retrieve(), retrieve()]);
       await retrieve();
     }
 
     await this.insist(chance, (through) =>
-      org.call(through, { kind: 'revoke', credential: session.credential.name }, op.RevokeTokenDocument, { token: pair?.accessToken ?? '' }, () => ({})),
+      org.call(
+        through,
+        { kind: 'revoke', credential: session.credential.name },
+        op.RevokeTokenDocument,
+        { token: pair?.accessToken ?? '' },
+        () => ({}),
+      ),
     );
     for (let i = 0; i < 12 && !this.isOver; i++) {
       await sleep(chance.between(200, 300));
@@ -276,9 +346,15 @@ export class Load {
       }
     }
     await this.insist(this.chance, (via) =>
-      org.call(via, { kind: 'consumed', bucket: `${name}/ledger` }, op.BucketOfDocument, { entityId: 'ledger', resource }, (data) => ({
-        consumed: data.org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0,
-      })),
+      org.call(
+        via,
+        { kind: 'consumed', bucket: `${name}/ledger` },
+        op.BucketOfDocument,
+        { entityId: 'ledger', resource },
+        (data) => ({
+          consumed: data.org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0,
+        }),
+      ),
     );
     for (let i = 0; i < devicesATenant; i++) {
       const hardwareId = deviceOf(i);
@@ -287,13 +363,24 @@ export class Load {
         const asked: { after: string | null } = { after };
         // The last page has the whole of it on record.
         const { outcome } = await this.insist(this.chance, (via) =>
-          admin.call(via, { kind: 'readings', device: `${name}/${hardwareId}` }, op.ReadingsOfDocument, { orgId, hardwareId, first: 500, ...asked }, (data) => {
-            const page = data.org?.device?.readings;
-            stored.push(...(page?.nodes ?? []).map(({ batchId, sensors }) => ({ batchId, value: sensors.bme280TempC as number })));
-            more = page?.pageInfo.hasNextPage ?? false;
-            after = page?.pageInfo.endCursor ?? null;
-            return { stored: [...stored] };
-          }),
+          admin.call(
+            via,
+            { kind: 'readings', device: `${name}/${hardwareId}` },
+            op.ReadingsOfDocument,
+            { orgId, hardwareId, first: 500, ...asked },
+            (data) => {
+              const page = data.org?.device?.readings;
+              stored.push(
+                ...(page?.nodes ?? []).map(({ batchId, sensors }) => ({
+                  batchId,
+                  value: sensors.bme280TempC as number,
+                })),
+              );
+              more = page?.pageInfo.hasNextPage ?? false;
+              after = page?.pageInfo.endCursor ?? null;
+              return { stored: [...stored] };
+            },
+          ),
         );
         if (outcome !== 'ok') break;
       }

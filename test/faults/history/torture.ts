@@ -71,7 +71,9 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
   const actions: Record<string, number> = {};
 
   async function newGateway(skew: number) {
-    const { child, origin } = await supervised(() => startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput }));
+    const { child, origin } = await supervised(() =>
+      startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput }),
+    );
     return { child, url: `${origin}/graphql` };
   }
   function newWorker(skew: number): Promise<ChildProcess> {
@@ -172,11 +174,22 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
     const calm = [{ fromMs, toMs: Date.now() }];
     const settledMs = await load.settle(settleMs);
     const served = new Set(Array.from(output.join('').matchAll(/"requestId":"([^"]+)"/g), ([, id]) => id as string));
-    const facts: Facts = { ...factsOf(tenants), skewMs: 2 * skewMs, calm, drains, served, settledMs, revocationGraceMs, lagMs: lag.ms };
+    const facts: Facts = {
+      ...factsOf(tenants),
+      skewMs: 2 * skewMs,
+      calm,
+      drains,
+      served,
+      settledMs,
+      revocationGraceMs,
+      lagMs: lag.ms,
+    };
     const written = [...output, ...(await dump(app.gateway.services.store))].join('\n');
     return {
       violations: violations(history.entries, facts),
-      leaks: [...load.secrets, adminKey].filter((secret) => written.includes(secret)).map((secret) => `${secret.slice(0, 8)}…`),
+      leaks: [...load.secrets, adminKey]
+        .filter((secret) => written.includes(secret))
+        .map((secret) => `${secret.slice(0, 8)}…`),
       tally: tallied(history.entries),
       actions,
     };
@@ -201,11 +214,17 @@ async function supervised<T>(start: () => Promise<T>): Promise<T> {
 }
 
 /** All that is stored, as text. */
-async function dump(store: Awaited<ReturnType<typeof startTestApp>>['gateway']['services']['store']): Promise<string[]> {
+async function dump(
+  store: Awaited<ReturnType<typeof startTestApp>>['gateway']['services']['store'],
+): Promise<string[]> {
   const items: string[] = [];
   for (const table of tableNames) {
     for (let page = await store.scan(table); ; page = await store.scan(table, page.next)) {
-      items.push(...page.items.map((item) => JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? String(value) : value))));
+      items.push(
+        ...page.items.map((item) =>
+          JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+        ),
+      );
       if (!page.next) break;
     }
   }
