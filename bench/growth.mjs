@@ -12,7 +12,7 @@ import { deviceKey, readingKey } from '../dist/devices/device-keys.js';
 import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
 import { configKey } from '../dist/orgs/config-key.js';
-import { sliceOf } from '../dist/spend/scope.js';
+import { sliceOf } from '../dist/orgs/scope.js';
 import { activeKey, requestKey, shardKey, totalKey } from '../dist/spend/spend-item.js';
 import { drive, together } from './load.mjs';
 import { table, writeBetween } from './report.mjs';

@@ -7,7 +7,8 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { type AdminKey, parseAdminKeys } from './identity/admin-key.js';
 import { parseRootSecrets } from './identity/root-secrets.js';
-import { type Catalog, slug } from './spend/price.js';
+import { slug } from './lib/patterns.js';
+import type { Catalog } from './spend/price.js';
 
 export interface Config {
   readonly production: boolean;

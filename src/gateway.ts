@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
-import { buildServices, type Services, type Surroundings } from './app.js';
+import { buildServices, type Overrides, type Services } from './app.js';
 import type { Config } from './config.js';
 import { createSchema } from './graphql/schema.js';
-import { createEdge, graphqlPath } from './graphql/server.js';
+import { createHttpServer, graphqlPath } from './http/server.js';
 import { sleep, within } from './lib/timers.js';
 
 export interface Gateway {
@@ -12,7 +12,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-export interface GatewayOptions extends Surroundings {
+export interface GatewayOptions extends Overrides {
   readonly schema?: GraphQLSchema;
   /** How long to go on answering after readiness has gone, so that load balancers notice first. */
   readonly noticeMs?: number;
@@ -24,13 +24,13 @@ const lingerMs = 1000;
 const drainMs = 8500;
 const lettingGoMs = 1400;
 
-/** The API process: services, edge, listen. */
+/** The API process: services, http, listen. */
 export async function startGateway(
   config: Config,
-  { schema, noticeMs = 0, ...surroundings }: GatewayOptions = {},
+  { schema, noticeMs = 0, ...overrides }: GatewayOptions = {},
 ): Promise<Gateway> {
-  const services = await buildServices(config, surroundings);
-  await services.revocationFeed.start();
+  const services = await buildServices(config, overrides);
+  await services.changeFeed.start();
   services.alertFeed.start();
   services.readingFeed.start();
   services.refusals.start();
@@ -38,8 +38,8 @@ export async function startGateway(
   services.labelCheck
     .run()
     .catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
-  const edge = await createEdge(services, schema ?? (await createSchema()));
-  const { server } = edge;
+  const http = await createHttpServer(services, schema ?? (await createSchema()));
+  const { server } = http;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenFault(error, config)));
     server.listen(config.port, config.host, resolve);
@@ -51,9 +51,9 @@ export async function startGateway(
     url: `http://${host}:${port}${graphqlPath}`,
     services,
     async stop() {
-      edge.drain();
+      http.drain();
       await sleep(noticeMs);
-      await within(drainMs - noticeMs, edge.close(Math.min(noticeMs, lingerMs)), () => edge.cut());
+      await within(drainMs - noticeMs, http.close(Math.min(noticeMs, lingerMs)), () => http.cut());
       await within(lettingGoMs, letGo(services), () => undefined);
       services.store.close();
     },
@@ -64,7 +64,7 @@ async function letGo({
   spend,
   buckets,
   pendingWrites,
-  revocationFeed,
+  changeFeed,
   alertFeed,
   readingFeed,
   refusals,
@@ -73,7 +73,7 @@ async function letGo({
     spend.flush(),
     buckets.flush(),
     pendingWrites.flush(),
-    revocationFeed.stop(),
+    changeFeed.stop(),
     alertFeed.stop(),
     readingFeed.stop(),
     refusals.stop(),

@@ -1,4 +1,4 @@
-import { buildBackground, type Surroundings } from './app.js';
+import { buildBackground, type Overrides } from './app.js';
 import type { Config } from './config.js';
 import { repeat, within } from './lib/timers.js';
 
@@ -6,7 +6,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-export interface WorkerOptions extends Surroundings {
+export interface WorkerOptions extends Overrides {
   /** Whether expired items are this worker's to delete: on the embedded engine, which never does. */
   readonly sweeps: boolean;
 }
@@ -21,8 +21,8 @@ const stopMs = 9000;
 const pricesEveryMs = 5 * 60_000;
 
 /** The background process: ticks until told to stop. */
-export function startWorker(config: Config, { sweeps, ...surroundings }: WorkerOptions): Worker {
-  const background = buildBackground(config, surroundings);
+export function startWorker(config: Config, { sweeps, ...overrides }: WorkerOptions): Worker {
+  const background = buildBackground(config, overrides);
   const { log, spend, limits, devices, prices } = background;
   const { intervalSecs, nearIntervalSecs } = config.aggregation;
   const every = (ms: number, name: string, task: () => Promise<unknown>) =>

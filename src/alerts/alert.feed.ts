@@ -1,8 +1,8 @@
+import { commitVisibleMs, rereadAfterCommit } from '../dynamo/reread.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import { PushStream } from '../lib/push-stream.js';
-import { secondLook, tornMs } from '../lib/second-look.js';
 import { type Repeating, repeat, sleep } from '../lib/timers.js';
 import { type AlertFilter, gapBefore, matches, partitionOf, type QuotaAlert } from './alert.js';
 import type { AlertStore } from './alert.store.js';
@@ -86,7 +86,7 @@ export class AlertFeed {
     let missed = await this.listAfter(number, last);
     if (missed.length === 0 && head > last) {
       // The entries may only not be visible yet, though their transaction is committed.
-      await sleep(tornMs);
+      await sleep(commitVisibleMs);
       missed = await this.listAfter(number, last);
     }
     return this.withGaps(orgId, last, missed, head);
@@ -110,7 +110,7 @@ export class AlertFeed {
 
   private async listAfter(number: number, last: number): Promise<readonly QuotaAlert[]> {
     const read = () => this.store.listPartition(number, last, pageSize);
-    return secondLook(await read(), read, (alert) => alert.number);
+    return rereadAfterCommit(await read(), read, (alert) => alert.number);
   }
 
   private async tail(number: number, partition: Partition): Promise<void> {

@@ -6,8 +6,8 @@ import { Uuid } from '../graphql/scalars.js';
 import { orgIdFor, type Policy, requirePolicy } from '../identity/viewer.js';
 import { badInput, notFound } from '../lib/errors.js';
 import { AppType, OrgType } from '../orgs/org.types.js';
+import { scopeOf } from '../orgs/scope.js';
 import { type App, appIdIssues, type Org } from '../orgs/settings.js';
-import { scopeOf } from '../spend/scope.js';
 import type { AlertFilter, AlertKind, QuotaAlert } from './alert.js';
 import { QuotaAlertConnection, QuotaAlertKindType, QuotaAlertType } from './alert.types.js';
 

@@ -5,17 +5,19 @@ import type { Metrics } from '../lib/metrics.js';
 import type { AlertDraft } from './alert.js';
 import type { AlertStore } from './alert.store.js';
 
+export interface AlertDeps {
+  readonly store: AlertStore;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly retentionDays: number;
+}
+
 export class AlertService {
   // Whoever judges a quota says the same thing in every round; what has been raised is not tried again.
   private readonly known = new LRUCache<string, true>({ max: 50_000 });
 
-  constructor(
-    private readonly store: AlertStore,
-    private readonly clock: Clock,
-    private readonly metrics: Metrics,
-    private readonly log: Log,
-    private readonly retentionDays: number,
-  ) {}
+  constructor(private readonly deps: AlertDeps) {}
 
   /** Raises alerts. Returns those that could not be stored now: they are only logged, because the next judgement finds them again. */
   async raiseAll(drafts: readonly (AlertDraft | undefined)[]): Promise<AlertDraft[]> {
@@ -25,7 +27,7 @@ export class AlertService {
         if (!draft) return;
         await this.raise(draft).catch((error: unknown) => {
           failed.push(draft);
-          this.log.warn({ err: error, kind: draft.kind }, 'failed to raise an alert; the next round tries again');
+          this.deps.log.warn({ err: error, kind: draft.kind }, 'failed to raise an alert; the next round tries again');
         });
       }),
     );
@@ -37,9 +39,9 @@ export class AlertService {
     const { orgId, appId = '', day, label, kind } = draft;
     const name = [orgId, appId, day, label, kind].join(' ');
     if (this.known.has(name)) return;
-    const nowMs = this.clock.nowMs();
-    if (await this.store.raise(draft, new Date(nowMs), epochSeconds(nowMs) + this.retentionDays * 86_400))
-      this.metrics.alerts.inc({ kind });
+    const nowMs = this.deps.clock.nowMs();
+    if (await this.deps.store.raise(draft, new Date(nowMs), epochSeconds(nowMs) + this.deps.retentionDays * 86_400))
+      this.deps.metrics.alerts.inc({ kind });
     this.known.set(name, true);
   }
 }

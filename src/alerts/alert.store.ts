@@ -5,7 +5,7 @@ import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
-import { scopeKey } from '../spend/scope.js';
+import { scopeKey } from '../orgs/scope.js';
 import { type AlertDraft, type AlertKind, partitionOf, type QuotaAlert } from './alert.js';
 
 const table = 'alerts';

@@ -1,4 +1,4 @@
-import { bucketOf } from '../lib/id.js';
+import { hashSlot } from '../lib/id.js';
 
 export const alertKinds = ['TIGHT_MODE', 'QUOTA_EXCEEDED', 'FALLBACK_ACTIVATED', 'GAP'] as const;
 export type AlertKind = (typeof alertKinds)[number];
@@ -29,7 +29,7 @@ export interface QuotaAlert extends AlertDraft {
 
 /** The log is kept in partitions, each of which orders the alerts of its orgs. */
 export const partitionCount = 16;
-export const partitionOf = (orgId: string): number => bucketOf(orgId, partitionCount);
+export const partitionOf = (orgId: string): number => hashSlot(orgId, partitionCount);
 
 /**
  * What a subscriber gets first if alerts after its cursor have expired: whether any of them was its own is no longer known.

@@ -1,8 +1,8 @@
 import { Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
+import { enumOf } from '../graphql/enum.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 import { type AlertKind, alertKinds } from './alert.js';
 
 export const QuotaAlertKindType = enumOf<AlertKind>(alertKinds);

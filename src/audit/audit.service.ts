@@ -1,5 +1,5 @@
+import type { TransactItem } from '../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
 import { ulid } from '../lib/id.js';
 import type { PendingWrites } from '../lib/pending-writes.js';
 import type { AuditStore } from './audit.store.js';
@@ -28,7 +28,7 @@ export class AuditService {
   constructor(private readonly deps: AuditDeps) {}
 
   /** The event as a write for the transaction of the act: both are stored or neither is. */
-  draft(act: Act): Draft {
+  draft(act: Act): TransactItem {
     const event = this.eventOf(act);
     return this.deps.store.draft(event, this.expiresAtSecs(event));
   }

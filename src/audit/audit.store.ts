@@ -1,6 +1,7 @@
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, equals } from '../dynamo/expression.js';
 import { key, slashed } from '../dynamo/keys.js';
+import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import type { AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
 
 const table = 'limiter';
@@ -18,8 +19,8 @@ export class AuditStore {
   constructor(private readonly client: StoreClient) {}
 
   /** The write of an event, to ride in the transaction of the act it tells of. The transaction recognises its own success by it. */
-  draft(event: AuditEvent, expiresAtSecs: number): Write {
-    return { table, put: toItem(event, expiresAtSecs), condition: absent('PK'), fresh: true };
+  draft(event: AuditEvent, expiresAtSecs: number): TransactItem {
+    return transactItem({ table, put: toItem(event, expiresAtSecs), condition: absent('PK'), fresh: true });
   }
 
   async append(event: AuditEvent, expiresAtSecs: number): Promise<void> {

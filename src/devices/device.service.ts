@@ -1,5 +1,6 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, deviceEntity } from '../audit/audit-event.js';
+import { hardwareIdIssues, normalHardwareId } from '../identity/hardware-id.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, rateLimited, refuseAny, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
@@ -9,9 +10,7 @@ import {
   type DeviceCaller,
   type DeviceRef,
   friendlyNameIssues,
-  hardwareIdIssues,
   mayServe,
-  normalHardwareId,
   type Registration,
   registrationIssues,
 } from './device.js';

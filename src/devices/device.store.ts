@@ -1,4 +1,4 @@
-import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, Key, StoreClient } from '../dynamo/client.js';
 import {
   absent,
   and,
@@ -11,7 +11,7 @@ import {
   or,
   present,
 } from '../dynamo/expression.js';
-import type { Draft } from '../lib/draft.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import {
   type Capabilities,
   type Device,
@@ -98,7 +98,7 @@ export class DeviceStore {
   }
 
   /** Stores a new device and counts it, both or neither. Never exceeds `maxDevices` of the org. */
-  async create(orgId: string, creation: Creation, drafts: readonly Draft[]): Promise<CreationOutcome> {
+  async create(orgId: string, creation: Creation, drafts: readonly TransactItem[]): Promise<CreationOutcome> {
     const { registration, at, confirmationId, maxDevices, notDeletedSince } = creation;
     const ref = { orgId, hardwareId: registration.hardwareId };
     const item = {
@@ -117,12 +117,15 @@ export class DeviceStore {
       atMost('deleted_at', notDeletedSince.toISOString()),
       greaterThan('deleted_at', aheadOf(at)),
     );
-    const outcome = await this.client.transact('fresh', [
-      { table, put: item, condition: absent('hardware_id') },
-      { table, update: deviceCountKey(orgId), add: { device_count: 1 }, condition: isRoom },
-      { table, check: deletionKey(ref), condition: isGone },
-      ...(drafts as readonly Write[]),
-    ]);
+    const outcome = await this.client.transact(
+      'fresh',
+      [
+        { table, put: item, condition: absent('hardware_id') },
+        { table, update: deviceCountKey(orgId), add: { device_count: 1 }, condition: isRoom },
+        { table, check: deletionKey(ref), condition: isGone },
+      ],
+      { riders: drafts },
+    );
     if (outcome.done) return { kind: 'created', device: toDevice(item) };
     const failed = outcome.reasons.map(({ kind }) => kind === 'condition');
     if (failed[0]) return { kind: 'exists' };
@@ -180,14 +183,14 @@ export class DeviceStore {
   }
 
   /** Names a device, or takes its name away; false where there is none. */
-  async rename(ref: DeviceRef, friendlyName: string | undefined, drafts: readonly Draft[]): Promise<boolean> {
+  async rename(ref: DeviceRef, friendlyName: string | undefined, drafts: readonly TransactItem[]): Promise<boolean> {
     const change =
       friendlyName === undefined ? { remove: ['friendly_name'] } : { set: { friendly_name: friendlyName } };
     return this.change(ref, change, drafts);
   }
 
   /** Hands a device to a line of keys, or to the next key that registers it; false where there is none. */
-  async assign(ref: DeviceRef, ownerKeyId: string | undefined, drafts: readonly Draft[]): Promise<boolean> {
+  async assign(ref: DeviceRef, ownerKeyId: string | undefined, drafts: readonly TransactItem[]): Promise<boolean> {
     const change = ownerKeyId === undefined ? { remove: ['owner_key_id'] } : { set: { owner_key_id: ownerKeyId } };
     return this.change(ref, change, drafts);
   }
@@ -204,7 +207,7 @@ export class DeviceStore {
   }
 
   /** Deletes a device and leaves word for the worker to delete its readings; false if it is gone or another by now. */
-  async delete(device: Device, at: Date, drafts: readonly Draft[]): Promise<boolean> {
+  async delete(device: Device, at: Date, drafts: readonly TransactItem[]): Promise<boolean> {
     const deletedAt = at.toISOString();
     const word = {
       deleted_at: deletedAt,
@@ -212,12 +215,15 @@ export class DeviceStore {
       gsi1sk: deletedAt,
       [generationAttribute(device.generation)]: deletedAt,
     };
-    const { done } = await this.client.transact('fresh', [
-      { table, delete: deviceKey(device), condition: isSameLife(device) },
-      { table, update: deviceCountKey(device.orgId), add: { device_count: -1 }, condition: present('device_count') },
-      { table, update: deletionKey(device), set: word },
-      ...(drafts as readonly Write[]),
-    ]);
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        { table, delete: deviceKey(device), condition: isSameLife(device) },
+        { table, update: deviceCountKey(device.orgId), add: { device_count: -1 }, condition: present('device_count') },
+        { table, update: deletionKey(device), set: word },
+      ],
+      { riders: drafts },
+    );
     return done;
   }
 
@@ -239,11 +245,12 @@ export class DeviceStore {
     );
   }
 
-  private async change(ref: DeviceRef, change: Changes, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, update: deviceKey(ref), ...change, condition: present('confirmation_id') },
-      ...(drafts as readonly Write[]),
-    ]);
+  private async change(ref: DeviceRef, change: Changes, drafts: readonly TransactItem[]): Promise<boolean> {
+    const { done } = await this.client.transact(
+      'fresh',
+      [{ table, update: deviceKey(ref), ...change, condition: present('confirmation_id') }],
+      { riders: drafts },
+    );
     return done;
   }
 }

@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/audit-event.js';
+import { hardwareIdIssues } from '../identity/hardware-id.js';
 import type { Issue } from '../lib/errors.js';
 
 export interface DeviceFeature {
@@ -83,22 +84,14 @@ export const maxClockSkewMs = 10 * 60_000;
 /** Unique among the lives of one device. 48 random bits of its confirmation id. */
 export const generationOf = (confirmationId: string): string => confirmationId.slice(-12);
 
-export const hardwareIdPattern = /^[0-9A-F]{2}(:[0-9A-F]{2}){5}$/;
-const hardwareIdInAnyCase = /^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$/;
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const capabilityName = /^[a-z][a-z0-9_]{0,31}$/;
 const printable = /^[\x20-\x7e]{1,64}$/;
 const maxCapabilities = 32;
 
-/** In either case: a MAC address names the same device either way. */
-export const isHardwareId = (value: string): boolean => hardwareIdInAnyCase.test(value);
-export const normalHardwareId = (value: string): string => value.toUpperCase();
 export const isUuidV4 = (value: string): boolean => uuidV4.test(value);
 export const isFirmwareVersion = (value: string): boolean => printable.test(value) && value.trim() !== '';
 export const isFriendlyName = (value: string): boolean => printable.test(value) && value.trim() !== '';
-
-export const hardwareIdIssues = (value: string, path: string): Issue[] =>
-  isHardwareId(value) ? [] : [{ path, message: 'must be a MAC address such as AA:BB:CC:DD:EE:FF' }];
 
 export const friendlyNameIssues = (value: string, path: string): Issue[] =>
   isFriendlyName(value) ? [] : [{ path, message: 'must have 1 to 64 printable ASCII characters, not only spaces' }];

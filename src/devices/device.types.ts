@@ -1,8 +1,8 @@
 import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
+import { enumOf } from '../graphql/enum.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 
 const deviceOrders = ['LAST_SEEN', 'HARDWARE_ID'] as const;
 export type DeviceOrder = (typeof deviceOrders)[number];

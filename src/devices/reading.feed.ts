@@ -1,6 +1,6 @@
+import { rereadAfterCommit } from '../dynamo/reread.js';
 import type { Log } from '../lib/log.js';
 import { PushStream } from '../lib/push-stream.js';
-import { secondLook } from '../lib/second-look.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import type { ReadingsRef } from './device.js';
 import type { Reading } from './reading.js';
@@ -68,7 +68,7 @@ export class ReadingFeed {
   private async tail(lane: Lane): Promise<void> {
     for (let page = 0; page < mostPages && lane.streams.size > 0 && !this.stopped; page++) {
       const read = () => this.store.listAfter(lane.device, lane.last, pageSize);
-      const readings = await secondLook(await read(), read, nameOf);
+      const readings = await rereadAfterCommit(await read(), read, nameOf);
       for (const reading of readings) {
         lane.last = reading;
         for (const stream of lane.streams) stream.push(reading);

@@ -1,5 +1,6 @@
+import { isHardwareId, normalHardwareId } from '../identity/hardware-id.js';
 import { sha256 } from '../lib/id.js';
-import { isFirmwareVersion, isFriendlyName, isHardwareId, isUuidV4, normalHardwareId } from './device.js';
+import { isFirmwareVersion, isFriendlyName, isUuidV4 } from './device.js';
 
 /** Each metric with the attribute it is stored under and the range its sensor can measure. */
 export const metrics = {

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, systemClock } from '../lib/clock.js';
 import type { Metrics } from '../lib/metrics.js';
-import type { Pace } from '../lib/pace.js';
 import { sleep } from '../lib/timers.js';
 import type { Units } from '../lib/units.js';
 import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
 import { type Applied, type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
 import { pauseMs, RetryBudget } from './retry.js';
 import { definitionOf, type TableName } from './tables.js';
+import type { TransactItem } from './transact-item.js';
 import type { CallName, Transport } from './transport.js';
 
 export type Key = Readonly<Record<string, string | number>>;
@@ -32,7 +32,13 @@ export type WriteOutcome =
   | { readonly done: false; readonly old?: Item };
 export type TransactOutcome =
   | { readonly done: true }
-  | { readonly done: false; readonly reasons: readonly CancellationReason[] };
+  | {
+      readonly done: false;
+      /** One per write, in their order. */
+      readonly reasons: readonly CancellationReason[];
+      /** One per rider, in their order. */
+      readonly riderReasons: readonly CancellationReason[];
+    };
 
 export interface WriteOptions {
   /** The item as it is afterwards: all of it, or only what was changed. */
@@ -45,6 +51,11 @@ export interface WriteOptions {
   readonly repeat?: 'never' | 'idempotent' | ((old: Item) => boolean);
   /** Told each time the store says that too much is asked of these keys. */
   readonly onThrottled?: () => void;
+}
+
+export interface TransactOptions extends Pick<WriteOptions, 'onThrottled'> {
+  /** Writes of other features that must be applied together with these. */
+  readonly riders?: readonly TransactItem[];
 }
 
 /**
@@ -97,8 +108,6 @@ export class StoreClient {
     private readonly tablePrefix: string,
     private readonly metrics?: Metrics,
     private readonly clock: Clock = systemClock,
-    /** Of a process that has others to serve meanwhile. */
-    readonly pace?: Pace,
   ) {
     this.budget = new RetryBudget(clock);
   }
@@ -274,25 +283,29 @@ export class StoreClient {
     return output.old ? { done: false, old: output.old } : { done: false };
   }
 
-  /** All of the writes or none. `repeat` says how a lost reply is resolved. */
+  /** Applies all of the writes and riders, or none. `repeat` says how a lost response is resolved. */
   async transact(
     repeat: TransactRepeat,
     writes: readonly (Write | Check)[],
-    options: Pick<WriteOptions, 'onThrottled'> = {},
+    { riders = [], ...options }: TransactOptions = {},
   ): Promise<TransactOutcome> {
-    if (!writes.some((write) => write.condition))
+    const all = [...writes, ...(riders as readonly unknown[] as readonly (Write | Check)[])];
+    if (!all.some((write) => write.condition))
       throw new Error('a transaction without a condition is not safe to repeat');
-    const freshAt = writes.findIndex((write) => 'put' in write && write.fresh && write.condition);
+    const freshAt = all.findIndex((write) => 'put' in write && write.fresh && write.condition);
     if (repeat === 'fresh' && freshAt < 0)
       throw new Error('a transaction without a fresh put cannot recognise its own success by one');
-    const TransactItems = writes.map((write) => this.transactItem(write));
+    const TransactItems = all.map((write) => this.transactItem(write));
     const output = await this.attempt('transact', { TransactItems }, repeat !== 'never', options);
     if (!isFault(output)) return { done: true };
     if (output.kind !== 'cancelled') throw new Error(`a transaction cannot fail with ${output.kind}`);
-    const { reasons } = output;
     const isOwn =
-      repeat === 'fresh' ? reasons[freshAt]?.kind === 'condition' : typeof repeat === 'function' && repeat(reasons);
-    return isOwn ? { done: true } : { done: false, reasons };
+      repeat === 'fresh'
+        ? output.reasons[freshAt]?.kind === 'condition'
+        : typeof repeat === 'function' && repeat(output.reasons);
+    if (isOwn) return { done: true };
+    const [reasons, riderReasons] = [output.reasons.slice(0, writes.length), output.reasons.slice(writes.length)];
+    return { done: false, reasons, riderReasons };
   }
 
   close(): void {
@@ -381,7 +394,6 @@ export class StoreClient {
     for (let attempt = 0; ; attempt++) {
       try {
         const output = await this.transport.send(call, { ...input, ReturnConsumedCapacity: 'TOTAL' });
-        await this.pace?.turn('begun');
         this.charge(call, output);
         this.metrics?.storeCalls.inc({ call, outcome: 'ok' });
         return output;

@@ -5,15 +5,15 @@ import type { ReadingsRef } from '../devices/device.js';
 import type { Reading } from '../devices/reading.js';
 import { maxReadingsPerOperation, ReadingBudget, type SeriesPoint } from '../devices/series.js';
 import type { SeriesRequest } from '../devices/series.service.js';
+import type { LimitAnswer } from '../http/limit-headers.js';
 import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entities/entity.js';
+import type { SpendId } from '../orgs/scope.js';
 import { type App, inForce, type Org } from '../orgs/settings.js';
 import type { SelectionReader, SpendReader } from '../spend/report.js';
-import type { SpendId } from '../spend/scope.js';
 import type { Sticky } from '../spend/selection.js';
 import type { StickyId } from '../spend/sticky.store.js';
 import type { Total } from '../spend/total.store.js';
-import type { LimitAnswer } from './limit-headers.js';
 import { WorkBudget } from './work-budget.js';
 
 /** What a resolver gets: who is calling, this request's loaders, and the services. */

@@ -1,12 +1,10 @@
 import { Arg, Authorized, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { auditEventId, auditedEntity } from '../audit/audit-event.js';
-import { hardwareIdPattern } from '../devices/device.js';
 import { batchIdPattern } from '../devices/reading.js';
-import { uuidPattern } from '../identity/client-id.js';
 import { maySeeAllOf, maySeeOrg, type Policy } from '../identity/viewer.js';
+import { hardwareIdPattern, slug, uuidPattern } from '../lib/patterns.js';
 import { entityIdPattern, resourcePattern } from '../limits/limit.js';
-import { slug } from '../spend/price.js';
-import { scopeOf } from '../spend/scope.js';
+import { scopeOf } from '../orgs/scope.js';
 import type { Context } from './context.js';
 import { Node, parseNodeId } from './node.js';
 

@@ -12,17 +12,17 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
+import { type LimitAnswer, limitHeaders, limitStatusHeaders } from '../http/limit-headers.js';
 import { badInput, GatewayError } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import type { Units } from '../lib/units.js';
+import type { ConcurrencyLimiter } from '../load/concurrency-limiter.js';
 import { bounds } from './bounds.js';
 import { isKnownList, staticCost } from './complexity.js';
 import type { Context } from './context.js';
 import { asGraphQLError, type DocumentCache, type Prepared } from './documents.js';
 import { boundedErrors, type Mask, type PublicErrors, statusOf } from './errors.js';
 import { createExecutor, executionOptions } from './executor.js';
-import { type LimitAnswer, limitHeaders, limitStatusHeaders } from './limit-headers.js';
-import type { Turnstile } from './turnstile.js';
 
 export interface GraphQLParams {
   readonly query: string;
@@ -73,7 +73,7 @@ export interface OperationDeps {
   readonly documents: DocumentCache;
   readonly mask: Mask;
   readonly log: Log;
-  readonly turnstile: Turnstile;
+  readonly concurrency: ConcurrencyLimiter;
 }
 
 /** Executes prepared operations: Apollo leads the request, the compiled executor answers it. */
@@ -83,7 +83,7 @@ export async function startOperations({
   documents,
   mask,
   log,
-  turnstile,
+  concurrency,
 }: OperationDeps): Promise<Operations> {
   const execute = createExecutor(schema);
   const execution = executionOptions(schema, production);
@@ -112,7 +112,7 @@ export async function startOperations({
           mayCompile,
         );
       if (cost < bounds.listComplexity) return outcomeOf(await run(), requestId, served);
-      turnstile.refuseList();
+      concurrency.refuseList();
       // Metered whatever the log level: a list that times out must stop reading.
       return outcomeOf(await context.store.metered(served.units, run), requestId, served);
     } catch (error) {
@@ -169,12 +169,12 @@ export async function startOperations({
 
   return {
     refuseList({ query, operationName }, served) {
-      if (!turnstile.isHalfFull) return;
+      if (!concurrency.isHalfFull) return;
       const document = documents.peek(query);
       const operation = document && getOperationAST(document, operationName);
       if (!operation || !isKnownList(operation)) return;
       served.operation = rootName(operation);
-      turnstile.refuseList();
+      concurrency.refuseList();
     },
     async run({ operation }, params, context) {
       context.served.operation = rootName(operation);

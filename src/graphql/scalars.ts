@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLSafeInt } from 'graphql-scalars';
-import { uuidPattern } from '../identity/client-id.js';
-import { isDate, isTimeZone } from '../spend/calendar.js';
+import { uuidPattern } from '../lib/patterns.js';
+import { isDate, isTimeZone } from '../orgs/calendar.js';
 
 /** Where the format of each scalar is specified. */
 const specifications = {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, keyEntity } from '../audit/audit-event.js';
-import { hardwareIdIssues, normalHardwareId } from '../devices/device.js';
+import type { ChangeService } from '../changes/change.service.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, type GatewayError, notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
 import { newUuid, randomHex } from '../lib/id.js';
@@ -10,7 +10,7 @@ import type { Metrics } from '../lib/metrics.js';
 import { equalInConstantTime, type RootKeys } from '../lib/seal.js';
 import { type ApiKey, descriptionIssues, formatApiKey, hashApiKey, keyIdIn } from './api-key.js';
 import type { ApiKeyStore, KeyProof } from './api-key.store.js';
-import type { SessionService } from './session.service.js';
+import { hardwareIdIssues, normalHardwareId } from './hardware-id.js';
 import type { Tenants } from './tenants.js';
 
 const secretBytes = 32;
@@ -35,7 +35,7 @@ export interface VerifiedKey {
 
 export interface ApiKeyDeps {
   readonly store: ApiKeyStore;
-  readonly sessions: Pick<SessionService, 'version' | 'draftVersionChange' | 'noticeVersionChange'>;
+  readonly changes: ChangeService;
   /** Whether there is such an org. */
   readonly orgs: { exists(orgId: string): Promise<boolean> };
   readonly tenants: Tenants;
@@ -99,18 +99,18 @@ export class ApiKeyService {
 
   /** Ends a key, everywhere within 2 s. Ended again, it stays ended. */
   async revoke(orgId: string, keyId: string, actor: Actor): Promise<ApiKey> {
-    const { store, sessions, audit } = this.deps;
+    const { store, changes, audit } = this.deps;
     const found = await store.load(keyId);
     if (!found || found.apiKey.orgId !== orgId) throw notFound('API key');
     const act = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
-    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, sessions.draftVersionChange(orgId)])))
-      await sessions.noticeVersionChange();
+    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, changes.draftChange(orgId)])))
+      await changes.refresh();
     return { ...found.apiKey, active: false };
   }
 
   /** Whose a key is. Cached only while nothing was revoked anywhere; `atFirstSight` may refuse to look at one never seen. */
   async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<VerifiedKey> {
-    const version = this.deps.sessions.version();
+    const version = this.deps.changes.version();
     const keyId = keyIdIn(presented);
     if (!keyId) throw invalid();
     const proof = this.currentProof(presented);

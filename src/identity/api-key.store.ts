@@ -1,7 +1,7 @@
-import type { Item, Key, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, Key, StoreClient } from '../dynamo/client.js';
 import { absent, and, atMost, equals, or, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
-import type { Draft } from '../lib/draft.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import type { ApiKey } from './api-key.js';
 
 const table = 'api_keys';
@@ -29,20 +29,23 @@ export class ApiKeyStore {
   constructor(private readonly client: StoreClient) {}
 
   /** Stores a new key, and counts it in the line that it joins. */
-  async create({ apiKey, proof }: StoredApiKey, drafts: readonly Draft[]): Promise<boolean> {
+  async create({ apiKey, proof }: StoredApiKey, drafts: readonly TransactItem[]): Promise<boolean> {
     const { keyId, ownerId, orgId } = apiKey;
     const isInOrg = and(present('key_id'), equals('org_id', orgId));
-    const { done } = await this.client.transact('fresh', [
-      {
-        table,
-        put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) },
-        condition: absent('key_id'),
-      },
-      ...(ownerId === keyId
-        ? []
-        : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
-      ...(drafts as readonly Write[]),
-    ]);
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        {
+          table,
+          put: { ...toItem(apiKey, proof), ...(ownerId === keyId ? { active_keys: 1 } : {}) },
+          condition: absent('key_id'),
+        },
+        ...(ownerId === keyId
+          ? []
+          : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
+      ],
+      { riders: drafts },
+    );
     return done;
   }
 
@@ -80,16 +83,25 @@ export class ApiKeyStore {
   }
 
   /** Revokes a key and counts it out of its line; false if it is not a key of the org, or revoked already. */
-  async revoke({ orgId, keyId, ownerId }: ApiKey, drafts: readonly Draft[]): Promise<boolean> {
+  async revoke({ orgId, keyId, ownerId }: ApiKey, drafts: readonly TransactItem[]): Promise<boolean> {
     const condition = and(equals('org_id', orgId), equals('is_active', true));
     const oneLess = { add: { active_keys: -1 } };
-    const { done } = await this.client.transact('fresh', [
-      { table, update: apiKeyKey(keyId), set: { is_active: false }, condition, ...(ownerId === keyId ? oneLess : {}) },
-      ...(ownerId === keyId
-        ? []
-        : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
-      ...(drafts as readonly Write[]),
-    ]);
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        {
+          table,
+          update: apiKeyKey(keyId),
+          set: { is_active: false },
+          condition,
+          ...(ownerId === keyId ? oneLess : {}),
+        },
+        ...(ownerId === keyId
+          ? []
+          : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
+      ],
+      { riders: drafts },
+    );
     return done;
   }
 

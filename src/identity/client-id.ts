@@ -1,4 +1,4 @@
-import { slug } from '../spend/price.js';
+import { slug, uuidPattern } from '../lib/patterns.js';
 
 /** Whose a client is, an org's or an app's; each has a first client, and may have further ones. */
 export interface ClientRef {
@@ -8,7 +8,6 @@ export interface ClientRef {
   readonly clientKey?: string;
 }
 
-export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const uuidLength = 36;
 const orgPrefix = 'org-';
 const appInfix = '-app-';

@@ -1,24 +1,26 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, clientEntity } from '../audit/audit-event.js';
+import type { ChangeService } from '../changes/change.service.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import type { Clock } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
 import { badInput, notFound, refuseAny } from '../lib/errors.js';
 import { randomHex } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
-import { nameIssues } from '../orgs/settings.js';
+import { nameIssues } from '../lib/text.js';
 import { type Client, type ClientOwner, maxClients } from './client.js';
 import type { ClientStore } from './client.store.js';
 import { clientIdOf, clientKeyBytes, parseClientId } from './client-id.js';
 import type { CredentialService, SecretRetrieval } from './credential.service.js';
-import type { RevocationFeed } from './revocation.feed.js';
 import { everyGeneration, type RevocationStore } from './revocation.store.js';
+import type { RevocationCache } from './revocation-cache.js';
 import type { ClientRole } from './secret.js';
 
 export interface ClientDeps {
   readonly store: ClientStore;
   readonly credentials: CredentialService;
   readonly revocations: RevocationStore;
-  readonly feed: RevocationFeed;
+  readonly changes: ChangeService;
+  readonly revocationCache: RevocationCache;
   readonly audit: AuditService;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -62,18 +64,18 @@ export class ClientService {
   }
 
   /** For the transaction that ends a client: all its tokens below a generation end, or all of them for good. */
-  draftEnd(clientId: string, validFromGeneration = everyGeneration): Draft {
+  draftEnd(clientId: string, validFromGeneration = everyGeneration): TransactItem {
     return this.deps.revocations.draftClientRevocation(clientId, validFromGeneration, this.deps.clock.nowMs());
   }
 
   /** The transaction was written: while the store does not answer, this process goes by its own memory. */
   noteEnd(clientId: string, validFromGeneration = everyGeneration): void {
-    this.deps.feed.known.noteClient(clientId, validFromGeneration);
+    this.deps.revocationCache.noteClient(clientId, validFromGeneration);
   }
 
   /** Ends a further client with its secrets and tokens, everywhere within 2 s. */
   async delete(orgId: string, clientId: string, actor: Actor): Promise<void> {
-    const { store, revocations, audit, feed, metrics } = this.deps;
+    const { store, audit, changes, metrics } = this.deps;
     const ref = parseClientId(clientId);
     if (ref?.orgId !== orgId) throw notFound('client');
     if (ref.clientKey === undefined) {
@@ -87,7 +89,7 @@ export class ClientService {
     if (!client) throw notFound('client');
     const drafts = [
       this.draftEnd(clientId),
-      revocations.draftVersionChange(orgId),
+      changes.draftChange(orgId),
       audit.draft({
         orgId,
         actor,
@@ -99,6 +101,6 @@ export class ClientService {
     if (!(await store.delete(client, drafts))) return;
     this.noteEnd(clientId);
     metrics.revocations.inc({ by: 'client' });
-    await feed.refresh();
+    await changes.refresh();
   }
 }

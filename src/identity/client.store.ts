@@ -1,10 +1,10 @@
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, beginsWith, equals, lessThan, or, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
-import type { Draft } from '../lib/draft.js';
-import { clientsPrefix, configKey } from '../orgs/config-key.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import { type Client, type ClientOwner, maxClients } from './client.js';
 import { type ClientRef, clientIdOf, parseClientId } from './client-id.js';
+import { clientsPrefix, configKey } from './config-key.js';
 import { credentialsOf, newClientAttributes } from './secret.js';
 
 const table = 'config';
@@ -16,13 +16,16 @@ export class ClientStore {
   constructor(private readonly client: StoreClient) {}
 
   /** Creates a client together with its drafts. Otherwise: there is no such owner, or it has the maximum already. */
-  async create(client: NewClient, drafts: readonly Draft[]): Promise<Client | 'no owner' | 'too many'> {
+  async create(client: NewClient, drafts: readonly TransactItem[]): Promise<Client | 'no owner' | 'too many'> {
     const item = toItem(client);
-    const outcome = await this.client.transact('fresh', [
-      { table, update: configKey(client.owner), add: { client_count: 1 }, condition: hasRoom },
-      { table, put: item, condition: absent('PK') },
-      ...(drafts as readonly Write[]),
-    ]);
+    const outcome = await this.client.transact(
+      'fresh',
+      [
+        { table, update: configKey(client.owner), add: { client_count: 1 }, condition: hasRoom },
+        { table, put: item, condition: absent('PK') },
+      ],
+      { riders: drafts },
+    );
     if (outcome.done) return toClient(item);
     const [first] = outcome.reasons;
     const owner = first?.kind === 'condition' ? first.old : undefined;
@@ -43,12 +46,15 @@ export class ClientStore {
   }
 
   /** False: it is gone already. */
-  async delete({ ref, owner }: Client, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, delete: configKey(ref), condition: present('PK') },
-      { table, update: configKey(owner), add: { client_count: -1 }, condition: present('PK') },
-      ...(drafts as readonly Write[]),
-    ]);
+  async delete({ ref, owner }: Client, drafts: readonly TransactItem[]): Promise<boolean> {
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        { table, delete: configKey(ref), condition: present('PK') },
+        { table, update: configKey(owner), add: { client_count: -1 }, condition: present('PK') },
+      ],
+      { riders: drafts },
+    );
     return done;
   }
 }

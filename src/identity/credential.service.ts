@@ -1,7 +1,8 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, clientEntity, type Origin } from '../audit/audit-event.js';
+import type { ChangeService } from '../changes/change.service.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
 import { badInput, notFound, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { isWholeWithin } from '../lib/int.js';
@@ -12,8 +13,8 @@ import type { Throttle } from '../lib/throttle.js';
 import { type ClientRef, clientIdOf } from './client-id.js';
 import type { CredentialStore, Retrieval } from './credential.store.js';
 import { failedAttempt } from './guess-limit.js';
-import type { RevocationFeed } from './revocation.feed.js';
 import type { RevocationStore } from './revocation.store.js';
+import type { RevocationCache } from './revocation-cache.js';
 import { type Credentials, hashSecret, newSecret, secretCheck } from './secret.js';
 
 const retrievalMinutes = 10;
@@ -27,7 +28,8 @@ export interface SecretRetrieval {
 export interface CredentialDeps {
   readonly store: CredentialStore;
   readonly revocations: RevocationStore;
-  readonly feed: RevocationFeed;
+  readonly changes: ChangeService;
+  readonly revocationCache: RevocationCache;
   readonly audit: AuditService;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -51,7 +53,10 @@ export class CredentialService {
   constructor(private readonly deps: CredentialDeps) {}
 
   /** The first retrieval token of a new client, as a write for the transaction that registers it. */
-  firstRetrieval(client: ClientRef, rotation = 1): { readonly retrieval: SecretRetrieval; readonly draft: Draft } {
+  firstRetrieval(
+    client: ClientRef,
+    rotation = 1,
+  ): { readonly retrieval: SecretRetrieval; readonly draft: TransactItem } {
     return this.newRetrieval(client, rotation, 0);
   }
 
@@ -103,7 +108,7 @@ export class CredentialService {
   }
 
   private async redeem(token: string, from: Origin): Promise<RetrievedSecret | undefined> {
-    const { store, feed, clock, metrics } = this.deps;
+    const { store, changes, clock, metrics } = this.deps;
     const retrieval = await store.loadRetrieval(token);
     const nowMs = clock.nowMs();
     if (!retrieval || retrieval.used || retrieval.expiresAt.getTime() <= nowMs) return undefined;
@@ -121,10 +126,10 @@ export class CredentialService {
     const drafts = this.installDrafts(retrieval, from, endsTokens ? generation : undefined, nowMs);
     if (!(await store.install(token, { seen, retrieval, secret, claim: newUuid(), drafts }))) return undefined;
     if (endsTokens) {
-      feed.known.noteClient(clientIdOf(client), generation);
+      this.deps.revocationCache.noteClient(clientIdOf(client), generation);
       metrics.revocations.inc({ by: 'client' });
     }
-    await feed.refresh();
+    await changes.refresh();
     return { clientId: clientIdOf(client), clientSecret };
   }
 
@@ -141,8 +146,8 @@ export class CredentialService {
     from: Origin,
     endedBefore: number | undefined,
     nowMs: number,
-  ): Draft[] {
-    const { audit, revocations } = this.deps;
+  ): TransactItem[] {
+    const { audit, changes, revocations } = this.deps;
     const clientId = clientIdOf(client);
     const actor = { name: clientId, ...from };
     return [
@@ -153,7 +158,7 @@ export class CredentialService {
         entityId: clientEntity(clientId),
         details: { graceHours },
       }),
-      revocations.draftVersionChange(client.orgId),
+      changes.draftChange(client.orgId),
       ...(endedBefore === undefined ? [] : [revocations.draftClientRevocation(clientId, endedBefore, nowMs)]),
     ];
   }
@@ -162,7 +167,7 @@ export class CredentialService {
     client: ClientRef,
     rotation: number,
     graceHours: number,
-  ): { retrieval: SecretRetrieval; draft: Draft } {
+  ): { retrieval: SecretRetrieval; draft: TransactItem } {
     const nowMs = this.deps.clock.nowMs();
     const token = this.deps.retrievalMint.make();
     // Whole seconds, as it is stored: it works up to the moment it was said to.

@@ -1,11 +1,11 @@
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, equals, greaterThan, lessThan, or, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
+import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
 import { sha256 } from '../lib/id.js';
-import { configKey } from '../orgs/config-key.js';
 import { type ClientRef, clientIdOf, parseClientId } from './client-id.js';
+import { configKey } from './config-key.js';
 import { type Credentials, credentialsOf } from './secret.js';
 
 const retrievals = 'secret_retrieval_tokens';
@@ -36,7 +36,7 @@ export interface Installation {
   readonly secret: NewSecret;
   /** Marks this very call, so that a success whose reply was lost is recognised. */
   readonly claim: string;
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly TransactItem[];
 }
 
 export class CredentialStore {
@@ -48,8 +48,8 @@ export class CredentialStore {
     return item && item.deleted_at_ms === undefined ? credentialsOf(item) : undefined;
   }
 
-  draftRetrieval(token: string, { client, rotation, graceHours, expiresAt }: Retrieval, nowMs: number): Write {
-    return {
+  draftRetrieval(token: string, { client, rotation, graceHours, expiresAt }: Retrieval, nowMs: number): TransactItem {
+    return transactItem({
       table: retrievals,
       put: {
         ...retrievalKey(token),
@@ -64,20 +64,23 @@ export class CredentialStore {
         used: false,
       },
       condition: absent('PK'),
-    };
+    });
   }
 
   /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
-  async rotate(client: ClientRef, seen: Credentials, drafts: readonly Draft[]): Promise<boolean> {
-    const outcome = await this.client.transact('fresh', [
-      {
-        table: 'config',
-        update: configKey(client),
-        set: { client_rotation: seen.rotation + 1 },
-        condition: equals('client_rotation', seen.rotation),
-      },
-      ...(drafts as readonly Write[]),
-    ]);
+  async rotate(client: ClientRef, seen: Credentials, drafts: readonly TransactItem[]): Promise<boolean> {
+    const outcome = await this.client.transact(
+      'fresh',
+      [
+        {
+          table: 'config',
+          update: configKey(client),
+          set: { client_rotation: seen.rotation + 1 },
+          condition: equals('client_rotation', seen.rotation),
+        },
+      ],
+      { riders: drafts },
+    );
     return outcome.done;
   }
 
@@ -94,48 +97,54 @@ export class CredentialStore {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
     const isUnchanged =
       seen.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.current.hash);
-    const outcome = await this.client.transact('judged', [
-      {
-        table: retrievals,
-        update: retrievalKey(token),
-        set: { used: true, used_at_epoch: nowSecs, claim },
-        condition: and(equals('used', false), greaterThan('expires_at_epoch', nowSecs)),
-      },
-      {
-        table: 'config',
-        update: configKey(client),
-        set: {
-          client_secret_hash: secret.hash,
-          client_secret_check: secret.check,
-          client_secret_rotation: rotation,
-          client_secret_created_at_epoch: nowSecs,
-          client_generation: secret.generation,
-          ...previousAttributes(seen, secret),
+    const outcome = await this.client.transact(
+      'judged',
+      [
+        {
+          table: retrievals,
+          update: retrievalKey(token),
+          set: { used: true, used_at_epoch: nowSecs, claim },
+          condition: and(equals('used', false), greaterThan('expires_at_epoch', nowSecs)),
         },
-        remove: Object.entries(previousAttributes(seen, secret)).flatMap(([name, value]) =>
-          value === undefined ? [name] : [],
-        ),
-        condition: and(equals('client_rotation', rotation), isUnchanged),
-      },
-      ...(drafts as readonly Write[]),
-    ]);
+        {
+          table: 'config',
+          update: configKey(client),
+          set: {
+            client_secret_hash: secret.hash,
+            client_secret_check: secret.check,
+            client_secret_rotation: rotation,
+            client_secret_created_at_epoch: nowSecs,
+            client_generation: secret.generation,
+            ...previousAttributes(seen, secret),
+          },
+          remove: Object.entries(previousAttributes(seen, secret)).flatMap(([name, value]) =>
+            value === undefined ? [name] : [],
+          ),
+          condition: and(equals('client_rotation', rotation), isUnchanged),
+        },
+      ],
+      { riders: drafts },
+    );
     if (outcome.done) return true;
     const [first] = outcome.reasons;
     return first?.kind === 'condition' && first.old?.claim === claim;
   }
 
   /** Records the first login of an hour together with its audit event. False: one of this hour is recorded already. */
-  async noteLogin(client: ClientRef, nowMs: number, hourMs: number, draft: Draft): Promise<boolean> {
+  async noteLogin(client: ClientRef, nowMs: number, hourMs: number, draft: TransactItem): Promise<boolean> {
     const isFirst = or(absent('client_last_login_at_ms'), lessThan('client_last_login_at_ms', hourMs));
-    const { done } = await this.client.transact('fresh', [
-      {
-        table: 'config',
-        update: configKey(client),
-        set: { client_last_login_at_ms: nowMs },
-        condition: and(present('PK'), isFirst),
-      },
-      draft as Write,
-    ]);
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        {
+          table: 'config',
+          update: configKey(client),
+          set: { client_last_login_at_ms: nowMs },
+          condition: and(present('PK'), isFirst),
+        },
+      ],
+      { riders: [draft] },
+    );
     return done;
   }
 }

@@ -1,6 +1,6 @@
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../graphql/enum.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 import { type ClientRole, clientRoles } from './secret.js';
 import { type PrincipalKind, principalKinds } from './viewer.js';
 

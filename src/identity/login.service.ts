@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { clientEntity, type Origin } from '../audit/audit-event.js';
+import type { ChangeService } from '../changes/change.service.js';
 import type { Clock } from '../lib/clock.js';
 import { GatewayError } from '../lib/errors.js';
 import { randomToken } from '../lib/id.js';
@@ -13,7 +14,6 @@ import { within } from '../lib/timers.js';
 import { type ClientRef, parseClientId } from './client-id.js';
 import type { CredentialStore } from './credential.store.js';
 import { failedAttempt } from './guess-limit.js';
-import type { RevocationFeed } from './revocation.feed.js';
 import { type ClientRole, liveSecrets, looksLikeSecret, matchesSecret, matchingSecret } from './secret.js';
 import type { Tenants } from './tenants.js';
 
@@ -52,7 +52,7 @@ export interface LoginOrigin extends Origin {
 export interface LoginDeps {
   readonly credentials: CredentialStore;
   readonly tenants: Tenants;
-  readonly feed: RevocationFeed;
+  readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly clock: Clock;
   readonly log: Log;
@@ -116,7 +116,7 @@ export class LoginService {
   ): Promise<Login | undefined> {
     if (!looksLikeSecret(clientSecret)) return undefined;
     const name = hmac(this.cacheKey, `${clientId} ${clientSecret}`).toString('base64');
-    const version = this.deps.feed.current();
+    const version = this.deps.changes.version();
     const cached = this.checked.get(name);
     // The end of a grace moves no version.
     if (cached?.version === version && (cached.endsAtMs ?? Number.POSITIVE_INFINITY) > this.deps.clock.nowMs())

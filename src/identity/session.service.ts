@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, clientEntity, type Origin } from '../audit/audit-event.js';
+import type { ChangeService } from '../changes/change.service.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
 import { GatewayError } from '../lib/errors.js';
 import { randomToken } from '../lib/id.js';
 import type { Metrics } from '../lib/metrics.js';
@@ -12,8 +12,8 @@ import { type ClientRef, parseClientId } from './client-id.js';
 import type { CredentialStore } from './credential.store.js';
 import { failedAttempt } from './guess-limit.js';
 import type { Login } from './login.service.js';
-import type { RevocationFeed } from './revocation.feed.js';
 import type { RevocationStore } from './revocation.store.js';
+import type { RevocationCache } from './revocation-cache.js';
 import { liveSecrets } from './secret.js';
 import type { Session, SessionStore } from './session.store.js';
 import type { Tenants } from './tenants.js';
@@ -38,7 +38,8 @@ export interface SessionDeps {
   readonly sessions: SessionStore;
   readonly revocations: RevocationStore;
   readonly tenants: Tenants;
-  readonly feed: RevocationFeed;
+  readonly changes: ChangeService;
+  readonly revocationCache: RevocationCache;
   readonly audit: AuditService;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -109,7 +110,7 @@ export class SessionService {
 
   /** Ends a token that the viewer may end. Unknown, expired and foreign ones are answered alike: there is nothing to tell. */
   async revoke(viewer: Viewer, token: string, actor: Actor): Promise<void> {
-    const { sessions, revocations, refreshMint, clock, audit, feed, metrics, keys } = this.deps;
+    const { sessions, revocations, refreshMint, clock, audit, changes, metrics, keys } = this.deps;
     const nowMs = clock.nowMs();
     if (refreshMint.isGenuine(token)) {
       const session = await sessions.load(token);
@@ -127,15 +128,15 @@ export class SessionService {
       details: { tokenId },
     });
     await revocations.revokeToken(claims, nowMs, act);
-    feed.known.noteToken(tokenId);
+    this.deps.revocationCache.noteToken(tokenId);
     metrics.revocations.inc({ by: 'token' });
-    await feed.refresh();
+    await changes.refresh();
   }
 
   /** The claims of an access token that is neither forged, expired nor revoked, of a tenant that is not suspended. */
   async verify(token: string): Promise<AccessClaims> {
-    const { feed, clock, metrics } = this.deps;
-    const version = feed.current();
+    const { changes, clock, metrics } = this.deps;
+    const version = changes.version();
     const nowMs = clock.nowMs();
     const cached = this.checkedTokens.get(token);
     const isFresh = cached !== undefined && cached.version === version && cached.claims.expiresAtMs > nowMs;
@@ -147,10 +148,10 @@ export class SessionService {
 
   /** The same while the store does not answer, as far as this process knows. Throws `cause`, which kept it from checking, if the store answers. */
   async verifyUnchecked(token: string, cause: GatewayError): Promise<AccessClaims> {
-    const { feed, clock, keys, tenants } = this.deps;
-    if (!feed.isStoreAway) throw cause;
+    const { changes, clock, keys, tenants } = this.deps;
+    if (!changes.isStoreAway) throw cause;
     const claims = await verifyAccess(keys, token, clock.nowMs());
-    if (!claims || this.revokedTokens.has(token) || feed.known.has(claims)) throw wrongAccess();
+    if (!claims || this.revokedTokens.has(token) || this.deps.revocationCache.has(claims)) throw wrongAccess();
     const refusal = tenants.lastRefusal(claims);
     if (refusal) throw refusal;
     return claims;
@@ -170,35 +171,6 @@ export class SessionService {
     const checked = { claims, version, ...(refusal ? { refusal } : {}) };
     this.checkedTokens.set(token, checked);
     return checked;
-  }
-
-  /** The version to cache things under that every gateway forgets when it changes. */
-  version(): string {
-    return this.deps.feed.current();
-  }
-
-  /** For the transaction of a change that all gateways must notice within 2 s. */
-  draftVersionChange(orgId: string): Draft {
-    return this.deps.revocations.draftVersionChange(orgId);
-  }
-
-  /** The same for the purge of an org's limiter. */
-  draftPurge(orgId: string): Draft {
-    return this.deps.revocations.draftPurge(orgId);
-  }
-
-  purges(): number {
-    return this.deps.feed.purges;
-  }
-
-  /** Whose limiter was purged, here or elsewhere; undefined: it may have been anyone's. */
-  whenPurged(tell: (orgId: string | undefined) => void): void {
-    this.deps.feed.whenPurged(tell);
-  }
-
-  /** Brings this gateway up to date at once, after such a change of its own. */
-  noticeVersionChange(): Promise<void> {
-    return this.deps.feed.refresh();
   }
 
   /** The login that a session goes back to; undefined if the session has ended with its family, its secret or its client. */
@@ -232,13 +204,13 @@ export class SessionService {
     action: 'token_revoked' | 'refresh_reused',
     actor: Actor,
   ): Promise<void> {
-    const { revocations, audit, clock, feed, metrics } = this.deps;
+    const { revocations, audit, clock, changes, metrics } = this.deps;
     const { orgId } = parseClientId(clientId) as ClientRef;
     const act = audit.draft({ orgId, actor, action, entityId: clientEntity(clientId), details: { family } });
     await revocations.revokeFamily({ family, clientId, orgId }, clock.nowMs(), act);
-    feed.known.noteFamily(family);
+    this.deps.revocationCache.noteFamily(family);
     metrics.revocations.inc({ by: 'family' });
-    await feed.refresh();
+    await changes.refresh();
   }
 
   private async pairOf({ family, expiresAtMs }: Session, login: Login, refreshToken: string): Promise<TokenPair> {

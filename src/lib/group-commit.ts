@@ -1,5 +1,5 @@
 import { Overloaded } from './errors.js';
-import type { Pace } from './pace.js';
+import type { EventLoopScheduler } from './event-loop-scheduler.js';
 import { endOfTurn, settled } from './timers.js';
 
 /** What a commit says of each entry of its group. */
@@ -7,15 +7,15 @@ export type Settled<R> = { readonly done: R } | 'again';
 
 export interface GroupCommitOptions<E, R> {
   /** How many entries one commit takes. */
-  readonly mostAGroup: number;
+  readonly maxGroupSize: number;
   /** How many may wait in all; one more is turned away at once. */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** Two entries with the same identity never share a group: the store would refuse the whole of it. */
   identity(entry: E): string;
   /** Whose it is: no one may have more than half of all that waits. */
   tenant?(entry: E): string;
   /** Of a process that has others to serve meanwhile. */
-  readonly pace?: Pace | undefined;
+  readonly scheduler?: EventLoopScheduler | undefined;
   /** Waits until the key's items are free of other keys' writes, and returns what frees them again. The group is formed only then. */
   enter?(key: string, first: E): (() => void) | Promise<() => void>;
   /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
@@ -53,12 +53,12 @@ export class GroupCommit<E, R> {
   }
 
   submit(key: string, entry: E): Promise<R> {
-    if (this.unsettled >= this.options.mostWaiting)
+    if (this.unsettled >= this.options.maxWaiting)
       return Promise.reject(new Overloaded('too much is waiting to be written; nothing was changed: try again'));
     const tenant = this.options.tenant?.(entry);
     if (tenant !== undefined) {
       const others = this.perTenant.get(tenant) ?? 0;
-      if (others >= this.options.mostWaiting / 2)
+      if (others >= this.options.maxWaiting / 2)
         return Promise.reject(
           new Overloaded('too much is waiting to be written for this org; nothing was changed: try again'),
         );
@@ -96,7 +96,7 @@ export class GroupCommit<E, R> {
     lane.busy = true;
     // Those that arrive in the same turn of the event loop go together.
     await endOfTurn();
-    await this.options.pace?.turn('begun');
+    await this.options.scheduler?.turn('begun');
     while (lane.queue.length > 0) {
       const entered = this.options.enter?.(key, (lane.queue[0] as Waiting<E, R>).entry);
       const leave = entered instanceof Promise ? await entered : entered;
@@ -122,15 +122,15 @@ export class GroupCommit<E, R> {
 
   /** One after the other: all at once, those of a large group would keep everyone else waiting. */
   private async tell(group: readonly Waiting<E, R>[], outcomes: readonly Settled<R>[]): Promise<void> {
-    const { pace } = this.options;
+    const { scheduler } = this.options;
     for (const [i, waiting] of group.entries()) {
       const outcome = outcomes[i] ?? 'again';
       if (outcome === 'again') continue;
-      const turn = pace?.turn('begun');
+      const turn = scheduler?.turn('begun');
       if (turn) await turn;
       this.leave(waiting);
       waiting.resolve(outcome.done);
-      if (pace) await settled();
+      if (scheduler) await settled();
     }
   }
 
@@ -141,7 +141,7 @@ export class GroupCommit<E, R> {
     const taken = new Set<string>();
     const { queue } = lane;
     let next = 0;
-    for (; next < queue.length && group.length < this.options.mostAGroup; next++) {
+    for (; next < queue.length && group.length < this.options.maxGroupSize; next++) {
       const waiting = queue[next] as Waiting<E, R>;
       const identity = this.options.identity(waiting.entry);
       if (taken.has(identity)) later.push(waiting);

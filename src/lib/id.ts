@@ -24,5 +24,5 @@ export function ulid(nowMs: number): string {
 }
 
 /** Which of `count` buckets a text falls into: the same for every process and version. */
-export const bucketOf = (text: string, count: number): number =>
+export const hashSlot = (text: string, count: number): number =>
   createHash('sha256').update(text).digest().readUInt32BE(0) % count;

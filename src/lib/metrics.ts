@@ -1,5 +1,4 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { pooledMetrics } from './processes.js';
 
 /** What a process counts about itself. No tenant's name or figure is a label: the page needs no credential. */
 export class Metrics {
@@ -85,8 +84,8 @@ export class Metrics {
     return this;
   }
 
-  /** What Prometheus is told: of every process that shares this one's port. */
-  readonly page = pooledMetrics(this.registry);
+  /** The text for Prometheus. A process that shares its port with others replaces it by the sum over all of them. */
+  page: () => Promise<string> = () => this.registry.metrics();
 
   private counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });

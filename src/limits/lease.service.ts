@@ -39,7 +39,7 @@ export interface LeaseRenewal {
   readonly renewBy: Date;
 }
 
-export interface LeaseParts {
+export interface LeaseDeps {
   readonly buckets: BucketRegistry;
   readonly leases: LeaseStore;
   readonly namespaces: NamespaceService;
@@ -63,7 +63,7 @@ export class LeaseService {
   private readonly locks = new Locks();
   private readonly known = new LRUCache<string, LeaseState>({ max: 10_000 });
 
-  constructor(private readonly parts: LeaseParts) {}
+  constructor(private readonly parts: LeaseDeps) {}
 
   /** What a lease id says; undefined for whatever is none of ours. */
   open(id: string): LeaseHandle | undefined {

@@ -1,7 +1,7 @@
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
+import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
 import {
   decodeHandle,
   decodeHoldings,
@@ -23,9 +23,9 @@ export class LeaseStore {
   constructor(private readonly client: StoreClient) {}
 
   /** The write of a lease that an acquire with a request id takes out: once a day and id. */
-  first({ handle, requestHash, nonce }: Omit<FirstLease, 'isReleased'>, nowMs: number): Draft {
+  first({ handle, requestHash, nonce }: Omit<FirstLease, 'isReleased'>, nowMs: number): TransactItem {
     const { namespace, name, expiresAtMs } = handle;
-    const write: Write = {
+    return transactItem({
       table,
       put: {
         ...leaseKey(namespace, name),
@@ -37,18 +37,17 @@ export class LeaseStore {
         ttl: epochSeconds(expiresAtMs) + keptSecs,
       },
       condition: or(absent('PK'), atMost('exp_ms', nowMs)),
-    };
-    return write;
+    });
   }
 
   /** The write of a change, on condition that it is the next. */
   change(
     { namespace, name, expiresAtMs }: LeaseHandle,
     { version, holdings, adjusted, releasedBy }: LeaseState,
-  ): Draft {
+  ): TransactItem {
     // A request id may have been used again after a day: that is another lease.
     const before = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
-    const write: Write = {
+    return transactItem({
       table,
       update: leaseKey(namespace, name),
       set: {
@@ -60,13 +59,12 @@ export class LeaseStore {
         ttl: epochSeconds(expiresAtMs) + keptSecs,
       },
       condition: version === 1 ? or(absent('PK'), before) : before,
-    };
-    return write;
+    });
   }
 
   /** A note that something was done under a name, once. */
-  once(namespace: string, name: string, hash: string, nonce: string, untilMs: number): Draft {
-    const write: Write = {
+  once(namespace: string, name: string, hash: string, nonce: string, untilMs: number): TransactItem {
+    return transactItem({
       table,
       put: {
         ...leaseKey(namespace, name),
@@ -76,8 +74,7 @@ export class LeaseStore {
         ttl: epochSeconds(untilMs) + keptSecs,
       },
       condition: absent('PK'),
-    };
-    return write;
+    });
   }
 
   /** How a lease stands; undefined where nothing was written about it yet. */

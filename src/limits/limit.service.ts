@@ -54,7 +54,7 @@ export interface Availability {
   readonly retryAfterSecs: number;
 }
 
-export interface LimitParts {
+export interface LimitDeps {
   readonly buckets: BucketRegistry;
   readonly leases: LeaseStore;
   readonly takes: TakeService;
@@ -70,7 +70,7 @@ const defaultSlotSecs = 60;
 const maxRequests = 8;
 
 export class LimitService {
-  constructor(private readonly parts: LimitParts) {}
+  constructor(private readonly parts: LimitDeps) {}
 
   /**
    * Takes all of the amounts or none, and answers only once they are durably taken. A refusal is an answer. `unchecked` is set

@@ -1,6 +1,6 @@
 import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../graphql/enum.js';
 import { SafeInt, Uuid } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 import { type CalendarWindow, calendarWindows } from './buckets/calendar-window.js';
 import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './levels/resolution.js';
 import { type LimitKind, limitKinds } from './limit.js';

@@ -1,5 +1,5 @@
 import { key, slashed } from '../dynamo/keys.js';
-import { bucketOf } from '../lib/id.js';
+import { hashSlot } from '../lib/id.js';
 import type { ConfigPlace } from './levels/resolution.js';
 
 /** A bucket of an org's namespace. */
@@ -124,7 +124,7 @@ const leasePartition = (namespace: string, number: number): string =>
 export const leasePartitions = (namespace: string): string[] =>
   Array.from({ length: leasePartitionCount }, (_, number) => leasePartition(namespace, number));
 export const leaseKey = (namespace: string, leaseName: string) => ({
-  PK: leasePartition(namespace, bucketOf(leaseName, leasePartitionCount)),
+  PK: leasePartition(namespace, hashSlot(leaseName, leasePartitionCount)),
   SK: key`${leaseName}`,
 });
 export const namespaceKey = (orgId: string) => ({ PK: '_/SYSTEM#', SK: key`#NAMESPACE#${orgId}` });

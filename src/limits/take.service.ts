@@ -72,14 +72,14 @@ export type Taking =
 
 const maxRounds = 30;
 
-export interface TakeParts {
+export interface TakeDeps {
   readonly buckets: BucketRegistry;
   readonly resolution: ResolutionService;
 }
 
 /** Takes from buckets by the limits in force, whatever has changed about them. */
 export class TakeService {
-  constructor(private readonly parts: TakeParts) {}
+  constructor(private readonly parts: TakeDeps) {}
 
   /** The buckets that a lease takes from, judged by the limits in force; `at` is where in the input the amounts stand. */
   async targets(draft: Draft, at: string): Promise<Target[]> {

@@ -30,7 +30,7 @@ export interface TopUp {
   readonly replayed: boolean;
 }
 
-export interface TopUpParts {
+export interface TopUpDeps {
   readonly buckets: BucketRegistry;
   readonly leases: LeaseStore;
   readonly namespaces: NamespaceService;
@@ -42,7 +42,7 @@ const maxRounds = 30;
 
 /** Gives tokens that nobody has taken, up to what the bucket holds. */
 export class TopUpService {
-  constructor(private readonly parts: TopUpParts) {}
+  constructor(private readonly parts: TopUpDeps) {}
 
   async topUp(orgId: string, request: TopUpRequest, actor: Actor): Promise<TopUp> {
     const { entityId, resource, limit, amount, operationId } = request;

@@ -1,7 +1,7 @@
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, type AuditAction, appEntity, orgEntity } from '../audit/audit-event.js';
+import type { ChangeService } from '../changes/change.service.js';
 import type { ClientService } from '../identity/client.service.js';
-import type { SessionService } from '../identity/session.service.js';
 import type { Clock } from '../lib/clock.js';
 import { notFound, unavailable } from '../lib/errors.js';
 import type { LifecycleStore } from './lifecycle.store.js';
@@ -14,7 +14,7 @@ export interface LifecycleDeps {
   readonly store: LifecycleStore;
   readonly orgs: OrgStore;
   readonly clients: Pick<ClientService, 'listForDeletion' | 'draftEnd' | 'noteEnd'>;
-  readonly sessions: Pick<SessionService, 'draftVersionChange' | 'noticeVersionChange'>;
+  readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly clock: Clock;
 }
@@ -51,7 +51,7 @@ export class LifecycleService {
   /** Deletes an app with all its clients: secrets, tokens and sessions end. Its costs remain. */
   async deleteApp(ref: AppRef, actor: Actor): Promise<void> {
     if (appIdIssues(ref.appId).length > 0) throw notFound('app');
-    const { store, orgs, clients, sessions, audit, clock } = this.deps;
+    const { store, orgs, clients, changes, audit, clock } = this.deps;
     const { orgId, appId } = ref;
     for (let attempt = 0; attempt < attempts; attempt++) {
       const app = await orgs.readApp(ref);
@@ -61,7 +61,7 @@ export class LifecycleService {
       const drafts = [
         clients.draftEnd(clientId, generation + 1),
         ...further.map((client) => clients.draftEnd(client.clientId)),
-        sessions.draftVersionChange(orgId),
+        changes.draftChange(orgId),
         audit.draft({
           orgId,
           actor,
@@ -74,7 +74,7 @@ export class LifecycleService {
       if (!(await store.deleteApp(app, refs, clock.nowMs(), drafts))) continue;
       clients.noteEnd(clientId, generation + 1);
       for (const client of further) clients.noteEnd(client.clientId);
-      return sessions.noticeVersionChange();
+      return changes.refresh();
     }
     throw unavailable('this app is being changed by many at once: try again');
   }
@@ -84,9 +84,9 @@ export class LifecycleService {
     suspended: boolean,
     act: { readonly actor: Actor; readonly action: AuditAction; readonly entityId: string },
   ): Promise<void> {
-    const { store, sessions, audit, clock } = this.deps;
-    const drafts = [audit.draft({ orgId: ref.orgId, ...act }), sessions.draftVersionChange(ref.orgId)];
+    const { store, changes, audit, clock } = this.deps;
+    const drafts = [audit.draft({ orgId: ref.orgId, ...act }), changes.draftChange(ref.orgId)];
     const isChanged = suspended ? await store.suspend(ref, clock.nowMs(), drafts) : await store.resume(ref, drafts);
-    if (isChanged) await sessions.noticeVersionChange();
+    if (isChanged) await changes.refresh();
   }
 }

@@ -1,8 +1,8 @@
-import type { StoreClient, Write } from '../dynamo/client.js';
+import type { StoreClient } from '../dynamo/client.js';
 import { absent, and, type Changes, type Condition, equals, or, present } from '../dynamo/expression.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import { clientIdOf } from '../identity/client-id.js';
-import type { Draft } from '../lib/draft.js';
-import { configKey } from './config-key.js';
+import { configKey } from '../identity/config-key.js';
 import type { AppRecord } from './settings.js';
 
 const table = 'config';
@@ -22,12 +22,12 @@ export class LifecycleStore {
   constructor(private readonly client: StoreClient) {}
 
   /** False: it is suspended already, or gone. */
-  async suspend(ref: TenantRef, atMs: number, drafts: readonly Draft[]): Promise<boolean> {
+  async suspend(ref: TenantRef, atMs: number, drafts: readonly TransactItem[]): Promise<boolean> {
     return this.update(ref, { set: { suspended_at_ms: atMs } }, and(exists, absent('suspended_at_ms')), drafts);
   }
 
   /** False: it is not suspended, or gone. */
-  async resume(ref: TenantRef, drafts: readonly Draft[]): Promise<boolean> {
+  async resume(ref: TenantRef, drafts: readonly TransactItem[]): Promise<boolean> {
     return this.update(ref, { remove: ['suspended_at_ms'] }, and(exists, present('suspended_at_ms')), drafts);
   }
 
@@ -39,35 +39,39 @@ export class LifecycleStore {
     app: AppRecord,
     clients: readonly OwnedClient[],
     atMs: number,
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<boolean> {
     const { rotation, generation } = app.credentials;
-    const { done } = await this.client.transact('fresh', [
-      {
-        table,
-        update: configKey(app),
-        set: {
-          deleted_at_ms: atMs,
-          client_rotation: rotation + 1,
-          client_generation: generation + 1,
-          settings_version: app.version + 1,
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        {
+          table,
+          update: configKey(app),
+          set: {
+            deleted_at_ms: atMs,
+            client_rotation: rotation + 1,
+            client_generation: generation + 1,
+            settings_version: app.version + 1,
+          },
+          remove: [...secretAttributes, 'client_count', 'suspended_at_ms'],
+          condition: and(
+            exists,
+            equals('settings_version', app.version),
+            equals('client_rotation', rotation),
+            equals('client_generation', generation),
+            clients.length === 0
+              ? or(absent('client_count'), equals('client_count', 0))
+              : equals('client_count', clients.length),
+          ),
         },
-        remove: [...secretAttributes, 'client_count', 'suspended_at_ms'],
-        condition: and(
-          exists,
-          equals('settings_version', app.version),
-          equals('client_rotation', rotation),
-          equals('client_generation', generation),
-          clients.length === 0
-            ? or(absent('client_count'), equals('client_count', 0))
-            : equals('client_count', clients.length),
+        ...clients.map(
+          (client) =>
+            ({ table, delete: configKey(client), condition: equals('client_id', clientIdOf(client)) }) as const,
         ),
-      },
-      ...clients.map(
-        (client) => ({ table, delete: configKey(client), condition: equals('client_id', clientIdOf(client)) }) as const,
-      ),
-      ...(drafts as readonly Write[]),
-    ]);
+      ],
+      { riders: drafts },
+    );
     return done;
   }
 
@@ -75,12 +79,11 @@ export class LifecycleStore {
     ref: TenantRef,
     changes: Changes,
     condition: Condition,
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, update: configKey(ref), ...changes, condition },
-      ...(drafts as readonly Write[]),
-    ]);
+    const { done } = await this.client.transact('fresh', [{ table, update: configKey(ref), ...changes, condition }], {
+      riders: drafts,
+    });
     return done;
   }
 }

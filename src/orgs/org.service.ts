@@ -1,14 +1,14 @@
-import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, appEntity, changesBetween, orgEntity } from '../audit/audit-event.js';
+import type { ChangeService } from '../changes/change.service.js';
 import type { CredentialService, SecretRetrieval } from '../identity/credential.service.js';
-import type { SessionService } from '../identity/session.service.js';
 import type { Tenants } from '../identity/tenants.js';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
-import { isTimeZone, withZone, zoneAt } from '../spend/calendar.js';
-import type { Catalog } from '../spend/price.js';
+import { nameIssues } from '../lib/text.js';
+import { VersionedCache } from '../lib/versioned-cache.js';
+import { isTimeZone, withZone, zoneAt } from './calendar.js';
 import type { AppRef, OrgStore } from './org.store.js';
 import {
   type App,
@@ -19,7 +19,7 @@ import {
   inForce,
   inheritable,
   intervalIssues,
-  nameIssues,
+  type KnownLabels,
   type Org,
   type Settings,
   scopeIssues,
@@ -56,79 +56,49 @@ export interface AppRegistration extends Nullable<Settings> {
 
 type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
+const maxCachedOrgs = 10_000;
+const maxCachedApps = 50_000;
+
 export interface OrgDeps {
   readonly store: OrgStore;
   readonly credentials: CredentialService;
-  readonly sessions: Pick<SessionService, 'version' | 'draftVersionChange' | 'noticeVersionChange'>;
+  readonly changes: ChangeService;
   readonly audit: AuditService;
-  readonly catalog: Catalog;
+  readonly labels: KnownLabels;
   readonly clock: Clock;
-}
-
-interface Cached<T> {
-  readonly value: T;
-  readonly version: string;
 }
 
 export class OrgService implements Tenants {
   private readonly store: OrgStore;
   private readonly credentials: CredentialService;
   private readonly audit: AuditService;
-  private readonly catalog: Catalog;
+  private readonly labels: KnownLabels;
   private readonly clock: Clock;
-  private readonly orgs = new LRUCache<string, Cached<Org>>({ max: 10_000 });
-  private readonly apps = new LRUCache<string, Cached<AppRecord>>({ max: 50_000 });
+  private readonly orgs: VersionedCache<Org>;
+  private readonly apps: VersionedCache<AppRecord>;
 
   constructor(private readonly deps: OrgDeps) {
     ({
       store: this.store,
       credentials: this.credentials,
       audit: this.audit,
-      catalog: this.catalog,
+      labels: this.labels,
       clock: this.clock,
     } = deps);
+    this.orgs = new VersionedCache(() => deps.changes.version(), maxCachedOrgs);
+    this.apps = new VersionedCache(() => deps.changes.version(), maxCachedApps);
   }
 
-  /** Orgs as last changed. Cached while nothing has been changed or revoked anywhere. */
+  /** Orgs by id, from the cache unless something was changed or revoked anywhere. Missing orgs are undefined. */
   recallOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
-    return this.recall(
-      this.orgs,
-      orgIds,
-      (orgId) => orgId,
-      (missing) => this.store.loadOrgs(missing),
-    );
+    return this.orgs.loadMany(orgIds, (missing) => this.store.loadOrgs(missing));
   }
 
   recallApps(refs: readonly AppRef[]): Promise<(AppRecord | undefined)[]> {
-    return this.recall(
-      this.apps,
-      refs,
-      ({ orgId, appId }) => `${orgId} ${appId}`,
-      (missing) => this.store.loadApps(missing),
+    const byName = new Map(refs.map((ref) => [appName(ref), ref]));
+    return this.apps.loadMany(refs.map(appName), (missing) =>
+      this.store.loadApps(missing.flatMap((name) => byName.get(name) ?? [])),
     );
-  }
-
-  private async recall<K, T extends object>(
-    cache: LRUCache<string, Cached<T>>,
-    keys: readonly K[],
-    name: (key: K) => string,
-    load: (missing: readonly K[]) => Promise<(T | undefined)[]>,
-  ): Promise<(T | undefined)[]> {
-    // The version from before the read: a change that comes while reading makes what was read worthless.
-    const version = this.deps.sessions.version();
-    const found = keys
-      .map((key) => cache.get(name(key)))
-      .map((cached) => (cached?.version === version ? cached.value : undefined));
-    const missing = keys.filter((_, i) => found[i] === undefined);
-    if (missing.length === 0) return found;
-    const loaded = await load(missing);
-    missing.forEach((key, i) => {
-      const value = loaded[i];
-      // An absent one is not cached: it may be registered the next moment.
-      if (value) cache.set(name(key), { value, version });
-    });
-    let next = 0;
-    return found.map((value) => value ?? loaded[next++]);
   }
 
   async refusal({
@@ -146,7 +116,10 @@ export class OrgService implements Tenants {
   }
 
   lastRefusal({ orgId, appId }: { readonly orgId: string; readonly appId?: string }): GatewayError | undefined {
-    return suspension(this.orgs.get(orgId)?.value, this.apps.get(`${orgId} ${appId}`)?.value);
+    return suspension(
+      this.orgs.last(orgId),
+      appId === undefined ? undefined : this.apps.last(appName({ orgId, appId })),
+    );
   }
 
   /** Registers an org and hands out the token for its first secret: all of it or nothing. */
@@ -157,7 +130,7 @@ export class OrgService implements Tenants {
     refuseAny([
       ...nameIssues(input.name),
       ...zoneIssues(input.timezone),
-      ...settingsIssues(input, this.catalog),
+      ...settingsIssues(input, this.labels),
       ...unmeteredIssues(input),
       ...intervalIssues(input),
       ...shardCountIssues(input.shardCount),
@@ -189,7 +162,7 @@ export class OrgService implements Tenants {
       refuseAny([
         ...nameIssues(changed.name),
         ...zoneIssues(changed.timezone),
-        ...settingsIssues(given, this.catalog),
+        ...settingsIssues(given, this.labels),
         ...unmeteredIssues(changed),
         ...intervalIssues(changed),
       ]);
@@ -200,8 +173,8 @@ export class OrgService implements Tenants {
       const saved = { ...changed, zones, quotas: inChainOrder(changed.quotas, changed.modelOrdering) };
       const changes = changesBetween(changeableSettings(org), changeableSettings(saved));
       const act = this.audit.draft({ orgId, actor, action: 'org_updated', entityId: orgEntity, changes });
-      if (await this.store.saveOrg(saved, [act, this.deps.sessions.draftVersionChange(orgId)])) {
-        await this.deps.sessions.noticeVersionChange();
+      if (await this.store.saveOrg(saved, [act, this.deps.changes.draftChange(orgId)])) {
+        await this.deps.changes.refresh();
         return { ...saved, version: org.version + 1 };
       }
     }
@@ -216,7 +189,7 @@ export class OrgService implements Tenants {
   ): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
     const { appId, name } = input;
     const own = ownSettings(input);
-    refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.catalog)]);
+    refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, this.labels)]);
     const [org, before] = await Promise.all([this.requireOrg(orgId), this.store.readAppOrDeleted({ orgId, appId })]);
     this.refuseUnfit(org, own);
     if (!before) await this.refuseTooManyApps(orgId);
@@ -251,7 +224,7 @@ export class OrgService implements Tenants {
       if (!app) throw notFound('app');
       const own = mergedSettings(app.own, changes);
       const name = changes.name ?? app.name;
-      refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(changes), this.catalog)]);
+      refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(changes), this.labels)]);
       this.refuseUnfit(org, own);
       if (name === app.name && isSame(own, app.own) && isSame(app.own, own)) return inForce(org, app);
       const record: AppRecord = { ...app, name, own, updatedAt: new Date(this.clock.nowMs()) };
@@ -263,8 +236,8 @@ export class OrgService implements Tenants {
         entityId: appEntity(appId),
         changes: changed,
       });
-      if (await this.store.saveApp(record, [act, this.deps.sessions.draftVersionChange(orgId)])) {
-        await this.deps.sessions.noticeVersionChange();
+      if (await this.store.saveApp(record, [act, this.deps.changes.draftChange(orgId)])) {
+        await this.deps.changes.refresh();
         return inForce(org, { ...record, version: app.version + 1 });
       }
     }
@@ -352,3 +325,5 @@ function suspension(org: Org | undefined, app: AppRecord | undefined): GatewayEr
   if (app?.suspendedAt) return new GatewayError('FORBIDDEN', 'the app is suspended: ask its org to resume it');
   return undefined;
 }
+
+const appName = ({ orgId, appId }: AppRef): string => `${orgId} ${appId}`;

@@ -1,12 +1,12 @@
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, beginsWith, type Condition, equals, present } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import { clientIdOf } from '../identity/client-id.js';
+import { configKey } from '../identity/config-key.js';
 import { credentialsOf, newClientAttributes } from '../identity/secret.js';
 import { epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
-import type { ZoneHistory } from '../spend/calendar.js';
-import { configKey } from './config-key.js';
+import type { ZoneHistory } from './calendar.js';
 import { type AppRecord, inChainOrder, type Org, type QuotaScope, type Settings } from './settings.js';
 
 const table = 'config';
@@ -34,7 +34,7 @@ export class OrgStore {
   constructor(private readonly client: StoreClient) {}
 
   /** Registers an org together with what belongs to its registration. Undefined: the id is taken. */
-  async createOrg(org: NewOrg, drafts: readonly Draft[]): Promise<Org | undefined> {
+  async createOrg(org: NewOrg, drafts: readonly TransactItem[]): Promise<Org | undefined> {
     const item = await this.create(
       {
         ...configKey(org),
@@ -55,7 +55,7 @@ export class OrgStore {
    * Registers an app. `deleted` is the app that had the id before, if any: rotation, generation and version go on from its
    * own, so that none of its retrieval tokens, access tokens and sessions works for its successor.
    */
-  async createApp(app: NewApp, drafts: readonly Draft[], deleted?: AppRecord): Promise<AppRecord | undefined> {
+  async createApp(app: NewApp, drafts: readonly TransactItem[], deleted?: AppRecord): Promise<AppRecord | undefined> {
     const goesOn = deleted && {
       rotation: deleted.credentials.rotation + 1,
       generation: deleted.credentials.generation,
@@ -76,7 +76,7 @@ export class OrgStore {
   }
 
   /** Saves settings if they are still those that were read. False: another change came between. */
-  async saveOrg(org: Org, drafts: readonly Draft[]): Promise<boolean> {
+  async saveOrg(org: Org, drafts: readonly TransactItem[]): Promise<boolean> {
     return this.save(
       configKey(org),
       org.version,
@@ -86,7 +86,7 @@ export class OrgStore {
     );
   }
 
-  async saveApp(app: AppRecord, drafts: readonly Draft[]): Promise<boolean> {
+  async saveApp(app: AppRecord, drafts: readonly TransactItem[]): Promise<boolean> {
     const own = settingAttributes(app.own);
     const inherited = Object.keys(own).filter((name) => own[name] === undefined);
     return this.save(configKey(app), app.version, { app_name: app.name, ...own, ...updated(app) }, inherited, drafts);
@@ -169,13 +169,10 @@ export class OrgStore {
 
   private async create(
     item: Item,
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
     condition: Condition = absent('PK'),
   ): Promise<Item | undefined> {
-    const outcome = await this.client.transact('fresh', [
-      { table, put: item, condition },
-      ...(drafts as readonly Write[]),
-    ]);
+    const outcome = await this.client.transact('fresh', [{ table, put: item, condition }], { riders: drafts });
     return outcome.done ? item : undefined;
   }
 
@@ -184,18 +181,21 @@ export class OrgStore {
     seenVersion: number,
     set: Item,
     remove: readonly string[],
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<boolean> {
-    const outcome = await this.client.transact('fresh', [
-      {
-        table,
-        update: target,
-        set: { ...set, settings_version: seenVersion + 1 },
-        remove,
-        condition: equals('settings_version', seenVersion),
-      },
-      ...(drafts as readonly Write[]),
-    ]);
+    const outcome = await this.client.transact(
+      'fresh',
+      [
+        {
+          table,
+          update: target,
+          set: { ...set, settings_version: seenVersion + 1 },
+          remove,
+          condition: equals('settings_version', seenVersion),
+        },
+      ],
+      { riders: drafts },
+    );
     return outcome.done;
   }
 }

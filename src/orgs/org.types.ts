@@ -1,10 +1,10 @@
 import { Authorized, Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
+import { enumOf } from '../graphql/enum.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, SafeInt, TimeZone, Uuid } from '../graphql/scalars.js';
 import { CredentialsType, orgIdText, SecretRetrievalType } from '../identity/identity.types.js';
 import type { Policy } from '../identity/viewer.js';
-import { enumOf } from '../lib/enum.js';
 import { type QuotaScope, quotaScopes } from './settings.js';
 
 export const QuotaScopeType = enumOf<QuotaScope>(quotaScopes);

@@ -1,9 +1,8 @@
 import type { Credentials } from '../identity/secret.js';
 import type { Issue } from '../lib/errors.js';
 import { isWholeWithin } from '../lib/int.js';
-import { isOneLine } from '../lib/text.js';
-import type { ZoneHistory } from '../spend/calendar.js';
-import { type Catalog, slug } from '../spend/price.js';
+import { slug } from '../lib/patterns.js';
+import type { ZoneHistory } from './calendar.js';
 
 export const quotaScopes = ['ORG', 'APP'] as const;
 export type QuotaScope = (typeof quotaScopes)[number];
@@ -96,27 +95,29 @@ export const changeableSettings = (org: Org) => ({
 export const shardCounts = [8, 16, 32, 64];
 const mostMicros = 1_000_000_000_000_000;
 const longestIntervalSecs = 86_400;
-const longestName = 128;
+
+/** The labels that orgs may use: the keys of the catalog. */
+export type KnownLabels = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
 
 /** Everything wrong with settings, each with its path below `input`. A missing one is somebody else's business. */
-export function settingsIssues(settings: Partial<Settings>, catalog: Catalog): Issue[] {
+export function settingsIssues(settings: Partial<Settings>, labels: KnownLabels): Issue[] {
   const { modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs } =
     settings;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string) => issues.push({ path: `input.${path}`, message });
-  const known = [...catalog.keys()].join(', ');
+  const known = [...labels.keys()].join(', ');
   if (modelOrdering) {
     if (modelOrdering.length === 0) refuse('modelOrdering', 'needs at least one label');
     modelOrdering.forEach((label, i) => {
-      if (!catalog.has(label)) refuse(`modelOrdering.${i}`, `unknown label; known are ${known}`);
+      if (!labels.has(label)) refuse(`modelOrdering.${i}`, `unknown label; known are ${known}`);
       else if (modelOrdering.indexOf(label) !== i) refuse(`modelOrdering.${i}`, `${label} stands twice`);
     });
   }
   if (quotas) {
-    const labels = quotas.map(({ label }) => label);
+    const quotaLabels = quotas.map(({ label }) => label);
     quotas.forEach(({ label, dailyUsdMicros }, i) => {
-      if (!catalog.has(label)) refuse(`quotas.${i}.label`, `unknown label; known are ${known}`);
-      else if (labels.indexOf(label) !== i) refuse(`quotas.${i}.label`, `${label} stands twice`);
+      if (!labels.has(label)) refuse(`quotas.${i}.label`, `unknown label; known are ${known}`);
+      else if (quotaLabels.indexOf(label) !== i) refuse(`quotas.${i}.label`, `${label} stands twice`);
       if (!isWholeWithin(dailyUsdMicros, 0, mostMicros))
         refuse(`quotas.${i}.dailyUsdMicros`, `must be from 0 to ${mostMicros}`);
     });
@@ -166,18 +167,6 @@ export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] 
       path: `input.${field}`,
       message: "is the org's under quotaScope ORG; an app cannot set its own",
     }));
-}
-
-export function nameIssues(name: string): Issue[] {
-  const fits = name.trim().length > 0 && [...name].length <= longestName && isOneLine(name);
-  return fits
-    ? []
-    : [
-        {
-          path: 'input.name',
-          message: `must have 1 to ${longestName} characters, not be blank, and have no control or text-direction characters`,
-        },
-      ];
 }
 
 export const appIdIssues = (appId: string): Issue[] =>

@@ -1,6 +1,6 @@
 import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../graphql/enum.js';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 import type { PriceSource } from './price.js';
 import { PriceSourceType } from './price.types.js';
 import { ItemErrorType } from './spend.types.js';

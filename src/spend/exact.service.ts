@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.js';
+import { type SpendId, sliceOf } from '../orgs/scope.js';
 import { type AppRecord, inForce } from '../orgs/settings.js';
 import type { LabelStore } from './label.store.js';
 import { sum, type Usage, worstMode } from './money.js';
 import { firstOpenDay, firstShardDay } from './open-days.js';
 import { appSubject, type DayView, type Figures, knownLabels, labelSpend, type SpendReader } from './report.js';
-import { type SpendId, sliceOf } from './scope.js';
 import type { SliceStore } from './slice.store.js';
 import type { SpendStore } from './spend.store.js';
 import type { TotalService } from './total.service.js';

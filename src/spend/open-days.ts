@@ -1,4 +1,4 @@
-import { localDate, nextDate } from './calendar.js';
+import { localDate, nextDate } from '../orgs/calendar.js';
 
 /** Costs may be dated back by 24 hours; two more for those on their way. */
 const openMs = 26 * 3_600_000;

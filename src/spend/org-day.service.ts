@@ -2,8 +2,9 @@ import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
 import type { Metrics } from '../lib/metrics.js';
+import { dayAt } from '../orgs/calendar.js';
+import { type SpendId, scopeKey } from '../orgs/scope.js';
 import { type AppRecord, inForce, type Org } from '../orgs/settings.js';
-import { dayAt } from './calendar.js';
 import { noUsage, sum, type Usage, worstMode } from './money.js';
 import type { Catalog } from './price.js';
 import { alertFor } from './quota-alert.js';
@@ -18,7 +19,6 @@ import {
   rulesNow,
   type Subject,
 } from './report.js';
-import { type SpendId, scopeKey } from './scope.js';
 import type { ActiveScope, SpendStore } from './spend.store.js';
 import type { Judgement, TotalStore } from './total.store.js';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
-import { localDate, nextDate } from './calendar.js';
+import { localDate, nextDate } from '../orgs/calendar.js';
 import type { Catalog } from './price.js';
 import type { PriceStore } from './price.store.js';
 import { type PriceList, parsePriceList } from './price-list.js';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
-import { localDate } from './calendar.js';
+import { localDate } from '../orgs/calendar.js';
 import { type Catalog, type CatalogModel, type Price, priceInForce } from './price.js';
 import type { PriceStore } from './price.store.js';
 

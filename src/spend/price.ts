@@ -23,9 +23,6 @@ export interface Price {
   readonly fetchedAt?: Date;
 }
 
-/** Labels and app ids go into keys: nothing in them can be mistaken for structure. */
-export const slug = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-
 /** The day's cached price where there is one, else the configured default. */
 export function priceInForce(model: CatalogModel, cached: Omit<Price, 'source'> | undefined): Price {
   if (cached) return { ...cached, source: 'PRICING_CACHE' };

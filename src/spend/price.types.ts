@@ -1,6 +1,6 @@
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../graphql/enum.js';
 import { DateTime, SafeInt } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 import { type PriceSource, priceSources } from './price.js';
 
 export const PriceSourceType = enumOf<PriceSource>(priceSources);

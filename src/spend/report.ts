@@ -1,7 +1,7 @@
+import { orgScope, type Scope, type SpendId, scopeOf } from '../orgs/scope.js';
 import type { App, Org, Settings } from '../orgs/settings.js';
 import { modeOf, noUsage, quotaPct, type SpendMode, sum, type Usage, worstMode } from './money.js';
 import type { Catalog } from './price.js';
-import { orgScope, type Scope, type SpendId, scopeOf } from './scope.js';
 import type { Sticky } from './selection.js';
 
 /** Whose spend is asked about: the settings in force, and the scope it counts in. */

@@ -8,7 +8,7 @@ import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
-import { dayAt, endOfDayMs } from './calendar.js';
+import { dayAt, endOfDayMs } from '../orgs/calendar.js';
 import type { SpendMode } from './money.js';
 import { invalidLabel, type Price } from './price.js';
 import type { PriceService } from './price.service.js';

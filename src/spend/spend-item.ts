@@ -1,6 +1,6 @@
 import { key } from '../dynamo/keys.js';
+import { type SpendId, scopeKey } from '../orgs/scope.js';
 import type { Usage } from './money.js';
-import { type SpendId, scopeKey } from './scope.js';
 
 const compact = (day: string): string => day.replaceAll('-', '');
 export const dashed = (day: string): string => `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;

@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
+import { type SpendId, sliceCount } from '../orgs/scope.js';
 import type { Org } from '../orgs/settings.js';
 import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
 import { nameOf, type OrgDayService } from './org-day.service.js';
-import { type SpendId, sliceCount } from './scope.js';
 import type { SliceStore } from './slice.store.js';
 import type { ActiveScope, SpendStore } from './spend.store.js';
 

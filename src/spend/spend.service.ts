@@ -1,8 +1,9 @@
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, refuseAny } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
+import { dayAt } from '../orgs/calendar.js';
+import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
-import { dayAt } from './calendar.js';
 import type { ExactService } from './exact.service.js';
 import type { LabelStore } from './label.store.js';
 import { amountIssues, costOf, mostACall } from './money.js';
@@ -18,7 +19,6 @@ import {
   type SpendReader,
   type Subject,
 } from './report.js';
-import { type SpendId, scopeKey, scopeOf } from './scope.js';
 import type { CostRecord, SpendStore } from './spend.store.js';
 import type { TotalService } from './total.service.js';
 

@@ -1,11 +1,12 @@
 import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
+import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { GroupCommit, type Settled } from '../lib/group-commit.js';
 import { newUuid } from '../lib/id.js';
+import { type SpendId, scopeKey, sliceOf } from '../orgs/scope.js';
 import { noUsage, sum, type Usage } from './money.js';
 import type { PriceSource } from './price.js';
-import { type SpendId, scopeKey, sliceOf } from './scope.js';
 import { activeKey, activeParts, requestKey, shardKey, shardsKey, toUsage, usageAttributes } from './spend-item.js';
 
 /** A cost as it is recorded, once and for all. */
@@ -41,6 +42,15 @@ export interface SpendRetention {
   readonly shardDays: number;
 }
 
+export interface SpendStoreOptions {
+  readonly retention: SpendRetention;
+  /** The shard that this process prefers. Different processes then rarely write to the same item. */
+  readonly homeShard: number;
+  /** How many costs may wait for a commit. */
+  readonly maxWaiting: number;
+  readonly scheduler?: EventLoopScheduler;
+}
+
 const maxGroupSize = 99;
 
 interface Entry {
@@ -58,15 +68,12 @@ export class SpendStore {
   constructor(
     private readonly client: StoreClient,
     private readonly clock: Clock,
-    private readonly retention: SpendRetention,
-    /** Each process prefers a shard of its own, so that different processes rarely write to the same item. */
-    private readonly homeShard: number,
-    mostWaiting: number,
+    private readonly options: SpendStoreOptions,
   ) {
     this.commits = new GroupCommit({
-      pace: client.pace,
-      mostAGroup: maxGroupSize,
-      mostWaiting,
+      scheduler: options.scheduler,
+      maxGroupSize,
+      maxWaiting: options.maxWaiting,
       tenant: ({ id }) => id.orgId,
       identity: ({ record }) => `${record.orgId} ${record.appId} ${record.requestId}`,
       commit: (_key, group) => this.commit(group),
@@ -134,9 +141,9 @@ export class SpendStore {
 
   /** The home shard while it has room for one transaction more; the next only while 99 wait; past all of them, the shortest queue. */
   private openShard(id: SpendId, shardCount: number): number {
-    let shortest = { shard: this.homeShard % shardCount, waiting: Number.POSITIVE_INFINITY };
+    let shortest = { shard: this.options.homeShard % shardCount, waiting: Number.POSITIVE_INFINITY };
     for (let i = 0; i < shardCount; i++) {
-      const shard = (this.homeShard + i) % shardCount;
+      const shard = (this.options.homeShard + i) % shardCount;
       const waiting = this.commits.waitingFor(queueName(id, shard));
       if (waiting < maxGroupSize) return shard;
       if (waiting < shortest.waiting) shortest = { shard, waiting };
@@ -154,7 +161,7 @@ export class SpendStore {
           ...toRequestItem(record),
           nonce,
           shard,
-          expires_at_epoch: nowSecs + this.retention.requestDays * 86_400,
+          expires_at_epoch: nowSecs + this.options.retention.requestDays * 86_400,
         },
         condition: or(absent('PK'), atMost('expires_at_epoch', nowSecs)),
       }),
@@ -184,7 +191,7 @@ export class SpendStore {
       setIfAbsent: {
         gsi1pk: activeKey(id.day, sliceOf(id.orgId), shard),
         gsi1sk: target.PK,
-        expires_at_epoch: nowSecs + this.retention.shardDays * 86_400,
+        expires_at_epoch: nowSecs + this.options.retention.shardDays * 86_400,
       },
     };
   }

@@ -1,6 +1,6 @@
 import { Field, Float, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../graphql/enum.js';
 import { DateTime, LocalDate, SafeInt } from '../graphql/scalars.js';
-import { enumOf } from '../lib/enum.js';
 import { QuotaScopeType } from '../orgs/org.types.js';
 import { type SpendMode, spendModes } from './money.js';
 import { type StickyReason, stickyReasons } from './selection.js';

@@ -1,9 +1,9 @@
-import type { Item, StoreClient, Write } from '../dynamo/client.js';
+import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, equals, lessThan, or } from '../dynamo/expression.js';
 import { key } from '../dynamo/keys.js';
+import type { TransactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
-import type { Draft } from '../lib/draft.js';
-import { type Scope, scopeKey } from './scope.js';
+import { type Scope, scopeKey } from '../orgs/scope.js';
 import type { Sticky, StickyReason } from './selection.js';
 
 const table = 'sticky_state';
@@ -64,16 +64,17 @@ export class StickyStore {
     id: StickyId,
     to: Position,
     { nowMs, dayEndMs }: { readonly nowMs: number; readonly dayEndMs: number },
-    audit: Draft,
+    audit: TransactItem,
   ): Promise<void> {
-    await this.client.transact('fresh', [
-      { table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } },
-      audit as Write,
-    ]);
+    await this.client.transact(
+      'fresh',
+      [{ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }],
+      { riders: [audit] },
+    );
   }
 
-  async clear(id: StickyId, audit: Draft): Promise<void> {
-    await this.client.transact('fresh', [{ table, delete: stickyKey(id) }, audit as Write]);
+  async clear(id: StickyId, audit: TransactItem): Promise<void> {
+    await this.client.transact('fresh', [{ table, delete: stickyKey(id) }], { riders: [audit] });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.js';
-import { type Scope, type SpendId, sliceOf } from './scope.js';
+import { type Scope, type SpendId, sliceOf } from '../orgs/scope.js';
 import type { SliceStore } from './slice.store.js';
 import type { Total, TotalStore } from './total.store.js';
 

@@ -1,9 +1,9 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, atMost, between, type Condition, differs, equals, lessThan, or } from '../dynamo/expression.js';
 import { epochSeconds } from '../lib/clock.js';
+import type { Scope, SpendId } from '../orgs/scope.js';
 import type { SpendMode, Usage } from './money.js';
 import type { DayRules } from './report.js';
-import type { Scope, SpendId } from './scope.js';
 import { dashed, dayKey, totalKey, toUsage, usageAttributes } from './spend-item.js';
 
 const table = 'daily_total';

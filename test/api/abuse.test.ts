@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import type { GraphQLSchema } from 'graphql';
 import WebSocket from 'ws';
 import { buildBackground } from '../../src/app.js';
-import { createEdge } from '../../src/graphql/server.js';
+import { createHttpServer } from '../../src/http/server.js';
 import { errorCodes } from '../../src/lib/errors.js';
 import { createLog, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
@@ -334,7 +334,7 @@ async function bareSocket(url = app.url): Promise<Wire> {
 async function ownEdge(
   patience: Partial<Record<'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval', number>> = {},
 ) {
-  const edge = await createEdge(app.gateway.services, schema);
+  const edge = await createHttpServer(app.gateway.services, schema);
   const server = Object.assign(edge.server, patience);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -390,7 +390,7 @@ describe('a slow client', () => {
   });
 
   it('is looked for at least as often as it is promised to be cut off', async () => {
-    const { server } = await createEdge(app.gateway.services, schema);
+    const { server } = await createHttpServer(app.gateway.services, schema);
     const { headersTimeout, requestTimeout, connectionsCheckingInterval } = server as Server & {
       readonly connectionsCheckingInterval: number;
     };

@@ -186,7 +186,7 @@ describe('logins', () => {
     const refused = async () => (await eventsOf(org.orgId)).filter(({ action }) => action === 'login_refused').length;
     expect(await refused()).toBeLessThanOrEqual(12);
     app.clock.age(5 * 60_000);
-    await app.gateway.services.revocationFeed.refresh();
+    await app.gateway.services.changeFeed.refresh();
     for (let i = 0; i < 20; i++) await logIn(app, { clientId: org.clientId, clientSecret: randomSecret() });
     expect(await refused()).toBeLessThanOrEqual(18);
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { localDate } from '../../src/spend/calendar.js';
+import { localDate } from '../../src/orgs/calendar.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { StandingClock } from '../support/clock.js';
 import { type Lease, Limiter, slowLimit, times } from '../support/limiter.js';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { AuditService } from '../../src/audit/audit.service.js';
-import { ChangeService } from '../../src/identity/change.service.js';
-import { countersPerSlot, RevocationStore, versionKey, versionSlotOf } from '../../src/identity/revocation.store.js';
+import { ChangeService } from '../../src/changes/change.service.js';
+import { ChangeStore, changeKey, changeSlotOf, countersPerSlot } from '../../src/changes/change.store.js';
 import { type ChangedBuckets, LimitConfigService } from '../../src/limits/levels/limit-config.service.js';
 import { LimitConfigStore } from '../../src/limits/levels/limit-config.store.js';
 import { maxCachedMs } from '../../src/limits/levels/resolution.service.js';
@@ -106,11 +106,11 @@ describe('a change through one gateway holds on another as soon as that has hear
     const orgId = await newOrgId();
     hearOfChanges();
     await taken(orgId, 'user-1', other);
-    const before = other.gateway.services.revocationFeed.current();
+    const before = other.gateway.services.changeFeed.current();
     await setLimits({ orgId, level: 'SYSTEM', limits: rpm(5) });
     hearOfChanges();
     expect(await taken(orgId, 'user-1', other)).toEqual({ 'user-1': 5 });
-    expect(other.gateway.services.revocationFeed.current()).toBe(before);
+    expect(other.gateway.services.changeFeed.current()).toBe(before);
   });
 });
 
@@ -174,14 +174,14 @@ describe('the version of a level', () => {
 
 it('limits of an entity are told to its bucket after they were set or deleted, whatever becomes of that', async () => {
   const orgId = await newOrgId();
-  const { store, namespaces, revocationFeed, auditStore, clock, pendingWrites, log } = app.gateway.services;
+  const { store, namespaces, changeFeed, auditStore, clock, pendingWrites, log } = app.gateway.services;
   const audit = new AuditService({ store: auditStore, clock, retentionDays: 1, pending: pendingWrites });
   const changed = jest.fn<ChangedBuckets['changed']>();
   const warn = jest.fn();
   const configs = new LimitConfigService({
     store: new LimitConfigStore(store),
     namespaces,
-    changes: new ChangeService(new RevocationStore(store), revocationFeed),
+    changes: new ChangeService(new ChangeStore(store), changeFeed),
     audit,
     log: { ...log, warn } as typeof log,
     buckets: { changed },
@@ -205,7 +205,7 @@ it('limits of an entity are told to its bucket after they were set or deleted, w
 it('an item with all its change counters stays below 1 KB', async () => {
   const orgId = await newOrgId();
   const { store } = app.gateway.services;
-  const key = versionKey(versionSlotOf(orgId));
+  const key = changeKey(changeSlotOf(orgId));
   const stored = (await store.get('revoked_tokens', key, { consistent: true })) ?? {};
   expect(Object.keys(stored).some((name) => /^c\d+$/.test(name))).toBe(true);
   const counters = Object.fromEntries(Array.from({ length: countersPerSlot }, (_, i) => [`c${i}`, 9_999_999_999]));

@@ -296,7 +296,7 @@ class Sequence {
 
   /** Without this a gateway would hear of it within two seconds. */
   private async tell(): Promise<void> {
-    for (const { gateway } of [app, other]) await gateway.services.sessions.noticeVersionChange();
+    for (const { gateway } of [app, other]) await gateway.services.changes.refresh();
   }
 
   private async setLimits(level: 'ENTITY' | 'RESOURCE', entityId: string | undefined): Promise<void> {

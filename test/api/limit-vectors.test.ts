@@ -37,7 +37,7 @@ afterAll(() => app.stop());
 /** Lets time pass, for ages inside the process too; what is known of revocations has to be as young as ever. */
 async function pass(ms: number): Promise<void> {
   app.clock.advance(ms);
-  await app.gateway.services.revocationFeed.refresh();
+  await app.gateway.services.changeFeed.refresh();
 }
 
 type Amounts = Readonly<Record<string, number>>;

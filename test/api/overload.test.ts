@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Slot, Turnstile } from '../../src/graphql/turnstile.js';
-import { Pace } from '../../src/lib/pace.js';
+import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
 import { sleep } from '../../src/lib/timers.js';
+import { ConcurrencyLimiter, type Slot } from '../../src/load/concurrency-limiter.js';
 import { type Answer, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -107,39 +107,39 @@ describe('a gateway with too much to do', () => {
   });
 });
 
-describe('the turnstile', () => {
+describe('the concurrency', () => {
   let nowMs = 0;
   let busyShare = 0;
   const around = { monotonicMs: () => nowMs, utilization: () => busyShare };
-  const newTurnstile = (most: number) => new Turnstile(most, around, new Pace(around));
+  const newTurnstile = (most: number) => new ConcurrencyLimiter(most, around, new EventLoopScheduler(around));
   beforeEach(() => {
     nowMs = 0;
     busyShare = 0;
   });
 
   it('has as much room as it says, and none of it is lost', async () => {
-    const turnstile = newTurnstile(3);
+    const concurrency = newTurnstile(3);
     for (let round = 0; round < 3; round++) {
-      const leaving = await Promise.all([1, 2, 3].map(() => turnstile.enter()));
-      expect(turnstile.isFull).toBe(true);
-      await expect(turnstile.enter()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(() => turnstile.refuseList()).toThrow('busy');
+      const leaving = await Promise.all([1, 2, 3].map(() => concurrency.enter()));
+      expect(concurrency.isFull).toBe(true);
+      await expect(concurrency.enter()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(() => concurrency.refuseList()).toThrow('busy');
       for (const { release } of leaving) release();
-      expect(turnstile.isFull).toBe(false);
-      turnstile.refuseList();
+      expect(concurrency.isFull).toBe(false);
+      concurrency.refuseList();
     }
   });
 
   /** How many get in at once. */
-  async function roomOf(turnstile: Turnstile): Promise<number> {
+  async function roomOf(concurrency: ConcurrencyLimiter): Promise<number> {
     const leaving: Slot[] = [];
-    while (!turnstile.isFull) leaving.push(await turnstile.enter());
+    while (!concurrency.isFull) leaving.push(await concurrency.enter());
     for (const { release } of leaving) release();
     return leaving.length;
   }
-  async function answerAfter(turnstile: Turnstile, ms: number, times: number): Promise<void> {
+  async function answerAfter(concurrency: ConcurrencyLimiter, ms: number, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
-      const { answered, release } = await turnstile.enter();
+      const { answered, release } = await concurrency.enter();
       nowMs += ms;
       answered();
       release();
@@ -147,30 +147,30 @@ describe('the turnstile', () => {
   }
 
   it('takes on less while it is busy and late, never less than a few, and all again afterwards', async () => {
-    const turnstile = newTurnstile(1000);
+    const concurrency = newTurnstile(1000);
     busyShare = 1;
-    await answerAfter(turnstile, 600, 3);
-    expect(await roomOf(turnstile)).toBe(729);
-    await answerAfter(turnstile, 600, 50);
-    expect(await roomOf(turnstile)).toBe(256);
+    await answerAfter(concurrency, 600, 3);
+    expect(await roomOf(concurrency)).toBe(729);
+    await answerAfter(concurrency, 600, 50);
+    expect(await roomOf(concurrency)).toBe(256);
     busyShare = 0;
-    await answerAfter(turnstile, 150, 100);
-    expect(await roomOf(turnstile)).toBe(1000);
+    await answerAfter(concurrency, 150, 100);
+    expect(await roomOf(concurrency)).toBe(1000);
   });
 
   it('takes on no less because the store is slow, nor because there is much to do in time', async () => {
-    const turnstile = newTurnstile(200);
-    await answerAfter(turnstile, 3000, 20);
-    expect(await roomOf(turnstile)).toBe(200);
+    const concurrency = newTurnstile(200);
+    await answerAfter(concurrency, 3000, 20);
+    expect(await roomOf(concurrency)).toBe(200);
     busyShare = 1;
-    await answerAfter(turnstile, 150, 20);
-    expect(await roomOf(turnstile)).toBe(200);
+    await answerAfter(concurrency, 150, 20);
+    expect(await roomOf(concurrency)).toBe(200);
   });
 
   it('of no bound refuses nobody', async () => {
-    const turnstile = newTurnstile(0);
-    await Promise.all(Array.from({ length: 2000 }, () => turnstile.enter()));
-    expect(turnstile.isFull).toBe(false);
-    turnstile.refuseList();
+    const concurrency = newTurnstile(0);
+    await Promise.all(Array.from({ length: 2000 }, () => concurrency.enter()));
+    expect(concurrency.isFull).toBe(false);
+    concurrency.refuseList();
   });
 });

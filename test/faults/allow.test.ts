@@ -73,7 +73,7 @@ async function loseStore(): Promise<void> {
   await until('the gateway asks for revocations', () => polls.hits > 0);
   // Past the deadline of that call too: nobody has to wait for it.
   app.clock.age(outageMs);
-  await until('the gateway has noticed', () => app.gateway.services.revocationFeed.isStoreAway);
+  await until('the gateway has noticed', () => app.gateway.services.changeFeed.isStoreAway);
 }
 
 async function post(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { versionSlotOf } from '../../src/identity/revocation.store.js';
+import { changeSlotOf } from '../../src/changes/change.store.js';
 import { sleep } from '../../src/lib/timers.js';
 import { type Client, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -227,7 +227,7 @@ describe('a revocation', () => {
   it('is not held up by what other orgs do, though a transaction has its items to itself', async () => {
     const busy = await newOrg(app);
     let orgId = randomUUID();
-    while (versionSlotOf(orgId) === versionSlotOf(busy.orgId)) orgId = randomUUID();
+    while (changeSlotOf(orgId) === changeSlotOf(busy.orgId)) orgId = randomUUID();
     const { caller } = await newOrg(app, { orgId });
     const { keyId } = (await caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey.apiKey;
     const contended = proxy.inject({ fault: 'contend', ms: 20 });

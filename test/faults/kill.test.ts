@@ -1,8 +1,8 @@
 import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
+import type { SpendId } from '../../src/orgs/scope.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import type { SpendId } from '../../src/spend/scope.js';
 import { requestKey } from '../../src/spend/spend-item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, type RuleHandle, startFaultProxy } from '../support/fault-proxy.js';

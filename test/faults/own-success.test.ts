@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildBackground } from '../../src/app.js';
 import { absent } from '../../src/dynamo/expression.js';
+import { transactItem } from '../../src/dynamo/transact-item.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { Part } from '../../src/limits/buckets/operation.js';
@@ -270,7 +271,7 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     const key = { PK: `${namespace}/TEST`, SK: randomUUID() };
     const rider = {
       name: 'l',
-      draft: () => ({ table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') }),
+      draft: () => transactItem({ table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') }),
     };
     const [bare] = await withLostReply(
       'limiter',

@@ -5,8 +5,8 @@ import { StoreUnavailable } from '../../src/dynamo/faults.js';
 import { sdkTransport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
+import type { SpendId } from '../../src/orgs/scope.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import type { SpendId } from '../../src/spend/scope.js';
 import { type CostRecord, SpendStore } from '../../src/spend/spend.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
@@ -181,7 +181,7 @@ describe('submissions', () => {
       sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }),
       app.config.store.tablePrefix,
     );
-    const spend = new SpendStore(client, clock, app.config.retention, 0, 10_000);
+    const spend = new SpendStore(client, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;

@@ -1,8 +1,8 @@
 // Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
 import { randomUUID } from 'node:crypto';
+import { counterOf } from '../../src/changes/change.store.js';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
-import { counterOf } from '../../src/identity/revocation.store.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { Units } from '../../src/lib/units.js';
 import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';

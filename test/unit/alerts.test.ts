@@ -251,15 +251,18 @@ describe('AlertFeed', () => {
   it.concurrent('reads all there is in one poll, however many pages', () => {
     const log = new MemoryLog();
     return withFeed(log, async (feed) => {
-      const [stream, pace] = await Promise.all([feed.subscribe({ orgId: orgA }), feed.subscribe({ orgId: elsewhere })]);
+      const [stream, marker] = await Promise.all([
+        feed.subscribe({ orgId: orgA }),
+        feed.subscribe({ orgId: elsewhere }),
+      ]);
       log.raise(...times(250), { orgId: elsewhere });
       let count = 0;
       void (async () => {
         for await (const _ of stream) count++;
       })();
-      await numbersUntil(pace, 1);
+      await numbersUntil(marker, 1);
       log.raise({ orgId: elsewhere });
-      await numbersUntil(pace, 2); // of the second poll, so the first is over
+      await numbersUntil(marker, 2); // of the second poll, so the first is over
       expect(count).toBe(250);
     });
   });

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { dayAt, dayEndMs, endOfDayMs, localDate, withZone, type ZoneHistory } from '../../src/spend/calendar.js';
+import { dayAt, dayEndMs, endOfDayMs, localDate, withZone, type ZoneHistory } from '../../src/orgs/calendar.js';
 
 const hourMs = 3_600_000;
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];

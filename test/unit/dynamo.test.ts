@@ -3,7 +3,7 @@ import { type AlertDraft, alertKinds } from '../../src/alerts/alert.js';
 import { entryKey, headKey, markerKey } from '../../src/alerts/alert.store.js';
 import { auditIndexKey, auditKey } from '../../src/audit/audit.store.js';
 import { auditEventId, auditedEntity } from '../../src/audit/audit-event.js';
-import { hardwareIdPattern } from '../../src/devices/device.js';
+import { changeKey } from '../../src/changes/change.store.js';
 import * as device from '../../src/devices/device-keys.js';
 import { batchIdPattern } from '../../src/devices/reading.js';
 import {
@@ -29,17 +29,17 @@ import { definitionOf, keyAttributes, tableNames } from '../../src/dynamo/tables
 import { cloudFormationTemplate } from '../../src/dynamo/template.js';
 import { apiKeyIndexKey, apiKeyKey } from '../../src/identity/api-key.store.js';
 import { type ClientRef, clientIdOf } from '../../src/identity/client-id.js';
+import { configKey } from '../../src/identity/config-key.js';
 import { retrievalKey } from '../../src/identity/credential.store.js';
-import { clientKey, familyKey, tokenKey, versionKey } from '../../src/identity/revocation.store.js';
+import { clientKey, familyKey, tokenKey } from '../../src/identity/revocation.store.js';
 import { refreshKey } from '../../src/identity/session.store.js';
+import { hardwareIdPattern, slug } from '../../src/lib/patterns.js';
 import type { ConfigPlace } from '../../src/limits/levels/resolution.js';
 import { entityIdPattern, resourcePattern } from '../../src/limits/limit.js';
 import * as limiter from '../../src/limits/limiter-keys.js';
-import { configKey } from '../../src/orgs/config-key.js';
+import type { SpendId } from '../../src/orgs/scope.js';
 import { labelsKey } from '../../src/spend/label.store.js';
-import { slug } from '../../src/spend/price.js';
 import { lastPriceKey, priceKey } from '../../src/spend/price.store.js';
-import type { SpendId } from '../../src/spend/scope.js';
 import { roundsKey } from '../../src/spend/slice.store.js';
 import { requestKey, shardKey, totalKey } from '../../src/spend/spend-item.js';
 import { HandClock } from './hand-clock.js';
@@ -233,7 +233,7 @@ describe('the keys of the project', () => {
     call('revoked_tokens', 'tokenKey', token, tokenKey),
     call('revoked_tokens', 'familyKey', token, familyKey),
     call('revoked_tokens', 'clientKey', clientRef, (client) => clientKey(clientIdOf(client))),
-    call('revoked_tokens', 'version', fc.nat(7), versionKey),
+    call('revoked_tokens', 'version', fc.nat(7), changeKey),
     call('limiter', 'auditKey', fc.tuple(orgId, entity, event), (args) => auditKey(...args)),
     call('limiter', 'schema version', fc.constant(''), () => ({ PK: '_/SYSTEM#', SK: '#VERSION' })),
     call('limiter GSI1', 'auditIndexKey', fc.tuple(orgId, event), (args) => auditIndexKey(...args)),

@@ -7,7 +7,6 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { Admission } from '../../src/graphql/admission.js';
 import { boundIssues, bounds } from '../../src/graphql/bounds.js';
 import { complexity, staticCost } from '../../src/graphql/complexity.js';
 import { type Listing, paginate } from '../../src/graphql/connection.js';
@@ -15,6 +14,7 @@ import { nodeId, parseNodeId } from '../../src/graphql/node.js';
 import { WorkBudget } from '../../src/graphql/work-budget.js';
 import { GatewayError } from '../../src/lib/errors.js';
 import { RootKeys, Sealer } from '../../src/lib/seal.js';
+import { PrincipalLimiter } from '../../src/load/principal-limiter.js';
 import { patience } from '../support/patience.js';
 import { HandClock } from './hand-clock.js';
 
@@ -207,9 +207,9 @@ describe('boundIssues', () => {
     ['a name', `{ me { ${'n'.repeat(128)} } }`, `{ me { ${'n'.repeat(129)} } }`],
     ['a string literal', `{ me(a: "${'s'.repeat(8192)}") { name } }`, `{ me(a: "${'s'.repeat(8193)}") { name } }`],
     ['fields with the same name', `{ me { ${times(99, () => 'name')} } }`, `{ me { ${times(101, () => 'name')} } }`],
-  ])('lets the most of %s pass and refuses one more', (what, most, tooMuch) => {
+  ])('lets the most of %s pass and refuses one more', (what, most, overloaded) => {
     expect(refusals(most)).toEqual([]);
-    expect(refusals(tooMuch)).toEqual([expect.stringContaining(what)]);
+    expect(refusals(overloaded)).toEqual([expect.stringContaining(what)]);
   });
 
   it('counts depth, aliases and root fields through fragments', () => {
@@ -391,21 +391,21 @@ describe('node ids', () => {
   });
 });
 
-describe('Admission', () => {
+describe('PrincipalLimiter', () => {
   const codeOf = (act: () => unknown) => (issueOf(act) as { code?: string } | undefined)?.code;
 
   it('admits so many at once and one more when one is done, each principal for itself', () => {
-    const admission = new Admission(new HandClock(), 0, 2);
-    const [first] = [admission.admit('a'), admission.admit('a')];
-    expect(issueOf(() => admission.admit('a'))).toEqual({
+    const principals = new PrincipalLimiter(new HandClock(), 0, 2);
+    const [first] = [principals.admit('a'), principals.admit('a')];
+    expect(issueOf(() => principals.admit('a'))).toEqual({
       code: 'RATE_LIMITED',
       retryAfterSecs: 1,
       policy: { name: 'concurrency', quota: 2, windowSecs: 1 },
     });
-    expect(codeOf(() => admission.admit('b'))).toBeUndefined();
+    expect(codeOf(() => principals.admit('b'))).toBeUndefined();
     first?.();
-    expect(codeOf(() => admission.admit('a'))).toBeUndefined();
-    expect(codeOf(() => admission.admit('a'))).toBe('RATE_LIMITED');
+    expect(codeOf(() => principals.admit('a'))).toBeUndefined();
+    expect(codeOf(() => principals.admit('a'))).toBe('RATE_LIMITED');
   });
 
   it('never has more running than allowed, and all of it back when all are done', () => {
@@ -414,17 +414,17 @@ describe('Admission', () => {
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 60 }),
         (atOnce, steps) => {
-          const admission = new Admission(new HandClock(), 0, atOnce);
+          const principals = new PrincipalLimiter(new HandClock(), 0, atOnce);
           const running: (() => void)[] = [];
           for (const [begins, pick] of steps) {
             if (!begins) running.splice(pick % Math.max(1, running.length), 1)[0]?.();
-            else if (codeOf(() => running.push(admission.admit('a'))) === 'RATE_LIMITED')
+            else if (codeOf(() => running.push(principals.admit('a'))) === 'RATE_LIMITED')
               expect(running).toHaveLength(atOnce);
             expect(running.length).toBeLessThanOrEqual(atOnce);
           }
           for (const done of running) done();
-          for (let i = 0; i < atOnce; i++) admission.admit('a');
-          expect(codeOf(() => admission.admit('a'))).toBe('RATE_LIMITED');
+          for (let i = 0; i < atOnce; i++) principals.admit('a');
+          expect(codeOf(() => principals.admit('a'))).toBe('RATE_LIMITED');
         },
       ),
     );
@@ -432,37 +432,37 @@ describe('Admission', () => {
 
   it('admits so many a second, and a second later as many again', () => {
     const clock = new HandClock();
-    const admission = new Admission(clock, 10, 0);
+    const principals = new PrincipalLimiter(clock, 10, 0);
     const admitted = () =>
-      Array.from({ length: 30 }, () => codeOf(() => admission.admit('a')())).filter((code) => code === undefined)
+      Array.from({ length: 30 }, () => codeOf(() => principals.admit('a')())).filter((code) => code === undefined)
         .length;
     expect(admitted()).toBe(10);
-    expect(issueOf(() => admission.admit('a'))).toMatchObject({
+    expect(issueOf(() => principals.admit('a'))).toMatchObject({
       policy: { name: 'requests', quota: 10, windowSecs: 1 },
     });
     clock.advance(500);
     expect(admitted()).toBe(5);
     clock.advance(1000);
     expect(admitted()).toBe(10);
-    expect(codeOf(() => admission.admit('b'))).toBeUndefined();
+    expect(codeOf(() => principals.admit('b'))).toBeUndefined();
   });
 
   it('holds no place for what the rate refused, and takes nothing of the rate for what found no place', () => {
     const clock = new HandClock();
-    const admission = new Admission(clock, 2, 2);
-    const both = [admission.admit('a'), admission.admit('a')];
+    const principals = new PrincipalLimiter(clock, 2, 2);
+    const both = [principals.admit('a'), principals.admit('a')];
     clock.advance(1000);
-    for (let i = 0; i < 10; i++) expect(codeOf(() => admission.admit('a'))).toBe('RATE_LIMITED');
+    for (let i = 0; i < 10; i++) expect(codeOf(() => principals.admit('a'))).toBe('RATE_LIMITED');
     for (const done of both) done();
-    const again = [admission.admit('a'), admission.admit('a')];
+    const again = [principals.admit('a'), principals.admit('a')];
     for (const done of again) done();
-    for (let i = 0; i < 10; i++) expect(codeOf(() => admission.admit('a'))).toBe('RATE_LIMITED');
+    for (let i = 0; i < 10; i++) expect(codeOf(() => principals.admit('a'))).toBe('RATE_LIMITED');
     clock.advance(1000);
-    expect(codeOf(() => [admission.admit('a'), admission.admit('a')])).toBeUndefined();
+    expect(codeOf(() => [principals.admit('a'), principals.admit('a')])).toBeUndefined();
   });
 
   it('bounds nothing where both are 0', () => {
-    const admission = new Admission(new HandClock(), 0, 0);
-    for (let i = 0; i < 1000; i++) expect(codeOf(() => admission.admit('a'))).toBeUndefined();
+    const principals = new PrincipalLimiter(new HandClock(), 0, 0);
+    for (let i = 0; i < 1000; i++) expect(codeOf(() => principals.admit('a'))).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GatewayError } from '../../src/lib/errors.js';
+import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
 import { GroupCommit, type Settled } from '../../src/lib/group-commit.js';
-import { Pace } from '../../src/lib/pace.js';
 
 /** Everything that can go on without a timer or a commit has gone on. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -15,12 +15,12 @@ interface Held {
 }
 
 /** A group commit whose commits end when the test says so. An entry's identity is what stands before its colon. */
-function held({ mostAGroup = 3, mostWaiting = 100 } = {}) {
+function held({ maxGroupSize = 3, maxWaiting = 100 } = {}) {
   const commits: Held[] = [];
   const settled: string[] = [];
   const groups = new GroupCommit<string, string>({
-    mostAGroup,
-    mostWaiting,
+    maxGroupSize,
+    maxWaiting,
     identity: (entry) => entry.split(':')[0] as string,
     commit: (key, group) =>
       new Promise<readonly Settled<string>[]>((resolve, reject) => {
@@ -70,7 +70,7 @@ describe('GroupCommit', () => {
   });
 
   it('takes no more into one commit than fit, and the rest in turn', async () => {
-    const { submit, commits, groupsSoFar } = held({ mostAGroup: 2 });
+    const { submit, commits, groupsSoFar } = held({ maxGroupSize: 2 });
     submit('k', 'a', 'b', 'c', 'd', 'e');
     for (let i = 0; i < 3; i++) {
       await turn();
@@ -98,7 +98,7 @@ describe('GroupCommit', () => {
   });
 
   it('never puts equal identities into one group: the later ones follow one by one, in their order', async () => {
-    const { submit, commits, groupsSoFar } = held({ mostAGroup: 5 });
+    const { submit, commits, groupsSoFar } = held({ maxGroupSize: 5 });
     const answers = submit('k', 'x:1', 'a', 'x:2', 'b', 'x:3');
     for (let i = 0; i < 3; i++) {
       await turn();
@@ -131,7 +131,7 @@ describe('GroupCommit', () => {
   });
 
   it('fails with what a commit threw its own group, and nobody else', async () => {
-    const { submit, commits, settled } = held({ mostAGroup: 2 });
+    const { submit, commits, settled } = held({ maxGroupSize: 2 });
     const [a, b, c] = submit('k', 'a', 'b', 'c');
     const [other] = submit('l', 'z');
     await turn();
@@ -152,8 +152,8 @@ describe('GroupCommit', () => {
 
   it('fails its group also when the commit throws before it begins', async () => {
     const groups = new GroupCommit<string, string>({
-      mostAGroup: 2,
-      mostWaiting: 10,
+      maxGroupSize: 2,
+      maxWaiting: 10,
       identity: (entry) => entry,
       commit: () => {
         throw new Error('at once');
@@ -180,7 +180,7 @@ describe('GroupCommit', () => {
   });
 
   it('turns away at once what is one too many, over all keys, and takes more when there is room', async () => {
-    const { submit, commits, settled } = held({ mostWaiting: 3 });
+    const { submit, commits, settled } = held({ maxWaiting: 3 });
     submit('k', 'a', 'b');
     submit('l', 'c');
     const [refused] = submit('k', 'd');
@@ -205,7 +205,7 @@ describe('GroupCommit', () => {
   });
 
   it('has room again after a commit that threw, and none for what has to go again', async () => {
-    const { submit, commits } = held({ mostWaiting: 1 });
+    const { submit, commits } = held({ maxWaiting: 1 });
     submit('k', 'a');
     await turn();
     await commits[0]?.end('a');
@@ -221,9 +221,9 @@ describe('GroupCommit', () => {
     let nowMs = 0;
     const groups: (readonly string[])[] = [];
     const busy = new GroupCommit<string, string>({
-      pace: new Pace({ monotonicMs: () => nowMs }),
-      mostAGroup: 50,
-      mostWaiting: 100,
+      scheduler: new EventLoopScheduler({ monotonicMs: () => nowMs }),
+      maxGroupSize: 50,
+      maxWaiting: 100,
       identity: (entry) => entry,
       commit: async (_, group) => {
         groups.push(group);
@@ -258,7 +258,7 @@ describe('GroupCommit', () => {
   });
 
   it('flushes when the last of all keys is settled, and not before', async () => {
-    const { groups, submit, commits } = held({ mostAGroup: 1 });
+    const { groups, submit, commits } = held({ maxGroupSize: 1 });
     submit('k', 'a', 'b');
     submit('l', 'c');
     let flushed = 0;
@@ -291,11 +291,11 @@ describe('GroupCommit', () => {
     const scenario = fc.record({
       submissions: fc.array(submission, { maxLength: 40 }),
       plans: fc.array(commitPlan, { maxLength: 30 }),
-      mostAGroup: fc.integer({ min: 1, max: 4 }),
-      mostWaiting: fc.integer({ min: 1, max: 40 }),
+      maxGroupSize: fc.integer({ min: 1, max: 4 }),
+      maxWaiting: fc.integer({ min: 1, max: 40 }),
     });
     await fc.assert(
-      fc.asyncProperty(scenario, async ({ submissions, plans, mostAGroup, mostWaiting }) => {
+      fc.asyncProperty(scenario, async ({ submissions, plans, maxGroupSize, maxWaiting }) => {
         interface Entry {
           readonly id: number;
           readonly identity: string;
@@ -305,13 +305,13 @@ describe('GroupCommit', () => {
         const inFlight = new Set<string>();
         const left = [...plans];
         const groups = new GroupCommit<Entry, number>({
-          mostAGroup,
-          mostWaiting,
+          maxGroupSize,
+          maxWaiting,
           identity: ({ identity }) => identity,
           async commit(key, group) {
             const faults = [
               ...(inFlight.has(key) ? ['two commits at once for one key'] : []),
-              ...(group.length === 0 || group.length > mostAGroup ? [`a group of ${group.length}`] : []),
+              ...(group.length === 0 || group.length > maxGroupSize ? [`a group of ${group.length}`] : []),
               ...(new Set(group.map(({ identity }) => identity)).size < group.length
                 ? ['equal identities in one group']
                 : []),
@@ -352,7 +352,7 @@ describe('GroupCommit', () => {
         expect(inOrder(byOutcome('done'))).toEqual(inOrder(done));
         expect(inOrder(byOutcome('planned'))).toEqual(inOrder(thrown));
         expect(done.length + thrown.length + byOutcome('refused').length).toBe(submissions.length);
-        if (submissions.length <= mostWaiting) expect(byOutcome('refused')).toEqual([]);
+        if (submissions.length <= maxWaiting) expect(byOutcome('refused')).toEqual([]);
         // Equal identities of a key have their turn in the order of arrival.
         const lineOf = (id: number) => `${submissions[id]?.key} ${submissions[id]?.identity}`;
         for (const line of new Set(done.map(lineOf))) {

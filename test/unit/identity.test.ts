@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { SignJWT } from 'jose';
-import { clientIdOf, parseClientId, uuidPattern } from '../../src/identity/client-id.js';
-import { RevocationFeed } from '../../src/identity/revocation.feed.js';
-import { type Changes, countersPerSlot } from '../../src/identity/revocation.store.js';
+import { ChangeFeed } from '../../src/changes/change.feed.js';
+import { type ChangeItem, countersPerSlot } from '../../src/changes/change.store.js';
+import { clientIdOf, parseClientId } from '../../src/identity/client-id.js';
 import {
   type Credentials,
   credentialsOf,
@@ -43,8 +43,8 @@ import {
 import { systemClock } from '../../src/lib/clock.js';
 import { GatewayError } from '../../src/lib/errors.js';
 import { silentLog } from '../../src/lib/log.js';
+import { slug, uuidPattern } from '../../src/lib/patterns.js';
 import { sleep } from '../../src/lib/timers.js';
-import { slug } from '../../src/spend/price.js';
 
 const orgId = '00000000-0000-4000-8000-000000000000';
 const otherOrgId = '11111111-1111-4111-8111-111111111111';
@@ -235,21 +235,21 @@ describe('the revocation feed', () => {
   let seenMs: Map<number, number>;
   /** When the changes were first read since it was set to infinity. */
   let readMs: number;
-  let changes: Changes[];
-  let feed: RevocationFeed;
+  let changes: ChangeItem[];
+  let feed: ChangeFeed;
   beforeEach(async () => {
     changes = [none, { counters: [], version: 1, isOwn: false, purges: 3, lastPurged: otherOrgId }];
     seenMs = new Map();
     readMs = 0;
     const store = {
-      changes: async () => {
+      load: async () => {
         const sum = changes.reduce((all, { version }) => all + version, 0);
         if (!seenMs.has(sum)) seenMs.set(sum, performance.now());
         readMs = Math.min(readMs, performance.now());
         return changes;
       },
     };
-    feed = new RevocationFeed(store, systemClock, silentLog);
+    feed = new ChangeFeed(store, systemClock, silentLog);
     await feed.start();
   });
   afterEach(() => feed.stop());
@@ -257,9 +257,9 @@ describe('the revocation feed', () => {
 
   it('goes by a version of others only when all that came with it can be read, too', async () => {
     const before = feed.current();
-    changes = [{ counters: [], version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as Changes];
+    changes = [{ counters: [], version: 1, isOwn: false, purges: 1, lastPurged: orgId }, changes[1] as ChangeItem];
     const purged: unknown[] = [];
-    feed.whenPurged((of) => purged.push([of, feed.current()]));
+    feed.onPurge((of) => purged.push([of, feed.current()]));
     while (feed.current() === before) await sleep(1);
     expect(sinceSeen(2)).toBeGreaterThan(90);
     expect(purged).toEqual([[orgId, feed.current()]]);
@@ -274,7 +274,7 @@ describe('the revocation feed', () => {
     expect(feed.current()).toBe('2/1');
   });
 
-  it.each<[string, () => Changes[]]>([
+  it.each<[string, () => ChangeItem[]]>([
     ['before its own', () => [none, { counters: [], version: 3, isOwn: true, purges: 3 }]],
     ['after its own', () => [none, { counters: [], version: 3, isOwn: false, purges: 3 }]],
     [
@@ -294,41 +294,38 @@ describe('the revocation feed', () => {
 
   it('counts changes of places as they are read, once all that came with them can be read, and never back', async () => {
     const at = countersPerSlot + 2;
-    const with2 = (counters: readonly number[], version = 1): Changes[] => [
+    const with2 = (counters: readonly number[], version = 1): ChangeItem[] => [
       none,
       { version, isOwn: false, purges: 3, counters },
     ];
     const version = feed.current();
     changes = with2([0, 0, 5]);
-    while (feed.changesAt(at) === 0) await sleep(1);
-    expect(feed.changesAt(at)).toBe(5);
-    expect([feed.changesAt(2), feed.changesAt(at + 1)]).toEqual([0, 0]);
+    while (feed.countAt(at) === 0) await sleep(1);
+    expect(feed.countAt(at)).toBe(5);
+    expect([feed.countAt(2), feed.countAt(at + 1)]).toEqual([0, 0]);
     expect(feed.current()).toBe(version);
     changes = with2([0, 0, 4], 2);
     while (feed.current() === version) await sleep(1);
-    expect(feed.changesAt(at)).toBe(5);
+    expect(feed.countAt(at)).toBe(5);
   });
 
   it('goes by a changed place only when it can be read as changed', async () => {
     changes = [none, { version: 1, isOwn: false, purges: 3, counters: [1] }];
     readMs = Number.POSITIVE_INFINITY;
-    while (feed.changesAt(countersPerSlot) === 0) await sleep(1);
+    while (feed.countAt(countersPerSlot) === 0) await sleep(1);
     expect(performance.now() - readMs).toBeGreaterThan(90);
   });
 
   it('counts a change of a place of its own at once, and nothing else with it', () => {
-    const before = [feed.changesAt(7), feed.changesAt(8), feed.current()];
+    const before = [feed.countAt(7), feed.countAt(8), feed.current()];
     feed.noteChangeAt(7);
-    expect([feed.changesAt(7), feed.changesAt(8), feed.current()]).toEqual([
-      (before[0] as number) + 1,
-      ...before.slice(1),
-    ]);
+    expect([feed.countAt(7), feed.countAt(8), feed.current()]).toEqual([(before[0] as number) + 1, ...before.slice(1)]);
   });
 
   it('tells that it may have been anyone where it has missed a purge', async () => {
     const purged: unknown[] = [];
-    feed.whenPurged((of) => purged.push(of));
-    changes = [{ counters: [], version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as Changes];
+    feed.onPurge((of) => purged.push(of));
+    changes = [{ counters: [], version: 2, isOwn: false, purges: 2, lastPurged: orgId }, changes[1] as ChangeItem];
     while (purged.length === 0) await sleep(1);
     expect(purged).toEqual([undefined]);
     expect(feed.purges).toBe(5);

@@ -9,10 +9,10 @@ import {
   refuseAny,
   unavailable,
 } from '../../src/lib/errors.js';
-import { bucketOf, newUuid, randomFraction, randomToken, sha256, ulid } from '../../src/lib/id.js';
+import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
+import { hashSlot, newUuid, randomFraction, randomToken, sha256, ulid } from '../../src/lib/id.js';
 import { isWholeWithin } from '../../src/lib/int.js';
 import { createLog, redact, redactText, silentLog } from '../../src/lib/log.js';
-import { Pace } from '../../src/lib/pace.js';
 import { PendingWrites } from '../../src/lib/pending-writes.js';
 import { deriveKey, equalInConstantTime, RootKeys, Sealer, TokenMint } from '../../src/lib/seal.js';
 import { Semaphore } from '../../src/lib/semaphore.js';
@@ -425,12 +425,12 @@ describe('ids', () => {
   it('puts a text into one bucket of so many, always the same, and fills all of them', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 64 }), (text, count) =>
-        isWholeWithin(bucketOf(text, count), 0, count - 1),
+        isWholeWithin(hashSlot(text, count), 0, count - 1),
       ),
     );
-    expect(new Set(Array.from({ length: 500 }, (_, i) => bucketOf(`org ${i}`, 16))).size).toBe(16);
+    expect(new Set(Array.from({ length: 500 }, (_, i) => hashSlot(`org ${i}`, 16))).size).toBe(16);
     // Stored items lie by it: another answer would lose them.
-    expect([bucketOf('', 16), bucketOf('00000000-0000-4000-8000-000000000000', 16), bucketOf('acme', 1000)]).toEqual([
+    expect([hashSlot('', 16), hashSlot('00000000-0000-4000-8000-000000000000', 16), hashSlot('acme', 1000)]).toEqual([
       2, 0, 357,
     ]);
   });
@@ -784,22 +784,26 @@ describe('repeat', () => {
   });
 });
 
-describe('Pace', () => {
+describe('EventLoopScheduler', () => {
   let nowMs = 0;
-  const newPace = () => new Pace({ monotonicMs: () => nowMs });
+  const newScheduler = () => new EventLoopScheduler({ monotonicMs: () => nowMs });
 
   it('lets go on at once while the turn of the event loop is young', () => {
-    const pace = newPace();
-    expect([pace.turn('fresh'), pace.turn('begun'), pace.turn('fresh')]).toEqual([undefined, undefined, undefined]);
+    const scheduler = newScheduler();
+    expect([scheduler.turn('fresh'), scheduler.turn('begun'), scheduler.turn('fresh')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('gives everyone else a turn of the event loop every few milliseconds, and keeps the order', async () => {
-    const pace = newPace();
+    const scheduler = newScheduler();
     const order: number[] = [];
-    pace.turn('fresh');
+    scheduler.turn('fresh');
     nowMs += 100; // the slice is over
     const all = Array.from({ length: 40 }, (_, i) =>
-      pace.turn('fresh')?.then(() => {
+      scheduler.turn('fresh')?.then(() => {
         order.push(i);
         nowMs += 1;
       }),
@@ -816,16 +820,16 @@ describe('Pace', () => {
   });
 
   it('lets what has begun go on first, and something new start in every slice', async () => {
-    const pace = newPace();
+    const scheduler = newScheduler();
     const order: string[] = [];
-    pace.turn('fresh');
+    scheduler.turn('fresh');
     nowMs += 100;
     const all = (['fresh', 'begun', 'fresh', 'begun'] as const).map((which, i) =>
-      pace.turn(which)?.then(() => order.push(`${which} ${i}`)),
+      scheduler.turn(which)?.then(() => order.push(`${which} ${i}`)),
     );
     await Promise.all(all);
     expect(order).toEqual(['fresh 0', 'begun 1', 'begun 3', 'fresh 2']);
     await endOfTurn();
-    expect(pace.turn('fresh')).toBeUndefined();
+    expect(scheduler.turn('fresh')).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/graphql/limit-headers.js';
+import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/http/limit-headers.js';
 import {
   afterStep,
   fullAtMs,

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { orgScope, scopeOf, sliceCount, sliceOf } from '../../src/orgs/scope.js';
 import { type App, inForce, type Org, type QuotaScope, type Settings } from '../../src/orgs/settings.js';
 import {
   amountIssues,
@@ -26,7 +27,6 @@ import {
   orgSubject,
   type Subject,
 } from '../../src/spend/report.js';
-import { orgScope, scopeOf, sliceCount, sliceOf } from '../../src/spend/scope.js';
 import { type ChainLink, choose, recheckAfterSecs, type Sticky, stickyReasons } from '../../src/spend/selection.js';
 
 const mostQuota = 1_000_000_000_000_000;

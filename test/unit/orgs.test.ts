@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { nameIssues } from '../../src/lib/text.js';
 import {
   type AppRecord,
   appIdIssues,
@@ -6,7 +7,6 @@ import {
   inForce,
   inheritable,
   intervalIssues,
-  nameIssues,
   type Org,
   type Settings,
   scopeIssues,

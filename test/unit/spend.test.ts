@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { slug } from '../../src/lib/patterns.js';
 import {
   dayAt,
   dayEndMs,
@@ -9,8 +10,8 @@ import {
   withZone,
   type ZoneHistory,
   zoneAt,
-} from '../../src/spend/calendar.js';
-import { type CatalogModel, priceInForce, slug } from '../../src/spend/price.js';
+} from '../../src/orgs/calendar.js';
+import { type CatalogModel, priceInForce } from '../../src/spend/price.js';
 
 const hourMs = 3_600_000;
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];

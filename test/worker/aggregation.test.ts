@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import type { StoreClient } from '../../src/dynamo/client.js';
+import { configKey } from '../../src/identity/config-key.js';
 import { silentLog } from '../../src/lib/log.js';
-import { configKey } from '../../src/orgs/config-key.js';
+import type { SpendId } from '../../src/orgs/scope.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import type { SpendId } from '../../src/spend/scope.js';
 import { SpendStore } from '../../src/spend/spend.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
@@ -75,7 +75,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ clock });
   ({ store } = app.gateway.services);
-  spendStore = new SpendStore(store, clock, app.config.retention, 0, 10_000);
+  spendStore = new SpendStore(store, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
   totalStore = new TotalStore(store, app.config.retention.totalDays);
 });
 // A day of its own for each test, and the days of those before it closed.
@@ -129,7 +129,7 @@ describe('a round', () => {
     const usage = { costUsdMicros: 7, inputTokens: 5, outputTokens: 3, requests: 1 };
     const ids = Array.from({ length: tenant.shardCount }, (_, shard) => idOf(tenant, today(), 'chat', `label${shard}`));
     for (const [shard, id] of ids.entries()) {
-      const lane = new SpendStore(store, clock, app.config.retention, shard, 1);
+      const lane = new SpendStore(store, clock, { retention: app.config.retention, homeShard: shard, maxWaiting: 1 });
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
       await lane.record(id, tenant.shardCount, {
         ...id,

@@ -197,7 +197,7 @@ describe('a round', () => {
         payloadHash: 'x',
         priceSource: 'SUBMITTED',
       } as const;
-      const shards = new SpendStore(store, clock, app.config.retention, shard, 1);
+      const shards = new SpendStore(store, clock, { retention: app.config.retention, homeShard: shard, maxWaiting: 1 });
       return shards.record(idOf(tenant), tenant.shardCount, {
         ...idOf(tenant),
         requestId: randomUUID(),

@@ -13,19 +13,20 @@ import type { Operation, Outcome, Part } from './operation.js';
 import { Plan } from './plan.js';
 import type { Shard } from './shard.js';
 
-const deadlineMs = 3500;
 const maxAttempts = 50;
 const attemptsWithoutPause = 3;
 const pauseMs = 20;
 const maxItemsPerTransaction = 100;
 
-export interface GroupParts {
+export interface GroupDeps {
   readonly store: BucketStore;
   readonly sender: BucketSender;
   readonly changes: BucketChanges;
   readonly obstacles: BucketObstacles;
   readonly learn: Learn;
   readonly clock: Clock;
+  /** After this time an operation that keeps losing to other writers is refused. */
+  readonly deadlineMs: number;
 }
 
 type Told = Outcome | { readonly error: unknown };
@@ -39,7 +40,7 @@ export class BucketGroup {
   private exactAtMs: number | undefined;
 
   constructor(
-    private readonly parts: GroupParts,
+    private readonly parts: GroupDeps,
     private readonly group: readonly Operation[],
     actorOf: (part: Part) => BucketActor,
   ) {
@@ -50,7 +51,7 @@ export class BucketGroup {
 
   /** What became of each of the operations. */
   async run(): Promise<Told[]> {
-    const { clock } = this.parts;
+    const { clock, deadlineMs } = this.parts;
     const untilMs = clock.monotonicMs() + deadlineMs;
     try {
       for (let attempt = 0; this.open().length > 0; attempt++) {

@@ -9,7 +9,7 @@ import type { Lanes } from './lane.actor.js';
 import type { Operation } from './operation.js';
 import type { Shard } from './shard.js';
 
-export interface ObstacleParts {
+export interface ObstacleDeps {
   readonly store: BucketStore;
   readonly changes: BucketChanges;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export type Obstacle = 'fence' | 'hour' | { readonly lane: number; readonly shar
 
 /** Puts aside what stands in the way of a group's write. */
 export class BucketObstacles {
-  constructor(private readonly parts: ObstacleParts) {}
+  constructor(private readonly parts: ObstacleDeps) {}
 
   async clear(lanes: Lanes, open: readonly Operation[]): Promise<Obstacle | undefined> {
     for (const [at, lane] of lanes.all.entries()) {

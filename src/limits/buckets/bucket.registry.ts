@@ -1,16 +1,16 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.js';
+import type { EventLoopScheduler } from '../../lib/event-loop-scheduler.js';
 import { GroupCommit } from '../../lib/group-commit.js';
 import { randomFraction } from '../../lib/id.js';
 import { Locks } from '../../lib/locks.js';
 import type { Log } from '../../lib/log.js';
-import type { Pace } from '../../lib/pace.js';
 import type { LimitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
 import { BucketActor, type Load } from './bucket.actor.js';
 import { BucketChanges } from './bucket.change.service.js';
-import { BucketGroup, type GroupParts } from './bucket.group.service.js';
+import { BucketGroup, type GroupDeps } from './bucket.group.service.js';
 import type { Amounts } from './bucket.js';
 import { BucketObstacles, type Learn } from './bucket.obstacle.service.js';
 import { BucketSender } from './bucket.send.service.js';
@@ -26,9 +26,13 @@ const restMs = 1000;
 
 export interface RegistryOptions {
   readonly maxWaiting: number;
-  readonly pace?: Pace | undefined;
+  readonly scheduler?: EventLoopScheduler | undefined;
   readonly log: Log;
+  /** How long an operation may go on losing to other writers of its bucket. */
+  readonly deadlineMs?: number;
 }
+
+const defaultDeadlineMs = 3500;
 
 /** The buckets that this process works on, each with its queue. Several are entered in one order, so that no two wait for each other. */
 export class BucketRegistry {
@@ -38,7 +42,7 @@ export class BucketRegistry {
   private readonly locks = new Locks();
   private readonly preference = randomFraction();
   private readonly changes: BucketChanges;
-  private readonly groupParts: GroupParts;
+  private readonly groupDeps: GroupDeps;
   private readonly queues: GroupCommit<Operation, Outcome | { readonly error: unknown }>;
   private readonly loader = new DataLoader((ids: readonly BucketId[]) => this.loadMany(ids), {
     cache: false,
@@ -55,16 +59,24 @@ export class BucketRegistry {
     const learn: Learn = (actor, index, shard) =>
       shard ? this.onLoad(actor, actor.learn(index, shard)) : actor.forget(index);
     const obstacles = new BucketObstacles({ store, changes: this.changes, clock, learn });
-    this.groupParts = { store, sender: new BucketSender(store), changes: this.changes, obstacles, learn, clock };
+    this.groupDeps = {
+      store,
+      sender: new BucketSender(store),
+      changes: this.changes,
+      obstacles,
+      learn,
+      clock,
+      deadlineMs: options.deadlineMs ?? defaultDeadlineMs,
+    };
     this.queues = new GroupCommit({
-      pace: options.pace,
-      mostAGroup: maxPerGroup,
-      mostWaiting: options.maxWaiting,
+      scheduler: options.scheduler,
+      maxGroupSize: maxPerGroup,
+      maxWaiting: options.maxWaiting,
       tenant: ({ parts }) => (parts[0] as Part).bucket.namespace,
       identity: ({ rider }) => rider?.name ?? String(this.sequence++),
       enter: (_queue, { parts }) => this.locks.hold(parts.map(({ bucket }) => bucketName(bucket))),
       commit: async (_queue, group) => {
-        const told = await new BucketGroup(this.groupParts, group, ({ bucket }) => this.actor(bucket)).run();
+        const told = await new BucketGroup(this.groupDeps, group, ({ bucket }) => this.actor(bucket)).run();
         return told.map((done) => ({ done }));
       },
     });

@@ -1,7 +1,8 @@
-import type { Item, StoreClient, Write } from '../../dynamo/client.js';
+import type { Item, StoreClient } from '../../dynamo/client.js';
 import { and, beginsWith, type Condition, equals } from '../../dynamo/expression.js';
+import type { CancellationReason } from '../../dynamo/faults.js';
+import type { TransactItem } from '../../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
-import type { Draft } from '../../lib/draft.js';
 import { unavailable } from '../../lib/errors.js';
 import {
   type BucketId,
@@ -89,16 +90,15 @@ export class BucketStore {
   }
 
   /** Writes on shards and whatever goes with them, all or none; undefined where it is done. Only drafts show that a repeat was applied before. */
-  async transact(planned: readonly PlannedWrite[], drafts: readonly Draft[]): Promise<NotWritten | undefined> {
-    const writes = [...planned.map(({ write }) => write), ...(drafts as readonly Write[])];
-    const outcome = await this.client.transact(drafts.length > 0 ? 'judged' : 'never', writes);
+  async transact(planned: readonly PlannedWrite[], drafts: readonly TransactItem[]): Promise<NotWritten | undefined> {
+    const repeat = drafts.length > 0 ? 'judged' : 'never';
+    const writes = planned.map(({ write }) => write);
+    const outcome = await this.client.transact(repeat, writes, { riders: drafts });
     if (outcome.done) return undefined;
-    const failed = outcome.reasons.map((reason) => (reason.kind === 'condition' ? { old: reason.old } : undefined));
+    const oldOf = (reason: CancellationReason) => (reason.kind === 'condition' ? { old: reason.old } : undefined);
     return {
-      shards: failed
-        .slice(0, planned.length)
-        .map((reason) => reason && (reason.old ? { shard: toShard(reason.old) } : {})),
-      drafts: failed.slice(planned.length),
+      shards: outcome.reasons.map(oldOf).map((reason) => reason && (reason.old ? { shard: toShard(reason.old) } : {})),
+      drafts: outcome.riderReasons.map(oldOf),
     };
   }
 

@@ -1,4 +1,4 @@
-import { dayEndMs, localDate } from '../../spend/calendar.js';
+import { dayEndMs, localDate } from '../../orgs/calendar.js';
 
 export const calendarWindows = ['DAY', 'WEEK', 'MONTH'] as const;
 export type CalendarWindow = (typeof calendarWindows)[number];

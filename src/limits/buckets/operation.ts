@@ -1,4 +1,4 @@
-import type { Draft } from '../../lib/draft.js';
+import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { BucketId } from '../limiter-keys.js';
 import type { Holding } from './holding.js';
 import type { Settle, Settlement, Take } from './plan.js';
@@ -29,9 +29,9 @@ export const heldBy = (results: readonly PartResult[]): Holding[] =>
 /** A write that goes with an operation, both or neither: made anew for wherever the parts are placed. */
 export interface Rider {
   readonly name: string;
-  draft(results: readonly PartResult[]): Draft;
+  draft(results: readonly PartResult[]): TransactItem;
   /** A record of it, whose key nobody else has. */
-  readonly record?: Draft;
+  readonly record?: TransactItem;
 }
 
 /** What is written together or not at all. */

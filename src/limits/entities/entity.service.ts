@@ -1,6 +1,6 @@
 import type { AuditService } from '../../audit/audit.service.js';
 import type { Actor } from '../../audit/audit-event.js';
-import type { ChangeService } from '../../identity/change.service.js';
+import type { ChangeService } from '../../changes/change.service.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { GatewayError, notFound, refuseAny, unavailable } from '../../lib/errors.js';
 import type { BucketRegistry } from '../buckets/bucket.registry.js';
@@ -25,7 +25,7 @@ import type { NamespaceService } from './namespace.service.js';
 
 const attempts = 10;
 
-export interface EntityParts {
+export interface EntityDeps {
   readonly store: EntityStore;
   readonly configs: LimitConfigStore;
   readonly buckets: BucketStore;
@@ -38,7 +38,7 @@ export interface EntityParts {
 }
 
 export class EntityService {
-  constructor(private readonly parts: EntityParts) {}
+  constructor(private readonly parts: EntityDeps) {}
 
   async create(orgId: string, request: NewEntity, actor: Actor): Promise<Entity> {
     refuseAny(newEntityIssues(request, 'input.'));
@@ -60,7 +60,7 @@ export class EntityService {
       const namespace = await namespaces.of(orgId);
       const places = [placeName(entityKey(namespace, entityId))];
       const act = audit.draft({ orgId, actor, action: 'entity_created', entityId, details });
-      const drafts = [act, changes.draft(orgId, places), namespaces.draftCheck(orgId, namespace)];
+      const drafts = [act, changes.draftPlaceChange(orgId, places), namespaces.draftCheck(orgId, namespace)];
       const outcome = await changes.during(orgId, places, () => store.create(namespace, entity, drafts));
       if (outcome === 'created') return entity;
       if (outcome === 'exists')
@@ -90,7 +90,7 @@ export class EntityService {
         entityId,
         changes: entityDetails(before, after),
       });
-      const drafts = [act, changes.draft(orgId, places), namespaces.draftCheck(orgId, namespace)];
+      const drafts = [act, changes.draftPlaceChange(orgId, places), namespaces.draftCheck(orgId, namespace)];
       const isMoved = typeof wanted.parentId === 'string';
       const outcome = await changes.during(orgId, places, () =>
         store.update(namespace, { before, after, isMoved }, drafts),
@@ -121,7 +121,7 @@ export class EntityService {
     const deletedAtMs = clock.nowMs();
     const doomed = { keys, deletedAtMs, markedUntilSecs: epochSeconds(deletedAtMs) + usageDays * 86_400 };
     await changes.during(orgId, places, () =>
-      store.delete(namespace, entityId, doomed, [act, changes.draft(orgId, places)]),
+      store.delete(namespace, entityId, doomed, [act, changes.draftPlaceChange(orgId, places)]),
     );
     return true;
   }

@@ -1,6 +1,6 @@
 import type { Check, Item, StoreClient, Write } from '../../dynamo/client.js';
 import { absent, and, beginsWith, between, equals, present } from '../../dynamo/expression.js';
-import type { Draft } from '../../lib/draft.js';
+import type { TransactItem } from '../../dynamo/transact-item.js';
 import { deletedLevel, isDeletedLevel } from '../levels/limit-config.store.js';
 import {
   childIndexKey,
@@ -63,18 +63,16 @@ export class EntityStore {
   async create(
     namespace: string,
     entity: Entity,
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<'created' | 'exists' | 'no parent' | 'again'> {
     const { parentId } = entity;
     const parent = parentId === undefined ? [] : [parentCheck(namespace, parentId)];
-    const outcome = await this.client.transact('fresh', [
-      { table, put: toItem(namespace, entity), condition: absent('PK') },
-      ...(drafts as readonly Write[]),
-      ...parent,
-    ]);
+    const create: Write = { table, put: toItem(namespace, entity), condition: absent('PK') };
+    const outcome = await this.client.transact('fresh', [create, ...parent], { riders: drafts });
     if (outcome.done) return 'created';
-    if (outcome.reasons[0]?.kind === 'condition') return 'exists';
-    return parent.length > 0 && outcome.reasons.at(-1)?.kind === 'condition' ? 'no parent' : 'again';
+    const [ofEntity, ofParent] = outcome.reasons;
+    if (ofEntity?.kind === 'condition') return 'exists';
+    return ofParent?.kind === 'condition' ? 'no parent' : 'again';
   }
 
   /**
@@ -84,21 +82,16 @@ export class EntityStore {
   async update(
     namespace: string,
     { before, after, isMoved }: { readonly before: Entity; readonly after: Entity; readonly isMoved: boolean },
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<'updated' | 'no parent' | 'again'> {
     const parent = isMoved && after.parentId !== undefined ? [parentCheck(namespace, after.parentId)] : [];
     const isVersion = before.version === 0 ? absent('entity_version') : equals('entity_version', before.version);
     const isSame = and(equals('created_at_ms', before.createdAt?.getTime() ?? 0), isVersion);
-    const outcome = await this.client.transact('fresh', [
-      { table, put: toItem(namespace, after), condition: isSame },
-      ...(drafts as readonly Write[]),
-      ...parent,
-    ]);
+    const replace: Write = { table, put: toItem(namespace, after), condition: isSame };
+    const outcome = await this.client.transact('fresh', [replace, ...parent], { riders: drafts });
     if (outcome.done) return 'updated';
-    const { reasons } = outcome;
-    return parent.length > 0 && reasons.at(-1)?.kind === 'condition' && reasons[0]?.kind !== 'condition'
-      ? 'no parent'
-      : 'again';
+    const [ofEntity, ofParent] = outcome.reasons;
+    return ofParent?.kind === 'condition' && ofEntity?.kind !== 'condition' ? 'no parent' : 'again';
   }
 
   /** The items of the entity itself and of its levels; `isLive`: whether any of them is more than the version of a deleted level. */
@@ -127,7 +120,7 @@ export class EntityStore {
       deletedAtMs,
       markedUntilSecs,
     }: { readonly keys: readonly ItemKey[]; readonly deletedAtMs: number; readonly markedUntilSecs: number },
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<void> {
     const PK = entityPartition(namespace, entityId);
     const mark: Write = {
@@ -146,11 +139,9 @@ export class EntityStore {
         ? { delete: key }
         : { put: { ...key, ...namespaceIndexKeys(namespace, key.PK), ...deletedLevel(levelVersion) } };
     await this.client.writeMany(table, keys.slice(0, keys.length - last.length).map(gone));
-    await this.client.transact('fresh', [
-      ...last.map((key): Write => ({ table, ...gone(key) })),
-      mark,
-      ...(drafts as readonly Write[]),
-    ]);
+    await this.client.transact('fresh', [...last.map((key): Write => ({ table, ...gone(key) })), mark], {
+      riders: drafts,
+    });
   }
 
   /** The children of an entity, or those created without a parent: by id, after the one named. */

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../../audit/audit.service.js';
 import { type Actor, orgEntity } from '../../audit/audit-event.js';
-import type { SessionService } from '../../identity/session.service.js';
+import type { ChangeService } from '../../changes/change.service.js';
+import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { Clock } from '../../lib/clock.js';
-import type { Draft } from '../../lib/draft.js';
 import { notFound, unavailable } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
 import type { OrgService } from '../../orgs/org.service.js';
 import type { NamespaceStore } from './namespace.store.js';
 
-export interface NamespaceParts {
+export interface NamespaceDeps {
   readonly store: NamespaceStore;
   readonly orgs: Pick<OrgService, 'recallOrgs'>;
-  readonly sessions: Pick<SessionService, 'version' | 'purges' | 'whenPurged' | 'draftPurge' | 'noticeVersionChange'>;
+  readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly clock: Clock;
 }
@@ -22,8 +22,8 @@ export class NamespaceService {
   private readonly known = new LRUCache<string, string>({ max: 10_000 });
   private forgotten = 0;
 
-  constructor(private readonly parts: NamespaceParts) {
-    parts.sessions.whenPurged((orgId) => (orgId === undefined ? this.known.clear() : this.known.delete(orgId)));
+  constructor(private readonly parts: NamespaceDeps) {
+    parts.changes.onPurge((orgId) => (orgId === undefined ? this.known.clear() : this.known.delete(orgId)));
   }
 
   /**
@@ -31,15 +31,15 @@ export class NamespaceService {
    * are under one key, and if every gateway read them all whenever anything was revoked, that key would be the hottest of all.
    */
   async of(orgId: string): Promise<string> {
-    const { sessions, store } = this.parts;
+    const { changes, store } = this.parts;
     // Throws where it has not been heard for too long whether anything was purged.
-    sessions.version();
+    changes.version();
     const remembered = this.known.get(orgId);
     if (remembered) return remembered;
-    const [purges, forgotten] = [sessions.purges(), this.forgotten];
+    const [purges, forgotten] = [changes.purges, this.forgotten];
     const namespace = (await store.load(orgId)) ?? (await this.create(orgId));
     // A purge that came while reading makes what was read worthless.
-    if (purges === sessions.purges() && forgotten === this.forgotten) this.known.set(orgId, namespace);
+    if (purges === changes.purges && forgotten === this.forgotten) this.known.set(orgId, namespace);
     return namespace;
   }
 
@@ -49,7 +49,7 @@ export class NamespaceService {
   }
 
   /** For the transaction of what must not be lost to a purge through another gateway. */
-  draftCheck(orgId: string, namespace: string): Draft {
+  draftCheck(orgId: string, namespace: string): TransactItem {
     return this.parts.store.draftCheck(orgId, namespace);
   }
 
@@ -61,17 +61,17 @@ export class NamespaceService {
 
   /** Gives the org a fresh namespace at once, so that it starts clean; the worker deletes the old one's items. False where it had none. */
   async purge(orgId: string, actor: Actor): Promise<boolean> {
-    const { store, sessions, audit, clock, orgs } = this.parts;
+    const { store, changes, audit, clock, orgs } = this.parts;
     if (!(await orgs.recallOrgs([orgId]))[0]) throw notFound('org');
     const old = await store.load(orgId);
     if (!old) return false;
     const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
     const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [
       act,
-      sessions.draftPurge(orgId),
+      changes.draftPurge(orgId),
     ]);
     this.forget(orgId);
-    await sessions.noticeVersionChange();
+    await changes.refresh();
     // Another purge came first: then that one has done what was asked.
     return replaced || (await store.load(orgId)) !== old;
   }

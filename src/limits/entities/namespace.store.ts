@@ -1,6 +1,6 @@
-import type { Check, Item, Key, Page, StoreClient, Write } from '../../dynamo/client.js';
+import type { Item, Key, Page, StoreClient } from '../../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or, present } from '../../dynamo/expression.js';
-import type { Draft } from '../../lib/draft.js';
+import { type TransactItem, transactItem } from '../../dynamo/transact-item.js';
 import { randomToken } from '../../lib/id.js';
 import { leasePartitions, namespaceIdKey, namespaceKey } from '../limiter-keys.js';
 
@@ -36,20 +36,23 @@ export class NamespaceStore {
     orgId: string,
     { old, fresh }: { readonly old: string; readonly fresh: string },
     nowMs: number,
-    drafts: readonly Draft[],
+    drafts: readonly TransactItem[],
   ): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, update: namespaceKey(orgId), set: { namespace_id: fresh }, condition: equals('namespace_id', old) },
-      { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK'), fresh: true },
-      { table, update: namespaceIdKey(old), set: { purged_at_ms: nowMs } },
-      ...(drafts as readonly Write[]),
-    ]);
+    const { done } = await this.client.transact(
+      'fresh',
+      [
+        { table, update: namespaceKey(orgId), set: { namespace_id: fresh }, condition: equals('namespace_id', old) },
+        { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK'), fresh: true },
+        { table, update: namespaceIdKey(old), set: { purged_at_ms: nowMs } },
+      ],
+      { riders: drafts },
+    );
     return done;
   }
 
   /** Keeps a write of another transaction from going into a namespace that was given up meanwhile. */
-  draftCheck(orgId: string, namespace: string): Check {
-    return { table, check: namespaceKey(orgId), condition: equals('namespace_id', namespace) };
+  draftCheck(orgId: string, namespace: string): TransactItem {
+    return transactItem({ table, check: namespaceKey(orgId), condition: equals('namespace_id', namespace) });
   }
 
   async listAll(): Promise<{ readonly live: string[]; readonly purged: Purged[] }> {

@@ -1,7 +1,7 @@
 import type { AuditService } from '../../audit/audit.service.js';
 import { type Actor, changesBetween, resourceEntity, systemEntity } from '../../audit/audit-event.js';
-import type { ChangeService } from '../../identity/change.service.js';
-import type { Draft } from '../../lib/draft.js';
+import type { ChangeService } from '../../changes/change.service.js';
+import type { TransactItem } from '../../dynamo/transact-item.js';
 import { refuseAny, unavailable } from '../../lib/errors.js';
 import type { Log } from '../../lib/log.js';
 import type { Charge } from '../../lib/units.js';
@@ -25,7 +25,7 @@ export interface LimitsRequest extends PlaceRequest {
   readonly onUnavailable?: OnUnavailable | null | undefined;
 }
 
-export interface LimitConfigParts {
+export interface LimitConfigDeps {
   readonly store: LimitConfigStore;
   readonly namespaces: NamespaceService;
   readonly changes: ChangeService;
@@ -41,7 +41,7 @@ export interface ChangedBuckets {
 
 /** Sets limits, a level at a time and whole. */
 export class LimitConfigService {
-  constructor(private readonly parts: LimitConfigParts) {}
+  constructor(private readonly parts: LimitConfigDeps) {}
 
   async set(orgId: string, request: LimitsRequest, actor: Actor): Promise<LimitConfig> {
     const { level, limits, onUnavailable } = request;
@@ -106,12 +106,12 @@ export class LimitConfigService {
   /** Writes a level with everything that belongs to its change; false where another change came first. */
   private async change(
     { orgId, namespace, place }: { readonly orgId: string; readonly namespace: string; readonly place: ConfigPlace },
-    act: Draft,
-    write: (drafts: readonly Draft[]) => Promise<boolean>,
+    act: TransactItem,
+    write: (drafts: readonly TransactItem[]) => Promise<boolean>,
   ): Promise<boolean> {
     const { namespaces, changes, buckets, log } = this.parts;
     const places = [placeName(configKey(namespace, place))];
-    const drafts = [act, changes.draft(orgId, places), namespaces.draftCheck(orgId, namespace)];
+    const drafts = [act, changes.draftPlaceChange(orgId, places), namespaces.draftCheck(orgId, namespace)];
     const isDone = await changes.during(orgId, places, () => write(drafts));
     if (isDone && buckets && place.level === 'ENTITY') {
       const { entityId, resource } = place;

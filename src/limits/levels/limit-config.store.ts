@@ -1,6 +1,6 @@
-import type { Item, Key, StoreClient, Write } from '../../dynamo/client.js';
+import type { Item, Key, StoreClient } from '../../dynamo/client.js';
 import { absent, type Condition, equals } from '../../dynamo/expression.js';
-import type { Draft } from '../../lib/draft.js';
+import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { Charge } from '../../lib/units.js';
 import type { CalendarWindow } from '../buckets/calendar-window.js';
 import type { Limit, LimitKind } from '../limit.js';
@@ -43,12 +43,12 @@ export class LimitConfigStore {
   }
 
   /** Writes a level whole, on condition that it is still the version it follows; false where it is not. */
-  async save(namespace: string, config: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
+  async save(namespace: string, config: LimitConfig, drafts: readonly TransactItem[]): Promise<boolean> {
     return this.replace(toItem(namespace, config), config.version - 1, drafts);
   }
 
   /** Deletes a level, of which only a next version is left; false where it is not this version any more. */
-  async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly Draft[]): Promise<boolean> {
+  async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly TransactItem[]): Promise<boolean> {
     const keys = configKey(namespace, place);
     return this.replace(
       { ...keys, ...namespaceIndexKeys(namespace, keys.PK), ...deletedLevel(version) },
@@ -57,11 +57,10 @@ export class LimitConfigStore {
     );
   }
 
-  private async replace(item: Item, seenVersion: number, drafts: readonly Draft[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [
-      { table, put: item, condition: isVersion(seenVersion) },
-      ...(drafts as readonly Write[]),
-    ]);
+  private async replace(item: Item, seenVersion: number, drafts: readonly TransactItem[]): Promise<boolean> {
+    const { done } = await this.client.transact('fresh', [{ table, put: item, condition: isVersion(seenVersion) }], {
+      riders: drafts,
+    });
     return done;
   }
 

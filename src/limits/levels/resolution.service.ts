@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { ChangeService } from '../../identity/change.service.js';
+import type { ChangeService } from '../../changes/change.service.js';
 import type { Clock } from '../../lib/clock.js';
 import { notFound } from '../../lib/errors.js';
+import { type ZonePeriod, zonePeriodAt } from '../../orgs/calendar.js';
 import type { OrgService } from '../../orgs/org.service.js';
-import { type ZonePeriod, zonePeriodAt } from '../../spend/calendar.js';
 import type { Entity } from '../entities/entity.js';
 import { inZone, type LimitSet, limitSet } from '../limit.js';
 import { configKey, entityKey, placeName } from '../limiter-keys.js';
@@ -58,7 +58,7 @@ interface CachedPath {
   readonly parts: readonly Stamp[];
 }
 
-export interface ResolutionParts {
+export interface ResolutionDeps {
   readonly store: ResolutionStore;
   readonly changes: ChangeService;
   readonly orgs: Pick<OrgService, 'recallOrgs'>;
@@ -74,7 +74,7 @@ export class ResolutionService {
   private readonly policies = new LRUCache<string, OnUnavailable>({ max: maxCached });
   private readonly sets = new LRUCache<LimitConfig, LimitSet>({ max: 10_000 });
 
-  constructor(private readonly parts: ResolutionParts) {}
+  constructor(private readonly parts: ResolutionDeps) {}
 
   lastPolicy(orgId: string): OnUnavailable {
     return this.policies.get(orgId) ?? 'BLOCK';
@@ -109,7 +109,7 @@ export class ResolutionService {
   /** The path as last known, however old; undefined if nothing is known, or if it was changed here since. Never reads. */
   lastPath(namespace: string, entityId: string, resource: string): TakePath | undefined {
     const cached = this.paths.get(`${namespace} ${entityId} ${resource}`);
-    return cached?.parts.every(({ counter, count }) => this.parts.changes.current(counter) === count)
+    return cached?.parts.every(({ counter, count }) => this.parts.changes.countAt(counter) === count)
       ? cached.path
       : undefined;
   }
@@ -183,9 +183,9 @@ export class ResolutionService {
     const isNews = JSON.stringify(this.levels.get(name)?.value) !== JSON.stringify(value);
     const { counter, count } = stamp;
     // If it was changed while it was being read, what was read may be older than that change.
-    if (changes.current(counter) !== count) return { value, ...stamp };
+    if (changes.countAt(counter) !== count) return { value, ...stamp };
     if (isNews) changes.note(counter);
-    const read = { value, ...stamp, count: changes.current(counter) };
+    const read = { value, ...stamp, count: changes.countAt(counter) };
     this.levels.set(name, read);
     return read;
   }
@@ -238,7 +238,7 @@ export class ResolutionService {
   private stamp(orgId: string, name: string): Stamp {
     const { changes, clock } = this.parts;
     const counter = changes.counterOf(orgId, name);
-    return { counter, count: changes.current(counter), untilMs: clock.monotonicMs() + maxCachedMs };
+    return { counter, count: changes.countAt(counter), untilMs: clock.monotonicMs() + maxCachedMs };
   }
 
   private areCurrent(parts: readonly Stamp[]): boolean {
@@ -248,6 +248,6 @@ export class ResolutionService {
 
   private isCurrent({ counter, count, untilMs }: Stamp): boolean {
     const { changes, clock } = this.parts;
-    return changes.current(counter) === count && untilMs > clock.monotonicMs();
+    return changes.countAt(counter) === count && untilMs > clock.monotonicMs();
   }
 }

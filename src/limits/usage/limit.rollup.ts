@@ -18,7 +18,7 @@ const purgeMs = 3_600_000;
 const leasesEveryMs = 10 * 60_000;
 const bucketsAtOnce = 50;
 
-export interface LimitRollupParts {
+export interface LimitRollupDeps {
   readonly buckets: BucketStore;
   readonly registry: BucketRegistry;
   readonly namespaces: NamespaceStore;
@@ -28,7 +28,7 @@ export interface LimitRollupParts {
 }
 
 export class LimitRollup {
-  constructor(private readonly parts: LimitRollupParts) {}
+  constructor(private readonly parts: LimitRollupDeps) {}
 
   /**
    * Once a day: books the hours of buckets that went idle, before they expire, and removes sharded buckets that nobody

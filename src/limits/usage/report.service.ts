@@ -42,7 +42,7 @@ export interface CapacityQuery {
   readonly parentsOnly: boolean;
 }
 
-export interface ReportParts {
+export interface ReportDeps {
   readonly buckets: BucketStore;
   readonly registry: Pick<BucketRegistry, 'load'>;
   readonly entities: EntityStore;
@@ -52,7 +52,7 @@ export interface ReportParts {
 
 /** What dashboards read of buckets: how much is left. */
 export class ReportService {
-  constructor(private readonly parts: ReportParts) {}
+  constructor(private readonly parts: ReportDeps) {}
 
   async bucket(orgId: string, entityId: string, resource: string): Promise<Bucket | undefined> {
     if (!isResource(resource)) return undefined;

@@ -1,7 +1,7 @@
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../../graphql/connection.js';
+import { enumOf } from '../../graphql/enum.js';
 import { DateTime, SafeInt } from '../../graphql/scalars.js';
-import { enumOf } from '../../lib/enum.js';
 import { type TopOrder, topOrders, type UsageWindow, usageWindows } from './usage.js';
 
 export const UsageWindowType = enumOf<UsageWindow>(usageWindows);

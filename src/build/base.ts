@@ -1,0 +1,35 @@
+import type { Config } from '../config.js';
+import { StoreClient } from '../dynamo/client.js';
+import { leanTransport } from '../dynamo/lean-transport.js';
+import { pacedTransport } from '../dynamo/paced-transport.js';
+import { sdkTransport } from '../dynamo/transport.js';
+import { type Clock, systemClock } from '../lib/clock.js';
+import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
+import { createLog, type Log } from '../lib/log.js';
+import { Metrics } from '../lib/metrics.js';
+
+/** What every part is built from. */
+export interface Base {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly store: StoreClient;
+}
+
+/** What tests, and commands with more than one part, provide instead of the default. */
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+}
+
+/** `scheduler`: only for a process that serves callers, so that responses of the store do not delay new requests. */
+export function buildBase(config: Config, overrides: Overrides, scheduler?: EventLoopScheduler): Base {
+  const { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() } = overrides;
+  const { store: settings } = config;
+  // Calls are signed with the machine's own time, because DynamoDB compares it with its own.
+  const transport = settings.client === 'sdk' ? sdkTransport(settings) : leanTransport(settings, systemClock);
+  const paced = scheduler ? pacedTransport(transport, scheduler) : transport;
+  return { config, clock, log, metrics, store: new StoreClient(paced, settings.tablePrefix, metrics, clock) };
+}

@@ -1,0 +1,38 @@
+import { DeletionStore } from '../devices/deletion.store.js';
+import { DeviceRollup } from '../devices/device.rollup.js';
+import { DeviceService } from '../devices/device.service.js';
+import { DeviceStore } from '../devices/device.store.js';
+import { IngestService } from '../devices/ingest.service.js';
+import { ReadingFeed } from '../devices/reading.feed.js';
+import { ReadingStore } from '../devices/reading.store.js';
+import { SeriesService } from '../devices/series.service.js';
+import { Throttle } from '../lib/throttle.js';
+import type { Base } from './base.js';
+import type { Identity } from './identity.js';
+
+/** How long a batch id is remembered at least. */
+const batchDays = 30;
+
+/** The fleet and its readings, as a gateway serves them. */
+export function buildDevices(base: Base, { apiKeys, audit }: Identity) {
+  const { config, clock, log, store } = base;
+  const { maxPerOrg, newPerKeyPerMinute } = config.devices;
+  const deviceStore = new DeviceStore(store);
+  const readingStore = newReadings(base);
+  const registrations = new Throttle(clock, newPerKeyPerMinute, newPerKeyPerMinute / 60);
+  return {
+    deviceStore,
+    readingStore,
+    devices: new DeviceService({ devices: deviceStore, keys: apiKeys, audit, clock, registrations, maxPerOrg }),
+    ingestion: new IngestService({ devices: deviceStore, readings: readingStore, keys: apiKeys, clock, log }),
+    charts: new SeriesService(readingStore, clock),
+    readingFeed: new ReadingFeed(readingStore, log),
+  };
+}
+
+/** The worker's part: deletes the readings of deleted devices. */
+export const buildDeviceRollup = (base: Base): DeviceRollup =>
+  new DeviceRollup(new DeletionStore(base.store), newReadings(base), base.clock);
+
+const newReadings = ({ store, clock, config }: Base): ReadingStore =>
+  new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });

@@ -1,0 +1,162 @@
+import { availableParallelism } from 'node:os';
+import { AuditService } from '../audit/audit.service.js';
+import { AuditStore } from '../audit/audit.store.js';
+import { ChangeFeed } from '../changes/change.feed.js';
+import { ChangeService } from '../changes/change.service.js';
+import { ChangeStore } from '../changes/change.store.js';
+import { ApiKeyService } from '../identity/api-key.service.js';
+import { ApiKeyStore } from '../identity/api-key.store.js';
+import { ClientService } from '../identity/client.service.js';
+import { ClientStore } from '../identity/client.store.js';
+import { CredentialService } from '../identity/credential.service.js';
+import { CredentialStore } from '../identity/credential.store.js';
+import { LoginService } from '../identity/login.service.js';
+import { RevocationStore } from '../identity/revocation.store.js';
+import { RevocationCache } from '../identity/revocation-cache.js';
+import { SessionService } from '../identity/session.service.js';
+import { SessionStore } from '../identity/session.store.js';
+import type { Tenants } from '../identity/tenants.js';
+import { importTokenKeys } from '../identity/token.js';
+import { unavailable } from '../lib/errors.js';
+import { PendingWrites } from '../lib/pending-writes.js';
+import { RootKeys, TokenMint } from '../lib/seal.js';
+import { Semaphore } from '../lib/semaphore.js';
+import { Throttle } from '../lib/throttle.js';
+import { LifecycleService } from '../orgs/lifecycle.service.js';
+import { LifecycleStore } from '../orgs/lifecycle.store.js';
+import { OrgService } from '../orgs/org.service.js';
+import { OrgStore } from '../orgs/org.store.js';
+import type { Base } from './base.js';
+
+const maxWaitingHashes = 32;
+const maxPendingWrites = 64;
+/** Audit records of refused logins per client: this many at once, and one more per minute. */
+const refusedRecordBurst = 10;
+
+export type Identity = Awaited<ReturnType<typeof buildIdentity>>;
+
+/** Audit, the change counter, credentials, sessions, orgs and apps. */
+export async function buildIdentity(base: Base) {
+  const { config, clock, log, metrics, store } = base;
+  const changeStore = new ChangeStore(store);
+  const changeFeed = new ChangeFeed(changeStore, clock, log);
+  const changes = new ChangeService(changeStore, changeFeed);
+  const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
+  const auditStore = new AuditStore(store);
+  const { auditDays: retentionDays } = config.retention;
+  const audit = new AuditService({ store: auditStore, clock, retentionDays, pending: pendingWrites });
+  const perAddress = config.loginPerAddressPerMinute;
+  const shared = {
+    changes,
+    audit,
+    clock,
+    metrics,
+    revocations: new RevocationStore(store, changeStore),
+    revocationCache: new RevocationCache(),
+    hashing: newHashing(),
+    /** Failed attempts by address. */
+    failures: new Throttle(clock, perAddress, perAddress / 60),
+  };
+  const { credentialStore, credentials } = buildCredentials(base, shared);
+  const orgStore = new OrgStore(store);
+  const orgs = new OrgService({ store: orgStore, credentials, changes, audit, labels: config.catalog, clock });
+  const logins = buildLogins(base, { ...shared, credentials: credentialStore, tenants: orgs });
+  const { sessions, tokenKeys } = await buildSessions(base, { ...shared, credentials: credentialStore, tenants: orgs });
+  const clientStore = new ClientStore(store);
+  const clients = new ClientService({ ...shared, store: clientStore, credentials });
+  const lifecycleStore = new LifecycleStore(store);
+  const lifecycle = new LifecycleService({ store: lifecycleStore, orgs: orgStore, clients, changes, audit, clock });
+  const apiKeyStore = new ApiKeyStore(store);
+  return {
+    pendingWrites,
+    audit,
+    auditStore,
+    changes,
+    changeFeed,
+    credentials,
+    orgs,
+    orgStore,
+    logins,
+    sessions,
+    tokenKeys,
+    clients,
+    clientStore,
+    lifecycle,
+    apiKeys: buildApiKeys(base, { apiKeyStore, orgs, changes, audit }),
+    apiKeyStore,
+    /** Wrong device and admin keys by address. */
+    guesses: new Throttle(clock, perAddress, perAddress / 60),
+  };
+}
+
+/** One core is left to other work. One of libuv's four threads is left to DNS: without it no connection to DynamoDB opens. */
+function newHashing(): Semaphore {
+  const atOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
+  return new Semaphore(atOnce, maxWaitingHashes, () => unavailable('too many logins at the same time; retry'));
+}
+
+interface Shared {
+  readonly changes: ChangeService;
+  readonly audit: AuditService;
+  readonly revocations: RevocationStore;
+  readonly revocationCache: RevocationCache;
+  readonly hashing: Semaphore;
+  readonly failures: Throttle;
+}
+
+interface SessionsOf extends Shared {
+  readonly credentials: CredentialStore;
+  readonly tenants: Tenants;
+}
+
+function buildCredentials({ config, clock, metrics, store }: Base, shared: Shared) {
+  const { bcryptCost, rootSecrets } = config;
+  const credentialStore = new CredentialStore(store);
+  const retrievalMint = new TokenMint('tgt_', new RootKeys(rootSecrets, 'retrieval tokens'));
+  const deps = { ...shared, store: credentialStore, clock, metrics, bcryptCost, retrievalMint };
+  return { credentialStore, credentials: new CredentialService(deps) };
+}
+
+function buildLogins({ clock, log, metrics }: Base, shared: SessionsOf): LoginService {
+  return new LoginService({
+    ...shared,
+    clock,
+    log,
+    metrics,
+    refusedRecords: new Throttle(clock, refusedRecordBurst, 1 / 60),
+  });
+}
+
+async function buildSessions({ config, clock, metrics, store }: Base, shared: SessionsOf) {
+  const { rootSecrets, signingKeys } = config;
+  const tokenKeys = await importTokenKeys(signingKeys);
+  const sessions = new SessionService({
+    ...shared,
+    sessions: new SessionStore(store),
+    clock,
+    metrics,
+    keys: tokenKeys,
+    refreshKeys: new RootKeys(rootSecrets, 'refresh tokens'),
+    refreshMint: new TokenMint('tgr_', new RootKeys(rootSecrets, 'refresh token marks')),
+  });
+  return { sessions, tokenKeys };
+}
+
+interface ApiKeysOf extends Pick<Shared, 'changes' | 'audit'> {
+  readonly apiKeyStore: ApiKeyStore;
+  readonly orgs: OrgService;
+}
+
+function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, orgs, changes, audit }: ApiKeysOf) {
+  return new ApiKeyService({
+    store: apiKeyStore,
+    orgs: { exists: async (orgId) => (await orgs.recallOrgs([orgId]))[0] !== undefined },
+    tenants: orgs,
+    changes,
+    audit,
+    clock,
+    log,
+    metrics,
+    rootKeys: new RootKeys(config.rootSecrets, 'device keys'),
+  });
+}

@@ -1,0 +1,84 @@
+import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
+import { newUuid } from '../lib/id.js';
+import { RootKeys, Sealer } from '../lib/seal.js';
+import { BucketRegistry } from '../limits/buckets/bucket.registry.js';
+import { BucketStore } from '../limits/buckets/bucket.store.js';
+import { EntityService } from '../limits/entities/entity.service.js';
+import { EntityStore } from '../limits/entities/entity.store.js';
+import { NamespaceService } from '../limits/entities/namespace.service.js';
+import { NamespaceStore } from '../limits/entities/namespace.store.js';
+import { LeaseService } from '../limits/lease.service.js';
+import { LeaseStore } from '../limits/lease.store.js';
+import { LimitConfigService } from '../limits/levels/limit-config.service.js';
+import { LimitConfigStore } from '../limits/levels/limit-config.store.js';
+import { ResolutionService } from '../limits/levels/resolution.service.js';
+import { ResolutionStore } from '../limits/levels/resolution.store.js';
+import { LimitService } from '../limits/limit.service.js';
+import { TakeService } from '../limits/take.service.js';
+import { TopUpService } from '../limits/top-up.service.js';
+import { LimitRollup } from '../limits/usage/limit.rollup.js';
+import { RefusalService } from '../limits/usage/refusal.service.js';
+import { RefusalStore } from '../limits/usage/refusal.store.js';
+import { ReportService } from '../limits/usage/report.service.js';
+import { TaskStore } from '../limits/usage/task.store.js';
+import { UsageService } from '../limits/usage/usage.service.js';
+import { UsageStore } from '../limits/usage/usage.store.js';
+import type { Base } from './base.js';
+import type { Identity } from './identity.js';
+
+/** Buckets, leases, levels, entities and usage, as a gateway serves them. */
+export function buildLimits(base: Base, identity: Identity, scheduler: EventLoopScheduler) {
+  const { config, clock, log, metrics, store } = base;
+  const { audit, changes, orgs } = identity;
+  const { usageDays } = config.retention;
+  const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, changes, audit, clock });
+  const resolution = new ResolutionService({ store: new ResolutionStore(store), changes, orgs, clock });
+  const bucketStore = new BucketStore(store, clock, usageDays);
+  const buckets = new BucketRegistry(bucketStore, clock, {
+    maxWaiting: config.submissionsWaiting,
+    scheduler,
+    log,
+    // Less than the whole operation may take, so that its caller learns that nothing was taken.
+    deadlineMs: config.operationTimeoutMs * 0.7,
+  });
+  const takes = new TakeService({ buckets, resolution });
+  const refusals = new RefusalService({ store: new RefusalStore(store, clock, usageDays), clock, log, metrics });
+  const leases = new LeaseStore(store);
+  const sealer = new Sealer(new RootKeys(config.rootSecrets, 'leases'));
+  const entities = new EntityStore(store);
+  const configs = new LimitConfigStore(store);
+  const limitDeps = { buckets, leases, takes, namespaces, resolution, refusals, sealer, clock, metrics };
+  const entityDeps = { configs, registry: buckets, namespaces, changes, audit, clock, usageDays };
+  return {
+    namespaces,
+    resolution,
+    buckets,
+    refusals,
+    limits: new LimitService(limitDeps),
+    leases: new LeaseService({ buckets, leases, namespaces, sealer, clock }),
+    topUps: new TopUpService({ buckets, leases, namespaces, audit, clock }),
+    limitConfigs: new LimitConfigService({ store: configs, namespaces, changes, buckets: takes, audit, log }),
+    entities: new EntityService({ ...entityDeps, store: entities, buckets: bucketStore }),
+    reports: new ReportService({ buckets: bucketStore, registry: buckets, entities, namespaces, clock }),
+    usage: new UsageService({
+      buckets: bucketStore,
+      usage: new UsageStore(store, clock),
+      entities,
+      namespaces,
+      clock,
+    }),
+  };
+}
+
+/** The worker's part: books the hours of idle buckets and deletes purged namespaces. */
+export function buildLimitRollup({ config, clock, log, store }: Base): LimitRollup {
+  const buckets = new BucketStore(store, clock, config.retention.usageDays);
+  return new LimitRollup({
+    buckets,
+    registry: new BucketRegistry(buckets, clock, { maxWaiting: 0, log }),
+    namespaces: new NamespaceStore(store),
+    tasks: new TaskStore(store, newUuid()),
+    clock,
+    log,
+  });
+}

@@ -1,0 +1,83 @@
+import { AlertFeed } from '../alerts/alert.feed.js';
+import { AlertService } from '../alerts/alert.service.js';
+import { AlertStore } from '../alerts/alert.store.js';
+import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
+import { newUuid, randomFraction } from '../lib/id.js';
+import { OrgStore } from '../orgs/org.store.js';
+import { ExactService } from '../spend/exact.service.js';
+import { LabelStore } from '../spend/label.store.js';
+import { LabelCheckService } from '../spend/label-check.service.js';
+import { OrgDayService } from '../spend/org-day.service.js';
+import { PriceRollup } from '../spend/price.rollup.js';
+import { PriceService } from '../spend/price.service.js';
+import { PriceStore } from '../spend/price.store.js';
+import { SelectionService } from '../spend/selection.service.js';
+import { SliceStore } from '../spend/slice.store.js';
+import { SpendRollup } from '../spend/spend.rollup.js';
+import { SpendService } from '../spend/spend.service.js';
+import { SpendStore } from '../spend/spend.store.js';
+import { StickyStore } from '../spend/sticky.store.js';
+import { TotalService } from '../spend/total.service.js';
+import { TotalStore } from '../spend/total.store.js';
+import type { Base } from './base.js';
+import type { Identity } from './identity.js';
+
+const maxShards = 64;
+
+/** Costs, totals, prices, model selection and alerts, as a gateway serves them. */
+export function buildSpend(base: Base, { audit, orgStore }: Identity, scheduler: EventLoopScheduler) {
+  const { config, clock, log, metrics, store } = base;
+  const { catalog, retention, submissionsWaiting: maxWaiting } = config;
+  const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
+  const homeShard = Math.floor(randomFraction() * maxShards);
+  const spendStore = new SpendStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
+  const labelStore = new LabelStore(store);
+  const slices = new SliceStore(store);
+  const totals = new TotalService({ totals: new TotalStore(store, retention.totalDays), slices, clock });
+  const { shardDays } = retention;
+  const costs = { shards: spendStore, totals, labels: labelStore, slices, apps: orgStore };
+  const exact = new ExactService({ ...costs, clock, shardDays });
+  const alertStore = new AlertStore(store);
+  const alerts = newAlerts(base, alertStore);
+  const stickyStore = new StickyStore(store);
+  return {
+    catalog,
+    prices,
+    spend: new SpendService({ store: spendStore, labels: labelStore, totals, exact, prices, clock }),
+    selection: new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log }),
+    labelStore,
+    labelCheck: new LabelCheckService({ orgs: orgStore, catalog, log }),
+    totals,
+    stickyStore,
+    alertStore,
+    alertFeed: new AlertFeed(alertStore, clock, log),
+  };
+}
+
+/** The worker's part: sums costs into totals, and refreshes prices if a price source is configured. */
+export function buildSpendRollups(base: Base) {
+  const { config, clock, log, metrics, store } = base;
+  const { catalog, retention, aggregation, priceSource } = config;
+  const alerts = newAlerts(base, new AlertStore(store));
+  const orgs = new OrgStore(store);
+  const shards = new SpendStore(store, clock, { retention, homeShard: 0, maxWaiting: 0 });
+  const totals = new TotalStore(store, retention.totalDays);
+  const spend = new SpendRollup({
+    shards,
+    slices: new SliceStore(store),
+    orgDays: new OrgDayService({ shards, totals, apps: orgs, alerts, catalog, clock, metrics }),
+    orgs,
+    clock,
+    log,
+    metrics,
+    worker: newUuid(),
+    claimMs: aggregation.intervalSecs * 1500,
+    shardDays: retention.shardDays,
+  });
+  if (!priceSource) return { spend };
+  const priceStore = new PriceStore(store, retention.priceDays);
+  return { spend, prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) };
+}
+
+const newAlerts = ({ clock, metrics, log, config }: Base, store: AlertStore): AlertService =>
+  new AlertService({ store, clock, metrics, log, retentionDays: config.retention.alertDays });

@@ -1,0 +1,28 @@
+import { LRUCache } from 'lru-cache';
+import type { AccessClaims } from './token.js';
+
+const max = 10_000;
+
+/** What this process has revoked itself. The store decides; this is for the time that it does not answer. */
+export class RevocationCache {
+  private readonly tokens = new LRUCache<string, true>({ max });
+  private readonly families = new LRUCache<string, true>({ max });
+  /** From which generation on the tokens of a client are valid. */
+  private readonly clients = new LRUCache<string, number>({ max });
+
+  noteToken(tokenId: string): void {
+    this.tokens.set(tokenId, true);
+  }
+
+  noteFamily(family: string): void {
+    this.families.set(family, true);
+  }
+
+  noteClient(clientId: string, validFromGeneration: number): void {
+    this.clients.set(clientId, Math.max(validFromGeneration, this.clients.get(clientId) ?? 0));
+  }
+
+  has({ tokenId, family, clientId, generation }: AccessClaims): boolean {
+    return this.tokens.has(tokenId) || this.families.has(family) || generation < (this.clients.get(clientId) ?? 0);
+  }
+}
