@@ -1,8 +1,9 @@
 import type { Issue } from '../lib/errors.js';
-import { hardwareIdPattern } from '../lib/patterns.js';
 
-/** A MAC address names the same device in upper and in lower case. */
-export const isHardwareId = (value: string): boolean => hardwareIdPattern.test(normalHardwareId(value));
+const hardwareIdInAnyCase = /^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$/;
+
+/** A MAC address names the same device in upper and in lower case. Tested before it is converted: `ﬀ` becomes `FF`. */
+export const isHardwareId = (value: string): boolean => hardwareIdInAnyCase.test(value);
 export const normalHardwareId = (value: string): string => value.toUpperCase();
 
 export const hardwareIdIssues = (value: string, path: string): Issue[] =>
