@@ -18,7 +18,7 @@ interface Target {
 }
 export type Put = Target & {
   readonly put: Item;
-  /** Its key is random and was made for this transaction alone. So its condition fails only if the transaction was applied before. */
+  /** The key is random and used in this transaction only. So its condition fails only if the transaction was applied before. */
   readonly fresh?: true;
 };
 export type Update = Target & Changes & { readonly update: Key };
@@ -26,7 +26,7 @@ export type Delete = Target & { readonly delete: Key };
 export type Check = Target & { readonly check: Key };
 export type Write = Put | Update | Delete;
 
-/** A failed condition is an answer, with the item that failed it. */
+/** A failed condition is a result, with the item that failed it. */
 export type WriteOutcome =
   | { readonly done: true; readonly item?: Item }
   | { readonly done: false; readonly old?: Item };
@@ -41,15 +41,15 @@ export type TransactOutcome =
     };
 
 export interface WriteOptions {
-  /** The item as it is afterwards: all of it, or only what was changed. */
+  /** Return the item after the write: all attributes, or only the changed ones. */
   readonly returnNew?: 'all' | 'changed';
   /**
-   * What to do when a reply is lost. 'never' (the default): tell the caller that the outcome is unknown.
-   * 'idempotent': twice is as good as once. A function: send again, and if the condition then fails, say by the item
-   * that is there whether it was this very write that made it so.
+   * What to do if the response is lost. `never` (default): fail with an unknown outcome. `idempotent`: retry. Function:
+   * retry; if the condition then fails, the function receives the current item and returns true if the first attempt
+   * wrote it.
    */
   readonly repeat?: 'never' | 'idempotent' | ((old: Item) => boolean);
-  /** Told each time the store says that too much is asked of these keys. */
+  /** Called each time DynamoDB throttles these keys. */
   readonly onThrottled?: () => void;
 }
 
@@ -59,13 +59,13 @@ export interface TransactOptions extends Pick<WriteOptions, 'onThrottled'> {
 }
 
 /**
- * How a transaction is resolved whose reply was lost. It is sent again without a request token, because the embedded engine
+ * How a transaction is resolved if its response is lost. It is retried without a request token, because the embedded engine
  * scans all tokens of the last ten minutes on each transaction. So a transaction that was applied must fail one of its own
- * conditions when it is repeated, and somebody must recognise that as success:
+ * conditions when it is retried, and that failure must be recognised as success:
  * - 'fresh': one of its puts is `fresh`. If the condition of that put fails, the transaction is done.
  * - a function: returns true if the reasons show a nonce of this attempt. Then the transaction is done.
- * - 'judged': the caller judges each write by its reason, by a nonce in the item or by reading again.
- * - 'never': the transaction could be applied twice. It is not repeated, and the caller is told that the outcome is unknown.
+ * - 'judged': the caller decides for each write by its reason, by a nonce in the item, or by reading again.
+ * - 'never': the transaction could be applied twice. It is not retried, and it fails with an unknown outcome.
  */
 export type TransactRepeat = 'fresh' | 'judged' | 'never' | ((reasons: readonly CancellationReason[]) => boolean);
 
@@ -77,12 +77,12 @@ export interface Query {
   readonly limit?: number;
   readonly after?: Key;
   readonly consistent?: boolean;
-  /** The attributes to return, or paths into maps; absent: all. Costs as much, but less CPU. */
+  /** The attributes or map paths to return. Default: all. Saves CPU, not read units. */
   readonly project?: readonly (string | readonly string[])[];
 }
 export interface Page {
   readonly items: readonly Item[];
-  /** Where to go on; absent at the end. */
+  /** The key to continue after; absent on the last page. */
   readonly next?: Key;
 }
 
@@ -92,13 +92,13 @@ export interface Indexed {
 }
 
 const deadlineMs = 4000;
-const mostKeysABatch = 100;
-const batchesAtOnce = 8;
-const mostWritesABatch = 25;
+const maxKeysPerBatch = 100;
+const maxConcurrentBatches = 8;
+const maxWritesPerBatch = 25;
 
-/** The one port to the store: conditions, old images, consumed capacity, mapped errors, bounded and safe repeats. */
+/** The only way to DynamoDB: conditions, old images, consumed capacity, classified errors, bounded and safe retries. */
 export class StoreClient {
-  /** Everything this process has consumed so far. */
+  /** What this process has consumed so far. */
   readonly consumed: Units = { read: 0, write: 0, calls: 0 };
   private readonly budget: RetryBudget;
   private readonly operation = new AsyncLocalStorage<Units>();
@@ -112,7 +112,7 @@ export class StoreClient {
     this.budget = new RetryBudget(clock);
   }
 
-  /** Runs `task` and sums into `units` whatever it consumes. */
+  /** Runs `task` and adds to `units` what it consumes. */
   metered<T>(units: Units, task: () => T): T {
     return this.operation.run(units, task);
   }
@@ -126,7 +126,7 @@ export class StoreClient {
     return output.Item as Item | undefined;
   }
 
-  /** One answer a key, in the order of the keys. Throws if any stays unanswered: a gap must never pass for absence. */
+  /** One item per key, in the order of the keys. Throws if a key stays unprocessed, because it must not look absent. */
   async getMany(
     table: TableName,
     keys: readonly Key[],
@@ -135,9 +135,9 @@ export class StoreClient {
     const wanted = new Map(keys.map((key) => [identity(key), key]));
     const names = Object.keys(keys[0] ?? {});
     const found = new Map<string, Item>();
-    const chunks = chunked([...wanted.values()], mostKeysABatch);
-    for (let i = 0; i < chunks.length; i += batchesAtOnce) {
-      const some = chunks.slice(i, i + batchesAtOnce).map((chunk) =>
+    const chunks = chunked([...wanted.values()], maxKeysPerBatch);
+    for (let i = 0; i < chunks.length; i += maxConcurrentBatches) {
+      const some = chunks.slice(i, i + maxConcurrentBatches).map((chunk) =>
         this.untilProcessed('read', chunk, async (pending, untilMs) => {
           const request = { Keys: pending, ConsistentRead: options.consistent ?? false };
           const output = await this.read('batchGet', { RequestItems: { [this.named(table)]: request } }, untilMs);
@@ -154,7 +154,7 @@ export class StoreClient {
     return keys.map((key) => found.get(identity(key)));
   }
 
-  /** Puts and deletes of items that nothing else writes: no conditions, in any order, all of them or an error. */
+  /** Unconditional puts and deletes, in any order, of items that nothing else writes. Throws unless all are applied. */
   async writeMany(
     table: TableName,
     writes: readonly ({ readonly put: Item } | { readonly delete: Key })[],
@@ -162,7 +162,7 @@ export class StoreClient {
     const requests = writes.map((write) =>
       'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
     );
-    for (const chunk of chunked(requests, mostWritesABatch)) {
+    for (const chunk of chunked(requests, maxWritesPerBatch)) {
       await this.untilProcessed('unknown', chunk, async (pending, untilMs) => {
         const output = await this.attempt('batchWrite', { RequestItems: { [this.named(table)]: pending } }, true, {
           untilMs,
@@ -199,7 +199,7 @@ export class StoreClient {
     return page(output);
   }
 
-  /** All that a query finds, however many pages the store cuts it into. */
+  /** All items of a query, over all pages. */
   async queryAll(query: Omit<Query, 'limit' | 'after'>): Promise<Item[]> {
     const found: Item[] = [];
     let after: Key | undefined;
@@ -211,7 +211,7 @@ export class StoreClient {
     return found;
   }
 
-  /** Up to `max` of what a query finds, and whether there is more. */
+  /** Up to `max` items of a query, and whether there are more. */
   async queryUpTo(
     query: Omit<Query, 'limit' | 'after'>,
     max: number,
@@ -232,8 +232,8 @@ export class StoreClient {
   }
 
   /**
-   * The items that an index leads to, up to `limit`, each with its entry there. An index lags: what is gone by now is passed
-   * over, and does not make the page shorter.
+   * Up to `limit` items that an index points to, each with its index entry. An index is eventually consistent: entries whose
+   * item is gone are skipped and do not make the page shorter.
    */
   async queryIndexed(query: Query & { readonly index: string; readonly limit: number }): Promise<Indexed[]> {
     const { table, limit } = query;
@@ -256,7 +256,7 @@ export class StoreClient {
     return found.slice(0, limit);
   }
 
-  /** A page of a whole table: for sweeps and checks, never for a request. */
+  /** One page of a table scan. For sweeps and checks only, never for a request. */
   async scan(table: TableName, after?: Key): Promise<Page> {
     return page(
       await this.read('scan', { TableName: this.named(table), ...(after ? { ExclusiveStartKey: after } : {}) }),
@@ -265,7 +265,7 @@ export class StoreClient {
 
   async write(write: Write, { returnNew, repeat = 'never', onThrottled }: WriteOptions = {}): Promise<WriteOutcome> {
     if ('add' in write && !write.condition)
-      throw new Error('an ADD without a condition counts twice when it is repeated');
+      throw new Error('an ADD without a condition would count twice when it is retried');
     const [call, input] = this.writeInput(write);
     const output = await this.attempt(
       call,
@@ -356,7 +356,7 @@ export class StoreClient {
     return output;
   }
 
-  /** Loops over what a batch left unprocessed until nothing is left or the deadline has passed. */
+  /** Repeats a batch with its unprocessed part until nothing is left or the deadline has passed. */
   private async untilProcessed<T>(
     applied: Applied,
     all: readonly T[],
@@ -368,7 +368,7 @@ export class StoreClient {
       if (attempt > 0) {
         if (this.clock.monotonicMs() > untilMs)
           throw new StoreUnavailable(applied, {
-            cause: new Error(`${pending.length} keys of a batch stayed unprocessed`),
+            cause: new Error(`${pending.length} keys of a batch were not processed`),
           });
         await sleep(pauseMs(attempt));
       }
@@ -376,7 +376,7 @@ export class StoreClient {
     }
   }
 
-  /** Sends until there is an answer, a condition that failed, or no time and no right to go on. */
+  /** Sends a call and retries it until it succeeds, a condition fails, or the deadline or retry budget is reached. */
   private async attempt(
     call: CallName,
     input: object,
@@ -387,7 +387,7 @@ export class StoreClient {
     }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
-    // An abandoned query must not go on consuming read capacity. A write goes on: its outcome would be unknown otherwise.
+    // A query that timed out must not consume more read capacity. A write continues: its outcome would be unknown otherwise.
     if (isRead(call) && this.operation.getStore()?.isOver)
       throw new StoreUnavailable('read', { cause: new Error('the operation has timed out') });
     this.budget.called();
@@ -413,7 +413,7 @@ export class StoreClient {
           if (applied === 'no') applied = 'unknown';
           if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
         }
-        // Contention is the callers' own doing and passes; only trouble of the store counts against the budget.
+        // Conflicts between our own writers end by themselves. Only failures of DynamoDB count against the retry budget.
         const contended =
           fault.kind === 'conflict' ||
           (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'conflict'));
@@ -448,12 +448,12 @@ const isRead = (call: CallName): boolean =>
 
 type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
 
-/** A cancelled transaction is an answer only if a condition failed; mere conflicts and throttles go again. */
+/** A cancelled transaction is a result only if a condition failed. After conflicts and throttling alone it is retried. */
 function definite(fault: Fault, applied: Applied): Definite | undefined {
   if (fault.kind === 'condition') return fault;
   if (fault.kind !== 'cancelled') return undefined;
   const isAnswer = ({ kind }: CancellationReason) => kind === 'condition' || kind === 'none';
-  // After a lost reply each reason counts, because the one that is missing may be the one that shows the own success.
+  // After a lost response every reason is needed, because the missing one may show that the first attempt succeeded.
   const isDefinite = applied === 'unknown' ? fault.reasons.every(isAnswer) : true;
   return isDefinite && fault.reasons.some(({ kind }) => kind === 'condition') ? fault : undefined;
 }

@@ -1,4 +1,4 @@
-/** What may stand in an item. */
+/** A value of an item attribute. */
 export type Value =
   | string
   | number
@@ -43,14 +43,14 @@ export const or = (...conditions: readonly Condition[]): Condition => ({ kind: '
 
 export interface Changes {
   readonly set?: Item;
-  /** Set only where the attribute is not there yet. */
+  /** Set only if the attribute is absent. */
   readonly setIfAbsent?: Item;
-  /** Added to a number. Repeating it counts twice, so it goes only with a condition or inside a guarded transaction. */
+  /** Added to a number. Not idempotent, so it needs a condition or a guarded transaction. */
   readonly add?: Readonly<Record<string, number | bigint>>;
   readonly remove?: readonly string[];
 }
 
-/** Builds DynamoDB expressions. Every name goes through a placeholder: many plain words are reserved. */
+/** Builds DynamoDB expressions. Every name gets a placeholder, because many common words are reserved. */
 export class Expression {
   private readonly names = new Map<string, string>();
   private readonly values: Record<string, Value> = {};
@@ -105,7 +105,7 @@ export class Expression {
       .join(', ');
   }
 
-  /** The maps that go beside the expressions; absent where empty, because DynamoDB refuses empty ones. */
+  /** The placeholder maps. Empty maps are left out, because DynamoDB refuses them. */
   placeholders(): {
     ExpressionAttributeNames?: Record<string, string>;
     ExpressionAttributeValues?: Record<string, Value>;

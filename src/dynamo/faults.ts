@@ -1,20 +1,20 @@
 import { GatewayError } from '../lib/errors.js';
 import type { Item } from './expression.js';
 
-/** Why a write of a transaction did not happen: its own condition, or nothing of its own doing. */
+/** Why one write of a cancelled transaction was not applied. `none`: because of the other writes only. */
 export type CancellationReason =
   | { readonly kind: 'none' | 'conflict' | 'throttled' }
   | { readonly kind: 'condition'; readonly old?: Item };
 
-/** What a failed store call means for its caller. */
+/** What a failed store call means. */
 export type Fault =
   | { readonly kind: 'condition'; readonly old?: Item }
   | { readonly kind: 'cancelled'; readonly reasons: readonly CancellationReason[] }
-  /** Certainly not applied: may be sent again whatever it was. */
+  /** Certainly not applied, so every call may be retried. */
   | { readonly kind: 'conflict' | 'throttled' | 'refused' }
-  /** Applied or not: may be sent again only where repeating is safe. */
+  /** Possibly applied, so only an idempotent call may be retried. */
   | { readonly kind: 'unknown' }
-  /** A malformed call: ours to mend, never to repeat. */
+  /** A malformed call. It is a bug, so it is never retried. */
   | { readonly kind: 'bug' };
 
 const throttles = new Set([
@@ -33,7 +33,7 @@ const neverSent = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** Credentials that could not be had, have run out, or are not valid yet: the call was not even looked at, and the next may be. */
+/** The credentials are missing, expired or not valid yet. DynamoDB did not process the call, and a retry may succeed. */
 const notSigned = new Set([
   'CredentialsProviderError',
   'ExpiredTokenException',
@@ -51,7 +51,7 @@ interface RawFault {
   readonly CancellationReasons?: readonly { readonly Code?: string; readonly Item?: unknown }[];
 }
 
-/** Maps what the transport threw; `decode` turns a marshalled item into ours. */
+/** Classifies an error of the transport. `decode` unmarshals the item in it. */
 export function classify(error: unknown, decode: (item: unknown) => Item): Fault {
   const raw = (error ?? {}) as RawFault;
   const name = raw.name ?? '';
@@ -80,20 +80,20 @@ function cancellation(code: string | undefined, item: unknown, decode: (item: un
   if (code === 'ConditionalCheckFailed') return item ? { kind: 'condition', old: decode(item) } : { kind: 'condition' };
   if (conflicts.has(code)) return { kind: 'conflict' };
   if (throttles.has(code)) return { kind: 'throttled' };
-  // ValidationError and the like: the whole transaction is malformed.
+  // ValidationError and similar: the whole transaction is malformed.
   throw new Error(`transaction cancelled: ${code}`);
 }
 
-/** Whether a call that got no answer has changed anything; a read never has. */
+/** Whether a call without a response changed anything. A read never does. */
 export type Applied = 'no' | 'unknown' | 'read';
 
 const consequences: Readonly<Record<Applied, string>> = {
-  no: 'the store did not answer; nothing was changed: try again',
-  unknown: 'the store did not answer in time; the change may or may not have been made: try again',
-  read: 'the store did not answer: try again',
+  no: 'the database did not respond; nothing was changed; retry',
+  unknown: 'the database did not respond in time; the change may or may not have been made; retry',
+  read: 'the database did not respond; retry',
 };
 
-/** The store did not do its part in time. */
+/** DynamoDB did not respond in time, or refused the call for lack of capacity. */
 export class StoreUnavailable extends GatewayError {
   constructor(
     readonly applied: Applied,

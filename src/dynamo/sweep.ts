@@ -3,7 +3,7 @@ import type { Key, StoreClient } from './client.js';
 import { lessThan } from './expression.js';
 import { definitionOf, tableNames } from './tables.js';
 
-/** Deletes what has expired, as Amazon DynamoDB does by itself and the embedded engine does not. Returns how many. */
+/** Deletes expired items, because the embedded engine has no TTL. Returns how many. */
 export async function sweepExpired(store: StoreClient, clock: Clock): Promise<number> {
   let swept = 0;
   for (const table of tableNames) {
@@ -18,7 +18,7 @@ export async function sweepExpired(store: StoreClient, clock: Clock): Promise<nu
           [partitionKey]: item[partitionKey] as string,
           ...(sortKey ? { [sortKey]: item[sortKey] as string } : {}),
         };
-        // Its expiry may have moved since the scan: then it stays.
+        // The item stays if its expiry was extended after the scan.
         if (
           (await store.write({ table, delete: key, condition: lessThan(ttl, nowSecs) }, { repeat: 'idempotent' })).done
         )

@@ -16,21 +16,21 @@ import { sleep } from '../lib/timers.js';
 import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
 
 /**
- * Raised with each change to the tables or their items that running code must know of. Version 3 changed the items of
- * buckets, and the keys of leases and of usage.
+ * Increment it with each change of tables or items that older code cannot read. Version 3 changed the bucket items and the
+ * keys of leases and usage.
  */
 export const schemaVersion = 3;
-/** Items of stores before this version cannot be read any more. */
+/** The oldest schema version that this program can read. */
 const oldestReadable = 3;
 
-const [backupsReadyMs, mostAttempts] = [1000, 120];
+const [backupsReadyMs, maxAttempts] = [1000, 120];
 
 const versionKey = { PK: { S: '_/SYSTEM#' }, SK: { S: '#VERSION' } };
 
 export interface TableAdmin {
   readonly client: DynamoDBClient;
   readonly prefix: string;
-  /** On Amazon DynamoDB also point-in-time recovery and deletion protection, which local engines do not have. */
+  /** Turn on point-in-time recovery and deletion protection, which only Amazon DynamoDB has. */
   readonly protect: boolean;
 }
 
@@ -56,7 +56,7 @@ export function tableSchema(definition: TableDefinition) {
   } satisfies Partial<CreateTableCommandInput>;
 }
 
-/** Creates what is missing and leaves what is there. Returns the tables it made. */
+/** Creates the missing tables. Idempotent. Returns the names of the created tables. */
 export async function createTables(admin: TableAdmin): Promise<TableName[]> {
   await refuseUnreadable(admin);
   const made: TableName[] = [];
@@ -84,7 +84,7 @@ async function createTable(admin: TableAdmin, name: TableName): Promise<boolean>
         }),
       );
     } catch (error) {
-      // Another process was first: what counts is that it is there.
+      // Another process created the table first.
       if ((error as Error).name !== 'ResourceInUseException') throw error;
     }
   }
@@ -108,10 +108,10 @@ async function enableRecovery(client: DynamoDBClient, TableName: string): Promis
       return;
     } catch (error) {
       const { name, message } = error as Error;
-      // For a while after a table was made, Amazon still prepares its backups.
-      if (name !== 'ContinuousBackupsUnavailableException' || attempt === mostAttempts)
+      // DynamoDB needs some time after a table is created before backups can be turned on.
+      if (name !== 'ContinuousBackupsUnavailableException' || attempt === maxAttempts)
         throw new Error(
-          `${TableName}: its point-in-time recovery could not be turned on (${name}: ${message}): run \`tollgate tables create\` again`,
+          `${TableName}: failed to turn on point-in-time recovery (${name}: ${message}); run \`tollgate tables create\` again`,
           {
             cause: error,
           },
@@ -134,7 +134,7 @@ async function enableTtl(client: DynamoDBClient, TableName: string, AttributeNam
   }
 }
 
-/** What keeps these tables from being used, each fault a sentence; none: they are fit. */
+/** The reasons why these tables cannot be used, one sentence each. Empty if they can. */
 export async function checkTables({ client, prefix }: TableAdmin): Promise<string[]> {
   const faults = await Promise.all(
     tableNames.map(async (name) => {
@@ -154,7 +154,7 @@ function schemaFaults(name: string, found: TableDescription, wanted: TableDefini
   const faults: string[] = [];
   const wantedKey = shape(keySchema(wanted.partitionKey, wanted.sortKey));
   if (shape(found.KeySchema) !== wantedKey)
-    faults.push(`${name}: its key is ${shape(found.KeySchema)}, not ${wantedKey}`);
+    faults.push(`${name}: the key is ${shape(found.KeySchema)}, but must be ${wantedKey}`);
   const indexes = new Map(found.GlobalSecondaryIndexes?.map((index) => [index.IndexName, shape(index.KeySchema)]));
   for (const [index, keys] of Object.entries(wanted.indexes ?? {})) {
     if (indexes.get(index) !== keys.join('+'))
@@ -165,20 +165,23 @@ function schemaFaults(name: string, found: TableDescription, wanted: TableDefini
 
 function versionFaults(found: number): string[] {
   if (found > schemaVersion)
-    return [`the store has schema version ${found}, this program knows ${schemaVersion}: install a newer Tollgate`];
+    return [
+      `the tables have schema version ${found}, but this program supports ${schemaVersion}; install a newer Tollgate`,
+    ];
   if (isUnreadable(found)) return [unreadable(found)];
   if (found < schemaVersion)
     return [
-      `the store has schema version ${found}, this program needs ${schemaVersion}: run \`tollgate tables migrate\``,
+      `the tables have schema version ${found}, but this program needs ${schemaVersion}; run \`tollgate tables migrate\``,
     ];
   return [];
 }
 
-/** A store without a version is new, or was made by CloudFormation and not stamped yet. */
+/** Tables without a version are new, or were created by CloudFormation and have no version item yet. */
 const isUnreadable = (found: number): boolean => found > 0 && found < oldestReadable;
 const unreadable = (found: number): string =>
-  `the store has schema version ${found}, which this program cannot read or convert (it needs ${schemaVersion}): ` +
-  'create a new store under another TABLE_PREFIX, or delete the old tables; with the embedded engine, delete the data folder or name another with TOLLGATE_DATA_DIR';
+  `the tables have schema version ${found}, which this program can neither read nor migrate (it needs ${schemaVersion}); ` +
+  'create new tables under another TABLE_PREFIX, or delete the old ones. With the embedded engine, delete the data ' +
+  'folder or set TOLLGATE_DATA_DIR to another';
 
 async function refuseUnreadable({ client, prefix }: TableAdmin): Promise<void> {
   if (!(await describe(client, `${prefix}limiter`))) return;
@@ -186,13 +189,13 @@ async function refuseUnreadable({ client, prefix }: TableAdmin): Promise<void> {
   if (isUnreadable(found)) throw new Error(unreadable(found));
 }
 
-/** Brings a readable older store up to this program's version; says what it did. */
+/** Migrates tables of an older, readable version to this program's version. Returns a report for the terminal. */
 export async function migrateTables(admin: TableAdmin): Promise<string> {
   const found = await readVersion(admin.client, admin.prefix);
   if (found > schemaVersion || isUnreadable(found)) throw new Error(versionFaults(found)[0]);
-  if (found === schemaVersion) return `the store has schema version ${found} already`;
+  if (found === schemaVersion) return `the tables already have schema version ${found}`;
   await createTables(admin);
-  return `brought the store from schema version ${found} to ${schemaVersion}`;
+  return `migrated the tables from schema version ${found} to ${schemaVersion}`;
 }
 
 async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {

@@ -1,8 +1,8 @@
-/** A table of the store: the one definition that creation, checks, tests and the template are made from. */
+/** One table. Creation, checks, tests and the CloudFormation template all use this definition. */
 export interface TableDefinition {
   readonly partitionKey: string;
   readonly sortKey?: string;
-  /** Sparse and KEYS_ONLY, so that a write which moves no index key pays for none. */
+  /** Sparse and KEYS_ONLY: a write that changes no index key pays nothing for the index. */
   readonly indexes?: Readonly<Record<string, readonly [partitionKey: string, sortKey: string]>>;
   readonly ttl?: string;
   readonly writtenBy: 'gateway' | 'both';
@@ -43,7 +43,7 @@ export type TableName = keyof typeof tables;
 export const tableNames = Object.keys(tables) as TableName[];
 export const definitionOf = (table: TableName): TableDefinition => tables[table];
 
-/** Key and index attributes: all of them strings. */
+/** The key and index attributes. All of them are strings. */
 export function keyAttributes(definition: TableDefinition): string[] {
   return [
     ...new Set([

@@ -18,7 +18,7 @@ const setUp = [
   'UpdateContinuousBackups',
 ];
 
-/** CloudFormation for the tables and the least policies that gateway, worker and `tollgate tables` run with. */
+/** A CloudFormation template of the tables and of least-privilege policies for gateway, worker and `tollgate tables`. */
 export function cloudFormationTemplate(prefix: string): object {
   const resources: Record<string, unknown> = {};
   for (const table of tableNames) {
@@ -59,7 +59,7 @@ export function cloudFormationTemplate(prefix: string): object {
   };
 }
 
-/** These actions on these tables and their indexes, and no others. */
+/** Allows exactly these actions on these tables and their indexes. */
 function policy(
   description: string,
   allowed: readonly (readonly [actions: readonly string[], tables: readonly TableName[]])[],

@@ -31,32 +31,32 @@ const commands = {
 } as const;
 export type CallName = keyof typeof commands;
 
-/** What lies below the store client and can be exchanged: one attempt of one call, errors as they came. */
+/** The replaceable layer below the store client. It makes one attempt of one call and throws errors as they came. */
 export interface Transport {
   send(call: CallName, input: object): Promise<Record<string, unknown>>;
-  /** An item as it stands in an error, which the SDK leaves marshalled. */
+  /** Unmarshals an item inside an error, because the SDK does not. */
   decode(item: unknown): Item;
   close(): void;
 }
 
 export interface StoreEndpoint {
-  /** Absent: Amazon DynamoDB. */
+  /** Default: Amazon DynamoDB. */
   readonly endpoint?: string;
-  /** Absent: as the SDK's own chain says. */
+  /** Default: from the SDK's own chain. */
   readonly region?: string;
-  /** For local engines, which take any; absent: the SDK's own chain. */
+  /** For local engines, which accept any credentials. Default: from the SDK's own chain. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Opens connections to an engine that no address leads to. */
+  /** Opens connections to an engine that does not listen on an address. */
   readonly dial?: () => Promise<Socket>;
 }
 
 export const connectMs = 300;
 export const requestMs = 1000;
-/** Without `info` and `error` the SDK does not format every input and output for them; its chain of credentials calls the others. */
+/** The SDK formats every input and output for `info` and `error` if they exist. Its credential chain needs the others. */
 const logger = { debug() {}, warn() {}, trace() {} } as unknown as NonNullable<DynamoDBClientConfig['logger']>;
 const sockets = { keepAlive: true, maxSockets: 128 };
 
-/** An agent whose connections are opened by `dial`, if there is one. */
+/** An HTTP agent that opens its connections with `dial` if it is given. */
 function agentOf({ dial }: StoreEndpoint): HttpAgent {
   const agent = new HttpAgent(sockets);
   type Created = (error: Error | null, socket?: Socket) => void;
@@ -73,7 +73,7 @@ const settingsOf = ({ endpoint, region, credentials }: StoreEndpoint): DynamoDBC
   logger,
 });
 
-/** For creating and describing tables: nobody waits for an answer within a second, and the SDK may repeat what it likes. */
+/** The SDK client for creating and describing tables. It has no short timeout and uses the SDK's own retries. */
 export const adminClient = (store: StoreEndpoint): DynamoDBClient =>
   new DynamoDBClient({
     ...settingsOf(store),
@@ -83,7 +83,7 @@ export const adminClient = (store: StoreEndpoint): DynamoDBClient =>
 function requestClient(store: StoreEndpoint): DynamoDBClient {
   return new DynamoDBClient({
     ...settingsOf(store),
-    // Whether a call may be repeated is known above, not here.
+    // The store client decides about retries, because only it knows whether a call is idempotent.
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectMs,
@@ -95,7 +95,7 @@ function requestClient(store: StoreEndpoint): DynamoDBClient {
   });
 }
 
-/** Numbers past 2^53 become BigInt, all others plain numbers. */
+/** Numbers past 2^53 become bigint, all others number. */
 export const exactNumber = (digits: string): number | bigint => {
   const number = Number(digits);
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
@@ -104,8 +104,8 @@ export const exactNumber = (digits: string): number | bigint => {
 const tokenField = ',"ClientRequestToken":"';
 
 /**
- * The SDK adds a random request token to each transaction that has none, as the last field. Transactions recognise their own
- * success without one, and the embedded engine gets slower with each token of the last ten minutes.
+ * Removes the random request token that the SDK adds as the last field of each transaction. Transactions recognise their own
+ * success without it, and the embedded engine gets slower with each token of the last ten minutes.
  */
 function withoutToken(body: string | Uint8Array): Buffer {
   const bytes =
@@ -124,7 +124,7 @@ function sendNoTokens(client: DynamoDBClient): void {
         if (commandName === 'TransactWriteItemsCommand') request.body = withoutToken(request.body);
         return next(args);
       },
-    // Before the SDK counts the bytes of the body and signs them.
+    // This runs before the SDK computes the length and the signature of the body.
     { step: 'build', priority: 'high', name: 'sendNoTokens' },
   );
 }

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 
-/** The IP address in `text`, without port, brackets and zone; IPv4 mapped into IPv6 as IPv4. Undefined if there is none. */
+/** The IP address in `text` without port, brackets and zone. IPv4 mapped into IPv6 becomes IPv4. Undefined if there is none. */
 export function parseAddress(text: string): string | undefined {
   if (text.length > 100) return undefined;
   const end = text.indexOf(']');
   if (text.startsWith('[') && end < 0) return undefined;
   const bracketed = text.startsWith('[') ? text.slice(1, end) : text;
   const plain = bracketed.split('%')[0] as string;
-  // `1.2.3.4:5678`: an IPv6 address has at least two colons.
+  // `1.2.3.4:5678` has one colon; an IPv6 address has at least two.
   const withoutPort = plain.includes('.') && plain.split(':').length === 2 ? (plain.split(':')[0] as string) : plain;
   const version = isIP(withoutPort);
   if (version === 0) return undefined;
   return version === 4 ? withoutPort : (mappedIpv4(withoutPort) ?? groupsOf(withoutPort).join(':'));
 }
 
-/** What bounds per address count by: an IPv6 caller owns a /64, so its addresses are one caller. */
+/** The key of bounds per address. An IPv6 caller usually owns a /64, so all its addresses count as one. */
 export function addressBucket(address: string): string {
   return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
 }

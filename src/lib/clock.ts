@@ -1,8 +1,8 @@
-/** Where every process gets its time from, so that a test can move it. */
+/** The source of time of every process. Tests replace it. */
 export interface Clock {
-  /** The wall clock: what dates, expiries and stamps are made of. */
+  /** Wall clock, for dates, expiries and stored times. */
   nowMs(): number;
-  /** Never steps back: for ages and deadlines inside one process. */
+  /** Monotonic clock, for ages and deadlines inside one process. */
   monotonicMs(): number;
 }
 

@@ -14,9 +14,9 @@ export const errorCodes = [
 ] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** A fault its caller may be told of; whatever else is thrown is masked at the edge. */
+/** An error that callers may see. Every other error is masked before it is sent. */
 export class GatewayError extends Error {
-  // graphql-js copies `extensions` off whatever is thrown, so HTTP and WebSocket need no translator.
+  // graphql-js copies `extensions` from thrown errors, so HTTP and WebSocket need no conversion.
   readonly extensions: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -36,25 +36,28 @@ export const notFound = (what: string): GatewayError => new GatewayError('NOT_FO
 export const unavailable = (message: string, cause?: unknown): GatewayError =>
   new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });
 
-/** Turned away because of how many others there are, with nothing changed: the store may be in the best of health. */
+/**
+ * Rejected because this process is overloaded. Nothing was written. Says nothing about the health of DynamoDB, so
+ * `onUnavailable: ALLOW` must not admit it.
+ */
 export class Overloaded extends GatewayError {
   constructor(message: string) {
     super('SERVICE_UNAVAILABLE', message, { retryable: true, retryAfterSecs: 1 });
   }
 }
 
-/** Whether the store did not answer. Too many callers are no outage, or a tenant could flood its way past its own limits. */
+/** True if DynamoDB did not respond. Overload is no outage: otherwise a tenant could bypass its limits by a flood. */
 export const isOutage = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'SERVICE_UNAVAILABLE' && !(error instanceof Overloaded);
 
-/** A key that might have been guessed. */
+/** The presented key is wrong, so somebody may be guessing. */
 export class WrongKey extends GatewayError {
   constructor(message: string) {
     super('UNAUTHENTICATED', message);
   }
 }
 
-/** The bound that was hit, as the `RateLimit-Policy` header names it. */
+/** The bound that was exceeded, for the `RateLimit-Policy` header. */
 export interface RatePolicy {
   readonly name: string;
   readonly quota: number;
@@ -72,7 +75,7 @@ export interface Issue {
 export const badInput = (...issues: readonly Issue[]): GatewayError =>
   new GatewayError('BAD_USER_INPUT', issues.map(({ path, message }) => `${path}: ${message}`).join('; '), { issues });
 
-/** Throws one error that names every issue, or nothing. */
+/** Throws one error that lists all issues, if there are any. */
 export function refuseAny(issues: readonly Issue[]): void {
   if (issues.length > 0) throw badInput(...issues);
 }

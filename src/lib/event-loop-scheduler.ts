@@ -1,18 +1,14 @@
 import { type Clock, systemClock } from './clock.js';
 import { endOfTurn, settled } from './timers.js';
 
-/**
- * For so long work goes on, one piece after the other, before everyone else has a turn of the event loop again: as long as
- * everyone else has just had, within these bounds.
- */
-const shortestSliceMs = 4;
-const longestSliceMs = 8;
+/** A time slice lasts as long as the previous turn of the event loop took, within these bounds. */
+const minSliceMs = 4;
+const maxSliceMs = 8;
 
 /**
- * Lets a busy process look up from its work every few milliseconds. An event loop handles all that has come before it looks
- * again, and when hundreds of answers of the store have come, whoever only wants to hear no waits for all of them. So
- * operations start, and go on after an answer of the store, in slices of time: in their order, those that have begun first;
- * one that is new starts in every slice, so that none waits for ever.
+ * Cooperative scheduler that yields to the event loop every 4–8 ms. Without it, when hundreds of DynamoDB responses arrive in
+ * one turn, new requests (including those that are rejected at once) wait until all of them have been processed. Resumed
+ * operations run first, in order. At least one new operation starts in every time slice, so that none starves.
  */
 export class EventLoopScheduler {
   private readonly begun: (() => void)[] = [];
@@ -22,12 +18,12 @@ export class EventLoopScheduler {
 
   constructor(private readonly clock: Pick<Clock, 'monotonicMs'> = systemClock) {}
 
-  /** Undefined: go on at once. Else resolves when it is its turn. */
+  /** Undefined: continue at once. Otherwise resolves when the operation may continue. */
   turn(which: 'begun' | 'fresh'): Promise<void> | undefined {
     const nowMs = this.clock.monotonicMs();
     if (!this.isTurning) {
-      // The first of a turn of the event loop: it and others that follow have until the slice ends.
-      this.sliceEndsMs = nowMs + shortestSliceMs;
+      // The first operation of this turn of the event loop starts a time slice.
+      this.sliceEndsMs = nowMs + minSliceMs;
       void this.run();
       return undefined;
     }
@@ -41,7 +37,7 @@ export class EventLoopScheduler {
       const leftMs = this.clock.monotonicMs();
       await endOfTurn();
       const nowMs = this.clock.monotonicMs();
-      this.sliceEndsMs = nowMs + Math.min(longestSliceMs, Math.max(shortestSliceMs, nowMs - leftMs));
+      this.sliceEndsMs = nowMs + Math.min(maxSliceMs, Math.max(minSliceMs, nowMs - leftMs));
       const first = this.fresh.shift() ?? this.begun.shift();
       for (
         let next = first;
@@ -49,7 +45,7 @@ export class EventLoopScheduler {
         next = this.clock.monotonicMs() < this.sliceEndsMs ? (this.begun.shift() ?? this.fresh.shift()) : undefined
       ) {
         next();
-        // Until it waits for something itself.
+        // Until it waits for I/O.
         await settled();
       }
     } while (this.begun.length + this.fresh.length > 0);

@@ -2,24 +2,24 @@ import { Overloaded } from './errors.js';
 import type { EventLoopScheduler } from './event-loop-scheduler.js';
 import { endOfTurn, settled } from './timers.js';
 
-/** What a commit says of each entry of its group. */
-export type Settled<R> = { readonly done: R } | 'again';
+/** The result of one entry of a commit. `again`: the entry must be part of a later commit. */
+export type CommitResult<R> = { readonly done: R } | 'again';
 
 export interface GroupCommitOptions<E, R> {
-  /** How many entries one commit takes. */
+  /** The maximum number of entries per commit. */
   readonly maxGroupSize: number;
-  /** How many may wait in all; one more is turned away at once. */
+  /** The maximum number of waiting entries. Further ones are refused at once. */
   readonly maxWaiting: number;
-  /** Two entries with the same identity never share a group: the store would refuse the whole of it. */
+  /** Two entries with the same identity never share a commit, because DynamoDB would refuse the whole transaction. */
   identity(entry: E): string;
-  /** Whose it is: no one may have more than half of all that waits. */
+  /** The tenant of an entry. No tenant may have more than half of the waiting entries. */
   tenant?(entry: E): string;
-  /** Of a process that has others to serve meanwhile. */
+  /** Lets other requests run between the results of a large commit. */
   readonly scheduler?: EventLoopScheduler | undefined;
-  /** Waits until the key's items are free of other keys' writes, and returns what frees them again. The group is formed only then. */
+  /** Waits until the items of this key are free, and returns the function that frees them. The group is formed after that. */
   enter?(key: string, first: E): (() => void) | Promise<() => void>;
-  /** Writes a group, all or part of it, and says of each entry what became of it. What it throws, only this group fails with. */
-  commit(key: string, group: readonly E[]): Promise<readonly Settled<R>[]>;
+  /** Writes a group or a part of it, and returns a result per entry. If it throws, only this group fails. */
+  commit(key: string, group: readonly E[]): Promise<readonly CommitResult<R>[]>;
 }
 
 interface Waiting<E, R> {
@@ -29,54 +29,52 @@ interface Waiting<E, R> {
   readonly reject: (error: unknown) => void;
 }
 
-interface Lane<E, R> {
-  queue: Waiting<E, R>[];
+interface KeyQueue<E, R> {
+  entries: Waiting<E, R>[];
   busy: boolean;
 }
 
 /**
- * Writes that wait for the same item share one. While a write for a key is under way, further entries queue in the order
- * of their arrival; then the next write takes as many as fit. So this process never contends with itself, and every
- * caller still gets its answer only after its own entry is durable.
+ * Group commit: entries for the same key share one write. While a write for a key is running, further entries wait in a queue
+ * in order of arrival. The next write takes as many as fit. So this process never contends with itself, and every caller
+ * still gets its result only after its own entry is durable.
  */
 export class GroupCommit<E, R> {
-  private readonly lanes = new Map<string, Lane<E, R>>();
+  private readonly queues = new Map<string, KeyQueue<E, R>>();
   private readonly perTenant = new Map<string, number>();
   private unsettled = 0;
   private flushed: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<E, R>) {}
 
-  /** How many wait for a key, the group under way not counted. */
+  /** How many entries wait for a key, without those being written. */
   waitingFor(key: string): number {
-    return this.lanes.get(key)?.queue.length ?? 0;
+    return this.queues.get(key)?.entries.length ?? 0;
   }
 
   submit(key: string, entry: E): Promise<R> {
     if (this.unsettled >= this.options.maxWaiting)
-      return Promise.reject(new Overloaded('too much is waiting to be written; nothing was changed: try again'));
+      return Promise.reject(new Overloaded('too many writes are waiting; nothing was changed; retry'));
     const tenant = this.options.tenant?.(entry);
     if (tenant !== undefined) {
       const others = this.perTenant.get(tenant) ?? 0;
       if (others >= this.options.maxWaiting / 2)
-        return Promise.reject(
-          new Overloaded('too much is waiting to be written for this org; nothing was changed: try again'),
-        );
+        return Promise.reject(new Overloaded('too many writes of this org are waiting; nothing was changed; retry'));
       this.perTenant.set(tenant, others + 1);
     }
     this.unsettled++;
-    let lane = this.lanes.get(key);
-    if (!lane) {
-      lane = { queue: [], busy: false };
-      this.lanes.set(key, lane);
+    let queue = this.queues.get(key);
+    if (!queue) {
+      queue = { entries: [], busy: false };
+      this.queues.set(key, queue);
     }
-    const { queue } = lane;
-    const told = new Promise<R>((resolve, reject) => queue.push({ entry, tenant, resolve, reject }));
-    if (!lane.busy) void this.drain(key, lane);
-    return told;
+    const { entries } = queue;
+    const result = new Promise<R>((resolve, reject) => entries.push({ entry, tenant, resolve, reject }));
+    if (!queue.busy) void this.drain(key, queue);
+    return result;
   }
 
-  /** Resolves when nothing is left to settle. */
+  /** Resolves when all entries have a result. */
   async flush(): Promise<void> {
     if (this.unsettled > 0) await new Promise<void>((resolve) => this.flushed.push(resolve));
   }
@@ -92,22 +90,22 @@ export class GroupCommit<E, R> {
     for (const resolve of this.flushed.splice(0)) resolve();
   }
 
-  private async drain(key: string, lane: Lane<E, R>): Promise<void> {
-    lane.busy = true;
-    // Those that arrive in the same turn of the event loop go together.
+  private async drain(key: string, queue: KeyQueue<E, R>): Promise<void> {
+    queue.busy = true;
+    // Entries that arrive in the same turn of the event loop share a commit.
     await endOfTurn();
     await this.options.scheduler?.turn('begun');
-    while (lane.queue.length > 0) {
-      const entered = this.options.enter?.(key, (lane.queue[0] as Waiting<E, R>).entry);
+    while (queue.entries.length > 0) {
+      const entered = this.options.enter?.(key, (queue.entries[0] as Waiting<E, R>).entry);
       const leave = entered instanceof Promise ? await entered : entered;
-      const group = this.nextGroup(lane);
+      const group = this.nextGroup(queue);
       try {
         const outcomes = await this.options.commit(
           key,
           group.map(({ entry }) => entry),
         );
-        lane.queue.unshift(...group.filter((_, i) => (outcomes[i] ?? 'again') === 'again'));
-        void this.tell(group, outcomes);
+        queue.entries.unshift(...group.filter((_, i) => (outcomes[i] ?? 'again') === 'again'));
+        void this.resolveAll(group, outcomes);
       } catch (error) {
         for (const waiting of group) {
           this.leave(waiting);
@@ -117,11 +115,11 @@ export class GroupCommit<E, R> {
         leave?.();
       }
     }
-    this.lanes.delete(key);
+    this.queues.delete(key);
   }
 
-  /** One after the other: all at once, those of a large group would keep everyone else waiting. */
-  private async tell(group: readonly Waiting<E, R>[], outcomes: readonly Settled<R>[]): Promise<void> {
+  /** Returns the results one after another. All at once, those of a large group would delay other requests. */
+  private async resolveAll(group: readonly Waiting<E, R>[], outcomes: readonly CommitResult<R>[]): Promise<void> {
     const { scheduler } = this.options;
     for (const [i, waiting] of group.entries()) {
       const outcome = outcomes[i] ?? 'again';
@@ -134,22 +132,22 @@ export class GroupCommit<E, R> {
     }
   }
 
-  /** In order of arrival; one whose like is in the group already stays behind, and so keeps its place for the next. */
-  private nextGroup(lane: Lane<E, R>): Waiting<E, R>[] {
+  /** In order of arrival. An entry whose identity is in the group already keeps its place for the next group. */
+  private nextGroup(queue: KeyQueue<E, R>): Waiting<E, R>[] {
     const group: Waiting<E, R>[] = [];
     const later: Waiting<E, R>[] = [];
     const taken = new Set<string>();
-    const { queue } = lane;
+    const { entries } = queue;
     let next = 0;
-    for (; next < queue.length && group.length < this.options.maxGroupSize; next++) {
-      const waiting = queue[next] as Waiting<E, R>;
+    for (; next < entries.length && group.length < this.options.maxGroupSize; next++) {
+      const waiting = entries[next] as Waiting<E, R>;
       const identity = this.options.identity(waiting.entry);
       if (taken.has(identity)) later.push(waiting);
       else group.push(waiting);
       taken.add(identity);
     }
-    later.push(...queue.slice(next));
-    lane.queue = later;
+    later.push(...entries.slice(next));
+    queue.entries = later;
     return group;
   }
 }

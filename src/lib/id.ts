@@ -2,19 +2,19 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 export const newUuid = (): string => randomUUID();
 
-/** URL-safe and unguessable: 32 bytes make 43 characters. */
+/** A URL-safe, unguessable token. 32 bytes make 43 characters. */
 export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** A fraction from 0 up to 1 for jitter: nothing that must be unguessable. */
+/** A random fraction in [0, 1) for jitter. Not for secrets. */
 export const randomFraction = (): number => Math.random();
 
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** A ULID: sorts by its millisecond, unique within it by 80 random bits. */
+/** A ULID: sorts by its millisecond, and 80 random bits make it unique within the millisecond. */
 export function ulid(nowMs: number): string {
   let time = '';
   for (let rest = nowMs, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) time = crockford.charAt(rest % 32) + time;
@@ -23,6 +23,6 @@ export function ulid(nowMs: number): string {
   return time + tail;
 }
 
-/** Which of `count` buckets a text falls into: the same for every process and version. */
+/** Hashes a text to one of `count` slots. The result is the same in every process and version. */
 export const hashSlot = (text: string, count: number): number =>
   createHash('sha256').update(text).digest().readUInt32BE(0) % count;

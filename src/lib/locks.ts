@@ -1,15 +1,15 @@
-/** Mutual exclusion by name, first come, first served. */
+/** Mutual exclusion by name, in order of arrival. */
 export class Locks {
   private readonly tails = new Map<string, Promise<void>>();
 
-  /** Waits for all of the names, and returns what frees them: at once where all are free. */
+  /** Waits until all names are free, then holds them. Returns the function that releases them. */
   hold(names: readonly string[]): (() => void) | Promise<() => void> {
     const [only] = names;
     if (names.length === 1 && only !== undefined && !this.tails.has(only)) return this.queue(only).free;
     return this.holdAll(names);
   }
 
-  /** Taken in one order by everyone, so that two can never wait for each other. */
+  /** Every caller takes names in the same order, so that there is no deadlock. */
   private async holdAll(names: readonly string[]): Promise<() => void> {
     const held: (() => void)[] = [];
     for (const name of [...new Set(names)].sort()) {

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
-// Secrets carry these prefixes so that they can be told from other text wherever they turn up.
+// Secrets have these prefixes, so that they can be recognised in any text.
 const secretText = /tg[askrt]_[A-Za-z0-9_-]{8,}/g;
 const wordOrJwt = /[A-Za-z0-9_.-]{8,}/g;
 const jwtPrefix = 'eyJ';
@@ -11,13 +11,13 @@ const secretFields = /secret|token|password|authorization|api[-_]?key|admin[-_]?
 
 export const redactText = (text: string): string => text.replace(wordOrJwt, redactWord);
 
-/** Each step is linear in the word: a pattern for a whole JWT would take quadratic time on a long run of its prefix. */
+/** Linear time. A regular expression for a whole JWT would take quadratic time on a long run of its prefix. */
 function redactWord(word: string): string {
   const withoutJwt = word.includes(jwtPrefix) ? redactJwt(word) : word;
   return withoutJwt.includes('tg') ? withoutJwt.replace(secretText, '[redacted]') : withoutJwt;
 }
 
-/** Replaces every JWT, from its prefix to the end of its third part. */
+/** Redacts every JWT, from its prefix to the end of its third part. */
 function redactJwt(word: string): string {
   const parts = word.split('.');
   const kept: string[] = [];
@@ -31,7 +31,7 @@ function redactJwt(word: string): string {
   return kept.join('.');
 }
 
-/** A copy fit for a log line: no secret by its prefix, none by the name of its field, errors as plain data. */
+/** A copy for a log line: secrets are redacted by prefix and by field name, errors become plain data. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value === 'bigint') return value.toString();
@@ -55,7 +55,7 @@ export function redact(value: unknown, depth = 0): unknown {
   );
 }
 
-/** JSON lines; whatever is logged passes `redact` first. */
+/** A logger that writes JSON lines. Everything passes `redact` first. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -74,7 +74,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   return destination ? pino(options as never, destination) : pino(options as never);
 }
 
-/** What pino would print of these: the message it takes from an error that came without one included. */
+/** What pino would print, including the message it takes from an error that was logged without one. */
 function redactedArguments([first, ...rest]: readonly unknown[]): unknown[] {
   const error = first instanceof Error ? first : (first as { err?: unknown } | undefined)?.err;
   const others = rest.map((arg) => redact(arg));

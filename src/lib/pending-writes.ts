@@ -1,17 +1,17 @@
 import type { Log } from './log.js';
 
-/** Writes that nobody waits for. Their number is bounded, their failures are logged, and a clean stop waits for them. */
+/** Background writes. Their number is bounded, failures are logged, and a clean shutdown waits for them. */
 export class PendingWrites {
   private readonly pending = new Set<Promise<void>>();
 
   constructor(
     private readonly max: number,
     private readonly log: Log,
-    /** Called for each write that was dropped because too many were pending. */
+    /** Called for each write that is dropped because too many are pending. */
     private readonly onDrop: () => void,
   ) {}
 
-  /** Starts a write. False: too many are pending, and it was dropped. */
+  /** Starts a write. Returns false if it was dropped because too many are pending. */
   start(write: () => Promise<unknown>): boolean {
     if (this.pending.size >= this.max) {
       this.onDrop();

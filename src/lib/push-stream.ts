@@ -1,11 +1,11 @@
-/** What is pushed comes out in the same order. A reader that falls too far behind is ended. */
+/** An async iterator over pushed values, in order. It ends if its reader falls too far behind. */
 export class PushStream<T> implements AsyncIterableIterator<T> {
   private readonly waiting: T[] = [];
   private wake: (() => void) | undefined;
   private ended = false;
 
   constructor(
-    private readonly mostWaiting: number,
+    private readonly maxWaiting: number,
     private readonly onEnd: () => void,
   ) {}
 
@@ -14,7 +14,7 @@ export class PushStream<T> implements AsyncIterableIterator<T> {
   }
 
   push(value: T): void {
-    if (this.waiting.length >= this.mostWaiting) void this.return();
+    if (this.waiting.length >= this.maxWaiting) void this.return();
     else this.waiting.push(value);
     this.wake?.();
   }

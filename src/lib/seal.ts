@@ -1,13 +1,13 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A key for one purpose, derived from a root secret: knowing one gives away no other. */
+/** A key for one purpose, derived from a root secret. Knowledge of one key reveals no other. */
 export function deriveKey(rootSecret: string, purpose: string, bytes = 32): Buffer {
   return Buffer.from(hkdfSync('sha256', rootSecret, '', `tollgate ${purpose}`, bytes));
 }
 
 const rootIdBytes = 4;
 
-/** A short name of a root secret for stored items, metrics and logs. It gives nothing of the secret away. */
+/** A short name of a root secret for stored items, metrics and logs. It reveals nothing of the secret. */
 export const rootIdOf = (rootSecret: string): string => deriveKey(rootSecret, 'root id', rootIdBytes).toString('hex');
 
 /** The key of one purpose under one root secret. */
@@ -16,7 +16,7 @@ export interface RootKey {
   readonly key: Buffer;
 }
 
-/** The keys of one purpose, one per root secret: the first makes, all verify. */
+/** The keys of one purpose, one per root secret. The first creates, all verify. */
 export class RootKeys {
   readonly all: readonly RootKey[];
 
@@ -36,14 +36,14 @@ export class RootKeys {
 export const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 export function equalInConstantTime(a: string, b: string): boolean {
-  // Compared as digests of equal length, so that not even the length of the secret shows in the time taken.
+  // Digests have equal length, so that the time does not even reveal the length of the secret.
   const key = Buffer.alloc(32);
   return timingSafeEqual(hmac(key, a), hmac(key, b));
 }
 
 const signatureBytes = 16;
 
-/** Opaque text that only this deployment can have made: signed, and bound to a context such as tenant and field. It names its root. */
+/** Makes and opens opaque texts, such as cursors. They are signed and bound to a context such as tenant and field. */
 export class Sealer {
   constructor(private readonly keys: RootKeys) {}
 
@@ -53,10 +53,10 @@ export class Sealer {
     return Buffer.concat([Buffer.from(rootId, 'hex'), sign(key, context, body), body]).toString('base64url');
   }
 
-  /** The payload, or undefined where the text was edited, made elsewhere, or sealed for another context. */
+  /** The payload, or undefined if the text was changed, made elsewhere, or sealed for another context. */
   open(context: string, sealed: string): string | undefined {
     const bytes = Buffer.from(sealed, 'base64url');
-    // Decoding skips stray characters; only the one canonical text of a cursor is accepted.
+    // The decoder ignores invalid characters, so only the canonical text is accepted.
     if (bytes.length < rootIdBytes + signatureBytes || bytes.toString('base64url') !== sealed) return undefined;
     const root = this.keys.byId(bytes.subarray(0, rootIdBytes).toString('hex'));
     const body = bytes.subarray(rootIdBytes + signatureBytes);
@@ -73,14 +73,14 @@ const sign = (key: Buffer, context: string, body: Buffer): Buffer =>
 export const mintedBytes = 24;
 const markBytes = 8;
 
-/** Tokens of 192 unguessable bits with a short mark of this deployment: a made-up one is refused without a read of the store. */
+/** Tokens of 192 random bits and a short signature, so that an invented token is refused without a read of the store. */
 export class TokenMint {
   constructor(
     private readonly prefix: string,
     private readonly keys: RootKeys,
   ) {}
 
-  /** Equal bytes under the same root make the same token. */
+  /** The same bytes under the same root secret make the same token. */
   make(bytes: Buffer = randomBytes(mintedBytes), rootId: string = this.keys.first.rootId): string {
     const { key } = this.keys.byId(rootId) ?? this.keys.first;
     return this.prefix + Buffer.concat([bytes, this.mark(key, bytes)]).toString('base64url');

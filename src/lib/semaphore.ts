@@ -1,4 +1,4 @@
-/** At most `slots` tasks at once and `queue` waiting; one more is turned away at once. */
+/** Runs at most `slots` tasks at once and lets `queue` wait. Further tasks are refused at once. */
 export class Semaphore {
   private busy = 0;
   private readonly waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Semaphore {
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.busy >= this.slots) {
       if (this.waiting.length >= this.queue) throw this.refusal();
-      // The slot is handed over, never freed in between, so that a newcomer cannot overtake.
+      // The slot is handed over without being freed, so that a new task cannot overtake.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else {
       this.busy++;

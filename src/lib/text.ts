@@ -1,12 +1,12 @@
 import type { Issue } from './errors.js';
 
 /**
- * Control characters, line separators and the characters that change the direction of text. Names with them look like
- * other names, or break the line of a log.
+ * Control characters, line separators and characters that change the text direction. A name with them can look like another
+ * name, or break a log line.
  */
 const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u;
 
-/** Text that is safe to show in one line: no control character, no bidirectional formatting, no lone surrogate. */
+/** True if the text is safe to show in one line: no control or bidirectional characters, no lone surrogates. */
 export const isOneLine = (text: string): boolean => text.isWellFormed() && !unsafe.test(text);
 
 const maxNameLength = 128;

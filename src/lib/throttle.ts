@@ -6,7 +6,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** Token buckets in this process's memory, one a key, for protecting the process itself. The least used are forgotten. */
+/** In-memory token buckets, one per key, that protect this process. The least recently used are dropped. */
 export class Throttle {
   private readonly buckets: LRUCache<string, Bucket>;
 
@@ -19,7 +19,7 @@ export class Throttle {
     this.buckets = new LRUCache({ max: maxKeys });
   }
 
-  /** 0 when admitted; otherwise the milliseconds until the next one would be. */
+  /** Takes one token. Returns 0 if admitted, otherwise the milliseconds until the next token. */
   take(key: string): number {
     const bucket = this.refilled(key);
     const waitMs = this.waitOf(bucket);
@@ -29,7 +29,7 @@ export class Throttle {
     return 0;
   }
 
-  /** What `take` would say, with nothing taken. */
+  /** Returns what `take` would, without taking a token. */
   waitMs(key: string): number {
     return this.waitOf(this.refilled(key));
   }

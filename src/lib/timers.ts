@@ -7,11 +7,11 @@ export function sleep(ms: number): Promise<void> {
 }
 
 export interface Repeating {
-  /** Ends the loop; resolves when a run under way has finished. */
+  /** Ends the loop. Resolves when the current run has finished. */
   stop(): Promise<void>;
 }
 
-/** Runs `task` again `everyMs` after the last run began, never twice at once; what it throws goes to `onError`. */
+/** Runs `task` every `everyMs`, never two runs at once. Errors go to `onError`. */
 export function repeat(everyMs: number, task: () => Promise<void>, onError: (error: unknown) => void): Repeating {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -38,7 +38,7 @@ export function repeat(everyMs: number, task: () => Promise<void>, onError: (err
   };
 }
 
-/** The promise's own outcome, or `onTimeout()` if that takes longer than `ms`. The promise is not cancelled. */
+/** The outcome of the promise, or `onTimeout()` after `ms`. The promise is not cancelled. */
 export async function within<T>(ms: number, promise: Promise<T>, onTimeout: () => T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<'late'>((resolve) => {
@@ -52,13 +52,13 @@ export async function within<T>(ms: number, promise: Promise<T>, onTimeout: () =
   }
 }
 
-/** Keeps a process alive that has nothing else to wait for. */
+/** Keeps a process alive that waits for nothing else. */
 export function keepAlive(): { end(): void } {
   const timer = setInterval(() => undefined, 60_000);
   return { end: () => clearInterval(timer) };
 }
 
-/** A gauge that says each time how busy the event loop has been since the time before: from 0 to 1. */
+/** Returns a function that returns the event-loop utilization since its last call, from 0 to 1. */
 export function loopUtilization(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -69,14 +69,14 @@ export function loopUtilization(): () => number {
   };
 }
 
-/** When all that needs no waiting for the world outside is done. */
+/** Resolves after the microtask queue has drained. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve);
   });
 }
 
-/** When everything that came with this turn of the event loop has had its say. */
+/** Resolves at the end of this turn of the event loop, after its I/O callbacks. */
 export function endOfTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,11 +1,11 @@
-/** Capacity units and calls, as the store itself counted them. */
+/** Capacity units and calls, as DynamoDB reported them. */
 export interface Units {
   read: number;
   write: number;
   calls: number;
-  /** Set when nobody waits for the operation any more: it gets no further read. */
+  /** Set when the operation has timed out: it may not read any more. */
   isOver?: boolean;
 }
 
-/** Counts work against the bound of an operation before it is done: 1 unit is about one stored item to read. Throws past the bound. */
+/** Charges work to the complexity budget of an operation before it is done. 1 unit is about one item to read. Throws past the budget. */
 export type Charge = (units: number, advice?: string) => void;

@@ -2,7 +2,7 @@ import type { Item, StoreClient, Write } from '../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or } from '../dynamo/expression.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
-import { GroupCommit, type Settled } from '../lib/group-commit.js';
+import { type CommitResult, GroupCommit } from '../lib/group-commit.js';
 import { newUuid } from '../lib/id.js';
 import { type SpendId, scopeKey, sliceOf } from '../orgs/scope.js';
 import { noUsage, sum, type Usage } from './money.js';
@@ -151,7 +151,7 @@ export class SpendStore {
     return shortest.shard;
   }
 
-  private async commit(group: readonly Entry[]): Promise<Settled<Recorded>[]> {
+  private async commit(group: readonly Entry[]): Promise<CommitResult<Recorded>[]> {
     const nowSecs = epochSeconds(this.clock.nowMs());
     const { id, shard } = group[0] as Entry;
     const puts = group.map(

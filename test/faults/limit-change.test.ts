@@ -92,7 +92,7 @@ class Load {
       .send(op.AcquireDocument, { input })
       .catch((error: unknown) => ({ data: undefined, errors: String(error) }));
     const told = JSON.stringify(errors);
-    if (!data && /the store did not answer|revocations cannot be checked/.test(told)) this.starved++;
+    if (!data && /the database did not respond|revocations cannot be checked/.test(told)) this.starved++;
     else if (!data) this.errors.push(told);
     else {
       const { __typename, statuses } = data.acquire;

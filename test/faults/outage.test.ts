@@ -106,7 +106,7 @@ describe('whoever runs it', () => {
     proxy.inject({ fault: 'throttle', table: 'config' });
     const { errors } = await own.admin.send(op.RegisterOrgDocument, { input: orgInput() });
     expect(errors?.map(({ message, extensions }) => [message, extensions.code])).toEqual([
-      ['the store did not answer; nothing was changed: try again', 'SERVICE_UNAVAILABLE'],
+      ['the database did not respond; nothing was changed; retry', 'SERVICE_UNAVAILABLE'],
     ]);
     // Work in the background may warn too; of the request there is one line.
     expect(warnings().filter((line) => 'requestId' in line)).toEqual([

@@ -341,7 +341,7 @@ describe('with the store stalled', () => {
     const send = (batch: op.SubmitCostInput[]) => small.admin.send(op.SubmitCostsDocument, { inputs: batch });
     const isTurnedAway = ({ data }: Awaited<ReturnType<typeof send>>) =>
       data?.submitCosts.every(
-        ({ error }) => error?.code === 'SERVICE_UNAVAILABLE' && /too much is waiting/.test(error.message),
+        ({ error }) => error?.code === 'SERVICE_UNAVAILABLE' && /too many writes/.test(error.message),
       ) ?? false;
     const batches = Array.from({ length: 20 }, (_, i) => inputs.slice(i * 100, i * 100 + 100));
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GatewayError } from '../../src/lib/errors.js';
 import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
-import { GroupCommit, type Settled } from '../../src/lib/group-commit.js';
+import { type CommitResult, GroupCommit } from '../../src/lib/group-commit.js';
 
 /** Everything that can go on without a timer or a commit has gone on. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -23,7 +23,7 @@ function held({ maxGroupSize = 3, maxWaiting = 100 } = {}) {
     maxWaiting,
     identity: (entry) => entry.split(':')[0] as string,
     commit: (key, group) =>
-      new Promise<readonly Settled<string>[]>((resolve, reject) => {
+      new Promise<readonly CommitResult<string>[]>((resolve, reject) => {
         commits.push({
           key,
           group: [...group],
