@@ -55,22 +55,28 @@ export class ChangeFeed {
   }
 
   /**
-   * Makes the caches of this process stale at once, after a change of its own, and reads the counter again. It waits only
-   * briefly for that read, because the change is committed and its caller needs the response.
+   * Makes the caches of this process stale at once, after a change of its own, and reads the counter again. It waits
+   * only briefly for that read, because the change is committed and its caller needs the response.
    */
   async refresh(): Promise<void> {
     this.ownChanges++;
     await within(refreshMs, this.poll(true).catch(this.logFailure), () => undefined);
   }
 
-  /** The version to cache under. Throws if the last successful read is too old: the caches must not serve revoked credentials. */
+  /**
+   * The version to cache under. Throws if the last successful read is too old: the caches must not serve revoked
+   * credentials.
+   */
   current(): string {
     if (this.clock.monotonicMs() - this.readAtMs > maxAgeMs)
       throw unavailable('revocations cannot be checked because the database does not respond; retry');
     return `${this.version}/${this.ownChanges}`;
   }
 
-  /** True if the last read failed because DynamoDB did not respond. A process that was too busy to read has seen no outage. */
+  /**
+   * True if the last read failed because DynamoDB did not respond. A process that was too busy to read has seen no
+   * outage.
+   */
   get isStoreAway(): boolean {
     return this.hasFailed;
   }
@@ -101,7 +107,9 @@ export class ChangeFeed {
     return () => this.tickListeners.delete(listener);
   }
 
-  /** `isOwnCommitted`: the transaction of this process's last change has succeeded, so that all its items are visible. */
+  /**
+   * `isOwnCommitted`: the transaction of this process's last change has succeeded, so that all its items are visible.
+   */
   private async poll(isOwnCommitted = false): Promise<void> {
     const beganMs = this.clock.monotonicMs();
     const found = await this.store.load().catch((error: unknown) => {

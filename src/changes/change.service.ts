@@ -3,12 +3,12 @@ import type { ChangeFeed } from './change.feed.js';
 import { type ChangeStore, counterOf } from './change.store.js';
 
 /**
- * The cluster-wide change counter, as features use it. A feature caches what it read under `version()`. A transaction that
- * makes such a cache entry stale carries `draftChange(orgId)`. Every gateway sees the new version within 2 s, without a read
- * of its own.
+ * The cluster-wide change counter, as features use it. A feature caches what it read under `version()`. A transaction
+ * that makes such a cache entry stale carries `draftChange(orgId)`. Every gateway sees the new version within 2 s,
+ * without a read of its own.
  *
- * Place counters do the same for small things such as one level of an org's limits, without making sessions stale: an entry
- * is valid as long as the counter of its place has the value it had before the read.
+ * Place counters do the same for small things such as one level of an org's limits, without making sessions stale: an
+ * entry is valid as long as the counter of its place has the value it had before the read.
  */
 export class ChangeService {
   constructor(

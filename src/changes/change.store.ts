@@ -5,7 +5,10 @@ import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { hashSlot, newUuid } from '../lib/id.js';
 
 const table = 'revoked_tokens';
-/** With one item, the transactions of one org would make those of all others wait, because a transaction locks its items. */
+/**
+ * With one item, the transactions of one org would make those of all others wait, because a transaction locks its
+ * items.
+ */
 const slots = [0, 1, 2, 3, 4, 5, 6, 7];
 // Slot 0 has the key that was used when there was only one item.
 export const changeKey = (slot: number) => ({ PK: slot === 0 ? '#VERSION' : key`#VERSION#${slot}` });
@@ -14,7 +17,9 @@ export const changeSlotOf = (orgId: string): number => hashSlot(orgId, slots.len
 /** Place counters per change item. With short names and ten digits each, the item stays below 1 KB. */
 export const countersPerSlot = 64;
 export const counterCount = slots.length * countersPerSlot;
-/** The counter of a place of an org, such as one level of its limits: one of `counterCount`. Places may share a counter. */
+/**
+ * The counter of a place of an org, such as one level of its limits: one of `counterCount`. Places may share a counter.
+ */
 export const counterOf = (orgId: string, place: string): number =>
   changeSlotOf(orgId) * countersPerSlot + hashSlot(place, countersPerSlot);
 const counterName = (counter: number): string => `c${counter % countersPerSlot}`;
@@ -22,7 +27,10 @@ const counterNames = Array.from({ length: countersPerSlot }, (_, i) => counterNa
 
 /** One of the eight small items that every gateway reads once per second. Each item serves an eighth of the orgs. */
 export interface ChangeItem {
-  /** Incremented in the transaction of every revocation and every change of settings. Cache entries of older versions are stale. */
+  /**
+   * Incremented in the transaction of every revocation and every change of settings. Cache entries of older versions
+   * are stale.
+   */
   readonly version: number;
   /** True if this process made the last change. */
   readonly isOwn: boolean;
@@ -44,7 +52,10 @@ export class ChangeStore {
     return items.map((item = {}) => this.toChangeItem(fields(table, item)));
   }
 
-  /** For any transaction after which cached tokens, secrets, keys or settings are stale. Counting a change twice is harmless. */
+  /**
+   * For any transaction after which cached tokens, secrets, keys or settings are stale. Counting a change twice is
+   * harmless.
+   */
   draftChange(orgId: string): TransactItem {
     const update = changeKey(changeSlotOf(orgId));
     return transactItem({ table, update, add: { version: 1 }, set: { changed_by: this.writer } });

@@ -18,7 +18,10 @@ interface Target {
 }
 export type Put = Target & {
   readonly put: Item;
-  /** The key is random and used in this transaction only. So its condition fails only if the transaction was applied before. */
+  /**
+   * The key is random and used in this transaction only. So its condition fails only if the transaction was applied
+   * before.
+   */
   readonly fresh?: true;
 };
 export type Update = Target & Changes & { readonly update: Key };
@@ -59,9 +62,9 @@ export interface TransactOptions extends Pick<WriteOptions, 'onThrottled'> {
 }
 
 /**
- * How a transaction is resolved if its response is lost. It is retried without a request token, because the embedded engine
- * scans all tokens of the last ten minutes on each transaction. So a transaction that was applied must fail one of its own
- * conditions when it is retried, and that failure must be recognised as success:
+ * How a transaction is resolved if its response is lost. It is retried without a request token, because the embedded
+ * engine scans all tokens of the last ten minutes on each transaction. So a transaction that was applied must fail one
+ * of its own conditions when it is retried, and that failure must be recognised as success:
  * - 'fresh': one of its puts is `fresh`. If the condition of that put fails, the transaction is done.
  * - a function: returns true if the reasons show a nonce of this attempt. Then the transaction is done.
  * - 'judged': the caller decides for each write by its reason, by a nonce in the item, or by reading again.
@@ -232,8 +235,8 @@ export class StoreClient {
   }
 
   /**
-   * Up to `limit` items that an index points to, each with its index entry. An index is eventually consistent: entries whose
-   * item is gone are skipped and do not make the page shorter.
+   * Up to `limit` items that an index points to, each with its index entry. An index is eventually consistent: entries
+   * whose item is gone are skipped and do not make the page shorter.
    */
   async queryIndexed(query: Query & { readonly index: string; readonly limit: number }): Promise<Indexed[]> {
     const { table, limit } = query;
@@ -387,7 +390,8 @@ export class StoreClient {
     }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
-    // A query that timed out must not consume more read capacity. A write continues: its outcome would be unknown otherwise.
+    // A query that timed out must not consume more read capacity. A write continues: its outcome would be unknown
+    // otherwise.
     if (isRead(call) && this.operation.getStore()?.isOver)
       throw new StoreUnavailable('read', { cause: new Error('the operation has timed out') });
     this.budget.called();
@@ -413,7 +417,8 @@ export class StoreClient {
           if (applied === 'no') applied = 'unknown';
           if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
         }
-        // Conflicts between our own writers end by themselves. Only failures of DynamoDB count against the retry budget.
+        // Conflicts between our own writers end by themselves. Only failures of DynamoDB count against the retry
+        // budget.
         const contended =
           fault.kind === 'conflict' ||
           (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'conflict'));
@@ -448,7 +453,9 @@ const isRead = (call: CallName): boolean =>
 
 type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
 
-/** A cancelled transaction is a result only if a condition failed. After conflicts and throttling alone it is retried. */
+/**
+ * A cancelled transaction is a result only if a condition failed. After conflicts and throttling alone it is retried.
+ */
 function definite(fault: Fault, applied: Applied): Definite | undefined {
   if (fault.kind === 'condition') return fault;
   if (fault.kind !== 'cancelled') return undefined;

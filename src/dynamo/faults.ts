@@ -33,7 +33,9 @@ const neverSent = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** The credentials are missing, expired or not valid yet. DynamoDB did not process the call, and a retry may succeed. */
+/**
+ * The credentials are missing, expired or not valid yet. DynamoDB did not process the call, and a retry may succeed.
+ */
 const notSigned = new Set([
   'CredentialsProviderError',
   'ExpiredTokenException',

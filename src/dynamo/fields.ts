@@ -1,7 +1,10 @@
 import type { Item, Value } from './expression.js';
 import { definitionOf, type TableName } from './tables.js';
 
-/** A stored item does not have the attributes that its reader needs. Another version of Tollgate, or somebody else, wrote it. */
+/**
+ * A stored item does not have the attributes that its reader needs. Another version of Tollgate, or somebody else,
+ * wrote it.
+ */
 export class CorruptItem extends Error {
   constructor(table: TableName, item: Item, attribute: string, expected: string) {
     const { partitionKey, sortKey } = definitionOf(table);
@@ -13,8 +16,8 @@ export class CorruptItem extends Error {
 }
 
 /**
- * Reads the attributes of one item with their types. A method without `optional` throws `CorruptItem` if the attribute is
- * missing; every method throws it if the attribute has another type.
+ * Reads the attributes of one item with their types. A method without `optional` throws `CorruptItem` if the attribute
+ * is missing; every method throws it if the attribute has another type.
  */
 export const fields = (table: TableName, item: Item): Fields => new Fields(table, item);
 

@@ -12,8 +12,8 @@ export interface Slashed {
 export const slashed = (value: string): Slashed => ({ slashed: value });
 
 /**
- * The only way to build keys: key`ORG#${orgId}#APP#${appId}`. A value that contains a separator is refused, so equal keys
- * mean equal values. If this throws, the validation of the input has a gap: it is a bug, not a user error.
+ * The only way to build keys: key`ORG#${orgId}#APP#${appId}`. A value that contains a separator is refused, so equal
+ * keys mean equal values. If this throws, the validation of the input has a gap: it is a bug, not a user error.
  */
 export function key(literals: TemplateStringsArray, ...values: readonly (string | number | Slashed)[]): string {
   let built = literals[0] ?? '';

@@ -6,8 +6,8 @@ import { adminClient, type CallName, connectMs, requestMs, type StoreEndpoint, t
 import { type JsonObject, unmarshalItem, wireCalls } from './wire-format.js';
 
 /**
- * Sends the same calls as the SDK with a fraction of its CPU: plain HTTP, a signing key cached for the day, and a fast path
- * for marshalling. Credentials, region and endpoint still come from the SDK's own chain.
+ * Sends the same calls as the SDK with a fraction of its CPU: plain HTTP, a signing key cached for the day, and a fast
+ * path for marshalling. Credentials, region and endpoint still come from the SDK's own chain.
  */
 export const leanTransport = (endpoint: StoreEndpoint, clock: Clock): Transport => new LeanTransport(endpoint, clock);
 

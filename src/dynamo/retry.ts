@@ -4,7 +4,10 @@ import { randomFraction } from '../lib/id.js';
 const firstPauseMs = 25;
 const longestPauseMs = 400;
 
-/** Backoff with full jitter: a random pause up to a ceiling that doubles, so that colliding writers do not collide again. */
+/**
+ * Backoff with full jitter: a random pause up to a ceiling that doubles, so that colliding writers do not collide
+ * again.
+ */
 export const pauseMs = (attempt: number): number =>
   randomFraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
 
@@ -12,7 +15,9 @@ const share = 0.1;
 const reservePerSecond = 10;
 const mostSaved = 100;
 
-/** Retry budget: one retry per ten calls, and ten per second at any load, so that retries never become the main load. */
+/**
+ * Retry budget: one retry per ten calls, and ten per second at any load, so that retries never become the main load.
+ */
 export class RetryBudget {
   private saved = reservePerSecond;
   private reserve = reservePerSecond;

@@ -16,8 +16,8 @@ import { sleep } from '../lib/timers.js';
 import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
 
 /**
- * Increment it with each change of tables or items that older code cannot read. Version 3 changed the bucket items and the
- * keys of leases and usage.
+ * Increment it with each change of tables or items that older code cannot read. Version 3 changed the bucket items and
+ * the keys of leases and usage.
  */
 export const schemaVersion = 3;
 /** The oldest schema version that this program can read. */

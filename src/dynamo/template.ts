@@ -18,7 +18,9 @@ const setUp = [
   'UpdateContinuousBackups',
 ];
 
-/** A CloudFormation template of the tables and of least-privilege policies for gateway, worker and `tollgate tables`. */
+/**
+ * A CloudFormation template of the tables and of least-privilege policies for gateway, worker and `tollgate tables`.
+ */
 export function cloudFormationTemplate(prefix: string): object {
   const resources: Record<string, unknown> = {};
   for (const table of tableNames) {

@@ -52,7 +52,9 @@ export interface StoreEndpoint {
 
 export const connectMs = 300;
 export const requestMs = 1000;
-/** The SDK formats every input and output for `info` and `error` if they exist. Its credential chain needs the others. */
+/**
+ * The SDK formats every input and output for `info` and `error` if they exist. Its credential chain needs the others.
+ */
 const logger = { debug() {}, warn() {}, trace() {} } as unknown as NonNullable<DynamoDBClientConfig['logger']>;
 const sockets = { keepAlive: true, maxSockets: 128 };
 
@@ -104,8 +106,8 @@ export const exactNumber = (digits: string): number | bigint => {
 const tokenField = ',"ClientRequestToken":"';
 
 /**
- * Removes the random request token that the SDK adds as the last field of each transaction. Transactions recognise their own
- * success without it, and the embedded engine gets slower with each token of the last ten minutes.
+ * Removes the random request token that the SDK adds as the last field of each transaction. Transactions recognise
+ * their own success without it, and the embedded engine gets slower with each token of the last ten minutes.
  */
 function withoutToken(body: string | Uint8Array): Buffer {
   const bytes =

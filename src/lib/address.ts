@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 
-/** The IP address in `text` without port, brackets and zone. IPv4 mapped into IPv6 becomes IPv4. Undefined if there is none. */
+/**
+ * The IP address in `text` without port, brackets and zone. IPv4 mapped into IPv6 becomes IPv4. Undefined if there is
+ * none.
+ */
 export function parseAddress(text: string): string | undefined {
   if (text.length > 100) return undefined;
   const end = text.indexOf(']');

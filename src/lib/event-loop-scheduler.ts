@@ -6,9 +6,10 @@ const minSliceMs = 4;
 const maxSliceMs = 8;
 
 /**
- * Cooperative scheduler that yields to the event loop every 4–8 ms. Without it, when hundreds of DynamoDB responses arrive in
- * one turn, new requests (including those that are rejected at once) wait until all of them have been processed. Resumed
- * operations run first, in order. At least one new operation starts in every time slice, so that none starves.
+ * Cooperative scheduler that yields to the event loop every 4–8 ms. Without it, when hundreds of DynamoDB responses
+ * arrive in one turn, new requests (including those that are rejected at once) wait until all of them have been
+ * processed. Resumed operations run first, in order. At least one new operation starts in every time slice, so that
+ * none starves.
  */
 export class EventLoopScheduler {
   private readonly begun: (() => void)[] = [];

@@ -16,7 +16,10 @@ export interface GroupCommitOptions<E, R> {
   tenant?(entry: E): string;
   /** Lets other requests run between the results of a large commit. */
   readonly scheduler?: EventLoopScheduler | undefined;
-  /** Waits until the items of this key are free, and returns the function that frees them. The group is formed after that. */
+  /**
+   * Waits until the items of this key are free, and returns the function that frees them. The group is formed after
+   * that.
+   */
   enter?(key: string, first: E): (() => void) | Promise<() => void>;
   /** Writes a group or a part of it, and returns a result per entry. If it throws, only this group fails. */
   commit(key: string, group: readonly E[]): Promise<readonly CommitResult<R>[]>;
@@ -35,9 +38,9 @@ interface KeyQueue<E, R> {
 }
 
 /**
- * Group commit: entries for the same key share one write. While a write for a key is running, further entries wait in a queue
- * in order of arrival. The next write takes as many as fit. So this process never contends with itself, and every caller
- * still gets its result only after its own entry is durable.
+ * Group commit: entries for the same key share one write. While a write for a key is running, further entries wait in a
+ * queue in order of arrival. The next write takes as many as fit. So this process never contends with itself, and every
+ * caller still gets its result only after its own entry is durable.
  */
 export class GroupCommit<E, R> {
   private readonly queues = new Map<string, KeyQueue<E, R>>();

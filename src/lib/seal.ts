@@ -73,7 +73,9 @@ const sign = (key: Buffer, context: string, body: Buffer): Buffer =>
 export const mintedBytes = 24;
 const markBytes = 8;
 
-/** Tokens of 192 random bits and a short signature, so that an invented token is refused without a read of the store. */
+/**
+ * Tokens of 192 random bits and a short signature, so that an invented token is refused without a read of the store.
+ */
 export class TokenMint {
   constructor(
     private readonly prefix: string,

@@ -1,8 +1,8 @@
 import type { Issue } from './errors.js';
 
 /**
- * Control characters, line separators and characters that change the text direction. A name with them can look like another
- * name, or break a log line.
+ * Control characters, line separators and characters that change the text direction. A name with them can look like
+ * another name, or break a log line.
  */
 const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u;
 

@@ -7,5 +7,8 @@ export interface Units {
   isOver?: boolean;
 }
 
-/** Charges work to the complexity budget of an operation before it is done. 1 unit is about one item to read. Throws past the budget. */
+/**
+ * Charges work to the complexity budget of an operation before it is done. 1 unit is about one item to read. Throws
+ * past the budget.
+ */
 export type Charge = (units: number, advice?: string) => void;

@@ -7,7 +7,8 @@ interface Entry<V> {
 
 /**
  * A bounded cache whose entries are valid only for the version they were read under. `load` takes the version before it
- * reads: a change that is committed during the read makes the result stale, so it must not be cached under the new version.
+ * reads: a change that is committed during the read makes the result stale, so it must not be cached under the new
+ * version.
  */
 export class VersionedCache<V extends object> {
   private readonly entries: LRUCache<string, Entry<V>>;
