@@ -1,5 +1,5 @@
-// npm run bench -- [PART …] [--seconds N] [--profile DIR]: measures, prints one table, writes it to a JSON file (and, if
-// everything was measured, into docs/performance.md); exits 1 only if something failed or was not exact.
+// npm run bench -- [PART …] [--seconds N] [--profile DIR]: measures, prints one table and writes bench-results.json. The bars of
+// docs/performance.md are updated by hand. Exits 1 only if a request failed or a figure was not exact.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -30,7 +30,6 @@ const alone = {
   steady: async () => ({ measure: (await import('./steady.mjs')).steady }),
 };
 const results = 'bench-results.json';
-const document = new URL('../docs/performance.md', import.meta.url);
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -50,7 +49,7 @@ if (unknown.length > 0 || !(seconds > 0 && seconds <= 60)) {
 }
 
 const { openStage } = await import('./stage.mjs');
-const { tableOf, writeBetween } = await import('./report.mjs');
+const { tableOf } = await import('./report.mjs');
 const startedMs = Date.now();
 const machine = `Node ${process.version}, ${availableParallelism()} shared cores`;
 const rows = [];
@@ -87,7 +86,5 @@ if (rows.length > 0) {
     results,
     `${JSON.stringify({ at: new Date().toISOString(), machine, seconds, rows, notes }, null, 2)}\n`,
   );
-  if (positionals.length === 0)
-    writeBetween(document, 'bench', `${table}\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
 }
 process.exit(failed > 0 ? 1 : 0);

@@ -95,6 +95,9 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
     case 'types':
       return common || own || target === 'types' || schemaKit.includes(to);
     case 'config':
+      return common || target === 'config-env-schema' || target === 'config-file-schema';
+    case 'config-env-schema':
+    case 'config-file-schema':
       return common;
     case 'graphql':
     case 'load':

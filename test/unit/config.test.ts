@@ -8,11 +8,11 @@ import { newSigningKeys } from '../../src/identity/token.js';
 
 let folder: string;
 let jwks: JWK[];
-let sound: Environment;
+let valid: Environment;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
   jwks = [...(await newSigningKeys()), ...(await newSigningKeys())];
-  sound = {
+  valid = {
     TOLLGATE_ADMIN_KEY: 'a'.repeat(32),
     API_KEY_PEPPER: 'p'.repeat(32),
     TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: jwks }),
@@ -40,7 +40,7 @@ function faultsOf(
   return [];
 }
 
-// The file that comes with the project, changed in one place: what else it must hold is its own business.
+// The shipped file with one change, so that a test does not depend on the other keys.
 const shipped = readFileSync(new URL('../../config.yaml', import.meta.url), 'utf8');
 interface File {
   models: Record<string, Record<string, unknown>>;
@@ -55,8 +55,8 @@ function changed(change: (file: File) => void): string {
 }
 
 describe('loadConfig', () => {
-  it('has the defaults of the documented table, for a gateway or a worker', () => {
-    expect(loadConfig(sound)).toMatchObject({
+  it('has the documented defaults of a gateway and a worker', () => {
+    expect(loadConfig(valid)).toMatchObject({
       production: true,
       host: '0.0.0.0',
       port: 4000,
@@ -71,14 +71,14 @@ describe('loadConfig', () => {
     });
   });
 
-  it('goes to AWS with its own chain of credentials where no endpoint is set', () => {
-    const { store } = loadConfig(sound);
+  it('leaves endpoint and credentials to the AWS SDK if no endpoint is set', () => {
+    const { store } = loadConfig(valid);
     expect(store).not.toHaveProperty('endpoint');
     expect(store).not.toHaveProperty('credentials');
   });
 
-  it('gives a local engine some credentials, unless there are any', () => {
-    const local = { ...sound, DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' };
+  it('uses dummy credentials for a local engine unless credentials are set', () => {
+    const local = { ...valid, DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' };
     expect(loadConfig(local).store).toMatchObject({
       endpoint: 'http://127.0.0.1:8000',
       credentials: { accessKeyId: 'local' },
@@ -86,9 +86,9 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...local, AWS_ACCESS_KEY_ID: 'mine' }).store).not.toHaveProperty('credentials');
   });
 
-  it('takes an https endpoint for one of Amazon: region and credentials are what its chain finds', () => {
+  it('treats an https endpoint as AWS: the SDK finds region and credentials', () => {
     const { store } = loadConfig({
-      ...sound,
+      ...valid,
       DYNAMODB_ENDPOINT: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com',
     });
     expect(store).toMatchObject({ endpoint: 'https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com' });
@@ -101,9 +101,9 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('reads what is set', () => {
+  it('reads every variable that is set', () => {
     const config = loadConfig({
-      ...sound,
+      ...valid,
       NODE_ENV: 'development',
       HOST: '127.0.0.1',
       PORT: '0',
@@ -134,8 +134,8 @@ describe('loadConfig', () => {
     });
   });
 
-  it('has the labels and prices of the design in the file that comes with it', () => {
-    const { catalog, loginPerAddressPerMinute, aggregation, retention } = loadConfig(sound);
+  it('ships a file with the three documented labels and their prices', () => {
+    const { catalog, loginPerAddressPerMinute, aggregation, retention } = loadConfig(valid);
     const prices = [...catalog.values()].map((entry) => [
       entry.label,
       entry.bedrockModelId,
@@ -159,24 +159,24 @@ describe('loadConfig', () => {
     });
   });
 
-  it('lets AGGREGATION_INTERVAL_SECS outrank the file', () => {
-    expect(loadConfig({ ...sound, AGGREGATION_INTERVAL_SECS: '7' }).aggregation.intervalSecs).toBe(7);
-    expect(faultsOf({ ...sound, AGGREGATION_INTERVAL_SECS: '0' })).toEqual([
+  it('lets AGGREGATION_INTERVAL_SECS override the file', () => {
+    expect(loadConfig({ ...valid, AGGREGATION_INTERVAL_SECS: '7' }).aggregation.intervalSecs).toBe(7);
+    expect(faultsOf({ ...valid, AGGREGATION_INTERVAL_SECS: '0' })).toEqual([
       expect.stringMatching(/^AGGREGATION_INTERVAL_SECS: must be a whole number/),
     ]);
   });
 
-  it('reads another file where one is named', () => {
+  it('reads the file that TOLLGATE_CONFIG names', () => {
     const model = { bedrockModelId: 'm', inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 };
     const text = changed((file) => {
       file.models = { gold: model };
     });
-    expect([...loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(text) }).catalog]).toEqual([
+    expect([...loadConfig({ ...valid, TOLLGATE_CONFIG: fileOf(text) }).catalog]).toEqual([
       ['gold', { label: 'gold', ...model }],
     ]);
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     const names = [
       'HOST',
       'PORT',
@@ -194,13 +194,13 @@ describe('loadConfig', () => {
         '',
       ]),
     );
-    expect(loadConfig({ ...sound, ...empty })).toEqual(loadConfig(sound));
-    expect(faultsOf({ ...sound, TOLLGATE_ADMIN_KEY: '' })).toEqual([
+    expect(loadConfig({ ...valid, ...empty })).toEqual(loadConfig(valid));
+    expect(faultsOf({ ...valid, TOLLGATE_ADMIN_KEY: '' })).toEqual([
       expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/),
     ]);
   });
 
-  it('names all that is missing', () => {
+  it('reports every missing secret', () => {
     expect(faultsOf({})).toEqual([
       expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: is missing/),
       expect.stringMatching(/^TOLLGATE_ADMIN_KEYS: is missing/),
@@ -208,7 +208,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('names every fault of the environment and of the file at once', () => {
+  it('reports every fault of the environment and of the file in one error', () => {
     const path = fileOf(
       changed((file) => {
         file.models = {
@@ -253,10 +253,10 @@ describe('loadConfig', () => {
       expect(faults.filter((fault) => fault.startsWith(`${name}: `))).toHaveLength(1);
     }
     for (const at of [
-      'models.premium.bedrockModelId: no spaces',
+      'models.premium.bedrockModelId: must not contain spaces',
       'models.premium.inputUsdMicrosPer1M: ',
       'models.premium.outputUsdMicrosPer1M: ',
-      'models.Bad Label: a label is',
+      'models.Bad Label: a label must have',
       'retention: ',
     ]) {
       expect(faults.filter((fault) => fault.startsWith(`${path}, ${at}`))).toHaveLength(1);
@@ -266,7 +266,7 @@ describe('loadConfig', () => {
     expect(new ConfigError(faults).message.split('\n')).toHaveLength(20);
   });
 
-  it('shows no secret in what it says is wrong', () => {
+  it('puts no secret into the error message', () => {
     const environment = {
       TOLLGATE_ADMIN_KEY: 'short-admin-key',
       API_KEY_PEPPER: 'short-pepper',
@@ -286,17 +286,17 @@ describe('loadConfig', () => {
     ['READY_WHEN_DEGRADED', 'yes', 'must be true or false'],
     ['LOG_LEVEL', 'INFO', 'must be trace'],
     ['NODE_ENV', 'staging', 'must be development, production or test'],
-    ['TABLE_PREFIX', 'a'.repeat(65), 'at most 64'],
-    ['TABLE_PREFIX', 'tollgate#', 'at most 64'],
-    ['TABLE_PREFIX', 'tollgate_\n', 'at most 64'],
+    ['TABLE_PREFIX', 'a'.repeat(65), 'must have at most 64'],
+    ['TABLE_PREFIX', 'tollgate#', 'must have at most 64'],
+    ['TABLE_PREFIX', 'tollgate_\n', 'must have at most 64'],
     ['DYNAMODB_ENDPOINT', '127.0.0.1:8000', 'must be a URL'],
     ['DYNAMODB_ENDPOINT', 'localhost:8000', 'must be a URL'],
     ['DYNAMODB_ENDPOINT', 'ftp://127.0.0.1', 'must be a URL'],
     ['HOST', '  ', ''],
     ['API_KEY_PEPPER', 'p'.repeat(31), 'must have at least 32 bytes'],
     ['TOLLGATE_ADMIN_KEY', 'a'.repeat(31), 'must have at least 32 characters'],
-  ])('refuses %s=%j', (name, value, message) => {
-    const faults = faultsOf({ ...sound, [name]: value });
+  ])('rejects %s=%j', (name, value, message) => {
+    const faults = faultsOf({ ...valid, [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]?.startsWith(`${name}: ${message}`)).toBe(true);
   });
@@ -309,7 +309,7 @@ describe('loadConfig', () => {
     ['0', false],
     ['off', false],
   ])('reads TRUST_PROXY=%s as %p', (value, trusted) => {
-    expect(loadConfig({ ...sound, TRUST_PROXY: value }).trustProxy).toBe(trusted);
+    expect(loadConfig({ ...valid, TRUST_PROXY: value }).trustProxy).toBe(trusted);
   });
 
   it.each<[string, Environment, readonly string[]]>([
@@ -318,15 +318,15 @@ describe('loadConfig', () => {
       { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)}, ${'o'.repeat(32)}`, API_KEY_PEPPER: undefined },
       ['n'.repeat(32), 'o'.repeat(32)],
     ],
-    ['the pepper after the list', { TOLLGATE_ROOT_SECRETS: 'n'.repeat(32) }, ['n'.repeat(32), 'p'.repeat(32)]],
+    ['API_KEY_PEPPER as the last secret', { TOLLGATE_ROOT_SECRETS: 'n'.repeat(32) }, ['n'.repeat(32), 'p'.repeat(32)]],
     [
-      'the pepper where the list has it',
+      'API_KEY_PEPPER once if the list contains it',
       { TOLLGATE_ROOT_SECRETS: `${'p'.repeat(32)},${'n'.repeat(32)}` },
       ['p'.repeat(32), 'n'.repeat(32)],
     ],
-    ['a pepper with a comma in it whole', { API_KEY_PEPPER: `a,${'p'.repeat(32)}` }, [`a,${'p'.repeat(32)}`]],
+    ['API_KEY_PEPPER with a comma as one secret', { API_KEY_PEPPER: `a,${'p'.repeat(32)}` }, [`a,${'p'.repeat(32)}`]],
   ])('reads %s as root secrets', (_, environment, rootSecrets) => {
-    expect(loadConfig({ ...sound, ...environment }).rootSecrets).toEqual(rootSecrets);
+    expect(loadConfig({ ...valid, ...environment }).rootSecrets).toEqual(rootSecrets);
   });
 
   it.each<[string, Environment, string]>([
@@ -341,7 +341,7 @@ describe('loadConfig', () => {
       'TOLLGATE_ROOT_SECRETS: each secret must have at least 32 bytes',
     ],
     [
-      'a secret twice',
+      'a duplicate secret',
       { TOLLGATE_ROOT_SECRETS: `${'n'.repeat(32)},${'n'.repeat(32)}` },
       'TOLLGATE_ROOT_SECRETS: must not list a secret twice',
     ],
@@ -355,7 +355,7 @@ describe('loadConfig', () => {
     ],
     ['an admin key without a name', { TOLLGATE_ADMIN_KEYS: 'k'.repeat(32) }, 'TOLLGATE_ADMIN_KEYS: must be name:key'],
     [
-      'an admin key with a name in capitals',
+      'an admin key with an upper-case name',
       { TOLLGATE_ADMIN_KEYS: `Ops:${'k'.repeat(32)}` },
       'TOLLGATE_ADMIN_KEYS: must be name:key',
     ],
@@ -365,16 +365,20 @@ describe('loadConfig', () => {
       'TOLLGATE_ADMIN_KEYS: each key must have at least 32 characters',
     ],
     [
-      'a name twice',
+      'a duplicate name',
       { TOLLGATE_ADMIN_KEYS: `ops:${'k'.repeat(32)},ops:${'l'.repeat(32)}` },
       'TOLLGATE_ADMIN_KEYS: must not use a name twice',
     ],
     [
-      'the name of the single key',
+      'the reserved name admin',
       { TOLLGATE_ADMIN_KEYS: `admin:${'k'.repeat(32)}` },
       'TOLLGATE_ADMIN_KEYS: must not use a name twice',
     ],
-    ['a key twice', { TOLLGATE_ADMIN_KEYS: `ops:${'a'.repeat(32)}` }, 'TOLLGATE_ADMIN_KEYS: must not list a key twice'],
+    [
+      'a duplicate key',
+      { TOLLGATE_ADMIN_KEYS: `ops:${'a'.repeat(32)}` },
+      'TOLLGATE_ADMIN_KEYS: must not list a key twice',
+    ],
     [
       'seventeen admin keys',
       { TOLLGATE_ADMIN_KEYS: Array.from('bcdefghijklmnopqr', (letter) => `${letter}:${letter.repeat(32)}`).join() },
@@ -385,14 +389,14 @@ describe('loadConfig', () => {
       { PUBLIC_URL: 'https://example.com/tollgate' },
       'PUBLIC_URL: must be a URL without a path',
     ],
-    ['a public URL that is none', { PUBLIC_URL: 'example.com' }, 'PUBLIC_URL: must be a URL without a path'],
-  ])('refuses %s', (_, environment, fault) => {
-    expect(faultsOf({ ...sound, ...environment })).toEqual([expect.stringContaining(fault)]);
+    ['a public URL without a scheme', { PUBLIC_URL: 'example.com' }, 'PUBLIC_URL: must be a URL without a path'],
+  ])('rejects %s', (_, environment, fault) => {
+    expect(faultsOf({ ...valid, ...environment })).toEqual([expect.stringContaining(fault)]);
   });
 
-  it('reads admin keys with their names, the single one as admin', () => {
+  it('reads admin keys with their names, and TOLLGATE_ADMIN_KEY as admin', () => {
     const { adminKeys, publicUrl } = loadConfig({
-      ...sound,
+      ...valid,
       TOLLGATE_ADMIN_KEYS: ` ops : ${'k'.repeat(32)}:x `,
       PUBLIC_URL: 'https://Example.com/',
     });
@@ -403,11 +407,11 @@ describe('loadConfig', () => {
     expect(publicUrl).toBe('https://example.com');
   });
 
-  it('counts the pepper in bytes', () => {
-    expect(faultsOf({ ...sound, API_KEY_PEPPER: 'é'.repeat(16) })).toEqual([]);
+  it('measures API_KEY_PEPPER in bytes', () => {
+    expect(faultsOf({ ...valid, API_KEY_PEPPER: 'é'.repeat(16) })).toEqual([]);
   });
 
-  it('refuses signing keys that are none, lack their private part or share a kid', () => {
+  it('rejects signing keys that are malformed, lack the private part or share a kid', () => {
     const [first, second] = jwks as [JWK, JWK];
     const { d: _, ...publicOnly } = first;
     const faulty: unknown[] = [
@@ -427,15 +431,15 @@ describe('loadConfig', () => {
       { keys: [first, first] },
     ];
     for (const set of faulty) {
-      expect(faultsOf({ ...sound, TOLLGATE_SIGNING_KEYS: JSON.stringify(set) })).toEqual([
+      expect(faultsOf({ ...valid, TOLLGATE_SIGNING_KEYS: JSON.stringify(set) })).toEqual([
         expect.stringMatching(/^TOLLGATE_SIGNING_KEYS: must be a JWK set/),
       ]);
     }
   });
 
-  it('names a file that is not there, with the faults of the environment', () => {
+  it('reports a missing file together with the faults of the environment', () => {
     const path = join(folder, 'missing.yaml');
-    expect(faultsOf({ ...sound, TOLLGATE_CONFIG: path })).toEqual([expect.stringMatching(/missing\.yaml: ENOENT/)]);
+    expect(faultsOf({ ...valid, TOLLGATE_CONFIG: path })).toEqual([expect.stringMatching(/missing\.yaml: ENOENT/)]);
     expect(faultsOf({ TOLLGATE_CONFIG: path })).toHaveLength(4);
   });
 
@@ -446,53 +450,57 @@ describe('loadConfig', () => {
   const premium = (edit: Record<string, unknown>) => edited((file) => Object.assign(file.models.premium ?? {}, edit));
   it.each<[string, string, string]>([
     ['broken YAML', 'models: { premium: [', ': '],
-    ['a key that stands twice', `${shipped}\nretention: {}\n`, ': Map keys must be unique'],
-    ['nothing in it', '', ': '],
+    ['a duplicate key', `${shipped}\nretention: {}\n`, ': Map keys must be unique'],
+    ['no content', '', ': '],
     ['a list', '- a', ': '],
     ['an unknown key', edited((file) => Object.assign(file, { limit: {} })), ': Unrecognized key: "limit"'],
     ['an unknown key of a model', premium({ price: 1 }), ', models.premium: Unrecognized key: "price"'],
-    ['no model', edited((file) => Object.assign(file, { models: {} })), ', models: at least one label is needed'],
-    ['half a micro-dollar', premium({ inputUsdMicrosPer1M: 0.5 }), ', models.premium.inputUsdMicrosPer1M: '],
+    ['no model', edited((file) => Object.assign(file, { models: {} })), ', models: must have at least one label'],
+    ['a fraction of a micro-dollar', premium({ inputUsdMicrosPer1M: 0.5 }), ', models.premium.inputUsdMicrosPer1M: '],
     ['a price in quotes', premium({ outputUsdMicrosPer1M: '1' }), ', models.premium.outputUsdMicrosPer1M: '],
     [
-      'a label unfit for a key',
+      'a label with #',
       edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })),
-      ', models.a#b: a label is 1 to 64',
+      ', models.a#b: a label must have 1 to 64',
     ],
-    ['a model id unfit for a key', premium({ bedrockModelId: 'a#b' }), ', models.premium.bedrockModelId: no spaces'],
+    [
+      'a model id with #',
+      premium({ bedrockModelId: 'a#b' }),
+      ', models.premium.bedrockModelId: must not contain spaces',
+    ],
     [
       'a model id with a control character',
       premium({ bedrockModelId: 'a\u0000b' }),
       ', models.premium.bedrockModelId: ',
     ],
     [
-      'a price list by FTP',
+      'an FTP price list',
       edited((file) => Object.assign(file, { prices: { source: 'ftp://example.com/prices' } })),
       ', prices.source: must be a path',
     ],
     [
-      'a price list on another host',
+      'a file URL with a host',
       edited((file) => Object.assign(file, { prices: { source: 'file://host/prices' } })),
       ', prices.source: must be a path',
     ],
-    ['no audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
+    ['zero audit days', edited((file) => Object.assign(file.retention, { auditDays: 0 })), ', retention.auditDays: '],
     [
-      'no logins',
+      'zero logins',
       edited((file) => Object.assign(file.login, { perAddressPerMinute: 0 })),
       ', login.perAddressPerMinute: ',
     ],
-  ])('names the fault of a file with %s', (_, text, fault) => {
+  ])('reports the fault of a file with %s', (_, text, fault) => {
     const path = fileOf(text);
-    const faults = faultsOf({ ...sound, TOLLGATE_CONFIG: path });
+    const faults = faultsOf({ ...valid, TOLLGATE_CONFIG: path });
     expect(faults).toHaveLength(1);
     expect(faults[0]?.startsWith(path + fault)).toBe(true);
     expect(faults[0]).not.toContain('\n');
   });
 });
 
-describe('the source of prices', () => {
+describe('prices.source', () => {
   const sourceOf = (source: string) =>
-    loadConfig({ ...sound, TOLLGATE_CONFIG: fileOf(`${shipped}\nprices:\n  source: ${source}\n`) }).priceSource;
+    loadConfig({ ...valid, TOLLGATE_CONFIG: fileOf(`${shipped}\nprices:\n  source: ${source}\n`) }).priceSource;
 
   it.each([
     ['./prices.json', () => join(folder, 'prices.json')],
@@ -501,13 +509,13 @@ describe('the source of prices', () => {
     ['/etc/prices.json', () => '/etc/prices.json'],
     ['file:///etc/my%20prices.json', () => '/etc/my prices.json'],
     ['https://example.com/prices.json', () => 'https://example.com/prices.json'],
-  ])('%s is found from the folder of the file that names it', (source, resolved) => {
+  ])('resolves %s against the folder of the configuration file', (source, resolved) => {
     expect(sourceOf(source)).toBe(resolved());
   });
 });
 
 describe('loadStoreSettings', () => {
-  it('needs no secret, and names its own faults alone', () => {
+  it('needs no secret and reports only faults of the DynamoDB variables', () => {
     expect(loadStoreSettings({})).toMatchObject({ tablePrefix: 'tollgate_' });
     expect(faultsOf({ TABLE_PREFIX: '#', DYNAMODB_ENDPOINT: 'x', PORT: 'x' }, loadStoreSettings)).toEqual([
       expect.stringMatching(/^DYNAMODB_ENDPOINT: /),
