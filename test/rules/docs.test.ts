@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const maxReadmeBytes = 6144;
+
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true, recursive: folder !== '' })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+
+const pages = [...pagesIn(''), ...pagesIn('docs')].map((path) => ({
+  path,
+  text: readFileSync(join(root, path), 'utf8'),
+}));
+
+interface Link {
+  readonly from: string;
+  /** Relative to the root of the repository. */
+  readonly path: string;
+  readonly anchor?: string;
+}
+
+const withoutCode = (text: string): string => text.replace(/^ *```[\s\S]*?^ *```/gm, '').replace(/`[^`\n]*`/g, '');
+
+const links: readonly Link[] = pages.flatMap(({ path: from, text }) =>
+  [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [file = '', anchor] = target.split('#');
+    const path = file === '' ? from : relative(root, resolve(root, dirname(from), file));
+    return [{ from, path, ...(anchor === undefined ? {} : { anchor }) }];
+  }),
+);
+
+/** The anchors that GitHub makes of the headings of a page. */
+function anchorsOf(text: string): Set<string> {
+  const headings = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ +(.*)$/gm)];
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+describe('the documentation', () => {
+  it('has a README of at most 6 KB', () => {
+    expect(Buffer.byteLength(pages.find(({ path }) => path === 'README.md')?.text ?? '')).toBeLessThanOrEqual(
+      maxReadmeBytes,
+    );
+  });
+
+  it('has links, so that the checks below check something', () => {
+    expect(links.length).toBeGreaterThan(50);
+  });
+
+  it('has no link to a file that does not exist', () => {
+    const broken = links.filter(({ path }) => !existsSync(join(root, path)));
+    expect(broken.map(({ from, path }) => `${from} -> ${path}`)).toEqual([]);
+  });
+
+  it('has no link to a heading that does not exist', () => {
+    const broken = links.filter(({ path, anchor }) => {
+      const page = pages.find((each) => each.path === path);
+      return page && anchor !== undefined && !anchorsOf(page.text).has(anchor);
+    });
+    expect(broken.map(({ from, path, anchor }) => `${from} -> ${path}#${anchor}`)).toEqual([]);
+  });
+
+  it('has every variable of docs/configuration.md in .env.example, and no other', () => {
+    const reference = pages.find(({ path }) => path === 'docs/configuration.md')?.text ?? '';
+    const documented = [...reference.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|/gm)].map(([, name]) => name);
+    const example = readFileSync(join(root, '.env.example'), 'utf8');
+    const shown = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name);
+    expect(shown.toSorted()).toEqual(documented.toSorted());
+  });
+
+  it('links every page from another page', () => {
+    const linked = (path: string) =>
+      links.some((link) => link.from !== path && (link.path === path || link.path === dirname(path)));
+    expect(pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !linked(path))).toEqual([]);
+  });
+});
