@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const maxReadmeBytes = 6144;
@@ -68,6 +69,20 @@ describe('the documentation', () => {
       return page && anchor !== undefined && !anchorsOf(page.text).has(anchor);
     });
     expect(broken.map(({ from, path, anchor }) => `${from} -> ${path}#${anchor}`)).toEqual([]);
+  });
+
+  it('shows only operations that the schema allows', () => {
+    const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
+    // A block may show several operations without names.
+    const rules = specifiedRules.filter(({ name }) => name !== 'LoneAnonymousOperationRule');
+    const blocks = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/^ *```graphql\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => ({ path, block })),
+    );
+    expect(blocks.length).toBeGreaterThan(30);
+    const broken = blocks.flatMap(({ path, block }) =>
+      validate(schema, parse(block), rules).map(({ message }) => `${path}: ${message}`),
+    );
+    expect(broken).toEqual([]);
   });
 
   it('has every variable of docs/configuration.md in .env.example, and no other', () => {
