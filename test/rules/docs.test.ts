@@ -71,6 +71,20 @@ describe('the documentation', () => {
     expect(broken.map(({ from, path, anchor }) => `${from} -> ${path}#${anchor}`)).toEqual([]);
   });
 
+  it('names no source file that does not exist', () => {
+    const sources = ['src', 'test', 'scripts', 'bench'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join('/', folder, path)),
+    );
+    // A page may leave out the first folders of a path.
+    const exists = (file: string) => sources.some((path) => path.endsWith(`/${file}`));
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/`([\w./-]+\.(?:ts|mjs))`/g)].map(([, file = '']) => ({ path, file })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    const broken = named.filter(({ file }) => !exists(file) && !existsSync(join(root, file)));
+    expect(broken.map(({ path, file }) => `${path}: ${file}`)).toEqual([]);
+  });
+
   it('shows only operations that the schema allows', () => {
     const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
     // A block may show several operations without names.
