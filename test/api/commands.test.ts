@@ -110,39 +110,29 @@ it('prints a first request that works when it is pasted, and keeps its data acro
   expect(await ended(second.child)).toBe(0);
 });
 
-it('makes every line of the sessions of the README true', async () => {
+it('runs every command of docs/getting-started.md as the page shows it', async () => {
   const folder = newFolder();
   const { url, child } = await startDev(join(folder, '.tollgate'));
-  const sessions = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(
-    ([, session]) => session,
-  );
-  expect(sessions).toHaveLength(5);
-  const { stdout } = await run('bash', ['-eu', '-c', sessions.join('\n')], {
-    cwd: folder,
-    env: environment({ URL: url }),
-  });
-  const [
-    me,
-    org,
-    first,
-    again,
-    selection,
-    spend,
-    limits,
-    entities,
-    adjusted,
-    refused,
-    team,
-    plain,
-    device,
-    stored,
-    duplicates,
-    chart,
-  ] = stdout
+  const page = readFileSync(join(root, 'docs/getting-started.md'), 'utf8');
+  const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
+  expect(blocks).toHaveLength(19);
+  const session = ['-eu', '-c', blocks.join('\n')];
+  const { stdout } = await run('bash', session, { cwd: folder, env: environment({ URL: url }) });
+  const responses = stdout
     .trim()
     .split('\n')
-    .map((answer) => JSON.parse(answer) as { data?: unknown })
-    .map((answer) => answer.data ?? answer);
+    .map((response) => JSON.parse(response) as { data?: unknown })
+    .map((response) => response.data ?? response);
+  expect(responses).toHaveLength(24);
+  const [registeredOrg, orgSecret, orgToken, me, org, registeredApp, appSecret, appToken] = responses;
+  const [first, again, selection, spend, limits, entities, lease, adjusted] = responses.slice(8);
+  const [refused, team, plain, key, device, stored, duplicates, chart] = responses.slice(16);
+  const secretRetrieval = { token: expect.stringMatching(/^tgt_/) };
+  expect(registeredOrg).toMatchObject({ registerOrg: { secretRetrieval } });
+  expect(registeredApp).toMatchObject({ registerApp: { secretRetrieval } });
+  for (const secret of [orgSecret, appSecret])
+    expect(secret).toMatchObject({ retrieveSecret: { clientSecret: expect.stringMatching(/^tgs_/) } });
+  for (const token of [orgToken, appToken]) expect(token).toMatchObject({ issueToken: { expiresInSecs: 3600 } });
   expect(me).toMatchObject({ me: { kind: 'ORG_CLIENT', org: { name: 'Acme', timezone: 'America/New_York' } } });
   expect(org).toMatchObject({
     org: {
@@ -173,6 +163,7 @@ it('makes every line of the sessions of the README true', async () => {
     },
   });
   expect(entities).toMatchObject({ user: { parent: { entityId: 'team-red' } } });
+  expect(lease).toMatchObject({ acquire: { __typename: 'Lease' } });
   expect(adjusted).toMatchObject({ adjustLease: { replayed: false } });
   const { statuses } = (adjusted as { adjustLease: { statuses: { entityId: string; available: number }[] } })
     .adjustLease;
@@ -194,6 +185,7 @@ it('makes every line of the sessions of the README true', async () => {
     statuses: [{ limit: { name: 'rpm' }, available: 9 }, {}],
     degraded: false,
   });
+  expect(key).toMatchObject({ createApiKey: { secret: expect.stringMatching(/^tgk_/) } });
   expect(device).toMatchObject({ registerDevice: { created: true, device: { hardwareId: 'AA:BB:CC:DD:EE:FF' } } });
   const kindsOf = (answer: unknown) =>
     (answer as { ingest: { verdicts: { kind: string }[] } }).ingest.verdicts.map(({ kind }) => kind);
