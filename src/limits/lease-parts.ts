@@ -1,7 +1,6 @@
 import { badInput } from '../lib/errors.js';
 import type { Holding } from './buckets/holding.js';
-import { byBucket, type Outcome, type Part, type Sight } from './buckets/operation.js';
-import type { HoldingMove } from './buckets/plan.js';
+import { type BucketView, byBucket, type HoldingMove, type OperationOutcome, type Part } from './buckets/operation.js';
 import { type LeaseHandle, movesBy, sumFor } from './lease.js';
 import { amountsOf, type Consumption, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
@@ -19,7 +18,7 @@ export function partsOf(
   return {
     parts: all.map((together) => ({
       bucket: together[0].bucket,
-      act: { kind: 'settle', moves: together.map(({ move }) => move), events: 0 },
+      action: { kind: 'settle', moves: together.map(({ move }) => move), events: 0 },
     })),
     indexes: all.flat().map(({ index }) => index),
   };
@@ -39,16 +38,16 @@ const bucketOf = ({ namespace, resource }: LeaseHandle, { entityId, isOwn }: Hol
 /** For a change of the lease alone. */
 export const nothingIn = ({ namespace, entityId, resource }: LeaseHandle): Part => ({
   bucket: { namespace, entityId, resource },
-  act: { kind: 'settle', moves: [], events: 0 },
+  action: { kind: 'settle', moves: [], events: 0 },
 });
 
 export const statusesOfMoves = (
   handle: LeaseHandle,
   moves: readonly HoldingMove[],
-  { after }: Extract<Outcome, { kind: 'done' }>,
+  { after }: Extract<OperationOutcome, { kind: 'done' }>,
 ): LimitStatus[] =>
   partsOf(handle, moves).parts.flatMap(({ bucket }, i) =>
-    statusesAfter(standingOf(bucket, after[i] as Sight), sumFor(bucket.entityId, moves)),
+    statusesAfter(standingOf(bucket, after[i] as BucketView), sumFor(bucket.entityId, moves)),
   );
 
 /** What an adjust moves; refused where it gives back more than is out. */

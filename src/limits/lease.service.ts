@@ -5,8 +5,7 @@ import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import type { Part, PartResult, Sight } from './buckets/operation.js';
-import type { HoldingMove } from './buckets/plan.js';
+import type { BucketView, HoldingMove, Part, PartResult } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import {
   afterMoves,
@@ -147,10 +146,10 @@ export class LeaseService {
     if (failed.length === outcomes.length && failed[0]) throw failed[0].reason;
     const statuses = outcomes.flatMap((outcome, i) => {
       const part = parts[i] as Part;
-      if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.act.kind !== 'settle') return [];
+      if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.action.kind !== 'settle') return [];
       return statusesAfter(
-        standingOf(part.bucket, outcome.value.after[0] as Sight),
-        sumFor(part.bucket.entityId, part.act.moves),
+        standingOf(part.bucket, outcome.value.after[0] as BucketView),
+        sumFor(part.bucket.entityId, part.action.moves),
       );
     });
     return {
@@ -210,7 +209,7 @@ export class LeaseService {
         return { leaseId: id, replayed: false, statuses: statusesOfMoves(handle, changed.moves, outcome), unknown: [] };
       }
       // Somebody else has changed the lease: then it is as the store has it.
-      if (outcome.kind === 'rider') {
+      if (outcome.kind === 'riderConflict') {
         state = ownState(handle, outcome.old === undefined ? undefined : toState(outcome.old));
         isConfirmed = true;
       }

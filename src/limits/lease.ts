@@ -1,8 +1,8 @@
 import { sha256 } from '../lib/id.js';
 import { smaller } from '../lib/int.js';
 import { type Amounts, slotMilli, unitsOf } from './buckets/bucket.js';
-import type { Holding, Out } from './buckets/holding.js';
-import type { HoldingMove, Settlement } from './buckets/plan.js';
+import type { Holding, OutAmount } from './buckets/holding.js';
+import type { HoldingMove, Settlement } from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
 
 /** What a lease's id says: everything that its first adjust or release needs to know. */
@@ -63,7 +63,14 @@ export const slotName = ({ name, expiresAtMs }: Pick<LeaseHandle, 'name' | 'expi
   sha256(`${name} ${expiresAtMs}`).slice(0, 11);
 
 const isSlotMark = -1;
-type EncodedOut = [limit: number, milli: string, period: string, born: number, windowEndMs: number, units: string];
+type EncodedOut = [
+  limit: number,
+  milli: string,
+  period: string,
+  sinceConversion: number,
+  windowEndMs: number,
+  units: string,
+];
 /** Names once, then numbers for them: a lease may be split over many shards, and its id carries all of it. */
 type Encoded = [
   entities: string[],
@@ -73,7 +80,7 @@ type Encoded = [
     isOwn: number,
     shard: number,
     shards: number,
-    birth: string,
+    incarnation: string,
     ...outs: Partial<EncodedOut>[],
   ][],
 ];
@@ -81,12 +88,12 @@ type Encoded = [
 export function encodeHoldings(holdings: readonly Holding[]): Encoded {
   const entities = [...new Set(holdings.map(({ entityId }) => entityId))];
   const limits = [...new Set(holdings.flatMap(({ out }) => Object.keys(out)))];
-  const encoded = holdings.map(({ entityId, isOwn, shard, shards, birth = '', out }): Encoded[2][number] => [
+  const encoded = holdings.map(({ entityId, isOwn, shard, shards, incarnation = '', out }): Encoded[2][number] => [
     entities.indexOf(entityId),
     isOwn ? 1 : 0,
     shard,
     shards,
-    birth,
+    incarnation,
     ...Object.entries(out).map(([name, of]) => encodeOut(limits.indexOf(name), of, shards)),
   ]);
   return [entities, limits, encoded];
@@ -95,7 +102,7 @@ export function encodeHoldings(holdings: readonly Holding[]): Encoded {
 /** What goes without saying at the end is left out. */
 function encodeOut(
   limit: number,
-  { milli, units, period, born = 0, windowEndMs = 0, isSlot }: Out,
+  { milli, units, period, sinceConversion = 0, windowEndMs = 0, isSlot }: OutAmount,
   shards: number,
 ): Partial<EncodedOut> {
   const isWhole = units === unitsOf({ refillPeriodMs: period }, milli, shards);
@@ -103,7 +110,7 @@ function encodeOut(
     limit,
     String(milli),
     String(period),
-    born,
+    sinceConversion,
     isSlot ? isSlotMark : windowEndMs,
     String(units),
   ];
@@ -113,25 +120,25 @@ function encodeOut(
 }
 
 export const decodeHoldings = ([entities, limits, holdings]: Encoded): Holding[] =>
-  holdings.map(([entity, isOwn, shard, shards, birth, ...outs]) => ({
+  holdings.map(([entity, isOwn, shard, shards, incarnation, ...outs]) => ({
     entityId: entities[entity] as string,
     ...(isOwn ? { isOwn: true as const } : {}),
     shard,
     shards,
-    birth,
+    incarnation,
     out: Object.fromEntries(outs.map((out) => [limits[out[0] as number] as string, decodeOut(out, shards)])),
   }));
 
 function decodeOut(
-  [, milliText = '0', periodText = '1', born = 0, windowEndMs = 0, units]: Partial<EncodedOut>,
+  [, milliText = '0', periodText = '1', sinceConversion = 0, windowEndMs = 0, units]: Partial<EncodedOut>,
   shards: number,
-): Out {
+): OutAmount {
   const [milli, period] = [BigInt(milliText), BigInt(periodText)];
   return {
     milli,
     units: units === undefined ? unitsOf({ refillPeriodMs: period }, milli, shards) : BigInt(units),
     period,
-    born,
+    sinceConversion,
     ...(windowEndMs > 0 ? { windowEndMs } : {}),
     ...(windowEndMs === isSlotMark ? { isSlot: true } : {}),
   };
@@ -181,21 +188,21 @@ export interface Excess {
 
 /** How a lease's holdings change by these amounts on each of its buckets: more is charged to the first, and given back from the last on. */
 export function movesBy(holdings: readonly Holding[], deltas: Amounts): HoldingMove[] | Excess {
-  const moves = holdings.map((): Record<string, Out> => ({}));
+  const moves = holdings.map((): Record<string, OutAmount> => ({}));
   for (const bucket of new Set(holdings.map(bucketOf))) {
     const own = holdings.flatMap((holding, at) => (bucketOf(holding) === bucket ? [{ at, holding }] : []));
     for (const [name, delta] of Object.entries(deltas)) {
       const having = own.filter(({ holding }) => holding.out[name] !== undefined);
       const [first] = having;
       if (!first || delta === 0n) continue;
-      if (delta > 0n) (moves[first.at] as Record<string, Out>)[name] = moved(first.holding, name, delta);
+      if (delta > 0n) (moves[first.at] as Record<string, OutAmount>)[name] = moved(first.holding, name, delta);
       else {
         const left = giveBack(having.reverse(), name, -delta, moves);
         if (left > 0n) return { excess: name, outMilli: -delta - left };
       }
     }
   }
-  return holdings.map((holding, at) => ({ ...holding, out: moves[at] as Record<string, Out> }));
+  return holdings.map((holding, at) => ({ ...holding, out: moves[at] as Record<string, OutAmount> }));
 }
 
 /** Returns what could not be given back. */
@@ -203,12 +210,12 @@ function giveBack(
   having: readonly { readonly at: number; readonly holding: Holding }[],
   name: string,
   milli: bigint,
-  moves: Record<string, Out>[],
+  moves: Record<string, OutAmount>[],
 ): bigint {
   let left = milli;
   for (const { at, holding } of having) {
     const back = smaller(holding.out[name]?.milli ?? 0n, left);
-    if (back > 0n) (moves[at] as Record<string, Out>)[name] = moved(holding, name, -back);
+    if (back > 0n) (moves[at] as Record<string, OutAmount>)[name] = moved(holding, name, -back);
     left -= back;
   }
   return left;
@@ -217,8 +224,8 @@ function giveBack(
 const bucketOf = ({ entityId, isOwn }: Holding): string => `${entityId}${isOwn ? ' own' : ''}`;
 
 /** A change of one limit of a holding. All of it goes back in the very units it was taken in. */
-function moved({ out, shards }: Holding, name: string, milli: bigint): Out {
-  const of = out[name] as Out;
+function moved({ out, shards }: Holding, name: string, milli: bigint): OutAmount {
+  const of = out[name] as OutAmount;
   const units = unitsOf({ refillPeriodMs: of.period }, milli, shards);
   return { ...of, milli, units: -milli === of.milli || -units > of.units ? -of.units : units };
 }
@@ -275,7 +282,7 @@ const splitHoldings = ({ slot: _, out, ...move }: HoldingMove, applied: Settleme
         shards,
         out: {
           [name]: {
-            ...(out[name] as Out),
+            ...(out[name] as OutAmount),
             milli,
             units,
             period,
@@ -299,7 +306,9 @@ export function sumFor(entityId: string, holdings: readonly Pick<Holding, 'entit
 /** Until when a lease holds its slots, as its buckets have it; undefined where it holds none. */
 export function slotsUntilMs(handle: LeaseHandle, shards: readonly Shard[]): number | undefined {
   const slot = slotName(handle);
-  const ends = shards.flatMap(({ limits, kept }) => [...limits, ...kept].flatMap(({ slots }) => slots?.[slot] ?? []));
+  const ends = shards.flatMap(({ limits, retired }) =>
+    [...limits, ...retired].flatMap(({ slots }) => slots?.[slot] ?? []),
+  );
   return ends.length > 0 ? Math.min(...ends) : undefined;
 }
 

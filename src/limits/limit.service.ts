@@ -5,9 +5,9 @@ import { isWholeWithin } from '../lib/int.js';
 import type { Metrics } from '../lib/metrics.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import { inForce } from './buckets/convert.js';
+import { shardsUnder } from './buckets/convert.js';
 import type { Holding } from './buckets/holding.js';
-import { heldBy, type Sight, type Taken } from './buckets/operation.js';
+import { type BucketView, heldBy, type Taken } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import {
   encodeHandle,
@@ -156,7 +156,7 @@ export class LimitService {
     );
     const atMs = clock.nowMs();
     const statuses = targets.flatMap(({ bucket, set, amounts }, i) =>
-      statusesOf(standingOf(bucket, { shards: inForce(found[i] ?? [], set, atMs), atMs }), amounts),
+      statusesOf(standingOf(bucket, { shards: shardsUnder(found[i] ?? [], set, atMs), atMs }), amounts),
     );
     return { statuses, retryAfterSecs: longestWaitSecs(statuses) };
   }
@@ -207,7 +207,7 @@ export class LimitService {
       name: `${draft.namespace} ${draft.name}`,
       draft: (results) => leases.first({ handle: this.handleOf(draft, heldBy(results)), ...attempt }, clock.nowMs()),
     }));
-    if (taking.kind === 'rider') return toFirst(taking.old);
+    if (taking.kind === 'riderConflict') return toFirst(taking.old);
     return taking.kind === 'short' ? this.refused(taking) : this.leased(draft, taking);
   }
 
@@ -237,11 +237,11 @@ export class LimitService {
   /** The refusal, where one of the buckets has refused the like of this a moment ago. */
   private refusedLately(targets: readonly Target[]): RateLimited | undefined {
     const { buckets, clock } = this.parts;
-    const refusals = targets.map(({ bucket, set, amounts }) => buckets.refusedBy(bucket, set, amounts));
+    const refusals = targets.map(({ bucket, set, amounts }) => buckets.cachedRefusal(bucket, set, amounts));
     if (refusals.every((shards) => shards === undefined)) return undefined;
     const atMs = clock.nowMs();
     const seen = targets.map(({ bucket, set }, i) => ({
-      shards: inForce(refusals[i] ?? buckets.known(bucket), set, atMs),
+      shards: shardsUnder(refusals[i] ?? buckets.cachedShards(bucket), set, atMs),
       atMs,
     }));
     return this.refused({ kind: 'short', targets, seen });
@@ -278,7 +278,7 @@ export class LimitService {
 
   private leased(draft: Draft, { targets, taken, after }: Extract<Taking, { kind: 'taken' }>): Lease {
     const statuses = targets.flatMap(({ bucket, amounts }, i) =>
-      statusesAfter(standingOf(bucket, after[i] as Sight), amounts, (taken[i] as Taken).wouldRefuse),
+      statusesAfter(standingOf(bucket, after[i] as BucketView), amounts, (taken[i] as Taken).wouldRefuse),
     );
     for (const [i, { wouldRefuse }] of taken.entries())
       if (wouldRefuse.length > 0) this.parts.refusals.note((targets[i] as Target).bucket, wouldRefuse, 'wouldRefuse');

@@ -1,5 +1,5 @@
 import { type Amounts, sumOf } from './buckets/bucket.js';
-import { byBucket, type Sight } from './buckets/operation.js';
+import { type BucketView, byBucket } from './buckets/operation.js';
 import { availableAcross, retryAcrossMs } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
@@ -18,14 +18,14 @@ export interface LimitStatus {
 }
 
 /** A bucket at a moment: all its shards. */
-export interface Standing extends Sight {
+export interface Standing extends BucketView {
   readonly entityId: string;
   readonly resource: string;
 }
 
 export const standingOf = (
   { entityId, resource }: Pick<Standing, 'entityId' | 'resource'>,
-  { shards, atMs }: Sight,
+  { shards, atMs }: BucketView,
 ): Standing => ({
   entityId,
   resource,
@@ -85,9 +85,9 @@ export interface Asked {
 /** Requests on the same bucket count together. */
 export function askedOf(
   targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[],
-  seen: readonly Sight[],
+  seen: readonly BucketView[],
 ): Asked[] {
-  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as Sight }))).map(
+  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as BucketView }))).map(
     (together) => {
       const [{ bucket, sight }] = together;
       return { bucket, statuses: statusesOf(standingOf(bucket, sight), sumOf(together.map(({ amounts }) => amounts))) };

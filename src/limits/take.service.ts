@@ -1,8 +1,16 @@
 import { badInput, GatewayError, type Issue, Overloaded, refuseAny } from '../lib/errors.js';
 import { type Amounts, sumOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import { bucketName, byBucket, isTaken, type Rider, type Sight, type Taken } from './buckets/operation.js';
-import type { Slot, Take } from './buckets/plan.js';
+import {
+  type BucketView,
+  bucketName,
+  byBucket,
+  isTaken,
+  type LeaseSlot,
+  type Rider,
+  type Take,
+  type Taken,
+} from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll, slotName } from './lease.js';
 import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
@@ -49,7 +57,7 @@ export interface Ask {
   readonly isParent: boolean;
   /** Where in the input its amounts stand. */
   readonly at: string;
-  readonly slot: Slot;
+  readonly slot: LeaseSlot;
 }
 
 /** The same, judged by a set of limits. */
@@ -65,10 +73,10 @@ export type Taking =
       readonly kind: 'taken';
       readonly targets: readonly Target[];
       readonly taken: readonly Taken[];
-      readonly after: readonly Sight[];
+      readonly after: readonly BucketView[];
     }
   /** There is not enough: how all the buckets stand. */
-  | { readonly kind: 'short'; readonly targets: readonly Target[]; readonly seen: readonly Sight[] };
+  | { readonly kind: 'short'; readonly targets: readonly Target[]; readonly seen: readonly BucketView[] };
 
 const maxRounds = 30;
 
@@ -175,7 +183,7 @@ export class TakeService {
   /** All targets in one write. */
   async take(targets: readonly Target[]): Promise<Taking> {
     const taking = await this.takeWith(targets, undefined);
-    if (taking.kind === 'rider') throw new Error('a take without a rider cannot find one');
+    if (taking.kind === 'riderConflict') throw new Error('a take without a rider cannot find one');
     return taking;
   }
 
@@ -183,7 +191,7 @@ export class TakeService {
   async takeWith(
     first: readonly Target[],
     rider: ((targets: readonly Target[]) => Rider) | undefined,
-  ): Promise<Taking | { readonly kind: 'rider'; readonly old: unknown }> {
+  ): Promise<Taking | { readonly kind: 'riderConflict'; readonly old: unknown }> {
     let targets = first;
     for (let round = 0; round < maxRounds; round++) {
       refuseAny(togetherIssues(targets));
@@ -191,8 +199,8 @@ export class TakeService {
       const outcome = await this.parts.buckets.apply(operation);
       if (outcome.kind === 'done')
         return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
-      if (outcome.kind === 'short') return { kind: 'short', targets, seen: outcome.seen };
-      if (outcome.kind === 'rider') return outcome;
+      if (outcome.kind === 'refused') return { kind: 'short', targets, seen: outcome.views };
+      if (outcome.kind === 'riderConflict') return outcome;
       targets = await this.renewed(targets, bucketName((targets[outcome.part] as Target).bucket), outcome.shard);
     }
     throw new Overloaded('too many are changing this bucket; nothing was taken: try again');
@@ -216,17 +224,21 @@ export class TakeService {
   }
 
   /** Undoes a take that came to nothing. What cannot be given back now is gone until it refills: never granted twice. */
-  private async giveBack({ targets, taken, after }: Extract<Taking, { kind: 'taken' }>): Promise<readonly Sight[]> {
+  private async giveBack({
+    targets,
+    taken,
+    after,
+  }: Extract<Taking, { kind: 'taken' }>): Promise<readonly BucketView[]> {
     const undone = await Promise.allSettled(
       targets.map(({ bucket, slot }, i) => {
         const moves = movesAll((taken[i] as Taken).holdings, slot.lease);
-        return this.parts.buckets.apply({ parts: [{ bucket, act: { kind: 'settle', moves, events: -1 } }] });
+        return this.parts.buckets.apply({ parts: [{ bucket, action: { kind: 'settle', moves, events: -1 } }] });
       }),
     );
     return undone.map(
       (outcome, i) =>
         (outcome.status === 'fulfilled' && outcome.value.kind === 'done' ? outcome.value.after[0] : undefined) ??
-        (after[i] as Sight),
+        (after[i] as BucketView),
     );
   }
 }
@@ -254,6 +266,9 @@ const noLimits = ({ bucket: { entityId, resource }, isParent, at }: Ask) =>
     message: `no limits are set for ${isParent ? 'the parent' : 'entity'} "${entityId}" on "${resource}" at any level: set some with setLimits, or send \`limits\``,
   });
 
-function partOf({ bucket, set, amounts, mayExpire, slot }: Target): { readonly bucket: BucketId; readonly act: Take } {
-  return { bucket, act: { kind: 'take', set, amounts, mayExpire, slot } };
+function partOf({ bucket, set, amounts, mayExpire, slot }: Target): {
+  readonly bucket: BucketId;
+  readonly action: Take;
+} {
+  return { bucket, action: { kind: 'take', set, amounts, mayExpire, slot } };
 }

@@ -7,7 +7,7 @@ import { isWholeWithin } from '../lib/int.js';
 import { asOf, ceiling, room, unitsOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
-import type { Sight } from './buckets/operation.js';
+import type { BucketView } from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import { leaseMs } from './lease.js';
@@ -61,7 +61,7 @@ export class TopUpService {
       const [shards = []] = await this.parts.buckets.loadMany([bucket]);
       const moves = topUpMoves(bucket, shards, limit, BigInt(amount) * 1000n, clock.nowMs());
       const outcome = await this.parts.buckets.apply({
-        parts: [{ bucket, act: { kind: 'settle', moves, events: 0 } }],
+        parts: [{ bucket, action: { kind: 'settle', moves, events: 0 } }],
         rider: {
           name: `${bucket.namespace} t-${operationId}`,
           draft: () =>
@@ -76,9 +76,9 @@ export class TopUpService {
           }),
         },
       });
-      if (outcome.kind === 'rider') return this.repeated(bucket, operationId, hash, nonce, toNote(outcome.old));
+      if (outcome.kind === 'riderConflict') return this.repeated(bucket, operationId, hash, nonce, toNote(outcome.old));
       if (outcome.kind === 'done')
-        return { statuses: statusesOf(standingOf(bucket, outcome.after[0] as Sight), {}), replayed: false };
+        return { statuses: statusesOf(standingOf(bucket, outcome.after[0] as BucketView), {}), replayed: false };
     }
     throw new Overloaded('too many are changing this bucket; nothing was given: try again');
   }
@@ -125,11 +125,13 @@ function topUpMoves(
   // By the share of each, so that several top-ups at once do not all fill the same shard. The first gets what rounding leaves.
   const given = mostFirst.map(({ units }) => (sum === 0n ? 0n : (units * whole) / sum));
   const left = whole - given.reduce((total, units) => total + units, 0n);
-  return mostFirst.flatMap(({ index, shard: { birth }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
+  return mostFirst.flatMap(({ index, shard: { incarnation }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
     const units = (given[nth] as bigint) + (nth === 0 ? left : 0n);
     if (units === 0n) return [];
     const out = { milli: -milli, units: -units, period, ...(windowEndMs ? { windowEndMs } : {}) };
-    return [{ entityId, shard: index, shards: shards.length, birth, out: { [name]: out }, isTopUp: true as const }];
+    return [
+      { entityId, shard: index, shards: shards.length, incarnation, out: { [name]: out }, isTopUp: true as const },
+    ];
   });
 }
 

@@ -91,7 +91,7 @@ class Life {
 /** What the shards of a bucket have of a limit together, negative in debt. */
 function availableIn(shards: readonly Shard[], identity: string, nowMs: number): Exact {
   return shards.reduce((sum, shard) => {
-    const limit = [...shard.limits, ...shard.kept].find((each) => each.name === identity);
+    const limit = [...shard.limits, ...shard.retired].find((each) => each.name === identity);
     if (!limit) throw new Error(`a shard without ${identity}`);
     const missing = limit.fullAt - BigInt(nowMs) * limit.refillMilli;
     const ceiling = limit.burstMilli * limit.refillPeriodMs;
@@ -178,7 +178,7 @@ class Sequence {
     else if (luck < 76) await this.setLimits(chance.one(['ENTITY', 'RESOURCE'] as const), entityId);
     else if (luck < 79) await this.deleteLimits(entityId);
     else if (luck < 87) await this.reshard(entityId, 'double');
-    else if (luck < 92) await this.reshard(entityId, 'fold');
+    else if (luck < 92) await this.reshard(entityId, 'halve');
     else if (luck < 95) await this.demand(entityId);
     else if (luck < 97) await this.checkUsage(entityId);
     else if (luck < 99) await this.deleteEntity(entityId);
@@ -206,8 +206,8 @@ class Sequence {
     if (first?.version.startsWith('p:')) throw new Error(`${bucket} is fenced`);
     this.maxShards = Math.max(this.maxShards, shards.length);
     const present = new Set<string>();
-    for (const [i, limit] of [...(first?.limits ?? []), ...(first?.kept ?? [])].entries()) {
-      const lifeId = `${bucket} ${first?.birth} ${limit.name} ${limit.born ?? 0}`;
+    for (const [i, limit] of [...(first?.limits ?? []), ...(first?.retired ?? [])].entries()) {
+      const lifeId = `${bucket} ${first?.incarnation} ${limit.name} ${limit.sinceConversion ?? 0}`;
       present.add(lifeId);
       const life = this.lives.get(lifeId) ?? new Life(limit.name, specOf(limit), nowMs);
       this.lives.set(lifeId, life);
@@ -215,9 +215,9 @@ class Sequence {
       if (shards.length > 1) life.isExact = false;
     }
     // A limit that has left may be forgotten only where it was full; its bucket, only where it was ended.
-    if (first && before[0]?.birth === first.birth)
-      for (const limit of [...before[0].limits, ...before[0].kept]) {
-        const lifeId = `${bucket} ${first.birth} ${limit.name} ${limit.born ?? 0}`;
+    if (first && before[0]?.incarnation === first.incarnation)
+      for (const limit of [...before[0].limits, ...before[0].retired]) {
+        const lifeId = `${bucket} ${first.incarnation} ${limit.name} ${limit.sinceConversion ?? 0}`;
         const had = availableIn(before, limit.name, nowMs);
         if (!present.has(lifeId) && isLess(had, exact(limit.burstMilli)))
           throw new Error(`${lifeId} was forgotten with ${text(had)} left`);
@@ -229,7 +229,7 @@ class Sequence {
 
   private lifeOf(bucket: string, shards: readonly Shard[], name: string): readonly [string, Life] | undefined {
     const limit = shards[0]?.limits.find((each) => each.name === name);
-    const lifeId = limit && `${bucket} ${shards[0]?.birth} ${name} ${limit.born ?? 0}`;
+    const lifeId = limit && `${bucket} ${shards[0]?.incarnation} ${name} ${limit.sinceConversion ?? 0}`;
     return lifeId === undefined ? undefined : [lifeId, this.lives.get(lifeId) as Life];
   }
 
@@ -243,8 +243,8 @@ class Sequence {
     const shards = await this.look(entityId, isOwn);
     const bucket = this.bucketName(entityId, isOwn);
     const nowMs = clock.nowMs();
-    for (const limit of [...(shards[0]?.limits ?? []), ...(shards[0]?.kept ?? [])]) {
-      const lifeId = `${bucket} ${shards[0]?.birth} ${limit.name} ${limit.born ?? 0}`;
+    for (const limit of [...(shards[0]?.limits ?? []), ...(shards[0]?.retired ?? [])]) {
+      const lifeId = `${bucket} ${shards[0]?.incarnation} ${limit.name} ${limit.sinceConversion ?? 0}`;
       const life = this.lives.get(lifeId) as Life;
       const has = availableIn(shards, limit.name, nowMs);
       const may = life.at(nowMs);
@@ -254,7 +254,7 @@ class Sequence {
         throw new Error(`${lifeId} has ${text(has)}, less than ${text(may)}`);
       const total = shards.reduce(
         (sum, shard) =>
-          sum + ([...shard.limits, ...shard.kept].find(({ name }) => name === limit.name)?.consumedMilli ?? 0n),
+          sum + ([...shard.limits, ...shard.retired].find(({ name }) => name === limit.name)?.consumedMilli ?? 0n),
         0n,
       );
       if (total !== life.consumed) throw new Error(`${lifeId} has ${total} consumed, not ${life.consumed}`);
@@ -471,9 +471,9 @@ class Sequence {
     const { entityId, limits } = lease.input;
     const shards = await this.look(entityId, limits !== undefined);
     const present = new Set(
-      [...(shards[0]?.limits ?? []), ...(shards[0]?.kept ?? [])].map(
+      [...(shards[0]?.limits ?? []), ...(shards[0]?.retired ?? [])].map(
         (limit) =>
-          `${this.bucketName(entityId, limits !== undefined)} ${shards[0]?.birth} ${limit.name} ${limit.born ?? 0}`,
+          `${this.bucketName(entityId, limits !== undefined)} ${shards[0]?.incarnation} ${limit.name} ${limit.sinceConversion ?? 0}`,
       ),
     );
     for (const { name, milli } of deltas) {
@@ -556,7 +556,7 @@ class Sequence {
   }
 
   /** Another number of shards, once or several times: what is available stays. */
-  private async reshard(entityId: string, how: 'double' | 'fold'): Promise<void> {
+  private async reshard(entityId: string, how: 'double' | 'halve'): Promise<void> {
     const id = this.idOf(entityId, this.chance.hit(0.2));
     for (let i = this.chance.between(1, 3); i > 0; i--) {
       const before = await this.look(entityId, id.isOwn === true);
@@ -565,7 +565,7 @@ class Sequence {
       this.note(how, via === app ? 1 : 2, id, before.length, isDone);
       const after = await this.check(entityId, id.isOwn === true);
       if (isDone) expect(after.length).toBe(how === 'double' ? before.length * 2 : Math.ceil(before.length / 2));
-      for (const { name } of [...(before[0]?.limits ?? []), ...(before[0]?.kept ?? [])]) {
+      for (const { name } of [...(before[0]?.limits ?? []), ...(before[0]?.retired ?? [])]) {
         const [had, has] = [availableIn(before, name, clock.nowMs()), availableIn(after, name, clock.nowMs())];
         if (isLess(had, has)) throw new Error(`${how} minted ${name}: ${text(had)} became ${text(has)}`);
         if (isLess(plus(has, exact(how === 'double' ? 0n : 1n)), had))

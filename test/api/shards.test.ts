@@ -86,7 +86,7 @@ async function standing(
 }
 const availableOf = async (id: BucketId, via = app) => (await standing(id, via)).available;
 const double = (id: BucketId, via = app) => via.gateway.services.buckets.double(id);
-const fold = (id: BucketId, via = app) => via.gateway.services.buckets.fold(id);
+const fold = (id: BucketId, via = app) => via.gateway.services.buckets.halve(id);
 const itemsOf = async ({ entityId }: BucketId): Promise<Item[]> =>
   (await app.gateway.services.store.scan('limiter')).items.filter(({ PK }) =>
     (PK as string).startsWith(`${namespace}/BUCKET#${entityId}#`),
@@ -103,7 +103,7 @@ async function newBucket(capacity: number, shardCount: number): Promise<BucketId
   return id;
 }
 
-const shardsKnown = (buckets: BucketRegistry, id: BucketId): number => buckets.known(id)[0]?.shardCount ?? 1;
+const shardsKnown = (buckets: BucketRegistry, id: BucketId): number => buckets.cachedShards(id)[0]?.shardCount ?? 1;
 
 /** A bucket that one process of its own polls, at the pace of a clock of its own. */
 async function newPolled(capacity: number) {
@@ -113,14 +113,14 @@ async function newPolled(capacity: number) {
   const id = newId();
   const set = limitSet([completeLimit({ name: 'tokens', capacity, refillPeriodSecs: 60 })]);
   const poll = async (amount: number) => {
-    const act = {
+    const action = {
       kind: 'take',
       set,
       amounts: { tokens: BigInt(amount) * 1000n },
       mayExpire: true,
       slot: { lease: 'l', untilMs: 0 },
     } as const;
-    expect(await buckets.apply({ parts: [{ bucket: id, act }] })).toMatchObject({ kind: 'done' });
+    expect(await buckets.apply({ parts: [{ bucket: id, action }] })).toMatchObject({ kind: 'done' });
   };
   return { id, buckets, hand, poll };
 }

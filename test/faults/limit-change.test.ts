@@ -294,7 +294,7 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     const { buckets, resolution } = dying.gateway.services;
     const id = idOf(entityId);
     if (kind === 'doubling') return buckets.double(id);
-    if (kind === 'folding') return buckets.fold(id);
+    if (kind === 'folding') return buckets.halve(id);
     if (kind === 'end') return buckets.end(id);
     const { set } = await resolution.resolveFresh(orgId, namespace, entityId, resource);
     return set && buckets.stamp(id, set, false);

@@ -382,14 +382,14 @@ function newBuckets(): { readonly buckets: BucketRegistry; readonly reports: Con
 /** A take of one token from a bucket that nobody has seen. */
 function takeFrom(namespace: string, set: LimitSet): { readonly bucket: BucketId; readonly take: Operation } {
   const bucket = { namespace, entityId: `e-${randomUUID()}`, resource: 'api' };
-  const act = {
+  const action = {
     kind: 'take',
     set,
     amounts: { tokens: 1000n },
     mayExpire: true,
     slot: { lease: 'l', untilMs: 0 },
   } as const;
-  return { bucket, take: { parts: [{ bucket, act }] } };
+  return { bucket, take: { parts: [{ bucket, action }] } };
 }
 
 const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, number> =>
@@ -410,7 +410,7 @@ it('no index is written by an acquire, a charge or a give-back: only the making 
       parts: [
         {
           bucket,
-          act: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 },
+          action: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 },
         },
       ],
     };

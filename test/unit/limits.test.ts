@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { limitStatusHeaders, maxLimitHeaderChars } from '../../src/http/limit-headers.js';
+import { isUsed, openUsage } from '../../src/limits/buckets/booking.js';
 import {
   afterStep,
   fullAtMs,
@@ -10,20 +11,12 @@ import {
   room,
   unitsOf,
 } from '../../src/limits/buckets/bucket.js';
-import type { Holding, Out } from '../../src/limits/buckets/holding.js';
-import { type HoldingMove, Plan } from '../../src/limits/buckets/plan.js';
-import {
-  availableAcross,
-  isEnough,
-  isIdle,
-  isUsed,
-  keptMs,
-  mayHaveShards,
-  openUsage,
-  retryAcrossMs,
-  type Shard,
-  splitAmount,
-} from '../../src/limits/buckets/shard.js';
+import { isIdle, retentionMs } from '../../src/limits/buckets/expiry.js';
+import type { Holding, OutAmount } from '../../src/limits/buckets/holding.js';
+import type { HoldingMove } from '../../src/limits/buckets/operation.js';
+import { Plan } from '../../src/limits/buckets/plan.js';
+import { availableAcross, isEnough, mayHaveShards, retryAcrossMs, type Shard } from '../../src/limits/buckets/shard.js';
+import { splitAmount } from '../../src/limits/buckets/split.js';
 import {
   changedEntity,
   type Entity,
@@ -96,7 +89,7 @@ import {
   startMs,
   stepOf,
   whole,
-} from './limit-fixtures.js';
+} from './limits/buckets/limit-fixtures.js';
 
 interface Vector<I, E> {
   readonly name: string;
@@ -616,7 +609,7 @@ describe('how long a bucket is kept', () => {
     [37_029, 3 * dayMs + 3000],
   ])('is seven times what it takes to fill in %d s, three days at least', (refillPeriodSecs, kept) => {
     const { specs } = limitSet([rpm, { ...rpm, name: 'rph', refillPeriodSecs }]);
-    expect(keptMs(specs.map((spec) => fullLimit(spec, startMs)))).toBe(kept);
+    expect(retentionMs(specs.map((spec) => fullLimit(spec, startMs)))).toBe(kept);
   });
 
   it('is until it is full and that long after its last hour has passed', () => {
@@ -637,7 +630,7 @@ describe('how long a bucket is kept', () => {
       consumed: { rpm: 5000n },
       events: 2,
     });
-    expect(openUsage(shardOf([used], 1, { kept: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({
+    expect(openUsage(shardOf([used], 1, { retired: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({
       rpm: 5001n,
     });
     const even = { ...used, consumedBeforeMilli: 9000n };
@@ -655,19 +648,19 @@ describe('how long a bucket is kept', () => {
 describe('a lease', () => {
   const names = ['rpm', 'tpm'];
   /** What is out in units may be less or more than the millitokens say, by less than one: what was split is rounded for the books. */
-  const outs = (shards: number, most: bigint): fc.Arbitrary<Out> =>
+  const outs = (shards: number, most: bigint): fc.Arbitrary<OutAmount> =>
     fc
       .record({
         milli: fc.bigInt({ min: 0n, max: most }),
         period: fc.bigInt({ min: 1n, max: 60_000n }),
         off: fc.oneof(fc.constant(0n), fc.bigInt({ min: -999n, max: 999n })),
-        born: fc.nat(3),
+        sinceConversion: fc.nat(3),
         window: fc.constantFrom({}, { windowEndMs: startMs }, { isSlot: true as const }),
       })
-      .map(({ milli, period, off, born, window }) => {
+      .map(({ milli, period, off, sinceConversion, window }) => {
         const perMilli = period * BigInt(shards);
         const units = milli === 0n ? 0n : milli * perMilli + (off * perMilli) / 1000n;
-        return { milli, units, period, born, ...window };
+        return { milli, units, period, sinceConversion, ...window };
       });
   const holdings: fc.Arbitrary<Holding[]> = fc.boolean().chain((isOwn) =>
     fc.array(
@@ -677,11 +670,11 @@ describe('a lease', () => {
           ...(isOwn ? { isOwn: fc.constant(true as const) } : {}),
           shard: fc.nat(shards - 1),
           shards: fc.constant(shards),
-          birth: fc.constantFrom('one', 'other'),
+          incarnation: fc.constantFrom('one', 'other'),
           out: fc.record(
             { rpm: outs(shards, 50n), tpm: outs(shards, 10n ** 18n) },
             { requiredKeys: ['rpm'] },
-          ) as fc.Arbitrary<Record<string, Out>>,
+          ) as fc.Arbitrary<Record<string, OutAmount>>,
         }),
       ),
       { maxLength: 6 },
@@ -796,12 +789,12 @@ describe('a lease', () => {
     });
   }
 
-  const held = (milli: bigint, shard = 0, more: Partial<Out> = {}): Holding => ({
+  const held = (milli: bigint, shard = 0, more: Partial<OutAmount> = {}): Holding => ({
     entityId: 'u',
     shard,
     shards: 2,
-    birth: 'b',
-    out: { rpm: { milli, units: milli * 2n * 60n, period: 60n, born: 0, ...more } },
+    incarnation: 'b',
+    out: { rpm: { milli, units: milli * 2n * 60n, period: 60n, sinceConversion: 0, ...more } },
   });
   const milliOf = (moves: ReturnType<typeof movesBy>) => (moves as HoldingMove[]).map(({ out }) => out.rpm?.milli);
 
@@ -1081,7 +1074,7 @@ describe('vectors of the limiter', () => {
       ]).specs[0] as LimitState;
     };
     const take = (limit: LimitState, milli: bigint, ms: number) =>
-      stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, judged: true }, ms, 1);
+      stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, checksCeiling: true }, ms, 1);
 
     const burst = find('corrected/idle-bucket-burst');
     const fresh = fullLimit(specFor(burst), startMs);

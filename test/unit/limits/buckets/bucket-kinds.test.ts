@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { smaller } from '../../src/lib/int.js';
+import { smaller } from '../../../../src/lib/int.js';
 import {
   afterStep,
   asOf,
@@ -13,19 +13,25 @@ import {
   retryAfterMs,
   room,
   type Slots,
-  stepIn,
+  stepFor,
   type UnitMove,
-} from '../../src/limits/buckets/bucket.js';
-import { longestWindowMs } from '../../src/limits/buckets/calendar-window.js';
+} from '../../../../src/limits/buckets/bucket.js';
+import { maxWindowMs } from '../../../../src/limits/buckets/calendar-window.js';
 import { availableMilli, calendarSpec, fits, rateSpec, slotSpec, startMs, writtenLimit } from './limit-fixtures.js';
 
 const dayMs = 86_400_000;
-const move = (part: Partial<UnitMove>): UnitMove => ({ take: 0n, charge: 0n, giveBack: 0n, judged: false, ...part });
-const take = (units: bigint): UnitMove => move({ take: units, judged: true });
+const move = (part: Partial<UnitMove>): UnitMove => ({
+  take: 0n,
+  charge: 0n,
+  giveBack: 0n,
+  checksCeiling: false,
+  ...part,
+});
+const take = (units: bigint): UnitMove => move({ take: units, checksCeiling: true });
 
 /** Plans a move for what is remembered and writes it on what is there; undefined where the store refuses. */
 function write(there: LimitState, of: UnitMove, nowMs: number, remembered = there): LimitState | undefined {
-  const step = stepIn(remembered, of, nowMs);
+  const step = stepFor(remembered, of, nowMs);
   const after = writtenLimit(there, step, nowMs);
   if (after && there === remembered) expect(afterStep(remembered, step)).toEqual(after);
   return after;
@@ -186,7 +192,7 @@ describe('a calendar limit', () => {
 
   it('is full when its window ends, and fills in no longer than the longest window', () => {
     expect([used(0n), used(1n)].map(fullAtMs)).toEqual([0, endMs]);
-    expect(fillMs(spec)).toBe(longestWindowMs({ window: 'DAY', zone: 'UTC' }));
+    expect(fillMs(spec)).toBe(maxWindowMs({ window: 'DAY', zone: 'UTC' }));
   });
 });
 

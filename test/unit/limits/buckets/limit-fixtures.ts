@@ -5,13 +5,13 @@ import {
   room,
   type Step,
   slotGraceMs,
-  stepIn,
+  stepFor,
   unitsOf,
-} from '../../src/limits/buckets/bucket.js';
-import { type Change, type Conversion, converted } from '../../src/limits/buckets/convert.js';
-import type { Shard, ShardAt } from '../../src/limits/buckets/shard.js';
-import type { LimitSet } from '../../src/limits/limit.js';
-import { hourOf } from '../../src/limits/usage/usage.js';
+} from '../../../../src/limits/buckets/bucket.js';
+import { type BucketChange, type Conversion, converted } from '../../../../src/limits/buckets/convert.js';
+import type { Shard, ShardAt } from '../../../../src/limits/buckets/shard.js';
+import type { LimitSet } from '../../../../src/limits/limit.js';
+import { hourOf } from '../../../../src/limits/usage/usage.js';
 
 export const startMs = 1_760_000_000_000;
 
@@ -90,10 +90,10 @@ export const emptyLimit = (spec: LimitSpec, nowMs: number): LimitState => ({
 
 export const shardOf = (limits: readonly LimitState[], shardCount = 1, overrides: Partial<Shard> = {}): Shard => ({
   limits,
-  kept: [],
+  retired: [],
   version: 'v',
   levels: [],
-  birth: 'b',
+  incarnation: 'b',
   conversions: 0,
   shardCount,
   hour: hourOf(startMs),
@@ -112,7 +112,7 @@ export const setOf = (specs: readonly LimitSpec[], version = 'w'): LimitSet => (
 export const reshard = (shards: readonly Shard[], count: number, nowMs = startMs): Conversion =>
   converted(shards, { kind: 'shards', count }, nowMs);
 export const restamped = (shards: readonly Shard[], specs: readonly LimitSpec[], nowMs = startMs): Conversion =>
-  converted(shards, { kind: 'stamp', set: setOf(specs), mayExpire: true } satisfies Change, nowMs);
+  converted(shards, { kind: 'stamp', set: setOf(specs), mayExpire: true } satisfies BucketChange, nowMs);
 
 /** What the store does with a step: all of its conditions hold and it is made, or nothing is. */
 export function written(fullAt: bigint, { from, upTo, below, set, add = 0n }: Step): bigint | undefined {
@@ -148,23 +148,23 @@ export interface Move {
   readonly chargeMilli: bigint;
   readonly returnMilli: bigint;
   /** Whether anyone takes, be it 0: then the limit must not be in debt. */
-  readonly judged: boolean;
+  readonly checksCeiling: boolean;
 }
 
 /** The step for a move on one of the shards. */
 export const stepOf = (
   limit: LimitState,
-  { takeMilli, chargeMilli, returnMilli, judged }: Move,
+  { takeMilli, chargeMilli, returnMilli, checksCeiling }: Move,
   nowMs: number,
   shards: number,
 ): Step =>
-  stepIn(
+  stepFor(
     limit,
     {
       take: unitsOf(limit, takeMilli, shards),
       charge: unitsOf(limit, chargeMilli, shards),
       giveBack: unitsOf(limit, returnMilli, shards),
-      judged,
+      checksCeiling,
     },
     nowMs,
   );

@@ -6,22 +6,15 @@ import {
   type LimitSpec,
   type LimitState,
   room,
-  stepIn,
+  stepFor,
   unitsOf,
-} from '../../src/limits/buckets/bucket.js';
-import { type Holding, holdingsOf, type Out } from '../../src/limits/buckets/holding.js';
-import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
-import {
-  type HoldingMove,
-  type Placed,
-  Plan,
-  type Settle,
-  type ShardChange,
-  type Take,
-  targetsOf,
-} from '../../src/limits/buckets/plan.js';
-import type { Shard } from '../../src/limits/buckets/shard.js';
-import { levelCharge } from '../../src/limits/buckets/shard.js';
+} from '../../../../src/limits/buckets/bucket.js';
+import { type Holding, holdingsOf, type OutAmount, shardsOfHolding } from '../../../../src/limits/buckets/holding.js';
+import type { HoldingMove, Settle, Take } from '../../../../src/limits/buckets/operation.js';
+import { type PlacedTake, Plan } from '../../../../src/limits/buckets/plan.js';
+import type { Shard } from '../../../../src/limits/buckets/shard.js';
+import type { LimitChange, ShardChange } from '../../../../src/limits/buckets/shard-change.js';
+import { levelCharge } from '../../../../src/limits/buckets/split.js';
 import {
   calendarSpec,
   debtFreeUpTo,
@@ -50,7 +43,7 @@ const takeOf = (amounts: Amounts, more: Partial<Take> = {}): Take => ({
 });
 const planOf = (shards: readonly Shard[], nowMs = startMs): Plan => new Plan(shardsAt(shards), nowMs);
 /** Places a take and enters it, where it fits. */
-function enter(plan: Plan, amounts: Amounts, more: Partial<Take> = {}): Placed | undefined {
+function enter(plan: Plan, amounts: Amounts, more: Partial<Take> = {}): PlacedTake | undefined {
   const placed = plan.place({ amounts });
   if (placed) plan.take(takeOf(amounts, more), placed);
   return placed;
@@ -72,7 +65,7 @@ function afterWriting(shards: readonly Shard[], plan: Plan, nowMs = startMs): Sh
   const after = shards.map((shard, index) => {
     const limits = shard.limits.map((limit) => {
       const change = changes.get(index)?.limits.get(identityOf(limit));
-      return change ? writtenLimit(limit, stepIn(limit, change, nowMs), nowMs) : limit;
+      return change ? writtenLimit(limit, stepFor(limit, change, nowMs), nowMs) : limit;
     });
     return limits.includes(undefined) ? undefined : { ...shard, limits: limits as LimitState[] };
   });
@@ -196,7 +189,7 @@ describe('takes of one group', () => {
       shardOf([fullLimit(rpm, startMs), owing(tpm)], 2),
     ];
     const plan = planOf(shards);
-    const placed = enter(plan, { rpm: 0n, tpm: 0n }) as Placed;
+    const placed = enter(plan, { rpm: 0n, tpm: 0n }) as PlacedTake;
     expect(plan.result().map(({ index, change }) => [index, change.events])).toEqual([[0, 1]]);
     expect(afterWriting(shards, plan)).toEqual(shards);
     const [holding] = holdingsOf(
@@ -266,7 +259,7 @@ describe('where a holding is by now', () => {
     [5, 8, 2, [1]],
     [31, 32, 1, [0]],
   ])('shard %d of %d is, of %d shards, %j', (shard, shards, count, expected) => {
-    expect(targetsOf({ shard, shards }, count)).toEqual(expected);
+    expect(shardsOfHolding({ shard, shards }, count)).toEqual(expected);
   });
 });
 
@@ -319,7 +312,7 @@ describe('a settlement', () => {
       return sum.plus(new Fraction(giveBack - charge, unitsOf(limit, 1n, count)));
     }, whole(0n));
   const takenFrom = (shards: readonly Shard[], amounts: Amounts): Holding[] => {
-    const { placements } = planOf(shards).place({ amounts }) as Placed;
+    const { placements } = planOf(shards).place({ amounts }) as PlacedTake;
     return holdingsOf({ namespace: 'n', entityId: 'u', resource: 'r' }, placements, (index) => shards[index] as Shard);
   };
 
@@ -345,7 +338,7 @@ describe('a settlement', () => {
           const plan = planOf(now);
           const { applied } = plan.settle(settle([move]));
           expect(applied).toEqual([{ rpm: {} }]);
-          const { units, period, milli } = move.out.rpm as Out;
+          const { units, period, milli } = move.out.rpm as OutAmount;
           const wanted = new Fraction(-units, period * BigInt(holding.shards));
           const given = givenBack(plan, spec, count);
           expect(wanted.isBelow(given)).toBe(false);
@@ -372,12 +365,14 @@ describe('a settlement', () => {
   it('charges exactly what it says, on other shards and under another period', () => {
     fc.assert(
       fc.property(history, fc.bigInt({ min: 1n, max: 10n ** 6n }), ({ shards, count, newer }, milli) => {
-        const { birth, limits, shardCount } = shards[0] as Shard;
+        const { incarnation, limits, shardCount } = shards[0] as Shard;
         const { refillPeriodMs: period } = limits[0] as LimitState;
         const spec = rateSpec(newer.share * BigInt(count), 7n, newer.period);
         const plan = planOf(restamped(reshard(shards, count).shards, [spec]).shards);
-        const out = { rpm: { milli, units: unitsOf({ refillPeriodMs: period }, milli, shardCount), period, born: 0 } };
-        plan.settle(settle([{ entityId: 'u', shard: shardCount - 1, shards: shardCount, birth, out }]));
+        const out = {
+          rpm: { milli, units: unitsOf({ refillPeriodMs: period }, milli, shardCount), period, sinceConversion: 0 },
+        };
+        plan.settle(settle([{ entityId: 'u', shard: shardCount - 1, shards: shardCount, incarnation, out }]));
         expect(givenBack(plan, spec, count)).toEqual(whole(-milli));
       }),
       { numRuns: 400 },
@@ -385,26 +380,26 @@ describe('a settlement', () => {
   });
 
   const spec = rateSpec(10_000n);
-  const spent = shardOf([emptyLimit(spec, startMs)], 1, { birth: 'now' });
-  const taken = (more: Partial<Out> = {}, of: Partial<Holding> = {}): Holding => ({
+  const spent = shardOf([emptyLimit(spec, startMs)], 1, { incarnation: 'now' });
+  const taken = (more: Partial<OutAmount> = {}, of: Partial<Holding> = {}): Holding => ({
     entityId: 'u',
     shard: 0,
     shards: 1,
-    birth: 'now',
-    out: { rpm: { milli: 4000n, units: 240_000_000n, period: 60_000n, born: 0, ...more } },
+    incarnation: 'now',
+    out: { rpm: { milli: 4000n, units: 240_000_000n, period: 60_000n, sinceConversion: 0, ...more } },
     ...of,
   });
-  const [gone] = restamped([shardOf([fullLimit(spec, startMs)], 1, { birth: 'now' })], [{ ...spec, name: 'tpm' }])
+  const [gone] = restamped([shardOf([fullLimit(spec, startMs)], 1, { incarnation: 'now' })], [{ ...spec, name: 'tpm' }])
     .shards as [Shard];
   const [again] = restamped([gone], [spec]).shards as [Shard];
   const [kept] = restamped([spent], [{ ...spec, name: 'tpm' }]).shards as [Shard];
 
   it.each<[string, Shard[], Holding, boolean]>([
     ['in the same life of the bucket', [spent], taken(), true],
-    ['in another life', [spent], taken({}, { birth: 'then' }), false],
+    ['in another life', [spent], taken({}, { incarnation: 'then' }), false],
     [
       'in any life, where the holding names none',
-      [{ ...spent, birth: 'then' }],
+      [{ ...spent, incarnation: 'then' }],
       { entityId: 'u', shard: 0, shards: 1, out: taken().out },
       true,
     ],
@@ -412,14 +407,14 @@ describe('a settlement', () => {
     ['of a limit that has left and is kept', [kept], taken(), true],
     ['of a limit that has left and was full', [gone], taken(), false],
     ['of a limit that has come back in another life of its own', [again], taken(), false],
-    ['of a limit that came back, taken since', [again], taken({ born: 2 }), true],
+    ['of a limit that came back, taken since', [again], taken({ sinceConversion: 2 }), true],
     [
       'of whichever limit has the name',
       [again],
-      (({ born: _, ...of }) => ({ ...taken(), out: { rpm: of } }))(taken().out.rpm as Out),
+      (({ sinceConversion: _, ...of }) => ({ ...taken(), out: { rpm: of } }))(taken().out.rpm as OutAmount),
       true,
     ],
-    ['of a limit that was never there', [spent], { ...taken(), out: { rph: taken().out.rpm as Out } }, false],
+    ['of a limit that was never there', [spent], { ...taken(), out: { rph: taken().out.rpm as OutAmount } }, false],
   ])('%s is made, or is not', (_, shards, holding, isMade) => {
     for (const move of [back(holding), holding]) {
       const plan = planOf(shards);
@@ -438,7 +433,7 @@ describe('a settlement', () => {
     expect(changesOf(undone).get(0)?.events).toBe(-1);
     expect(changeOf(undone, spec)).toMatchObject({ giveBack: 480_000_000n, consumedMilli: -8000n });
     const elsewhere = planOf([spent]);
-    elsewhere.settle(settle([back(taken({}, { birth: 'then' }))], -1));
+    elsewhere.settle(settle([back(taken({}, { incarnation: 'then' }))], -1));
     expect(elsewhere.result()).toEqual([]);
   });
 
@@ -448,8 +443,8 @@ describe('a settlement', () => {
     entityId: 'u',
     shard: 0,
     shards: 1,
-    birth: 'b',
-    out: { day: { milli, units: milli, period: 1n, born: 0, windowEndMs } },
+    incarnation: 'b',
+    out: { day: { milli, units: milli, period: 1n, sinceConversion: 0, windowEndMs } },
   });
 
   it('gives back in the window it was taken in, and in no other; a charge counts in the window there is', () => {
@@ -483,8 +478,8 @@ describe('slots', () => {
     entityId: 'u',
     shard: 0,
     shards: 1,
-    birth: 'b',
-    out: { jobs: { milli, units: milli, period: 1n, born: 0, isSlot: true } },
+    incarnation: 'b',
+    out: { jobs: { milli, units: milli, period: 1n, sinceConversion: 0, isSlot: true } },
     ...(slot ? { slot } : {}),
   });
   const settled = (shard: Shard, of: HoldingMove) => {

@@ -13,11 +13,11 @@ import {
   room,
   type Step,
   shardBurstMilli,
-  stepIn,
+  stepFor,
   type UnitMove,
   unitsOf,
-} from '../../src/limits/buckets/bucket.js';
-import { Plan } from '../../src/limits/buckets/plan.js';
+} from '../../../../src/limits/buckets/bucket.js';
+import { Plan } from '../../../../src/limits/buckets/plan.js';
 import {
   availableMilli,
   debtFreeUpTo,
@@ -70,10 +70,10 @@ const move = (part: Partial<Move>): Move => ({
   takeMilli: 0n,
   chargeMilli: 0n,
   returnMilli: 0n,
-  judged: false,
+  checksCeiling: false,
   ...part,
 });
-const take = (takeMilli: bigint): Move => move({ takeMilli, judged: true });
+const take = (takeMilli: bigint): Move => move({ takeMilli, checksCeiling: true });
 const perMinute = (tokens: bigint): LimitSpec => rateSpec(tokens * 1000n);
 /** As the full arm expects what it has not seen. */
 const untouched = (limit: LimitSpec, nowMs: number): LimitState => ({
@@ -157,10 +157,10 @@ describe('a limit, against the exact token bucket', () => {
           const takeMilli = kind === 'take' || kind === 'group' ? smaller(amountOf(share, first), share) : 0n;
           const chargeMilli = kind === 'charge' || kind === 'group' ? amountOf(share, second) : 0n;
           const returnMilli = kind === 'return' || kind === 'group' ? amountOf(share, third) : 0n;
-          const judged = kind === 'take' || kind === 'group';
-          const step = stepOf(state, { takeMilli, chargeMilli, returnMilli, judged }, nowMs, shards);
+          const checksCeiling = kind === 'take' || kind === 'group';
+          const step = stepOf(state, { takeMilli, chargeMilli, returnMilli, checksCeiling }, nowMs, shards);
           const fullAt = written(state.fullAt, step);
-          expect(fullAt !== undefined).toBe(!judged || reference.has(takeMilli, nowMs));
+          expect(fullAt !== undefined).toBe(!checksCeiling || reference.has(takeMilli, nowMs));
           if (fullAt === undefined) continue;
           const after = afterStep(state, step);
           expect(after).toEqual({ ...state, fullAt });
@@ -435,7 +435,7 @@ describe('a plan of one shard', () => {
             (total, request, i) => (admitted[i] ? total + (request[limit.name] as bigint) : total),
             0n,
           );
-          const step = stepIn(limit, changes?.get(identityOf(limit)) as UnitMove, startMs);
+          const step = stepFor(limit, changes?.get(identityOf(limit)) as UnitMove, startMs);
           expect(step).toEqual(stepOf(limit, take(sum), startMs, shards));
           const fullAt = written(limit.fullAt, step);
           expect(fullAt).toBeDefined();
@@ -500,9 +500,12 @@ describe('a limit under other parameters', () => {
       ['tpm', 1_000_000n],
     ]);
     const [other] = restamped([shardOf([spent])], [tpm], startMs + 24_000).shards;
-    expect([other?.limits, other?.kept]).toEqual([[{ ...fullLimit(tpm, startMs + 24_000), born: 1 }], []]);
+    expect([other?.limits, other?.retired]).toEqual([
+      [{ ...fullLimit(tpm, startMs + 24_000), sinceConversion: 1 }],
+      [],
+    ]);
     const [early] = restamped([shardOf([spent])], [tpm], startMs + 23_999).shards;
-    expect(early?.kept).toEqual([spent]);
+    expect(early?.retired).toEqual([spent]);
   });
 
   it('changes nothing where they are the same, fractions of a millitoken included', () => {
@@ -692,7 +695,7 @@ function everyOrder(
       return { ...granted, fullAt: after, history: [...world.history, { does, nowMs: planned.nowMs }] };
     }
     const seen = world.fullAt === undefined ? undefined : stateOf(world.fullAt);
-    const isShort = does.judged && seen !== undefined && !fits(seen, does.takeMilli, nowMs, shards);
+    const isShort = does.checksCeiling && seen !== undefined && !fits(seen, does.takeMilli, nowMs, shards);
     const next = withActor(world, i, {
       image: seen,
       tries: tries + 1,
@@ -740,7 +743,7 @@ function replayed({ limit, shards = 1, stock }: Config, history: World['history'
     reference.change(-(burst.floor() - stock), startMs);
   }
   for (const { does, nowMs } of history) {
-    if (does.judged && !reference.has(does.takeMilli, nowMs)) return undefined;
+    if (does.checksCeiling && !reference.has(does.takeMilli, nowMs)) return undefined;
     const change = does.returnMilli - does.takeMilli - does.chargeMilli;
     if (change !== 0n) reference.change(change, nowMs);
   }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { larger, smaller } from '../../src/lib/int.js';
+import { larger, smaller } from '../../../../src/lib/int.js';
+import { openUsage } from '../../../../src/limits/buckets/booking.js';
 import {
   asOf,
   fullLimit,
@@ -7,16 +8,17 @@ import {
   type LimitSpec,
   type LimitState,
   room,
-  stepIn,
+  stepFor,
   unitsOf,
-} from '../../src/limits/buckets/bucket.js';
-import { type Conversion, converted, keptUnder, maxKeptLimits } from '../../src/limits/buckets/convert.js';
-import { type Holding, holdingsOf } from '../../src/limits/buckets/holding.js';
-import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
-import { Plan } from '../../src/limits/buckets/plan.js';
-import { availableAcross, openUsage, type Shard } from '../../src/limits/buckets/shard.js';
-import { movesAll } from '../../src/limits/lease.js';
-import { maxUsageNames } from '../../src/limits/usage/usage.js';
+} from '../../../../src/limits/buckets/bucket.js';
+import { type Conversion, converted } from '../../../../src/limits/buckets/convert.js';
+import { type Holding, holdingsOf } from '../../../../src/limits/buckets/holding.js';
+import { Plan } from '../../../../src/limits/buckets/plan.js';
+import { availableAcross, type Shard } from '../../../../src/limits/buckets/shard.js';
+import type { LimitChange } from '../../../../src/limits/buckets/shard-change.js';
+import { maxRetiredLimits, retiredUnder } from '../../../../src/limits/buckets/stamp.js';
+import { movesAll } from '../../../../src/limits/lease.js';
+import { maxUsageNames } from '../../../../src/limits/usage/usage.js';
 import {
   calendarSpec,
   debtFreeUpTo,
@@ -40,8 +42,8 @@ const isBetween = (value: Fraction, least: Fraction, most: Fraction): boolean =>
 
 /** What the shards can give of a limit, kept or in force, in millitokens: debts stand against it. */
 const balance = (shards: readonly Shard[], identity: string, nowMs = startMs): Fraction =>
-  shards.reduce((sum, { limits, kept, shardCount }) => {
-    const limit = [...limits, ...kept].find((each) => identityOf(each) === identity);
+  shards.reduce((sum, { limits, retired, shardCount }) => {
+    const limit = [...limits, ...retired].find((each) => identityOf(each) === identity);
     return limit ? sum.plus(new Fraction(room(limit, nowMs), unitsOf(limit, 1n, shardCount))) : sum;
   }, whole(0n));
 
@@ -64,7 +66,7 @@ function booksOf({ shards, bookings }: Conversion): Books {
     books.openEvents += events;
   };
   for (const shard of shards) {
-    for (const { name, consumedMilli } of [...shard.limits, ...shard.kept])
+    for (const { name, consumedMilli } of [...shard.limits, ...shard.retired])
       books.consumed[name] = (books.consumed[name] ?? 0n) + consumedMilli;
     books.events += shard.events;
     const { consumed, events } = openUsage(shard);
@@ -109,7 +111,7 @@ const buckets = (counts: readonly number[]): fc.Arbitrary<Shard[]> =>
       return shards.slice(0, count).map(({ left, day: used, tc, th, events, eb }) => {
         const limits = [stateOf(rpm, left, tc, th), stateOf(day, used, tc + 1, th)];
         return shardOf(limits, count, {
-          kept: [stateOf({ ...rpm, name: 'tpm' }, left, tc + 2, th)],
+          retired: [stateOf({ ...rpm, name: 'tpm' }, left, tc + 2, th)],
           events,
           eventsBefore: Math.min(events, eb),
         });
@@ -159,7 +161,7 @@ describe('fewer shards', () => {
         const conversion = reshard(shards, count);
         for (const identity of identities) {
           const before = balance(shards, identity);
-          const { refillPeriodMs } = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).kept].find(
+          const { refillPeriodMs } = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).retired].find(
             (each) => identityOf(each) === identity,
           ) as LimitState;
           // A unit of each of the shards that are left.
@@ -236,7 +238,7 @@ describe('fewer shards', () => {
       fullAt: 2000n,
     };
     const left = restamped([shardOf([jobs])], [rateSpec(64_000n)]).shards;
-    expect(left[0]?.kept).toEqual([jobs]);
+    expect(left[0]?.retired).toEqual([jobs]);
     const again = restamped(reshard(left, 4).shards, [slotSpec(2n)]);
     expect(again.shards).toHaveLength(1);
     expect(again.shards[0]?.limits).toEqual([jobs]);
@@ -297,20 +299,20 @@ describe('a stamp', () => {
     );
     const { shards: after, bookings } = restamped(shards, [rph]);
     for (const [i, shard] of after.entries()) {
-      expect(shard.limits).toEqual([{ ...fullLimit(rph, startMs), born: 1 }]);
-      expect(shard.kept).toEqual([shards[i]?.limits[1]]);
+      expect(shard.limits).toEqual([{ ...fullLimit(rph, startMs), sinceConversion: 1 }]);
+      expect(shard.retired).toEqual([shards[i]?.limits[1]]);
       expect(shard).toMatchObject({ version: 'w', conversions: 1, booked: ['x', 'rpm'] });
     }
     expect(bookings).toEqual(shards.map((shard, index) => ({ index, shard, consumed: { rpm: 3000n }, events: 0 })));
-    expect(keptUnder(shards, setOf([rph]), startMs)).toEqual(['RATE tpm']);
-    expect(keptUnder(shards, setOf([tpm]), startMs)).toEqual([]);
+    expect(retiredUnder(shards, setOf([rph]), startMs)).toEqual(['RATE tpm']);
+    expect(retiredUnder(shards, setOf([tpm]), startMs)).toEqual([]);
 
     // The one that is kept goes on where it was, under whatever parameters it comes back with.
     const [back] = restamped(after, [tpm]).shards as [Shard];
     expect(back.limits).toEqual([shards[0]?.limits[1]]);
     // Once it is full everywhere it is gone.
     const later = restamped(after, [rpm], startMs + 60_000);
-    expect(later.shards.map(({ kept }) => kept)).toEqual([[], []]);
+    expect(later.shards.map(({ retired }) => retired)).toEqual([[], []]);
     expect(later.bookings.map(({ consumed }) => consumed)).toEqual([{ tpm: 3000n }, { tpm: 3000n }]);
     expect(later.shards.map(({ booked }) => booked)).toEqual([0, 1].map(() => ['x', 'rpm', 'tpm']));
   });
@@ -329,7 +331,7 @@ describe('a stamp', () => {
         limits: shard.limits.map((limit) => ({ ...limit, fullAt: 5000n })),
       }));
     }
-    expect(shards[0]?.kept.map(identityOf)).toEqual(['DAY x', 'RATE x']);
+    expect(shards[0]?.retired.map(identityOf)).toEqual(['DAY x', 'RATE x']);
     const availableAs = (spec: LimitSpec) => availableAcross(restamped(shards, [spec]).shards, 'x', startMs);
     expect([availableAs(rate), availableAs(day), availableAs(week)]).toEqual([0n, 3000n, 3000n]);
   });
@@ -349,10 +351,10 @@ describe('a stamp', () => {
   });
 
   it('may keep as many as it must: who stamps refuses more than 16', () => {
-    const specs = Array.from({ length: maxKeptLimits + 1 }, (_, i) => rateSpec(1000n, 1000n, 60_000n, `l${i}`));
+    const specs = Array.from({ length: maxRetiredLimits + 1 }, (_, i) => rateSpec(1000n, 1000n, 60_000n, `l${i}`));
     const shards = [shardOf(specs.map((spec) => emptyLimit(spec, startMs)))];
-    expect(keptUnder(shards, setOf([rateSpec(1000n)]), startMs)).toHaveLength(maxKeptLimits + 1);
-    expect(keptUnder(shards, setOf([rateSpec(1000n)]), startMs + 60_000)).toEqual([]);
+    expect(retiredUnder(shards, setOf([rateSpec(1000n)]), startMs)).toHaveLength(maxRetiredLimits + 1);
+    expect(retiredUnder(shards, setOf([rateSpec(1000n)]), startMs + 60_000)).toEqual([]);
   });
 });
 
@@ -467,14 +469,14 @@ describe('any sequence of limit sets', () => {
     const changes = new Map(plan.result().map(({ index, change }) => [index, change.limits]));
     const next = (index: number) => (limit: LimitState) => {
       const change = changes.get(index)?.get(identityOf(limit)) as LimitChange | undefined;
-      const after = change ? writtenLimit(limit, stepIn(limit, change, nowMs), nowMs) : limit;
+      const after = change ? writtenLimit(limit, stepFor(limit, change, nowMs), nowMs) : limit;
       if (!after) throw new Error('what was planned cannot be written');
       return after;
     };
     return shards.map((shard, index) => ({
       ...shard,
       limits: shard.limits.map(next(index)),
-      kept: shard.kept.map(next(index)),
+      kept: shard.retired.map(next(index)),
     }));
   }
 
@@ -522,18 +524,18 @@ describe('any sequence of limit sets', () => {
           break;
         }
         case 'charge': {
-          const { refillPeriodMs: period, name, born = 0 } = limits[0] as LimitState;
+          const { refillPeriodMs: period, name, sinceConversion = 0 } = limits[0] as LimitState;
           const out = {
             [name]: {
               milli: act.milli,
               units: unitsOf({ refillPeriodMs: period }, act.milli, shards.length),
               period,
-              born,
+              sinceConversion,
             },
           };
           plan.settle({
             kind: 'settle',
-            moves: [{ entityId: 'u', shard: 0, shards: shards.length, birth: 'b', out }],
+            moves: [{ entityId: 'u', shard: 0, shards: shards.length, incarnation: 'b', out }],
             events: 0,
           });
           shards = write(shards, plan, nowMs);
@@ -547,7 +549,7 @@ describe('any sequence of limit sets', () => {
           plan.settle({ kind: 'settle', moves, events: 0 });
           for (const { index, change } of plan.result()) {
             for (const [identity, { giveBack }] of change.limits) {
-              const limit = [...(shards[index] as Shard).limits, ...(shards[index] as Shard).kept].find(
+              const limit = [...(shards[index] as Shard).limits, ...(shards[index] as Shard).retired].find(
                 (each) => identityOf(each) === identity,
               ) as LimitState;
               reference.change(identity, new Fraction(giveBack, unitsOf(limit, 1n, shards.length)), nowMs);
@@ -571,7 +573,7 @@ describe('any sequence of limit sets', () => {
           break;
       }
       for (const identity of reference.identities()) {
-        const isThere = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).kept].some(
+        const isThere = [...(shards[0] as Shard).limits, ...(shards[0] as Shard).retired].some(
           (limit) => identityOf(limit) === identity,
         );
         // What is gone was full.
