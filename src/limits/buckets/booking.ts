@@ -31,8 +31,8 @@ export const wholeBooking = (index: number, shard: Shard): Booking[] =>
   isUsed(shard) ? [{ index, shard, ...openUsage(shard) }] : [];
 
 /**
- * The limits that the usage item of the hour has a figure for after these are booked. The number is bounded; the usage of
- * all other limits is counted under one common name.
+ * The limits that the usage item of the hour has a figure for after these are booked. The number is bounded; the usage
+ * of all other limits is counted under one common name.
  */
 export const bookedWith = ({ booked }: Shard, names: readonly string[]): string[] =>
   [...new Set([...booked, ...names])].slice(0, maxUsageNames);

@@ -72,7 +72,8 @@ export const fenceWrite = (
   table,
   update: shardKey(id),
   set: { cv: fenceVersion(nonce), ...(target === undefined ? {} : { fx: target }) },
-  // The number of conversions is checked so that a fence that is sent twice cannot return after its conversion was made.
+  // The number of conversions is checked so that a fence that is sent twice cannot return after its conversion was
+  // made.
   condition: and(equals('cv', version), equals('bi', incarnation), equals('rs', conversions)),
 });
 

@@ -8,9 +8,10 @@ import type { Shard } from './shard.js';
 export const table = 'limiter';
 
 /**
- * Attribute suffixes of a limit: cp capacity, bx burst, ra refill, rp refill period, fa fullAt, tc and th total consumed
- * now and at the start of the hour, cw calendar window, tz zone, we window end, cc concurrency, sh shadow, bn conversion
- * that added it. The suffix comes last, so that a limit's name may contain any character that names may contain.
+ * Attribute suffixes of a limit: cp capacity, bx burst, ra refill, rp refill period, fa fullAt, tc and th total
+ * consumed now and at the start of the hour, cw calendar window, tz zone, we window end, cc concurrency, sh shadow, bn
+ * conversion that added it. The suffix comes last, so that a limit's name may contain any character that names may
+ * contain.
  */
 type LimitField = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
 

@@ -36,8 +36,8 @@ export interface RegistryOptions {
 const defaultDeadlineMs = 3500;
 
 /**
- * The entry to all buckets: applies operations in groups, one group per bucket at a time, and converts buckets. The locks
- * of several buckets are taken in one order, so there are no deadlocks.
+ * The entry to all buckets: applies operations in groups, one group per bucket at a time, and converts buckets. The
+ * locks of several buckets are taken in one order, so there are no deadlocks.
  */
 export class BucketRegistry {
   private readonly cachedBuckets = new LRUCache<string, CachedBucket>({ max: maxCachedBuckets });
@@ -95,8 +95,8 @@ export class BucketRegistry {
     const targets = parts.map(
       ({ bucket, action }) => `${bucketName(bucket)} ${action.kind === 'take' ? action.set.version : ''}`,
     );
-    // Operations with and without riders have separate queues, because only a rider shows that a retried transaction was
-    // committed by the first attempt.
+    // Operations with and without riders have separate queues, because only a rider shows that a retried transaction
+    // was committed by the first attempt.
     const riderKind = rider ? (rider.record ? 'recorded' : 'with rider') : '';
     const outcome = await this.queues.submit(`${riderKind} ${targets.join(' ')}`, operation);
     if ('error' in outcome) throw outcome.error;

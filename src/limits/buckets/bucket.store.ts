@@ -110,7 +110,9 @@ export class BucketStore {
     };
   }
 
-  /** Books the usage of a shard and moves it to `hour`, which may be the same. Fails if the shard has changed meanwhile. */
+  /**
+   * Books the usage of a shard and moves it to `hour`, which may be the same. Fails if the shard has changed meanwhile.
+   */
   async closeHour(id: ShardId, shard: Shard, hour: number): Promise<ShardWriteResult> {
     const writes = closingWrites(id, shard, hour, this.usageExpirySecs());
     const outcome = await this.client.transact('judged', isUsed(shard) ? writes : writes.slice(0, 1));

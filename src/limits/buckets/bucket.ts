@@ -1,9 +1,9 @@
 /**
  * Token buckets on DynamoDB. Start here.
  *
- * The idea: a bucket does not store how many tokens it has, because that number changes every millisecond. It stores the
- * time at which it will be full, `fullAt`. A take moves `fullAt` into the future; time alone refills. An acquire is one
- * conditional write: add the cost to `fullAt`, if the result is at most one burst ahead of now. DynamoDB checks the
+ * The idea: a bucket does not store how many tokens it has, because that number changes every millisecond. It stores
+ * the time at which it will be full, `fullAt`. A take moves `fullAt` into the future; time alone refills. An acquire is
+ * one conditional write: add the cost to `fullAt`, if the result is at most one burst ahead of now. DynamoDB checks the
  * condition, so two gateways can never take the same tokens. All arithmetic is exact: integers, no rounding in between.
  *
  * One noun per concept:
@@ -18,7 +18,8 @@
  * - holding: what a lease holds of one shard. A slot is a lease's place in a concurrency limit.
  * - group: operations that wait for the same buckets and share one write (group commit).
  * - group bucket: one bucket of a group: the cached bucket, and how much of it the group has read.
- * - obstacle: what has to be dealt with before a group can write: a fence, an hour that has ended, or another limit set.
+ * - obstacle: what has to be dealt with before a group can write: a fence, an hour that has ended, or another limit
+ *   set.
  * - conversion: a change of the whole bucket: another limit set (a stamp), another number of shards, or its end.
  * - fence: a mark on the shards that stops all writers during a conversion. It names the target of the conversion, so
  *   that any gateway can finish what another has begun.
@@ -26,10 +27,10 @@
  * - booking: adds the usage of a shard to the usage item of its hour.
  * - incarnation: the random id of a bucket from its creation to its end. A bucket that is created again has another.
  *
- * Reading order. Rules, pure: `bucket`, `calendar-window`, `shard`, `split`, `booking`, `expiry`, `holding`, `operation`,
- * `shard-change`, `plan`; then conversions: `reshard`, `stamp`, `convert`. Storage: `bucket.item`, `bucket-write.item`,
- * `bucket-create.item`, `bucket-change.item`, `bucket.store`. One operation from start to end: `bucket.registry`,
- * `cached-bucket.service`, `group.service`, `group.buckets.service`, `group.obstacles.service`,
+ * Reading order. Rules, pure: `bucket`, `calendar-window`, `shard`, `split`, `booking`, `expiry`, `holding`,
+ * `operation`, `shard-change`, `plan`; then conversions: `reshard`, `stamp`, `convert`. Storage: `bucket.item`,
+ * `bucket-write.item`, `bucket-create.item`, `bucket-change.item`, `bucket.store`. One operation from start to end:
+ * `bucket.registry`, `cached-bucket.service`, `group.service`, `group.buckets.service`, `group.obstacles.service`,
  * `group.selection.service`, `group.checks.service`, `group.write.service`, `bucket.change.service`.
  */
 
@@ -57,13 +58,13 @@ export interface LimitSpec {
 export type Slots = Readonly<Record<string, number>>;
 
 /**
- * One limit on one shard of a bucket. Each of n shards has the parameters of the whole bucket, and a cost taken from one
- * shard counts n-fold there. So each shard has 1/n of the bucket, and no parameter is ever divided.
+ * One limit on one shard of a bucket. Each of n shards has the parameters of the whole bucket, and a cost taken from
+ * one shard counts n-fold there. So each shard has 1/n of the bucket, and no parameter is ever divided.
  */
 export interface LimitState extends LimitSpec {
   /**
-   * The time at which the limit will be full, in ms × refillMilli, so that nothing is ever rounded. If it is in the past,
-   * the limit is full. For a limit without refill: the amount in use, n-fold.
+   * The time at which the limit will be full, in ms × refillMilli, so that nothing is ever rounded. If it is in the
+   * past, the limit is full. For a limit without refill: the amount in use, n-fold.
    */
   readonly fullAt: bigint;
   /** Total of all takes, charges and returns. */
@@ -192,8 +193,9 @@ export interface Step {
 }
 
 /**
- * The step for a move, based on a cached state. If another writer has changed the limit since, either the condition fails
- * or the step is still correct. The ceiling is part of the condition, so two writers can never take more than there is.
+ * The step for a move, based on a cached state. If another writer has changed the limit since, either the condition
+ * fails or the step is still correct. The ceiling is part of the condition, so two writers can never take more than
+ * there is.
  */
 export function stepFor(limit: LimitState, move: UnitMove, nowMs: number): Step {
   if (limit.calendar) return windowStep(limit, move, nowMs);
@@ -266,8 +268,8 @@ export const identityOf = ({ name, calendar, isConcurrency }: LimitSpec): string
   `${calendar?.window ?? (isConcurrency ? 'SLOTS' : 'RATE')} ${name}`;
 
 /**
- * The same limit under other parameters. The available amount stays, up to the new ceiling. For a calendar or concurrency
- * limit the used amount stays.
+ * The same limit under other parameters. The available amount stays, up to the new ceiling. For a calendar or
+ * concurrency limit the used amount stays.
  */
 export function restampLimit(old: LimitState, spec: LimitSpec, nowMs: number): LimitState {
   const { name, fullAt, consumedMilli, consumedBeforeMilli, sinceConversion, windowEndMs: endMs, slots } = old;

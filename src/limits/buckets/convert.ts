@@ -18,7 +18,9 @@ export interface Conversion {
   readonly bookings: readonly Booking[];
 }
 
-/** The bucket after a change. The available amounts are conserved: nothing is lost or minted, and no debt is forgiven. */
+/**
+ * The bucket after a change. The available amounts are conserved: nothing is lost or minted, and no debt is forgiven.
+ */
 export function converted(shards: readonly Shard[], change: BucketChange, nowMs: number): Conversion {
   switch (change.kind) {
     case 'end':

@@ -44,8 +44,8 @@ export const bucketsToSplit = (buckets: GroupBuckets, selected: readonly Selecte
   ).filter(({ usesAllShards }) => !usesAllShards);
 
 /**
- * Buckets in which a shadow limit would have refused, by a cache that may be out of date. A shadow refusal is counted only
- * if all shards, as read within the last second, do not have enough. Caches the shortages that are certain.
+ * Buckets in which a shadow limit would have refused, by a cache that may be out of date. A shadow refusal is counted
+ * only if all shards, as read within the last second, do not have enough. Caches the shortages that are certain.
  */
 export function uncertainShortages(
   buckets: GroupBuckets,

@@ -37,7 +37,9 @@ export interface GroupDeps {
 
 export type GroupOutcome = OperationOutcome | { readonly error: unknown };
 
-/** A group of operations on the same buckets: plans, writes and updates the cache, until each operation has an outcome. */
+/**
+ * A group of operations on the same buckets: plans, writes and updates the cache, until each operation has an outcome.
+ */
 export class BucketGroup {
   private readonly buckets: GroupBuckets;
   private readonly isPlain: boolean;
@@ -102,7 +104,10 @@ export class BucketGroup {
     else if (this.exactAtMs === undefined) await this.force(short[0] as Operation, nowMs);
   }
 
-  /** Reads the buckets whose needed shards are not cached. A settle always needs them; a plain take can assume a new bucket. */
+  /**
+   * Reads the buckets whose needed shards are not cached. A settle always needs them; a plain take can assume a new
+   * bucket.
+   */
   private async readMissing(): Promise<void> {
     const missing = this.buckets.all.filter((bucket) => {
       const { cache, take, usesAllShards } = bucket;

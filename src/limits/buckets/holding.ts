@@ -35,8 +35,8 @@ export interface Holding {
 }
 
 /**
- * The holdings of a take, from the shards as they are after it. The first holding names every limit, so that more can be
- * charged there later.
+ * The holdings of a take, from the shards as they are after it. The first holding names every limit, so that more can
+ * be charged there later.
  */
 export function holdingsOf(
   { entityId, isOwn }: BucketId,
@@ -69,8 +69,8 @@ const outAmount = (
 });
 
 /**
- * The shards that now have the state of a holding's shard. After doublings these are several shards; after halvings it is
- * the one that the shard was merged into.
+ * The shards that now have the state of a holding's shard. After doublings these are several shards; after halvings it
+ * is the one that the shard was merged into.
  */
 export const shardsOfHolding = ({ shard, shards }: Pick<Holding, 'shard' | 'shards'>, shardCount: number): number[] =>
   shardCount <= shards

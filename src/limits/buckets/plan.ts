@@ -38,8 +38,8 @@ export class Plan {
   }
 
   /**
-   * Finds shards for a take: the first shard that has enough of every limit, or else a split over all of them. Undefined
-   * if the shards together do not have enough.
+   * Finds shards for a take: the first shard that has enough of every limit, or else a split over all of them.
+   * Undefined if the shards together do not have enough.
    */
   place({ amounts }: Pick<Take, 'amounts'>): PlacedTake | undefined {
     const { limits, shardCount } = (this.shards[0] as ShardAt).shard;
@@ -143,7 +143,8 @@ export class Plan {
     if (limit.isConcurrency) return this.settleSlot(limit, move, targets[0] as number) ? {} : undefined;
     const { shardCount } = shard;
     const units = convertedUnits(out, move.shards, shardCount, limit);
-    // A debt on one shard would let the others still grant. So a charge that exceeds its shard's room goes to all shards.
+    // A debt on one shard would let the others still grant. So a charge that exceeds its shard's room goes to all
+    // shards.
     const isSplit =
       units > 0n && shardCount > 1 && targets.some((index) => units > (this.roomOf(index, limit) ?? units));
     const parts = isSplit

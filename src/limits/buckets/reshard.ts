@@ -26,8 +26,8 @@ export function addShards(shards: readonly Shard[], count: number): Conversion {
 }
 
 /**
- * Merges the shards into fewer: shard i gets the mean of all shards whose index is i modulo the new count, and the sum of
- * their totals. The mean is rounded to the disadvantage of the caller.
+ * Merges the shards into fewer: shard i gets the mean of all shards whose index is i modulo the new count, and the sum
+ * of their totals. The mean is rounded to the disadvantage of the caller.
  */
 export function mergeShards(shards: readonly Shard[], count: number, nowMs: number): Conversion {
   const remaining = shards.slice(0, count).map((first, i) => {
@@ -63,7 +63,8 @@ function means(first: Shard, others: readonly Shard[], nowMs: number, list: 'lim
     );
     const current = inOneWindow([limit, ...counterparts].map((each) => asOf(each, nowMs)));
     const full = BigInt(nowMs) * limit.refillMilli;
-    // A lease may have given back to one shard what was used on another. Without refill this reduces the sum of the use.
+    // A lease may have given back to one shard what was used on another. Without refill this reduces the sum of the
+    // use.
     const sum = current.reduce((total, { fullAt }) => total + (limit.calendar ? fullAt : larger(fullAt, full)), 0n);
     const removed = counterparts.reduce((total, { consumedMilli }) => total + consumedMilli, 0n);
     return {

@@ -8,8 +8,8 @@ export interface LimitCharge {
 }
 
 /**
- * Divides a take over the rooms, in their order; undefined if they do not have enough together. Units are never rounded,
- * and the millitokens of the parts add up to the amount.
+ * Divides a take over the rooms, in their order; undefined if they do not have enough together. Units are never
+ * rounded, and the millitokens of the parts add up to the amount.
  */
 export function splitAmount(rooms: readonly bigint[], milli: bigint, perMilli: bigint): LimitCharge[] | undefined {
   const wanted = milli * perMilli;
@@ -24,8 +24,8 @@ export function splitAmount(rooms: readonly bigint[], milli: bigint, perMilli: b
 }
 
 /**
- * Divides a charge over the rooms so that all charged shards end at the same level, and no other shard is below it. So no
- * shard is in debt while another still grants.
+ * Divides a charge over the rooms so that all charged shards end at the same level, and no other shard is below it. So
+ * no shard is in debt while another still grants.
  */
 export function levelCharge(rooms: readonly bigint[], milli: bigint, perMilli: bigint): LimitCharge[] {
   const sorted = [...rooms].sort((a, b) => (a > b ? -1 : 1));

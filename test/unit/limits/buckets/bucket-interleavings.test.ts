@@ -54,7 +54,9 @@ interface World {
 const shown = (world: World): string =>
   JSON.stringify(world, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
-/** Runs every order of the atomic steps. `check` is called for each refusal when it is made, and for each final state. */
+/**
+ * Runs every order of the atomic steps. `check` is called for each refusal when it is made, and for each final state.
+ */
 function everyOrder(
   { limit, shards = 1, stock, callers, ticks = 0 }: Config,
   check: (world: World, refused?: number) => void,
@@ -121,7 +123,8 @@ function everyOrder(
     world.callers.forEach(({ verdict, tries }, i) => {
       if (verdict) return;
       isOver = false;
-      // Each failure is caused by another's success, a millisecond, or a stale cache. So the number of tries is bounded.
+      // Each failure is caused by another's success, a millisecond, or a stale cache. So the number of tries is
+      // bounded.
       if (tries > callers.length + ticks + 1) throw new Error(`retries without end: ${name}`);
       explore(step(world, i));
     });

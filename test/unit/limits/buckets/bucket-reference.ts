@@ -3,8 +3,8 @@ import { fillMs, fullLimit, type LimitSpec, type LimitState } from '../../../../
 import { Fraction, type Move, rateSpec, whole } from './limit-fixtures.js';
 
 /**
- * The token bucket of the textbook, one of n shards, in exact arithmetic: a balance that refills up to the burst. Its time
- * is the time of its last change and never moves back.
+ * The token bucket of the textbook, one of n shards, in exact arithmetic: a balance that refills up to the burst. Its
+ * time is the time of its last change and never moves back.
  */
 export class Reference {
   private readonly burst: Fraction;

@@ -150,7 +150,7 @@ describe('a limit', () => {
     );
   });
 
-  it('never grants more than the burst, the refill from the earliest clock to the latest, and what was given back', () => {
+  it('never grants more than the burst, the refill between the earliest and latest clock, and the returns', () => {
     const schedules = fc.array(
       fc.record({ byMs: fc.integer({ min: -20_000, max: 60_000 }), amount: portions, gives: fc.boolean() }),
       {

@@ -43,11 +43,14 @@ function windowName(window: CalendarWindow, date: string): string {
   return new Date(ms - ((new Date(ms).getUTCDay() + 6) % 7) * dayMs).toISOString().slice(0, 10);
 }
 
-/** The first instant whose local date is in a later window, by trying hours, then minutes: since 1993 all clocks differ by whole minutes. */
+/**
+ * The first instant whose local date is in a later window, found by trying hours, then minutes. Since 1993 all zones
+ * differ by whole minutes.
+ */
 function bruteEndMs(window: CalendarWindow, zone: string, atMs: number): number {
   const nameAt = (ms: number) => windowName(window, dateThere(zone, ms));
   const minute = Math.floor(atMs / minuteMs) * minuteMs;
-  // Where clocks went back over midnight a date comes twice: the later one stays.
+  // If clocks went back over midnight, a date occurs twice. The later date counts.
   let name = nameAt(atMs);
   for (let ms = minute - 4 * hourMs; ms < minute; ms += minuteMs) if (nameAt(ms) > name) name = nameAt(ms);
   let ms = minute;
@@ -61,7 +64,7 @@ describe('the end of a calendar window', () => {
   const [fromMs, toMs] = [Date.UTC(1993, 0), Date.UTC(2040, 0)];
   const instants = fc.oneof(
     fc.integer({ min: fromMs, max: toMs }),
-    // Around the days on which the date line or the clocks moved at midnight.
+    // Around days on which the date line or the clocks moved at midnight.
     fc
       .tuple(
         fc.constantFrom(
@@ -80,7 +83,7 @@ describe('the end of a calendar window', () => {
       .map(([date, off]) => Date.parse(`${date}T00:00:00Z`) + off),
   );
 
-  it.each(zones)('in %s is the first instant whose date is in another day, ISO week or month', (zone) => {
+  it.each(zones)('(%s) is the first instant of the next local day, ISO week or month', (zone) => {
     fc.assert(
       fc.property(instants, fc.constantFrom(...calendarWindows), (atMs, window) => {
         expect([window, atMs, windowEndMs({ window, zone }, atMs)]).toEqual([
@@ -93,7 +96,7 @@ describe('the end of a calendar window', () => {
     );
   });
 
-  it('is later than the instant, the same for all of the window, and no further off than the longest window', () => {
+  it('is in the future, is the same for the whole window, and is at most the max window length away', () => {
     fc.assert(
       fc.property(
         instants,
@@ -131,9 +134,9 @@ describe('the end of a calendar window', () => {
     ['MONTH', 'UTC', '2024-02-01T00:00:00Z', '2024-03-01T00:00:00Z'],
     ['MONTH', 'Europe/Berlin', '2025-03-31T21:59:59.999Z', '2025-03-31T22:00:00Z'],
     ['MONTH', 'Pacific/Kiritimati', '2025-01-31T09:59:59.999Z', '2025-01-31T10:00:00Z'],
-    ['MONTH', 'Pacific/Kiritimati', '1994-12-30T12:00:00Z', '1994-12-31T10:00:00Z'], // a month whose last day never was
+    ['MONTH', 'Pacific/Kiritimati', '1994-12-30T12:00:00Z', '1994-12-31T10:00:00Z'], // a month without its last day
     ['MONTH', 'America/Sao_Paulo', '2018-11-01T03:00:00Z', '2018-12-01T02:00:00Z'],
-  ])('%s in %s at %s is %s', (window, zone, at, end) => {
+  ])('(%s in %s at %s) is %s', (window, zone, at, end) => {
     expect(new Date(windowEndMs({ window, zone }, Date.parse(at))).toISOString()).toBe(new Date(end).toISOString());
   });
 });

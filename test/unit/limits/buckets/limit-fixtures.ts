@@ -1,5 +1,6 @@
 import {
   divFloor,
+  identityOf,
   type LimitSpec,
   type LimitState,
   room,
@@ -9,13 +10,13 @@ import {
   unitsOf,
 } from '../../../../src/limits/buckets/bucket.js';
 import { type BucketChange, type Conversion, converted } from '../../../../src/limits/buckets/convert.js';
-import type { Shard, ShardAt } from '../../../../src/limits/buckets/shard.js';
+import { allLimits, type Shard, type ShardAt } from '../../../../src/limits/buckets/shard.js';
 import type { LimitSet } from '../../../../src/limits/limit.js';
 import { hourOf } from '../../../../src/limits/usage/usage.js';
 
 export const startMs = 1_760_000_000_000;
 
-/** An exact number: a whole one over a whole one, in lowest terms. */
+/** An exact rational number in lowest terms. */
 export class Fraction {
   readonly over: bigint;
   readonly under: bigint;
@@ -76,11 +77,11 @@ export const slotSpec = (slots: bigint, name = 'jobs'): LimitSpec => ({
   isConcurrency: true,
 });
 
-/** The last `fullAt` of a limit that is not in debt. */
+/** The largest `fullAt` of a limit that is not in debt. */
 export const debtFreeUpTo = ({ burstMilli, refillMilli, refillPeriodMs }: LimitSpec, nowMs: number): bigint =>
   BigInt(nowMs) * refillMilli + burstMilli * refillPeriodMs;
 
-/** A limit of which nothing is left. */
+/** A limit with nothing left. */
 export const emptyLimit = (spec: LimitSpec, nowMs: number): LimitState => ({
   ...spec,
   fullAt: debtFreeUpTo(spec, nowMs),
@@ -104,9 +105,16 @@ export const shardOf = (limits: readonly LimitState[], shardCount = 1, overrides
   ...overrides,
 });
 
+/** The millitokens that the shards have of a limit together, retired or in force. Debts count as negative. */
+export const balanceOf = (shards: readonly Shard[], identity: string, nowMs = startMs): Fraction =>
+  shards.reduce((sum, shard) => {
+    const limit = allLimits(shard).find((each) => identityOf(each) === identity);
+    return limit ? sum.plus(new Fraction(room(limit, nowMs), unitsOf(limit, 1n, shard.shardCount))) : sum;
+  }, whole(0n));
+
 export const shardsAt = (shards: readonly Shard[]): ShardAt[] => shards.map((shard, index) => ({ index, shard }));
 
-/** A set of these specs, as far as the rules look at it. */
+/** A limit set of these specs, with the fields that the rules use. */
 export const setOf = (specs: readonly LimitSpec[], version = 'w'): LimitSet => ({ limits: [], specs, version });
 
 export const reshard = (shards: readonly Shard[], count: number, nowMs = startMs): Conversion =>
@@ -114,7 +122,7 @@ export const reshard = (shards: readonly Shard[], count: number, nowMs = startMs
 export const restamped = (shards: readonly Shard[], specs: readonly LimitSpec[], nowMs = startMs): Conversion =>
   converted(shards, { kind: 'stamp', set: setOf(specs), mayExpire: true } satisfies BucketChange, nowMs);
 
-/** What the store does with a step: all of its conditions hold and it is made, or nothing is. */
+/** Applies a step as DynamoDB does. Undefined if its condition does not hold. */
 export function written(fullAt: bigint, { from, upTo, below, set, add = 0n }: Step): bigint | undefined {
   if (from !== undefined && fullAt < from) return undefined;
   if (upTo !== undefined && fullAt > upTo) return undefined;
@@ -122,7 +130,7 @@ export function written(fullAt: bigint, { from, upTo, below, set, add = 0n }: St
   return set ?? fullAt + add;
 }
 
-/** The same of a limit with a window or slots: the window must be the one expected, and what is dropped must be overdue. */
+/** The same for a whole limit: the window must be the expected one, and dropped slots must be overdue. */
 export function writtenLimit(there: LimitState, step: Step, nowMs: number): LimitState | undefined {
   const { window, drops = [] } = step;
   if (window && window.is !== there.windowEndMs) return undefined;
@@ -134,24 +142,26 @@ export function writtenLimit(there: LimitState, step: Step, nowMs: number): Limi
   return { ...there, fullAt, ...(window ? { windowEndMs: window.becomes } : {}), ...(slots ? { slots } : {}) };
 }
 
-/** What a caller could take from this shard; negative while an overrun is being paid back. Rounded down: a fraction is never lent. */
+/**
+ * The millitokens that can be taken from this shard. Negative while in debt. Rounded down: a fraction is never lent.
+ */
 export const availableMilli = (limit: LimitState, nowMs: number, shards: number): bigint =>
   divFloor(room(limit, nowMs), unitsOf(limit, 1n, shards));
 
-/** Whether an amount could be taken now. Nothing at all can be taken from what is in debt, not even 0. */
+/** True if the amount can be taken now. A limit in debt grants nothing, not even 0. */
 export const fits = (limit: LimitState, milli: bigint, nowMs: number, shards: number): boolean =>
   unitsOf(limit, milli, shards) <= room(limit, nowMs);
 
-/** What one write does to a limit, in millitokens: takes that stay under the ceiling, then charges that need not, then what is given back. */
+/** What one write does to a limit, in millitokens. Takes must stay under the ceiling; charges and returns need not. */
 export interface Move {
   readonly takeMilli: bigint;
   readonly chargeMilli: bigint;
   readonly returnMilli: bigint;
-  /** Whether anyone takes, be it 0: then the limit must not be in debt. */
+  /** True if the write has a take, even one of 0: the limit must not be in debt then. */
   readonly checksCeiling: boolean;
 }
 
-/** The step for a move on one of the shards. */
+/** The step for a move on one of n shards. */
 export const stepOf = (
   limit: LimitState,
   { takeMilli, chargeMilli, returnMilli, checksCeiling }: Move,

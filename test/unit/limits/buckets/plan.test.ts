@@ -9,12 +9,11 @@ import {
   stepFor,
   unitsOf,
 } from '../../../../src/limits/buckets/bucket.js';
-import { type Holding, holdingsOf, type OutAmount, shardsOfHolding } from '../../../../src/limits/buckets/holding.js';
+import { type Holding, holdingsOf, type OutAmount } from '../../../../src/limits/buckets/holding.js';
 import type { HoldingMove, Settle, Take } from '../../../../src/limits/buckets/operation.js';
 import { type PlacedTake, Plan } from '../../../../src/limits/buckets/plan.js';
 import type { Shard } from '../../../../src/limits/buckets/shard.js';
 import type { LimitChange, ShardChange } from '../../../../src/limits/buckets/shard-change.js';
-import { levelCharge } from '../../../../src/limits/buckets/split.js';
 import {
   calendarSpec,
   debtFreeUpTo,
@@ -42,7 +41,7 @@ const takeOf = (amounts: Amounts, more: Partial<Take> = {}): Take => ({
   ...more,
 });
 const planOf = (shards: readonly Shard[], nowMs = startMs): Plan => new Plan(shardsAt(shards), nowMs);
-/** Places a take and enters it, where it fits. */
+/** Places a take and adds it to the plan, if it fits. */
 function enter(plan: Plan, amounts: Amounts, more: Partial<Take> = {}): PlacedTake | undefined {
   const placed = plan.place({ amounts });
   if (placed) plan.take(takeOf(amounts, more), placed);
@@ -52,14 +51,14 @@ const changesOf = (plan: Plan): Map<number, ShardChange> =>
   new Map(plan.result().map(({ index, change }) => [index, change]));
 const changeOf = (plan: Plan, limit: LimitSpec, index = 0): LimitChange | undefined =>
   changesOf(plan).get(index)?.limits.get(identityOf(limit));
-/** What these limits can give together, in millitokens. */
+/** The millitokens that the shards have of a limit together. */
 const balance = (shards: readonly Shard[], at: number): Fraction =>
   shards.reduce((sum, { limits, shardCount }) => {
     const limit = limits[at] as LimitState;
     return sum.plus(new Fraction(room(limit, startMs), unitsOf(limit, 1n, shardCount)));
   }, whole(0n));
 
-/** The bucket after what was planned is written; undefined where a condition does not hold. */
+/** The bucket after the plan was written. Undefined if a condition does not hold. */
 function afterWriting(shards: readonly Shard[], plan: Plan, nowMs = startMs): Shard[] | undefined {
   const changes = changesOf(plan);
   const after = shards.map((shard, index) => {
@@ -73,7 +72,10 @@ function afterWriting(shards: readonly Shard[], plan: Plan, nowMs = startMs): Sh
 }
 
 const counts = fc.constantFrom(1, 2, 4, 8);
-/** Buckets of one to three limits, some of them shadows, each shard with another part of its share left, or in debt. */
+/**
+ * Buckets of one to three limits, some of them shadow limits. Each shard has another part of its share left, or is in
+ * debt.
+ */
 const buckets: fc.Arbitrary<Shard[]> = fc
   .record({
     count: counts,
@@ -109,7 +111,7 @@ const buckets: fc.Arbitrary<Shard[]> = fc
       ),
     ),
   );
-const asked = fc.array(
+const requestedParts = fc.array(
   fc.array(fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 80n })), { minLength: 3, maxLength: 3 }),
   { minLength: 1, maxLength: 8 },
 );
@@ -117,9 +119,9 @@ const amountsIn = (shards: readonly Shard[], parts: readonly bigint[]): Amounts 
   Object.fromEntries((shards[0] as Shard).limits.map(({ name }, i) => [name, parts[i] as bigint]));
 
 describe('takes of one group', () => {
-  it('fit in order of arrival while the shards together have enough; a shadow limit never refuses and is charged where it has enough', () => {
+  it('are admitted in order of arrival while the shards together have enough, and shadow limits never refuse', () => {
     fc.assert(
-      fc.property(buckets, asked, (shards, requests) => {
+      fc.property(buckets, requestedParts, (shards, requests) => {
         const plan = planOf(shards);
         const { limits } = shards[0] as Shard;
         const left = limits.map((_, i) => balance(shards, i));
@@ -144,16 +146,16 @@ describe('takes of one group', () => {
         }
         expect(plan.result().reduce((sum, { change }) => sum + change.events, 0)).toBe(admitted);
         const after = afterWriting(shards, plan);
-        if (!after) throw new Error('what was planned cannot be written');
+        if (!after) throw new Error('the plan cannot be written');
         expect(limits.map((_, i) => balance(after, i))).toEqual(left);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('go whole to the first shard that has enough of every limit, and are split over what is there only where none has', () => {
+  it('go to the first shard that has enough of every limit, and are split only if no shard has', () => {
     fc.assert(
-      fc.property(buckets, asked, (shards, requests) => {
+      fc.property(buckets, requestedParts, (shards, requests) => {
         const plan = planOf(shards);
         const { limits } = shards[0] as Shard;
         const rooms = shards.map((shard) => shard.limits.map((limit) => room(limit, startMs)));
@@ -164,7 +166,7 @@ describe('takes of one group', () => {
           const wanted = limits.map((limit, i) => unitsOf(limit, parts[i] as bigint, shards.length));
           const first = rooms.findIndex((of) => charged.every((i) => (of[i] as bigint) >= (wanted[i] as bigint)));
           if (first >= 0) expect(placed.placements.map(({ index }) => index)).toEqual([first]);
-          // Somebody has to count it, and its lease has to know the bucket.
+          // A shard has to count the take, and the lease needs a holding that names the bucket.
           expect(placed.placements.length).toBeGreaterThan(0);
           expect(new Set(placed.placements.map(({ index }) => index)).size).toBe(placed.placements.length);
           for (const { index, charges } of placed.placements) {
@@ -181,7 +183,7 @@ describe('takes of one group', () => {
     );
   });
 
-  it('of nothing at all, where each shard is in debt by another limit, still have a place', () => {
+  it('are placed even if they take 0 and each shard is in debt by another limit', () => {
     const [rpm, tpm] = [rateSpec(8000n), rateSpec(8000n, 8000n, 60_000n, 'tpm')];
     const owing = (spec: LimitSpec) => ({ ...emptyLimit(spec, startMs), fullAt: debtFreeUpTo(spec, startMs) + 1n });
     const shards = [
@@ -200,7 +202,7 @@ describe('takes of one group', () => {
     expect(Object.keys((holding as Holding).out)).toEqual(['rpm', 'tpm']);
   });
 
-  it('let the item expire only if every one of them does', () => {
+  it('let the item expire only if every one of them allows it', () => {
     const expiry = (...mays: boolean[]) => {
       const plan = planOf([shardOf([fullLimit(rateSpec(9000n), startMs)])]);
       for (const mayExpire of mays) enter(plan, { rpm: 1000n }, { mayExpire });
@@ -214,7 +216,7 @@ describe('takes of one group', () => {
     expect(changesOf(plan).get(0)?.mayExpire).toBeUndefined();
   });
 
-  it('that are forced go whole to the first shard with every limit, fit or not: the condition of the write refuses them', () => {
+  it('go to the first shard if they are forced, and the condition of the write refuses them if they do not fit', () => {
     const shards = [
       shardOf([emptyLimit(rateSpec(8000n), startMs)], 2),
       shardOf([fullLimit(rateSpec(8000n), startMs)], 2),
@@ -233,9 +235,9 @@ describe('takes of one group', () => {
     expect(afterWriting(shards, plan, refilled)).toBeDefined();
   });
 
-  it('that are undone leave what was planned before them', () => {
+  it('leave no trace if they are undone', () => {
     fc.assert(
-      fc.property(buckets, asked, asked, (shards, before, undone) => {
+      fc.property(buckets, requestedParts, requestedParts, (shards, before, undone) => {
         const [plan, alone] = [planOf(shards), planOf(shards)];
         for (const parts of before) for (const each of [plan, alone]) enter(each, amountsIn(shards, parts));
         const undo = plan.snapshot();
@@ -246,46 +248,6 @@ describe('takes of one group', () => {
           expect(enter(plan, amountsIn(shards, parts))).toEqual(enter(alone, amountsIn(shards, parts)));
         expect(plan.result()).toEqual(alone.result());
       }),
-    );
-  });
-});
-
-describe('where a holding is by now', () => {
-  it.each<[number, number, number, number[]]>([
-    [0, 1, 1, [0]],
-    [3, 4, 4, [3]],
-    [1, 2, 4, [1, 3]],
-    [0, 1, 8, [0, 1, 2, 3, 4, 5, 6, 7]],
-    [5, 8, 2, [1]],
-    [31, 32, 1, [0]],
-  ])('shard %d of %d is, of %d shards, %j', (shard, shards, count, expected) => {
-    expect(shardsOfHolding({ shard, shards }, count)).toEqual(expected);
-  });
-});
-
-describe('a charge that is levelled', () => {
-  const rooms = fc.array(fc.bigInt({ min: -1000n, max: 1000n }), { minLength: 1, maxLength: 32 });
-
-  it('adds up exactly, and leaves no shard that was charged with less than one that was not', () => {
-    fc.assert(
-      fc.property(
-        rooms,
-        fc.bigInt({ min: 1n, max: 500n }),
-        fc.bigInt({ min: 1n, max: 60n }),
-        (there, milli, perMilli) => {
-          const parts = levelCharge(there, milli, perMilli);
-          expect(parts.reduce((sum, { units }) => sum + units, 0n)).toBe(milli * perMilli);
-          expect(parts.reduce((sum, part) => sum + part.milli, 0n)).toBe(milli);
-          const left = parts.map(({ units }, i) => (there[i] as bigint) - units);
-          const level = left.filter((_, i) => (parts[i]?.units ?? 0n) > 0n).sort((a, b) => (a < b ? -1 : 1));
-          expect(parts.every(({ units, milli: of }) => units >= 0n && of >= 0n)).toBe(true);
-          // Those that were charged differ by rounding only, and the others had no more than they have now.
-          expect((level.at(-1) as bigint) - (level[0] as bigint)).toBeLessThanOrEqual(1n);
-          left.forEach((of, i) => {
-            if (parts[i]?.units === 0n) expect(of <= (level.at(-1) as bigint)).toBe(true);
-          });
-        },
-      ),
     );
   });
 });
@@ -305,7 +267,7 @@ describe('a settlement', () => {
       ]),
     ),
   });
-  /** What a plan gives back, less what it charges, in millitokens of the bucket as it is by now. */
+  /** The returns minus the charges of a plan, in millitokens of the current bucket. */
   const givenBack = (plan: Plan, limit: LimitSpec, count: number): Fraction =>
     plan.result().reduce((sum, { change }) => {
       const { giveBack = 0n, charge = 0n } = change.limits.get(identityOf(limit)) ?? {};
@@ -324,7 +286,7 @@ describe('a settlement', () => {
     parts: fc.bigInt({ min: 1n, max: 4n }),
   });
 
-  it('gives back what was taken, on other shards and under another period, less fractions of a unit and never more', () => {
+  it('gives back what was taken and never more, after a change of shards and period', () => {
     fc.assert(
       fc.property(history, ({ shards, thousandths, count, newer, parts }) => {
         const there = balance(shards, 0).floor();
@@ -342,8 +304,8 @@ describe('a settlement', () => {
           const wanted = new Fraction(-units, period * BigInt(holding.shards));
           const given = givenBack(plan, spec, count);
           expect(wanted.isBelow(given)).toBe(false);
-          const mostLost = new Fraction(BigInt(plan.result().length), unitsOf(spec, 1n, count));
-          expect(given.isBelow(wanted.minus(mostLost))).toBe(false);
+          const maxLost = new Fraction(BigInt(plan.result().length), unitsOf(spec, 1n, count));
+          expect(given.isBelow(wanted.minus(maxLost))).toBe(false);
           expect(
             plan.result().reduce((sum, { change }) => sum + (change.limits.get('RATE rpm')?.consumedMilli ?? 0n), 0n),
           ).toBe(milli);
@@ -362,7 +324,7 @@ describe('a settlement', () => {
     );
   });
 
-  it('charges exactly what it says, on other shards and under another period', () => {
+  it('charges the exact amount after a change of shards and period', () => {
     fc.assert(
       fc.property(history, fc.bigInt({ min: 1n, max: 10n ** 6n }), ({ shards, count, newer }, milli) => {
         const { incarnation, limits, shardCount } = shards[0] as Shard;
@@ -392,30 +354,35 @@ describe('a settlement', () => {
   const [gone] = restamped([shardOf([fullLimit(spec, startMs)], 1, { incarnation: 'now' })], [{ ...spec, name: 'tpm' }])
     .shards as [Shard];
   const [again] = restamped([gone], [spec]).shards as [Shard];
-  const [kept] = restamped([spent], [{ ...spec, name: 'tpm' }]).shards as [Shard];
+  const [retired] = restamped([spent], [{ ...spec, name: 'tpm' }]).shards as [Shard];
 
   it.each<[string, Shard[], Holding, boolean]>([
-    ['in the same life of the bucket', [spent], taken(), true],
-    ['in another life', [spent], taken({}, { incarnation: 'then' }), false],
+    ['is made in the same incarnation of the bucket', [spent], taken(), true],
+    ['is not made in another incarnation', [spent], taken({}, { incarnation: 'then' }), false],
     [
-      'in any life, where the holding names none',
+      'is made in any incarnation if the holding names none',
       [{ ...spent, incarnation: 'then' }],
       { entityId: 'u', shard: 0, shards: 1, out: taken().out },
       true,
     ],
-    ['where there is no bucket', [], taken(), false],
-    ['of a limit that has left and is kept', [kept], taken(), true],
-    ['of a limit that has left and was full', [gone], taken(), false],
-    ['of a limit that has come back in another life of its own', [again], taken(), false],
-    ['of a limit that came back, taken since', [again], taken({ sinceConversion: 2 }), true],
+    ['is not made if there is no bucket', [], taken(), false],
+    ['is made for a retired limit', [retired], taken(), true],
+    ['is not made for a limit that left when it was full', [gone], taken(), false],
+    ['is not made for a limit that was dropped and added again since', [again], taken(), false],
+    ['is made for a limit that was added again before the take', [again], taken({ sinceConversion: 2 }), true],
     [
-      'of whichever limit has the name',
+      'is made for any limit of the name if the holding does not say since which conversion',
       [again],
       (({ sinceConversion: _, ...of }) => ({ ...taken(), out: { rpm: of } }))(taken().out.rpm as OutAmount),
       true,
     ],
-    ['of a limit that was never there', [spent], { ...taken(), out: { rph: taken().out.rpm as OutAmount } }, false],
-  ])('%s is made, or is not', (_, shards, holding, isMade) => {
+    [
+      'is not made for a limit that the bucket never had',
+      [spent],
+      { ...taken(), out: { rph: taken().out.rpm as OutAmount } },
+      false,
+    ],
+  ])('%s', (_, shards, holding, isMade) => {
     for (const move of [back(holding), holding]) {
       const plan = planOf(shards);
       const name = Object.keys(holding.out)[0] as string;
@@ -424,7 +391,7 @@ describe('a settlement', () => {
     }
   });
 
-  it('counts no use where it tops up, and one acquire less where it undoes one', () => {
+  it('counts no usage for a top-up, and one acquire less if it undoes one', () => {
     const plan = planOf([spent]);
     plan.settle(settle([{ ...back(taken()), isTopUp: true }]));
     expect(changeOf(plan, spec)).toMatchObject({ giveBack: 240_000_000n, consumedMilli: 0n });
@@ -447,7 +414,7 @@ describe('a settlement', () => {
     out: { day: { milli, units: milli, period: 1n, sinceConversion: 0, windowEndMs } },
   });
 
-  it('gives back in the window it was taken in, and in no other; a charge counts in the window there is', () => {
+  it('gives back only in the window of the take, and charges in the current window', () => {
     const used = shardOf([{ ...today, fullAt: 6000n }]);
     const settled = (move: HoldingMove, nowMs: number) => {
       const plan = planOf([used], nowMs);
@@ -469,7 +436,7 @@ describe('a settlement', () => {
   });
 });
 
-describe('slots', () => {
+describe('slots of a concurrency limit', () => {
   const spec = slotSpec(3n);
   const untilMs = startMs + 60_000;
   const holding = (slots: Record<string, number>) =>
@@ -488,7 +455,7 @@ describe('slots', () => {
     return { isDone: 'jobs' in (applied[0] as object), change: changeOf(plan, spec) };
   };
 
-  it('are held by as many leases as there are, and by name', () => {
+  it('are taken by at most as many leases as there are slots, each under its name', () => {
     const plan = planOf([holding({ a: untilMs })]);
     const placed = ['b', 'c', 'd'].map(
       (lease) => enter(plan, { jobs: 1000n }, { slot: { lease, untilMs } }) !== undefined,
@@ -501,19 +468,19 @@ describe('slots', () => {
     });
   });
 
-  it('are not held by a take of none', () => {
+  it('are not taken by a take of 0', () => {
     const plan = planOf([holding({})]);
     enter(plan, { jobs: 0n });
     expect(changeOf(plan, spec)).toMatchObject({ take: 0n, taken: {} });
   });
 
-  it('are there again 2 s after their lease should have been renewed', () => {
+  it('are free again 2 s after their lease should have been renewed', () => {
     const full = holding({ a: untilMs, b: untilMs + 1, c: untilMs + 2 });
     const fit = (nowMs: number) => enter(planOf([full], nowMs), { jobs: 1000n }) !== undefined;
     expect([untilMs + 1999, untilMs + 2000].map(fit)).toEqual([false, true]);
   });
 
-  it('are given back and renewed by the lease that holds them, and by no other', () => {
+  it('are given back and renewed only by the lease that holds them', () => {
     const shard = holding({ a: untilMs, b: untilMs });
     expect(settled(shard, move({ lease: 'a' }))).toMatchObject({
       isDone: true,
