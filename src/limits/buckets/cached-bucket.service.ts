@@ -11,7 +11,7 @@ const hotWritesPerSecond = 800;
 /** Halving doubles the writes per shard, so a shard then has at most twice this. */
 const quietWritesPerSecond = 200;
 const quietMs = 600_000;
-const largestRequestedTtlMs = 600_000;
+const maxRequestedTtlMs = 600_000;
 const minSampleMs = 1000;
 /** Shares of a limit are compared as integers, in parts of this. */
 const shareUnit = 1_000_000n;
@@ -28,7 +28,7 @@ export class CachedBucket {
   private quietSinceMs: number | undefined;
   private refusal: { readonly shards: readonly ShardAt[]; readonly untilMs: number } | undefined;
   private shortage: { readonly limits: ReadonlySet<string>; readonly untilMs: number } | undefined;
-  private largestRequested: { readonly sinceMs: number; readonly amounts: Record<string, bigint> };
+  private maxRequested: { readonly sinceMs: number; readonly amounts: Record<string, bigint> };
 
   constructor(
     readonly id: BucketId,
@@ -36,7 +36,7 @@ export class CachedBucket {
     /** From 0 to 1, random per process, so that processes prefer different shards. */
     private readonly shardPreference: number,
   ) {
-    this.largestRequested = { sinceMs: clock.monotonicMs(), amounts: {} };
+    this.maxRequested = { sinceMs: clock.monotonicMs(), amounts: {} };
   }
 
   /** The shard that this process takes from, so that its acquires share writes. */
@@ -128,15 +128,14 @@ export class CachedBucket {
   /** Records requested amounts, because no share of a shard may be smaller than the largest of them. */
   recordRequested(amounts: Amounts): void {
     const nowMs = this.clock.monotonicMs();
-    if (nowMs - this.largestRequested.sinceMs > largestRequestedTtlMs)
-      this.largestRequested = { sinceMs: nowMs, amounts: {} };
-    const { amounts: largest } = this.largestRequested;
+    if (nowMs - this.maxRequested.sinceMs > maxRequestedTtlMs) this.maxRequested = { sinceMs: nowMs, amounts: {} };
+    const { amounts: largest } = this.maxRequested;
     for (const [name, milli] of Object.entries(amounts)) if (milli > (largest[name] ?? 0n)) largest[name] = milli;
   }
 
   /** True if this many shards would serve the limits and all recently requested amounts. */
   mayHaveShards(shardCount: number, first: Shard): boolean {
-    return mayHaveShards(shardCount, first, this.largestRequested.amounts);
+    return mayHaveShards(shardCount, first, this.maxRequested.amounts);
   }
 
   /** Caches that all shards together have just refused. */

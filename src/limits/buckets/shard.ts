@@ -131,7 +131,7 @@ export const isEnough = (shards: readonly Shard[], amounts: Amounts, nowMs: numb
 export const mayHaveShards = (
   count: number,
   { limits }: { readonly limits: readonly LimitSpec[] },
-  largestRequested: Amounts,
+  maxRequested: Amounts,
 ): boolean =>
   count === 1 ||
   (count <= maxShards &&
@@ -140,5 +140,5 @@ export const mayHaveShards = (
         !limit.isConcurrency &&
         limit.burstMilli % BigInt(count) === 0n &&
         shardBurstMilli(limit, count) >= 1000n &&
-        shardBurstMilli(limit, count) >= (largestRequested[limit.name] ?? 0n),
+        shardBurstMilli(limit, count) >= (maxRequested[limit.name] ?? 0n),
     ));
