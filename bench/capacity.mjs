@@ -29,7 +29,7 @@ const mostWrites = 1000;
 const mostReads = 3000;
 const monthSeconds = 30.4 * 86_400;
 const memorySeconds = 60; // of limits, and of when a device was seen
-const hotWritesASecond = 800; // as in src/limits/buckets/bucket.actor.ts
+const hotWritesASecond = 800; // as in src/limits/buckets/cached-bucket.service.ts
 /** In the first two seconds hot buckets get their shards; then an hour (and with it the day) changes, and something is revoked. */
 const steadyAt = 2;
 const hourAt = 5;

@@ -186,9 +186,9 @@ it('does not let a tenant that floods its own queue exceed its limits because of
     degraded: boolean;
   }[];
   expect(leases.map(({ degraded }) => degraded)).toEqual([false, false, false]);
-  expect(
-    responses.some((response) => response instanceof Error && response.message.includes('too many writes')),
-  ).toBe(true);
+  expect(responses.some((response) => response instanceof Error && response.message.includes('too many writes'))).toBe(
+    true,
+  );
   await narrow.stop();
 });
 
