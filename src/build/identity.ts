@@ -4,6 +4,7 @@ import { AuditStore } from '../audit/audit.store.js';
 import { ChangeFeed } from '../changes/change.feed.js';
 import { ChangeService } from '../changes/change.service.js';
 import { ChangeStore } from '../changes/change.store.js';
+import { AccessTokenService } from '../identity/access-token.service.js';
 import { ApiKeyService } from '../identity/api-key.service.js';
 import { ApiKeyStore } from '../identity/api-key.store.js';
 import { ClientService } from '../identity/client.service.js';
@@ -22,10 +23,13 @@ import { PendingWrites } from '../lib/pending-writes.js';
 import { RootKeys, TokenMint } from '../lib/seal.js';
 import { Semaphore } from '../lib/semaphore.js';
 import { Throttle } from '../lib/throttle.js';
+import { AppService } from '../orgs/app.service.js';
+import { AppStore } from '../orgs/app.store.js';
 import { LifecycleService } from '../orgs/lifecycle.service.js';
 import { LifecycleStore } from '../orgs/lifecycle.store.js';
 import { OrgService } from '../orgs/org.service.js';
 import { OrgStore } from '../orgs/org.store.js';
+import { TenantCache } from '../orgs/tenant-cache.service.js';
 import type { Base } from './base.js';
 
 const maxWaitingHashes = 32;
@@ -59,13 +63,14 @@ export async function buildIdentity(base: Base) {
   };
   const { credentialStore, credentials } = buildCredentials(base, shared);
   const orgStore = new OrgStore(store);
-  const orgs = new OrgService({ store: orgStore, credentials, changes, audit, labels: config.catalog, clock });
-  const logins = buildLogins(base, { ...shared, credentials: credentialStore, tenants: orgs });
-  const { sessions, tokenKeys } = await buildSessions(base, { ...shared, credentials: credentialStore, tenants: orgs });
+  const appStore = new AppStore(store);
+  const tenants = new TenantCache({ orgStore, appStore, changes });
+  const settings = { orgStore, appStore, credentials, changes, audit, labels: config.catalog, clock };
+  const withTenants = { ...shared, credentials: credentialStore, tenants };
   const clientStore = new ClientStore(store);
   const clients = new ClientService({ ...shared, store: clientStore, credentials });
   const lifecycleStore = new LifecycleStore(store);
-  const lifecycle = new LifecycleService({ store: lifecycleStore, orgs: orgStore, clients, changes, audit, clock });
+  const lifecycle = new LifecycleService({ store: lifecycleStore, orgStore, appStore, clients, changes, audit, clock });
   const apiKeyStore = new ApiKeyStore(store);
   return {
     pendingWrites,
@@ -74,15 +79,17 @@ export async function buildIdentity(base: Base) {
     changes,
     changeFeed,
     credentials,
-    orgs,
+    tenants,
+    orgs: new OrgService(settings),
     orgStore,
-    logins,
-    sessions,
-    tokenKeys,
+    apps: new AppService(settings),
+    appStore,
+    logins: buildLogins(base, withTenants),
+    ...(await buildSessions(base, withTenants)),
     clients,
     clientStore,
     lifecycle,
-    apiKeys: buildApiKeys(base, { apiKeyStore, orgs, changes, audit }),
+    apiKeys: buildApiKeys(base, { apiKeyStore, tenants, changes, audit }),
     apiKeyStore,
     /** Wrong device and admin keys by address. */
     guesses: new Throttle(clock, perAddress, perAddress / 60),
@@ -130,6 +137,7 @@ function buildLogins({ clock, log, metrics }: Base, shared: SessionsOf): LoginSe
 async function buildSessions({ config, clock, metrics, store }: Base, shared: SessionsOf) {
   const { rootSecrets, signingKeys } = config;
   const tokenKeys = await importTokenKeys(signingKeys);
+  const accessTokens = new AccessTokenService({ ...shared, clock, metrics, keys: tokenKeys });
   const sessions = new SessionService({
     ...shared,
     sessions: new SessionStore(store),
@@ -139,19 +147,19 @@ async function buildSessions({ config, clock, metrics, store }: Base, shared: Se
     refreshKeys: new RootKeys(rootSecrets, 'refresh tokens'),
     refreshMint: new TokenMint('tgr_', new RootKeys(rootSecrets, 'refresh token marks')),
   });
-  return { sessions, tokenKeys };
+  return { sessions, accessTokens, tokenKeys };
 }
 
 interface ApiKeysOf extends Pick<Shared, 'changes' | 'audit'> {
   readonly apiKeyStore: ApiKeyStore;
-  readonly orgs: OrgService;
+  readonly tenants: TenantCache;
 }
 
-function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, orgs, changes, audit }: ApiKeysOf) {
+function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, tenants, changes, audit }: ApiKeysOf) {
   return new ApiKeyService({
     store: apiKeyStore,
-    orgs: { exists: async (orgId) => (await orgs.recallOrgs([orgId]))[0] !== undefined },
-    tenants: orgs,
+    orgs: { exists: async (orgId) => (await tenants.org(orgId)) !== undefined },
+    tenants,
     changes,
     audit,
     clock,

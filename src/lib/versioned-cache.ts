@@ -6,8 +6,9 @@ interface VersionedEntry<V> {
 }
 
 /**
- * A bounded cache whose entries are valid only for the version they were read under. Every read takes the version first: a
- * change that is committed during the read makes the result stale, so it must not be cached under the new version.
+ * A bounded cache whose entries are valid only for the version they were read under. Every read takes the version
+ * first: a change that is committed during the read makes the result stale, so it must not be cached under the new
+ * version.
  */
 export class VersionedCache<V extends object> {
   private readonly entries: LRUCache<string, VersionedEntry<V>>;
@@ -31,7 +32,10 @@ export class VersionedCache<V extends object> {
     return entry?.version === version ? entry.value : undefined;
   }
 
-  /** The value as last read, whatever its version. Use it only while the store does not respond, or to see if there is one. */
+  /**
+   * The value as last read, whatever its version. Use it only while the store does not respond, or to see if there is
+   * one.
+   */
   last(key: string): V | undefined {
     return this.entries.get(key)?.value;
   }

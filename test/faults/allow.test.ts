@@ -242,7 +242,7 @@ describe('with the store away and the policy ALLOW', () => {
     const { leaseId } = await taken(org.caller, 10);
     const { services } = app.gateway;
     const cause = unavailable('the store did not answer');
-    const claims = await services.sessions.verify(org.accessToken);
+    const claims = await services.accessTokens.verify(org.accessToken);
     const context = createContext(services, {
       viewer: clientViewer(claims, cause),
       requestId: 'r',

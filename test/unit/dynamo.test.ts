@@ -29,7 +29,7 @@ import { definitionOf, keyAttributes, tableNames } from '../../src/dynamo/tables
 import { cloudFormationTemplate } from '../../src/dynamo/template.js';
 import { apiKeyIndexKey, apiKeyKey } from '../../src/identity/api-key.store.js';
 import { type ClientRef, clientIdOf } from '../../src/identity/client-id.js';
-import { configKey } from '../../src/identity/config-key.js';
+import { configKey } from '../../src/identity/client.item.js';
 import { retrievalKey } from '../../src/identity/credential.store.js';
 import { clientKey, familyKey, tokenKey } from '../../src/identity/revocation.store.js';
 import { refreshKey } from '../../src/identity/session.store.js';

@@ -3,16 +3,15 @@ import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { ChangeFeed } from '../../src/changes/change.feed.js';
 import { type ChangeItem, countersPerSlot } from '../../src/changes/change.store.js';
+import { credentialsOf, newClientAttributes } from '../../src/identity/client.item.js';
 import { clientIdOf, parseClientId } from '../../src/identity/client-id.js';
 import {
   type Credentials,
-  credentialsOf,
   hashSecret,
   liveSecrets,
   looksLikeSecret,
   matchesSecret,
   matchingSecret,
-  newClientAttributes,
   newSecret,
   secretCheck,
 } from '../../src/identity/secret.js';

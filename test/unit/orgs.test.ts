@@ -12,8 +12,8 @@ import {
   scopeIssues,
   settingsIssues,
   shardCountIssues,
-  unmetered,
   unmeteredIssues,
+  unmeteredLabels,
 } from '../../src/orgs/settings.js';
 import type { Catalog } from '../../src/spend/price.js';
 
@@ -133,7 +133,7 @@ describe('intervalIssues', () => {
   });
 });
 
-describe('unmetered', () => {
+describe('unmeteredLabels', () => {
   it.each<[string[], string[], string[]]>([
     [['premium'], ['premium'], []],
     [['premium', 'standard'], ['standard'], ['premium']],
@@ -142,7 +142,7 @@ describe('unmetered', () => {
     [['premium'], ['premium', 'economy'], []],
   ])('of the chain %j with quotas for %j is %j', (modelOrdering, labels, missing) => {
     const given = { modelOrdering, quotas: labels.map((label) => quota(label)) };
-    expect(unmetered(given)).toEqual(missing);
+    expect(unmeteredLabels(given)).toEqual(missing);
     const issues = unmeteredIssues(given);
     expect(issues.map(({ path }) => path)).toEqual(missing.map(() => 'input.quotas'));
     missing.forEach((label, i) => {
@@ -151,7 +151,7 @@ describe('unmetered', () => {
   });
 
   it('counts a quota of 0 as a quota', () => {
-    expect(unmetered({ modelOrdering: ['premium'], quotas: [quota('premium', 0)] })).toEqual([]);
+    expect(unmeteredLabels({ modelOrdering: ['premium'], quotas: [quota('premium', 0)] })).toEqual([]);
   });
 });
 
