@@ -62,14 +62,14 @@ export const revoke = async (caller: Caller, token: string) =>
 /** Status and body of a response, byte for byte. The request id is fixed, so that two responses can be equal. */
 export async function bytesOf<T, V>(
   at: TestApp,
-  document: TypedDocumentNode<T, V>,
+  document: TypedDocumentNode<T, V> | string,
   variables: V,
   headers: Record<string, string> = {},
 ): Promise<string> {
   const response = await fetch(at.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-request-id': 'the-same', ...headers },
-    body: JSON.stringify({ query: print(document), variables }),
+    body: JSON.stringify({ query: typeof document === 'string' ? document : print(document), variables }),
   });
   return `${response.status} ${await response.text()}`;
 }
