@@ -74,7 +74,7 @@ export async function bytesOf<T, V>(
   return `${response.status} ${await response.text()}`;
 }
 
-/** Repeats `attempt` until it returns `expected`, for the 2 s that are promised. Returns the last result. */
+/** Repeats `attempt` until it returns `expected`, for longer than promised, because the machine may be busy. */
 export async function eventually(attempt: () => Promise<string>, expected: string): Promise<string> {
   const untilMs = performance.now() + patience * 3 * secondMs;
   let result = await attempt();
