@@ -42,13 +42,11 @@ export type Identity = Awaited<ReturnType<typeof buildIdentity>>;
 /** Audit, the change counter, credentials, sessions, orgs and apps. */
 export async function buildIdentity(base: Base) {
   const { config, clock, log, metrics, store } = base;
+  const trail = buildAudit(base);
+  const { audit } = trail;
   const changeStore = new ChangeStore(store);
   const changeFeed = new ChangeFeed(changeStore, clock, log);
   const changes = new ChangeService(changeStore, changeFeed);
-  const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
-  const auditStore = new AuditStore(store);
-  const { auditDays: retentionDays } = config.retention;
-  const audit = new AuditService({ store: auditStore, clock, retentionDays, pending: pendingWrites });
   const perAddress = config.loginPerAddressPerMinute;
   const shared = {
     changes,
@@ -62,37 +60,37 @@ export async function buildIdentity(base: Base) {
     failures: new Throttle(clock, perAddress, perAddress / 60),
   };
   const { credentialStore, credentials } = buildCredentials(base, shared);
-  const orgStore = new OrgStore(store);
-  const appStore = new AppStore(store);
-  const tenants = new TenantCache({ orgStore, appStore, changes });
-  const settings = { orgStore, appStore, credentials, changes, audit, labels: config.catalog, clock };
-  const withTenants = { ...shared, credentials: credentialStore, tenants };
   const clientStore = new ClientStore(store);
   const clients = new ClientService({ ...shared, store: clientStore, credentials });
-  const lifecycleStore = new LifecycleStore(store);
-  const lifecycle = new LifecycleService({ store: lifecycleStore, orgStore, appStore, clients, changes, audit, clock });
+  const tenancy = buildTenancy(base, { changes, audit, credentials, clients });
+  const { tenants } = tenancy;
+  const withTenants = { ...shared, credentials: credentialStore, tenants };
   const apiKeyStore = new ApiKeyStore(store);
   return {
-    pendingWrites,
-    audit,
-    auditStore,
+    ...trail,
     changes,
     changeFeed,
     credentials,
-    tenants,
-    orgs: new OrgService(settings),
-    orgStore,
-    apps: new AppService(settings),
-    appStore,
+    ...tenancy,
     logins: buildLogins(base, withTenants),
     ...(await buildSessions(base, withTenants)),
     clients,
     clientStore,
-    lifecycle,
     apiKeys: buildApiKeys(base, { apiKeyStore, tenants, changes, audit }),
     apiKeyStore,
     /** Wrong device and admin keys by address. */
     guesses: new Throttle(clock, perAddress, perAddress / 60),
+  };
+}
+
+function buildAudit({ config, clock, log, metrics, store }: Base) {
+  const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
+  const auditStore = new AuditStore(store);
+  const retentionDays = config.retention.auditDays;
+  return {
+    pendingWrites,
+    auditStore,
+    audit: new AuditService({ store: auditStore, clock, retentionDays, pending: pendingWrites }),
   };
 }
 
@@ -114,6 +112,26 @@ interface Shared {
 interface SessionsOf extends Shared {
   readonly credentials: CredentialStore;
   readonly tenants: Tenants;
+}
+
+interface TenancyDeps extends Pick<Shared, 'changes' | 'audit'> {
+  readonly credentials: CredentialService;
+  readonly clients: ClientService;
+}
+
+/** Orgs and apps. */
+function buildTenancy({ config, clock, store }: Base, deps: TenancyDeps) {
+  const orgStore = new OrgStore(store);
+  const appStore = new AppStore(store);
+  const shared = { ...deps, orgStore, appStore, labels: config.catalog, clock };
+  return {
+    orgStore,
+    appStore,
+    tenants: new TenantCache(shared),
+    orgs: new OrgService(shared),
+    apps: new AppService(shared),
+    lifecycle: new LifecycleService({ ...shared, store: new LifecycleStore(store) }),
+  };
 }
 
 function buildCredentials({ config, clock, metrics, store }: Base, shared: Shared) {

@@ -9,7 +9,7 @@ export interface SentResponse {
   readonly bytes: string;
 }
 
-export const outcomeOfCode: Readonly<Record<string, string>> = {
+const outcomeOfCode: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: 'who',
   FORBIDDEN: 'deny',
   NOT_FOUND: 'none',
@@ -18,15 +18,15 @@ export const outcomeOfCode: Readonly<Record<string, string>> = {
   STORED: 'ok',
   DUPLICATE: 'again',
 };
-export const outcomeOf = (code: string): string => outcomeOfCode[code] ?? code;
+const outcomeOf = (code: string): string => outcomeOfCode[code] ?? code;
 
-export interface Item {
+interface Item {
   readonly kind?: string;
   readonly error?: { readonly code: string } | null;
   readonly receipt?: { readonly replayed: boolean } | null;
 }
 
-export function outcomeFor(data: unknown, errors: readonly PublicError[] | undefined, isOpen: boolean): string {
+function outcomeFor(data: unknown, errors: readonly PublicError[] | undefined, isOpen: boolean): string {
   if (errors) return outcomeOf(errors[0]?.extensions.code ?? 'an error without a code');
   if (isOpen) return 'ok';
   const it = itIn(data);
@@ -40,26 +40,30 @@ export function outcomeFor(data: unknown, errors: readonly PublicError[] | undef
   return replayed || item?.receipt?.replayed ? 'again' : 'ok';
 }
 
-export const requestId = 'the-same-for-all';
-export const credentials = (role: Role): Record<string, string> => {
+const requestId = 'the-same-for-all';
+const credentials = (role: Role): Record<string, string> => {
   if (role === 'admin') return { 'x-admin-key': adminKey };
   if (role === 'device') return { 'x-api-key': own.deviceKey };
   if (role === 'anonymous') return {};
   return { authorization: `Bearer ${(role === 'org' ? own.org : own.client).accessToken}` };
 };
 
+/** `it` is the value that identifies the target. */
+interface Operation {
+  readonly name: string;
+  readonly row: Row;
+  readonly cell: Cell;
+  readonly it: string;
+}
+
 /** Sends one operation. Throws if the response contains anything of the foreign tenant. */
-export async function send(
-  name: string,
-  { document, platform }: Row,
-  { role, target }: Cell,
-  it: string,
-  variables: object,
-): Promise<SentResponse> {
+async function send({ name, row, cell, it }: Operation, variables: object): Promise<SentResponse> {
+  const { document, platform } = row;
+  const { role, target } = cell;
   const isSubscription = document.startsWith('subscription');
   const { status, headers, body, outcome } = await (isSubscription ? follow : post)(role, document, variables);
-  const kept = [...headers].filter(([header]) => header !== 'date').sort();
-  const bytes = `${status} ${JSON.stringify(kept)} ${body}`
+  const shownHeaders = [...headers].filter(([header]) => header !== 'date').sort();
+  const bytes = `${status} ${JSON.stringify(shownHeaders)} ${body}`
     .replaceAll(it, '(it)')
     .replaceAll(/;([rt])=\d+/g, ';$1=(n)');
   const isTheirs = role === 'admin' && (platform || (target === 'foreign' && outcome === 'ok'));
@@ -76,14 +80,14 @@ export function leaks(text: string): boolean {
   return [text, ...decoded].some((each) => each.includes(foreign.canary) || each.includes(foreign.org.orgId));
 }
 
-export interface Raw {
+interface Raw {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
   readonly outcome: string;
 }
 
-export async function post(role: Role, query: string, variables: object): Promise<Raw> {
+async function post(role: Role, query: string, variables: object): Promise<Raw> {
   const headers = { 'content-type': 'application/json', 'x-request-id': requestId, ...credentials(role) };
   const response = await fetch(app.url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
   const body = await response.text();
@@ -91,30 +95,31 @@ export async function post(role: Role, query: string, variables: object): Promis
   return { status: response.status, headers: response.headers, body, outcome: outcomeFor(data, errors, false) };
 }
 
-export async function follow(role: Role, query: string, variables: object): Promise<Raw> {
+async function follow(role: Role, query: string, variables: object): Promise<Raw> {
   const caller = new Caller(app.url, { 'x-request-id': requestId, ...credentials(role) });
   const { status, headers, data, errors } = await caller.subscribeOnce(query, variables);
   return { status, headers, body: JSON.stringify({ data, errors }), outcome: outcomeFor(data, errors, true) };
 }
 
-export const isTyped = (of: Targets): boolean => of.malformed === uuid.malformed;
+const isUuid = (named: Targets): boolean => named.malformed === uuid.malformed;
 
 /** The outcomes of a row for a role, one per target. A malformed UUID is refused before the caller is authorized. */
-export function expected({ targets: of, outcomes }: Row, role: Role): string[] {
+export function expected({ targets: named, outcomes }: Row, role: Role): string[] {
   const given = outcomes[role].split(' ');
   return targets.map((target, i) => {
-    if (!of[target]) return '-';
+    if (!named[target]) return '-';
     if (given.length === targets.length) return given[i] ?? '';
-    return target === 'malformed' && isTyped(of) ? 'bad' : (given[0] ?? '');
+    return target === 'malformed' && isUuid(named) ? 'bad' : (given[0] ?? '');
   });
 }
 
-export async function ask(name: string, asked: Row, cell: Cell): Promise<SentResponse> {
-  const it = (await asked.targets[cell.target]?.(cell)) ?? 'none';
-  const isOrg = asked.targets === orgIds;
-  const of = isOrg && cell.target !== 'own' ? foreign : own;
+/** Sends the operation of a row for one role and one target. */
+export async function ask(name: string, row: Row, cell: Cell): Promise<SentResponse> {
+  const it = (await row.targets[cell.target]?.(cell)) ?? 'none';
+  const isOrg = row.targets === orgIds;
+  const tenant = isOrg && cell.target !== 'own' ? foreign : own;
   const orgId = isOrg ? it : cell.role === 'admin' ? own.org.orgId : undefined;
-  const answered = await send(name, asked, cell, it, await asked.variables(it, { ...cell, of, orgId }));
-  if (asked.undo && answered.outcome === 'ok') await asked.undo(it);
-  return answered;
+  const response = await send({ name, row, cell, it }, await row.variables(it, { ...cell, tenant, orgId }));
+  if (row.undo && response.outcome === 'ok') await row.undo(it);
+  return response;
 }

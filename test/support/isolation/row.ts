@@ -25,26 +25,26 @@ export interface Row {
 
 export interface Sending extends Cell {
   /** The tenant of the other objects that the operation names. */
-  readonly of: World;
+  readonly tenant: World;
   /** Sent by the admin only. */
   readonly orgId: string | undefined;
 }
 
 export const row = (
   document: string,
-  of: Targets,
+  targets: Targets,
   variables: Row['variables'],
   outcomes: Partial<Row['outcomes']>,
 ): Row => ({
   document,
-  targets: of,
+  targets,
   variables,
   outcomes: { anonymous: 'who', admin: 'deny', org: 'deny', app: 'deny', device: 'deny', ...outcomes },
 });
-export const same = (words: Outcomes, ...of: Role[]): Partial<Row['outcomes']> =>
-  Object.fromEntries(of.map((role) => [role, words]));
+export const same = (outcomes: Outcomes, ...allowed: Role[]): Partial<Row['outcomes']> =>
+  Object.fromEntries(allowed.map((role) => [role, outcomes]));
 
-// The admin outcomes change any org. Operations about the foreign one are not sent, because it must stay unchanged.
+// The admin may change any org. Operations about the foreign one are not sent, because it must stay unchanged.
 export const ofAdmins = { admin: 'ok - - none bad', org: 'ok - none none bad' };
 export const ofClients = { ...ofAdmins, app: 'ok - none none bad' };
 
@@ -58,8 +58,10 @@ export const listed = (field: string, selection: string, app = 'deny'): Readonly
   }),
 });
 export const input =
-  (rest: (asked: Sending, it: string) => object | Promise<object>): Row['variables'] =>
-  async (it, asked) => ({ input: { ...(asked.orgId ? { orgId: asked.orgId } : {}), ...(await rest(asked, it)) } });
+  (rest: (sending: Sending, it: string) => object | Promise<object>): Row['variables'] =>
+  async (it, sending) => ({
+    input: { ...(sending.orgId ? { orgId: sending.orgId } : {}), ...(await rest(sending, it)) },
+  });
 export const mutation = (field: string, type: string, selection: string): string =>
   `mutation ($input: ${type}!) { it: ${field}(input: $input) ${selection} }`;
 
@@ -71,10 +73,10 @@ export const allAcquired = mutation(
   '{ ... on Leases { leases { entityId resource } } }',
 );
 export const toppedUp = mutation('topUp', 'TopUpInput', '{ replayed }');
-export const topUpOf = (of: World, operationId: string) => ({
-  entityId: of.entityIds[0],
-  resource: of.resource,
-  limit: of.limits[0]?.name ?? '',
+export const topUpOf = (tenant: World, operationId: string) => ({
+  entityId: tenant.entityIds[0],
+  resource: tenant.resource,
+  limit: tenant.limits[0]?.name ?? '',
   amount: 1,
   operationId,
 });
@@ -87,8 +89,8 @@ export const submitted = mutation('submitCost', 'SubmitCostInput', '{ replayed d
 export const submittedMany =
   'mutation ($inputs: [SubmitCostInput!]!) { it: submitCosts(inputs: $inputs) { receipt { replayed } error { code message } } }';
 export const many =
-  (rest: (asked: Sending, it: string) => object): Row['variables'] =>
-  (it, asked) => ({ inputs: [{ ...(asked.orgId ? { orgId: asked.orgId } : {}), ...rest(asked, it) }] });
+  (rest: (sending: Sending, it: string) => object): Row['variables'] =>
+  (it, sending) => ({ inputs: [{ ...(sending.orgId ? { orgId: sending.orgId } : {}), ...rest(sending, it) }] });
 export const overridden = mutation('overrideModel', 'OverrideModelInput', '{ reason }');
 export const limitsSet = mutation('setLimits', 'SetLimitsInput', '{ level entityId }');
 export const limitsDeleted = mutation('deleteLimits', 'DeleteLimitsInput', '');
@@ -119,10 +121,10 @@ export const readingInput = (change: Partial<op.ReadingInput>): object => ({
   readings: [{ ...own.readings[0], timestampMs: app.clock.nowMs() - 5000, batchId: randomUUID(), ...change }],
 });
 
-export const byNode = (of: Targets, outcomes: Partial<Row['outcomes']>): Row =>
+export const byNode = (targets: Targets, outcomes: Partial<Row['outcomes']>): Row =>
   row(
     'query ($it: ID!) { it: node(id: $it) { __typename ... on Org { name } ... on App { name } ... on Device { firmwareVersion } } }',
-    of,
+    targets,
     (it) => ({ it }),
     outcomes,
   );
@@ -137,10 +139,10 @@ export const nodesSeen: Readonly<Record<string, Partial<Row['outcomes']>>> = {
 /** The number of an alert is unique only within its tenant, so a foreign number can name an own alert. */
 export const forgeable = nodeTypes.filter((type) => type !== 'Org' && type !== 'QuotaAlert');
 
-export const everyone = (words: Outcomes): Row['outcomes'] => ({
-  anonymous: words,
-  admin: words,
-  org: words,
-  app: words,
-  device: words,
+export const everyone = (outcomes: Outcomes): Row['outcomes'] => ({
+  anonymous: outcomes,
+  admin: outcomes,
+  org: outcomes,
+  app: outcomes,
+  device: outcomes,
 });

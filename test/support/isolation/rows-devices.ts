@@ -34,7 +34,7 @@ export const deviceRows: Readonly<Record<string, Row>> = {
   'Mutation.revokeApiKey(orgId)': row(
     revoked,
     orgIds,
-    async (orgId, { of }) => ({ orgId, keyId: of === own ? await freshKey() : of.keyId }),
+    async (orgId, { tenant }) => ({ orgId, keyId: tenant === own ? await freshKey() : tenant.keyId }),
     ofAdmins,
   ),
   'Mutation.revokeApiKey(keyId)': row(
@@ -48,7 +48,7 @@ export const deviceRows: Readonly<Record<string, Row>> = {
   'Mutation.renameDevice(orgId)': row(
     renamed,
     orgIds,
-    (orgId, { of }) => ({ orgId, hardwareId: of.hardwareIds[0], name: 'Renamed' }),
+    (orgId, { tenant }) => ({ orgId, hardwareId: tenant.hardwareIds[0], name: 'Renamed' }),
     ofAdmins,
   ),
   'Mutation.renameDevice(hardwareId)': row(
@@ -60,7 +60,7 @@ export const deviceRows: Readonly<Record<string, Row>> = {
   'Mutation.assignDevice(orgId)': row(
     assigned,
     orgIds,
-    async (orgId, { of }) => ({ orgId, hardwareId: of === own ? await freshDevice() : of.hardwareIds[0] }),
+    async (orgId, { tenant }) => ({ orgId, hardwareId: tenant === own ? await freshDevice() : tenant.hardwareIds[0] }),
     ofAdmins,
   ),
   'Mutation.assignDevice(hardwareId)': row(
@@ -78,7 +78,7 @@ export const deviceRows: Readonly<Record<string, Row>> = {
   'Mutation.deleteDevice(orgId)': row(
     deleted,
     orgIds,
-    async (orgId, { of }) => ({ orgId, hardwareId: of === own ? await freshDevice() : of.hardwareIds[0] }),
+    async (orgId, { tenant }) => ({ orgId, hardwareId: tenant === own ? await freshDevice() : tenant.hardwareIds[0] }),
     {
       admin: 'ok - - no bad',
       org: 'ok - none none bad',
@@ -93,7 +93,7 @@ export const deviceRows: Readonly<Record<string, Row>> = {
   'Mutation.ingest(hardwareId)': row(
     ingested,
     hardwareIds,
-    (hardwareId) => ({ input: readingInput({ hardwareId, batchId: `asked-${randomUUID()}` }) }),
+    (hardwareId) => ({ input: readingInput({ hardwareId, batchId: `sent-${randomUUID()}` }) }),
     same('ok ok DEVICE_NOT_FOUND DEVICE_NOT_FOUND DEVICE_NOT_FOUND', 'org', 'device'),
   ),
   'Mutation.ingest(batchId)': row(

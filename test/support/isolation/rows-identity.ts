@@ -82,13 +82,13 @@ export const identityRows: Readonly<Record<string, Row>> = {
   'Mutation.updateOrg(orgId)': row(
     mutation('updateOrg', 'UpdateOrgInput', '{ name }'),
     orgIds,
-    input(({ of }) => ({ name: `Renamed ${of.canary}` })),
+    input(({ tenant }) => ({ name: `Renamed ${tenant.canary}` })),
     ofAdmins,
   ),
   'Mutation.updateApp(orgId)': row(
     appUpdated,
     orgIds,
-    input(({ of }) => ({ appId: of.client.appId, name: 'Renamed' })),
+    input(({ tenant }) => ({ appId: tenant.client.appId, name: 'Renamed' })),
     ofAdmins,
   ),
   'Mutation.updateApp(appId)': row(
@@ -136,7 +136,10 @@ export const identityRows: Readonly<Record<string, Row>> = {
   'Mutation.deleteClient(orgId)': row(
     clientDeleted,
     orgIds,
-    async (orgId, { of }) => ({ orgId, clientId: of === own ? await freshClient() : `org-${orgId}~0123456789ab` }),
+    async (orgId, { tenant }) => ({
+      orgId,
+      clientId: tenant === own ? await freshClient() : `org-${orgId}~0123456789ab`,
+    }),
     ofAdmins,
   ),
   'Mutation.deleteClient(clientId)': row(
@@ -168,9 +171,9 @@ export const identityRows: Readonly<Record<string, Row>> = {
       ['deleteApp', ''],
     ].flatMap(([field, selection]) => {
       const document = `mutation ($orgId: UUID, $appId: String!) { it: ${field}(orgId: $orgId, appId: $appId) ${selection} }`;
-      const ofOrg: Row['variables'] = async (orgId, { of }) => ({
+      const ofOrg: Row['variables'] = async (orgId, { tenant }) => ({
         orgId,
-        appId: of === own ? await freshApp() : of.client.appId,
+        appId: tenant === own ? await freshApp() : tenant.client.appId,
       });
       const ofApp = { ...appIds, own: freshApp, sibling: freshApp };
       return [

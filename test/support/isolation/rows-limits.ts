@@ -27,7 +27,7 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.adjustLease(leaseId)': row(
     adjusted,
     leaseIds,
-    (leaseId, { of }) => ({ input: { leaseId, adjust: consumed(of), idempotencyKey: randomUUID() } }),
+    (leaseId, { tenant }) => ({ input: { leaseId, adjust: consumed(tenant), idempotencyKey: randomUUID() } }),
     {
       admin: 'ok - - none none',
       ...same('ok - none none none', 'org', 'app'),
@@ -53,7 +53,7 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.acquire(orgId)': row(
     acquired,
     orgIds,
-    input(({ of }) => ({ entityId: of.entityIds[0], resource: of.resource, consume: consumed(of) })),
+    input(({ tenant }) => ({ entityId: tenant.entityIds[0], resource: tenant.resource, consume: consumed(tenant) })),
     ofClients,
   ),
   'Mutation.acquire(requestId)': row(
@@ -76,7 +76,9 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.acquireAll(orgId)': row(
     allAcquired,
     orgIds,
-    input(({ of }) => ({ requests: [{ entityId: of.entityIds[0], resource: of.resource, consume: consumed(of) }] })),
+    input(({ tenant }) => ({
+      requests: [{ entityId: tenant.entityIds[0], resource: tenant.resource, consume: consumed(tenant) }],
+    })),
     ofClients,
   ),
   'Mutation.acquireAll(entityId)': row(
@@ -98,7 +100,7 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.topUp(orgId)': row(
     toppedUp,
     orgIds,
-    input(({ of }) => topUpOf(of, randomUUID())),
+    input(({ tenant }) => topUpOf(tenant, randomUUID())),
     ofAdmins,
   ),
   'Mutation.topUp(entityId)': row(
@@ -116,16 +118,16 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.setLimits(orgId)': row(
     limitsSet,
     orgIds,
-    input(({ of }) => ({ level: 'SYSTEM', limits: of.limits })),
+    input(({ tenant }) => ({ level: 'SYSTEM', limits: tenant.limits })),
     ofAdmins,
   ),
   'Mutation.deleteLimits(orgId)': row(
     limitsDeleted,
     orgIds,
-    input(async ({ of }) => ({
+    input(async ({ tenant }) => ({
       level: 'ENTITY',
-      resource: of.resource,
-      entityId: of === own ? await freshEntity() : of.entityIds[1],
+      resource: tenant.resource,
+      entityId: tenant === own ? await freshEntity() : tenant.entityIds[1],
     })),
     ofAdmins,
   ),
@@ -171,7 +173,7 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.updateEntity(orgId)': row(
     entityUpdated,
     orgIds,
-    input(({ of }) => ({ entityId: of.entityIds[1], cascade: false })),
+    input(({ tenant }) => ({ entityId: tenant.entityIds[1], cascade: false })),
     ofAdmins,
   ),
   'Mutation.updateEntity(entityId)': row(
@@ -189,7 +191,7 @@ export const limitRows: Readonly<Record<string, Row>> = {
   'Mutation.deleteEntity(orgId)': row(
     'mutation ($orgId: UUID, $entityId: String!) { it: deleteEntity(orgId: $orgId, entityId: $entityId) }',
     orgIds,
-    async (orgId, { of }) => ({ orgId, entityId: of === own ? await freshEntity() : of.entityIds[1] }),
+    async (orgId, { tenant }) => ({ orgId, entityId: tenant === own ? await freshEntity() : tenant.entityIds[1] }),
     ofAdmins,
   ),
   'Mutation.deleteEntity(entityId)': row(

@@ -42,7 +42,7 @@ export const readRows: Readonly<Record<string, Row>> = {
   'Query.availability(orgId)': row(
     available,
     orgIds,
-    (orgId, { of }) => ({ orgId, entityId: of.entityIds[0], resource: of.resource }),
+    (orgId, { tenant }) => ({ orgId, entityId: tenant.entityIds[0], resource: tenant.resource }),
     {
       ...ofClients,
       admin: 'ok - ok none bad',
@@ -153,7 +153,7 @@ export const readRows: Readonly<Record<string, Row>> = {
   'Subscription.readings(orgId)': row(
     readingsFollowed,
     orgIds,
-    (orgId, { of }) => ({ orgId, hardwareId: of.hardwareIds[0] }),
+    (orgId, { tenant }) => ({ orgId, hardwareId: tenant.hardwareIds[0] }),
     {
       ...ofAdmins,
       admin: 'ok - ok none bad',

@@ -8,7 +8,7 @@ export const spendRows: Readonly<Record<string, Row>> = {
   'Mutation.submitCost(orgId)': row(
     submitted,
     orgIds,
-    input(({ of }) => ({ ...costInput(randomUUID()), appId: of.client.appId })),
+    input(({ tenant }) => ({ ...costInput(randomUUID()), appId: tenant.client.appId })),
     { ...ofClients, ...same('ok - none none bad', 'app') },
   ),
   'Mutation.submitCost(appId)': row(
@@ -26,7 +26,7 @@ export const spendRows: Readonly<Record<string, Row>> = {
   'Mutation.submitCosts(orgId)': row(
     submittedMany,
     orgIds,
-    many(({ of }) => ({ ...costInput(randomUUID()), appId: of.client.appId })),
+    many(({ tenant }) => ({ ...costInput(randomUUID()), appId: tenant.client.appId })),
     { ...ofClients },
   ),
   'Mutation.submitCosts(appId)': row(
@@ -48,7 +48,7 @@ export const spendRows: Readonly<Record<string, Row>> = {
   'Mutation.overrideModel(orgId)': row(
     overridden,
     orgIds,
-    input(({ of }) => ({ appId: of.client.appId, label: null })),
+    input(({ tenant }) => ({ appId: tenant.client.appId, label: null })),
     ofAdmins,
   ),
   'Mutation.overrideModel(appId)': row(
