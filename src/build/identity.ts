@@ -41,12 +41,10 @@ export type Identity = Awaited<ReturnType<typeof buildIdentity>>;
 
 /** Audit, the change counter, credentials, sessions, orgs and apps. */
 export async function buildIdentity(base: Base) {
-  const { config, clock, log, metrics, store } = base;
+  const { config, clock, metrics, store } = base;
   const trail = buildAudit(base);
   const { audit } = trail;
-  const changeStore = new ChangeStore(store);
-  const changeFeed = new ChangeFeed(changeStore, clock, log);
-  const changes = new ChangeService(changeStore, changeFeed);
+  const { changeStore, changeFeed, changes } = buildChanges(base);
   const perAddress = config.loginPerAddressPerMinute;
   const shared = {
     changes,
@@ -81,6 +79,12 @@ export async function buildIdentity(base: Base) {
     /** Wrong device and admin keys by address. */
     guesses: new Throttle(clock, perAddress, perAddress / 60),
   };
+}
+
+function buildChanges({ clock, log, store }: Base) {
+  const changeStore = new ChangeStore(store);
+  const changeFeed = new ChangeFeed(changeStore, clock, log);
+  return { changeStore, changeFeed, changes: new ChangeService(changeStore, changeFeed) };
 }
 
 function buildAudit({ config, clock, log, metrics, store }: Base) {
