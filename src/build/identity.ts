@@ -98,7 +98,10 @@ function buildAudit({ config, clock, log, metrics, store }: Base) {
   };
 }
 
-/** One core is left to other work. One of libuv's four threads is left to DNS: without it no connection to DynamoDB opens. */
+/**
+ * One core is left to other work. One of libuv's four threads is left to DNS: without it no connection to DynamoDB
+ * opens.
+ */
 function newHashing(): Semaphore {
   const atOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
   return new Semaphore(atOnce, maxWaitingHashes, () => unavailable('too many logins at the same time; retry'));

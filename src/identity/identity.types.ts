@@ -82,8 +82,8 @@ export class TokenPairType {
   @Field(() => Int, {
     simple: true,
     description:
-      'Seconds until the session ends: 30 days after the login, or earlier if the grace of its secret ends. A refresh ' +
-      'does not extend the session.',
+      'Seconds until the session ends: 30 days after the login, or earlier if the grace of its secret ends. A ' +
+      'refresh does not extend the session.',
   })
   readonly refreshExpiresInSecs!: number;
 }
@@ -167,8 +167,8 @@ export class RotateCredentialsInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "The caller's own current secret. Required if a client rotates itself, or if an org client rotates another client " +
-      'of the org. Not needed by an org client for an app, or by an admin.',
+      "The caller's own current secret. Required if a client rotates itself, or if an org client rotates another " +
+      'client of the org. Not needed by an org client for an app, or by an admin.',
   })
   readonly currentSecret?: string | null;
 }

@@ -144,7 +144,7 @@ describe('issueToken', () => {
     expect(await tryRetrieve(throttled, token)).toBe('ok');
   });
 
-  it('counts failures for the address that a trusted proxy adds, not for the address that the caller sends', async () => {
+  it('counts failures for the address that a trusted proxy adds, not for one that the caller sends', async () => {
     const throttled = await open(app.another({ loginPerAddressPerMinute: 1, trustProxy: true }));
     const from = async (forwarded: string) =>
       codeIn(
@@ -166,7 +166,8 @@ describe('issueToken', () => {
   ])('refuses two logins in one operation by %s, and tries neither', async (_how, operation) => {
     const org = await newOrg(app);
     const { token } = (await rotate(org, { graceHours: 1 })).secretRetrieval;
-    const attempt = `issueToken(input: { clientId: "${org.clientId}", clientSecret: "${randomSecret()}" }) { accessToken }`;
+    const input = `{ clientId: "${org.clientId}", clientSecret: "${randomSecret()}" }`;
+    const attempt = `issueToken(input: ${input}) { accessToken }`;
     const retrieval = `retrieveSecret(token: "${token}") { clientSecret }`;
     for (const document of [operation(attempt, attempt), operation(attempt, retrieval)]) {
       const { data, errors } = await app.anonymous.send(document);

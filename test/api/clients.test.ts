@@ -78,7 +78,7 @@ describe('createClient', () => {
     expect([found?.clients, found?.app?.clients.map(({ clientId }) => clientId)]).toEqual([[], [batch.clientId]]);
   });
 
-  it('requires the secret of an org client that creates a client of the org, so that a stolen token is not enough', async () => {
+  it('requires the secret of an org client for a client of the org, so that a stolen token is not enough', async () => {
     const org = await newOrg(app);
     const attempt = (input: Partial<op.CreateClientInput>) =>
       org.caller.codeOf(op.CreateClientDocument, { input: { name: 'Mine', ...input } });

@@ -57,7 +57,7 @@ describe('retrieveSecret', () => {
     expect(await tryLogIn(app, secrets[0]!)).toBe('ok');
   });
 
-  it('returns the same bytes for a used, expired, voided or malformed token as for one that never existed', async () => {
+  it('returns the same bytes for a used, expired, voided or malformed token as for an unknown one', async () => {
     const spent = await issued();
     await retrieve(app, spent.token);
     const org = await newOrg(app);

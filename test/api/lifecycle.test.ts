@@ -78,7 +78,7 @@ async function subscribed(
 }
 
 describe('suspendOrg', () => {
-  it('refuses tokens, secrets, sessions, device keys and subscriptions until resumeOrg: here at once, elsewhere within 2 s', async () => {
+  it('refuses every credential and subscription until resumeOrg: here at once, elsewhere within 2 s', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const { secret } = (await org.caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey;

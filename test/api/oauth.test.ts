@@ -24,9 +24,10 @@ async function post(path: string, fields: Fields, headers: Fields = {}, at: Test
 }
 
 const inForm = ({ clientId, clientSecret }: Secret): Fields => ({ client_id: clientId, client_secret: clientSecret });
-const asBasic = ({ clientId, clientSecret }: Secret): Fields => ({
-  authorization: `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`,
-});
+const asBasic = ({ clientId, clientSecret }: Secret): Fields => {
+  const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+};
 const login = { grant_type: 'client_credentials' };
 const wrongSecret = () => `tgs_${randomBytes(32).toString('base64url')}`;
 const works = async (accessToken: unknown): Promise<boolean> =>
@@ -261,7 +262,7 @@ describe('POST /oauth/revoke', () => {
     expect((await post('/oauth/revoke', { token: token() }, asBasic(await newOrg(app)))).status).toBe(200);
   });
 
-  it("responds with 200 to another org's token, and to an app that sends its org's token, and ends neither", async () => {
+  it("responds with 200 to another org's token and to an app with its org's token, and ends neither", async () => {
     const [org, foreign] = [await newOrg(app), await newOrg(app)];
     const chat = await newApp(app, org);
     for (const token of [foreign.accessToken, foreign.refreshToken, org.accessToken, org.refreshToken]) {

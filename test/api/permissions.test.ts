@@ -374,7 +374,8 @@ const matrix: Readonly<Record<string, Row>> = {
   },
   'Org.resourceUsage': {
     send: orgField(
-      'resourceUsage(resource: "api", window: DAILY, from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { entities }',
+      'resourceUsage(resource: "api", window: DAILY, from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { ' +
+        'entities }',
     ),
     outcomes: tenantAdmins,
   },

@@ -67,7 +67,7 @@ describe('refreshToken', () => {
     expect(await tryRefresh(app, pairs[0]!.refreshToken)).toBe('ok');
   });
 
-  it('ends the whole family if a token is used again after 31 s: on this gateway at once, on others within 2 s', async () => {
+  it('ends the whole family if a token is used again after 31 s: here at once, elsewhere within 2 s', async () => {
     const org = await newOrg(app);
     const otherSession = await logInAgain(app, org);
     const successor = await refresh(app, org.refreshToken);

@@ -30,7 +30,10 @@ import {
 } from '../support/isolation/worlds.js';
 import * as op from '../support/operations.js';
 
-/** Every argument that identifies an object of a tenant. Reads come first, because the others change the callers' own tenant. */
+/**
+ * Every argument that identifies an object of a tenant. Reads come first, because the others change the callers' own
+ * tenant.
+ */
 const table = { ...readRows, ...identityRows, ...spendRows, ...deviceRows, ...limitRows, ...lastRows };
 
 let schema: GraphQLSchema;
@@ -44,7 +47,9 @@ async function overview({ org: { orgId }, entityIds: [parentId, childId], resour
   const data = await app.admin.ask(
     `query ($orgId: UUID, $parentId: String!, $childId: String!, $resource: String!) { org(orgId: $orgId) {
       ${settings} timezone modelOrdering
-      apps(first: 5) { nodes { appId ${settings} spend(consistency: EXACT) { costUsdMicros requests } modelSelection { label reason } } }
+      apps(first: 5) { nodes {
+        appId ${settings} spend(consistency: EXACT) { costUsdMicros requests } modelSelection { label reason }
+      } }
       parent: entity(entityId: $parentId) { ${entity} children(first: 5) { nodes { entityId } } }
       child: entity(entityId: $childId) { ${entity} }
       entities(first: 10) { nodes { entityId } }
@@ -52,7 +57,8 @@ async function overview({ org: { orgId }, entityIds: [parentId, childId], resour
       limitConfig(level: ENTITY, entityId: $childId, resource: $resource) { version }
       apiKeys(first: 5) { nodes { keyId description active } }
       devices(first: 5) { nodes {
-        hardwareId confirmationId friendlyName firmwareVersion lastBootId capabilities { sensors features { name } } readings(first: 5) { nodes { batchId friendlyName } }
+        hardwareId confirmationId friendlyName firmwareVersion lastBootId
+        capabilities { sensors features { name } } readings(first: 5) { nodes { batchId friendlyName } }
       } }
       alerts(first: 10) { nodes { id kind } }
       auditEvents(first: 50) { nodes { id action details { value } } }

@@ -58,7 +58,7 @@ describe('retrieveSecret', () => {
     await logInWith(app, token);
   });
 
-  it('returns the secret even if DynamoDB stops responding after it is stored, because it is shown only once', async () => {
+  it('returns the secret, which is shown only once, even if DynamoDB stops responding after it is stored', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     lose('secret_retrieval_tokens', 1, 'no-reply-after');
     proxy.inject({ operation: 'BatchGetItem', table: 'revoked_tokens', fault: 'no-reply' });

@@ -4,8 +4,8 @@ import { type Cell, cursorsOf, type Targets } from './targets.js';
 import { app, own, type Role, type World } from './worlds.js';
 
 /**
- * One outcome per target, in the order own, sibling, foreign, random, malformed; a single outcome stands for all of them.
- * `ok` served, `again` served as a replay, `null`, `no` false, `empty` an empty list, `none` NOT_FOUND, `taken`
+ * One outcome per target, in the order own, sibling, foreign, random, malformed. A single outcome stands for all
+ * targets. `ok` served, `again` served as a replay, `null`, `no` false, `empty` an empty list, `none` NOT_FOUND, `taken`
  * ALREADY_EXISTS, `bad` BAD_USER_INPUT, `deny` FORBIDDEN, `who` UNAUTHENTICATED, `-` not sent.
  */
 export type Outcomes = string;
@@ -87,7 +87,8 @@ export const clientDeleted =
   'mutation ($orgId: UUID, $clientId: String!) { it: deleteClient(orgId: $orgId, clientId: $clientId) }';
 export const submitted = mutation('submitCost', 'SubmitCostInput', '{ replayed day label }');
 export const submittedMany =
-  'mutation ($inputs: [SubmitCostInput!]!) { it: submitCosts(inputs: $inputs) { receipt { replayed } error { code message } } }';
+  'mutation ($inputs: [SubmitCostInput!]!) { it: submitCosts(inputs: $inputs) { receipt { replayed } error { code ' +
+  'message } } }';
 export const many =
   (rest: (sending: Sending, it: string) => object): Row['variables'] =>
   (it, sending) => ({ inputs: [{ ...(sending.orgId ? { orgId: sending.orgId } : {}), ...rest(sending, it) }] });
@@ -104,17 +105,21 @@ export const ingested = mutation(
   '{ settledBatchIds verdicts { kind error { code message } } }',
 );
 export const alertsFollowed =
-  'subscription ($orgId: UUID, $appId: String, $after: String) { quotaAlerts(orgId: $orgId, appId: $appId, after: $after) { id } }';
+  'subscription ($orgId: UUID, $appId: String, $after: String) { quotaAlerts(orgId: $orgId, appId: $appId, after: ' +
+  '$after) { id } }';
 export const readingsFollowed =
   'subscription ($orgId: UUID, $hardwareId: String!) { readings(orgId: $orgId, hardwareId: $hardwareId) { id } }';
 export const available =
-  'query ($orgId: UUID, $entityId: String!, $resource: String!) { it: availability(orgId: $orgId, entityId: $entityId, resource: $resource) { statuses { entityId exceeded } } }';
+  'query ($orgId: UUID, $entityId: String!, $resource: String!) { it: availability(orgId: $orgId, entityId: ' +
+  '$entityId, resource: $resource) { statuses { entityId exceeded } } }';
 export const assigned =
-  'mutation ($orgId: UUID, $hardwareId: String!, $keyId: UUID) { it: assignDevice(orgId: $orgId, hardwareId: $hardwareId, keyId: $keyId) { friendlyName } }';
+  'mutation ($orgId: UUID, $hardwareId: String!, $keyId: UUID) { it: assignDevice(orgId: $orgId, hardwareId: ' +
+  '$hardwareId, keyId: $keyId) { friendlyName } }';
 export const deleted =
   'mutation ($orgId: UUID, $hardwareId: String!) { it: deleteDevice(orgId: $orgId, hardwareId: $hardwareId) }';
 export const renamed =
-  'mutation ($orgId: UUID, $hardwareId: String!, $name: String) { it: renameDevice(orgId: $orgId, hardwareId: $hardwareId, friendlyName: $name) { friendlyName } }';
+  'mutation ($orgId: UUID, $hardwareId: String!, $name: String) { it: renameDevice(orgId: $orgId, hardwareId: ' +
+  '$hardwareId, friendlyName: $name) { friendlyName } }';
 export const revoked =
   'mutation ($orgId: UUID, $keyId: UUID!) { it: revokeApiKey(orgId: $orgId, keyId: $keyId) { active } }';
 export const readingInput = (change: Partial<op.ReadingInput>): object => ({
@@ -123,7 +128,8 @@ export const readingInput = (change: Partial<op.ReadingInput>): object => ({
 
 export const byNode = (targets: Targets, outcomes: Partial<Row['outcomes']>): Row =>
   row(
-    'query ($it: ID!) { it: node(id: $it) { __typename ... on Org { name } ... on App { name } ... on Device { firmwareVersion } } }',
+    'query ($it: ID!) { it: node(id: $it) { __typename ... on Org { name } ... on App { name } ... on Device { ' +
+      'firmwareVersion } } }',
     targets,
     (it) => ({ it }),
     outcomes,

@@ -170,7 +170,8 @@ export const identityRows: Readonly<Record<string, Row>> = {
       ['resumeApp', '{ name }'],
       ['deleteApp', ''],
     ].flatMap(([field, selection]) => {
-      const document = `mutation ($orgId: UUID, $appId: String!) { it: ${field}(orgId: $orgId, appId: $appId) ${selection} }`;
+      const call = `${field}(orgId: $orgId, appId: $appId)`;
+      const document = `mutation ($orgId: UUID, $appId: String!) { it: ${call} ${selection} }`;
       const ofOrg: Row['variables'] = async (orgId, { tenant }) => ({
         orgId,
         appId: tenant === own ? await freshApp() : tenant.client.appId,

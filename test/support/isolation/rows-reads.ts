@@ -73,7 +73,8 @@ export const readRows: Readonly<Record<string, Row>> = {
     same('ok ok null null bad', 'admin', 'org'),
   ),
   'Org.limitConfig(entityId)': row(
-    'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: limitConfig(level: ENTITY, entityId: $it, resource: $r) { version } } }',
+    'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: limitConfig(level: ENTITY, ' +
+      'entityId: $it, resource: $r) { version } } }',
     { ...entityIds, foreign: () => foreign.entityIds[1], random: () => `child-${newCanary()}` },
     (it, { orgId }) => ({ it, orgId, r: own.resource }),
     same('null ok null null bad', 'admin', 'org'),
@@ -95,31 +96,36 @@ export const readRows: Readonly<Record<string, Row>> = {
   ),
   ...listed('Org.apps', 'it: apps(after: $it, first: 1) { nodes { name } }'),
   'Org.entitiesWithLimits(after)': row(
-    'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: entitiesWithLimits(resource: $r, after: $it) { pageInfo { hasNextPage } } } }',
+    'query ($orgId: UUID, $it: String, $r: String!) { org(orgId: $orgId) { it: entitiesWithLimits(resource: $r, ' +
+      'after: $it) { pageInfo { hasNextPage } } } }',
     cursorsOf('Org.entitiesWithLimits'),
     (it, { orgId }) => ({ it, orgId, r: own.resource }),
     same('ok bad bad bad bad', 'admin', 'org'),
   ),
   'App.alerts(after)': row(
-    'query ($orgId: UUID, $it: String, $app: String!) { org(orgId: $orgId) { app(appId: $app) { it: alerts(after: $it) { pageInfo { hasNextPage } } } } }',
+    'query ($orgId: UUID, $it: String, $app: String!) { org(orgId: $orgId) { app(appId: $app) { it: alerts(after: ' +
+      '$it) { pageInfo { hasNextPage } } } } }',
     cursorsOf('App.alerts'),
     (it, { orgId }) => ({ it, orgId, app: own.client.appId }),
     same('ok bad bad bad bad', 'admin', 'org', 'app'),
   ),
   'Device.readings(after)': row(
-    'query ($orgId: UUID, $it: String, $hw: String!) { org(orgId: $orgId) { device(hardwareId: $hw) { it: readings(after: $it) { nodes { friendlyName } } } } }',
+    'query ($orgId: UUID, $it: String, $hw: String!) { org(orgId: $orgId) { device(hardwareId: $hw) { it: ' +
+      'readings(after: $it) { nodes { friendlyName } } } } }',
     cursorsOf('Device.readings'),
     (it, { orgId }) => ({ it, orgId, hw: own.hardwareIds[0] }),
     same('ok bad bad bad bad', 'admin', 'org'),
   ),
   'Entity.children(after)': row(
-    'query ($orgId: UUID, $it: String, $e: String!) { org(orgId: $orgId) { entity(entityId: $e) { it: children(after: $it) { pageInfo { hasNextPage } } } } }',
+    'query ($orgId: UUID, $it: String, $e: String!) { org(orgId: $orgId) { entity(entityId: $e) { it: ' +
+      'children(after: $it) { pageInfo { hasNextPage } } } } }',
     cursorsOf('Entity.children'),
     (it, { orgId }) => ({ it, orgId, e: own.entityIds[0] }),
     same('ok bad bad bad bad', 'admin', 'org'),
   ),
   'Entity.usage(after)': row(
-    'query ($orgId: UUID, $it: String, $e: String!) { org(orgId: $orgId) { entity(entityId: $e) { it: usage(window: HOURLY, after: $it) { pageInfo { hasNextPage } } } } }',
+    'query ($orgId: UUID, $it: String, $e: String!) { org(orgId: $orgId) { entity(entityId: $e) { it: ' +
+      'usage(window: HOURLY, after: $it) { pageInfo { hasNextPage } } } } }',
     cursorsOf('Entity.usage'),
     (it, { orgId }) => ({ it, orgId, e: own.entityIds[0] }),
     same('ok bad bad bad bad', 'admin', 'org'),

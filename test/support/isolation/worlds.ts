@@ -9,7 +9,9 @@ export const roles: readonly Role[] = ['anonymous', 'admin', 'org', 'app', 'devi
 export const targets = ['own', 'sibling', 'foreign', 'random', 'malformed'] as const;
 export type Target = (typeof targets)[number];
 
-/** A tenant with an object of every type. Its canary is in every free text, and must not appear in a response to others. */
+/**
+ * A tenant with an object of every type. Its canary is in every free text, and must not appear in a response to others.
+ */
 export interface World {
   readonly canary: string;
   readonly org: Client & { readonly orgId: string };
@@ -35,7 +37,9 @@ export interface World {
 
 export let app: TestApp;
 let worker: Background;
-/** The tenant of the callers, the tenant that they must not see, and one whose tokens are used. `startWorlds` sets them. */
+/**
+ * The tenant of the callers, the tenant that they must not see, and one whose tokens are used. `startWorlds` sets them.
+ */
 export let own: World;
 export let foreign: World;
 export let third: Client & { readonly orgId: string };
@@ -178,7 +182,8 @@ async function handlesOf(
     'App.alerts': `app(appId: "${client.appId}") { it: alerts(first: 1) ${page} }`,
     'Device.readings': `device(hardwareId: "${hardwareIds[0]}") { it: readings(first: 1) ${page} }`,
     'Entity.children': `entity(entityId: "${parentId}") { it: children(first: 1) ${page} }`,
-    'Entity.usage': `entity(entityId: "${parentId}") { it: usage(first: 1, window: HOURLY) { pageInfo { endCursor } } }`,
+    'Entity.usage':
+      `entity(entityId: "${parentId}") ` + '{ it: usage(first: 1, window: HOURLY) { pageInfo { endCursor } } }',
   };
   interface Page {
     readonly pageInfo: { readonly endCursor: string };

@@ -19,7 +19,8 @@ function walk(history: ZoneHistory, fromMs: number, days: number): string[] {
     const [before, after] = [dayAt(history, end - 1), dayAt(history, end)];
     if (!(end > ms && before === day && after > day)) {
       throw new Error(
-        `${JSON.stringify(history)}: ${day} at ${new Date(ms).toISOString()} ends at ${new Date(end).toISOString()}, between ${before} and ${after}`,
+        `${JSON.stringify(history)}: ${day} at ${new Date(ms).toISOString()} ends at ${new Date(end).toISOString()}, ` +
+          `between ${before} and ${after}`,
       );
     }
     visited.push(day);
