@@ -5,8 +5,8 @@ import { app, own, type Role, type World } from './worlds.js';
 
 /**
  * One outcome per target, in the order own, sibling, foreign, random, malformed. A single outcome stands for all
- * targets. `ok` served, `again` served as a replay, `null`, `no` false, `empty` an empty list, `none` NOT_FOUND, `taken`
- * ALREADY_EXISTS, `bad` BAD_USER_INPUT, `deny` FORBIDDEN, `who` UNAUTHENTICATED, `-` not sent.
+ * targets. `ok` served, `again` served as a replay, `null`, `no` false, `empty` an empty list, `none` NOT_FOUND,
+ * `taken` ALREADY_EXISTS, `bad` BAD_USER_INPUT, `deny` FORBIDDEN, `who` UNAUTHENTICATED, `-` not sent.
  */
 export type Outcomes = string;
 
