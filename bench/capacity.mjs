@@ -2,9 +2,9 @@
 // the bill, the hottest keys and what group commit does. Exits 1 if a claim of docs/capacity.md does not hold, or its tables are old.
 import { parseArgs } from 'node:util';
 import { deviceIndexKey, deviceKey } from '../dist/devices/device-keys.js';
+import { configKey } from '../dist/identity/client.item.js';
 import { maxShards } from '../dist/limits/buckets/shard.js';
 import { shardKey as bucketKey, entityPartition, resourceIndexKey } from '../dist/limits/limiter-keys.js';
-import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/orgs/scope.js';
 import { activeKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
 import { table, writeBetween } from './report.mjs';

@@ -10,7 +10,7 @@ import { buildBackground } from '../dist/app.js';
 import { loadConfig } from '../dist/config.js';
 import { generationOf } from '../dist/devices/device.js';
 import { deviceKey, readingKey } from '../dist/devices/device-keys.js';
-import { configKey } from '../dist/identity/config-key.js';
+import { configKey } from '../dist/identity/client.item.js';
 import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
 import { sliceOf } from '../dist/orgs/scope.js';

@@ -3,6 +3,7 @@ import { AlertService } from '../alerts/alert.service.js';
 import { AlertStore } from '../alerts/alert.store.js';
 import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { newUuid, randomFraction } from '../lib/id.js';
+import { AppStore } from '../orgs/app.store.js';
 import { OrgStore } from '../orgs/org.store.js';
 import { ExactService } from '../spend/exact.service.js';
 import { LabelStore } from '../spend/label.store.js';
@@ -25,7 +26,7 @@ import type { Identity } from './identity.js';
 const maxShards = 64;
 
 /** Costs, totals, prices, model selection and alerts, as a gateway serves them. */
-export function buildSpend(base: Base, { audit, orgStore }: Identity, scheduler: EventLoopScheduler) {
+export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, scheduler: EventLoopScheduler) {
   const { config, clock, log, metrics, store } = base;
   const { catalog, retention, submissionsWaiting: maxWaiting } = config;
   const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
@@ -35,7 +36,7 @@ export function buildSpend(base: Base, { audit, orgStore }: Identity, scheduler:
   const slices = new SliceStore(store);
   const totals = new TotalService({ totals: new TotalStore(store, retention.totalDays), slices, clock });
   const { shardDays } = retention;
-  const costs = { shards: spendStore, totals, labels: labelStore, slices, apps: orgStore };
+  const costs = { shards: spendStore, totals, labels: labelStore, slices, apps: appStore };
   const exact = new ExactService({ ...costs, clock, shardDays });
   const alertStore = new AlertStore(store);
   const alerts = newAlerts(base, alertStore);
@@ -65,7 +66,7 @@ export function buildSpendRollups(base: Base) {
   const spend = new SpendRollup({
     shards,
     slices: new SliceStore(store),
-    orgDays: new OrgDayService({ shards, totals, apps: orgs, alerts, catalog, clock, metrics }),
+    orgDays: new OrgDayService({ shards, totals, apps: new AppStore(store), alerts, catalog, clock, metrics }),
     orgs,
     clock,
     log,

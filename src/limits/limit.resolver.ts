@@ -68,10 +68,10 @@ export class LimitResolver {
   })
   async acquire(
     @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
-    @Ctx() { viewer, limits, orgs, limited }: Context,
+    @Ctx() { viewer, limits, tenants, limited }: Context,
   ) {
     const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
-    await requireMayBringLimits(viewer, input.limits, async () => (await orgs.recallOrgs([orgId]))[0]);
+    await requireMayBringLimits(viewer, input.limits, () => tenants.org(orgId));
     const result = await limits.acquire(orgId, input, uncheckedError(viewer));
     const { entityId } = input;
     limited({

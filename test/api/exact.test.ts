@@ -1,4 +1,4 @@
-import { configKey } from '../../src/identity/config-key.js';
+import { configKey } from '../../src/identity/client.item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';

@@ -242,7 +242,7 @@ describe('with the policy ALLOW, during an outage of the database, the gateway',
     const { leaseId } = await take(org.caller, 10);
     const { services } = app.gateway;
     const cause = unavailable('the store did not answer');
-    const claims = await services.sessions.verify(org.accessToken);
+    const claims = await services.accessTokens.verify(org.accessToken);
     const context = createContext(services, {
       viewer: clientViewer(claims, cause),
       requestId: 'r',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import type { StoreClient } from '../../src/dynamo/client.js';
-import { configKey } from '../../src/identity/config-key.js';
+import { configKey } from '../../src/identity/client.item.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { SpendId } from '../../src/orgs/scope.js';
 import { sum, type Usage } from '../../src/spend/money.js';

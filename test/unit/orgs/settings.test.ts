@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { nameIssues } from '../../src/lib/text.js';
+import { nameIssues } from '../../../src/lib/text.js';
 import {
   type AppRecord,
   appIdIssues,
@@ -12,10 +12,10 @@ import {
   scopeIssues,
   settingsIssues,
   shardCountIssues,
-  unmetered,
   unmeteredIssues,
-} from '../../src/orgs/settings.js';
-import type { Catalog } from '../../src/spend/price.js';
+  unmeteredLabels,
+} from '../../../src/orgs/settings.js';
+import type { Catalog } from '../../../src/spend/price.js';
 
 const catalog: Catalog = new Map(
   ['premium', 'standard', 'economy'].map((label) => [
@@ -61,11 +61,11 @@ describe('settingsIssues', () => {
   const pathsOf = (given: Partial<Settings>) => settingsIssues(given, catalog).map(({ path }) => path);
 
   it.each<[string, Partial<Settings>, string[]]>([
-    ['nothing set', {}, []],
-    ['sound settings', settings, []],
+    ['no settings', {}, []],
+    ['valid settings', settings, []],
     ['an empty ordering', { modelOrdering: [] }, ['input.modelOrdering']],
     ['an unknown label', { modelOrdering: ['premium', 'gold'] }, ['input.modelOrdering.1']],
-    ['a label that stands twice', { modelOrdering: ['premium', 'standard', 'premium'] }, ['input.modelOrdering.2']],
+    ['a label that is listed twice', { modelOrdering: ['premium', 'standard', 'premium'] }, ['input.modelOrdering.2']],
     ['an unknown label twice', { modelOrdering: ['gold', 'gold'] }, ['input.modelOrdering.0', 'input.modelOrdering.1']],
     [
       'a label of every object',
@@ -73,12 +73,12 @@ describe('settingsIssues', () => {
       ['input.modelOrdering.0', 'input.modelOrdering.1'],
     ],
     ['no quotas', { quotas: [] }, []],
-    ['a quota of nothing', { quotas: [quota('premium', 0)] }, []],
-    ['the largest quota', { quotas: [quota('premium', 1e15)] }, []],
-    ['a quota too large', { quotas: [quota('premium', 1e15 + 1)] }, ['input.quotas.0.dailyUsdMicros']],
+    ['a quota of 0', { quotas: [quota('premium', 0)] }, []],
+    ['the max quota', { quotas: [quota('premium', 1e15)] }, []],
+    ['a quota above the max', { quotas: [quota('premium', 1e15 + 1)] }, ['input.quotas.0.dailyUsdMicros']],
     ['a negative quota', { quotas: [quota('premium', -1)] }, ['input.quotas.0.dailyUsdMicros']],
     ['half a micro-dollar', { quotas: [quota('premium', 0.5)] }, ['input.quotas.0.dailyUsdMicros']],
-    ['a quota that is no number', { quotas: [quota('premium', Number.NaN)] }, ['input.quotas.0.dailyUsdMicros']],
+    ['a quota that is not a number', { quotas: [quota('premium', Number.NaN)] }, ['input.quotas.0.dailyUsdMicros']],
     [
       'a quota for an unknown label',
       { quotas: [quota('gold', -1)] },
@@ -91,13 +91,13 @@ describe('settingsIssues', () => {
     ['a threshold of 101', { tightModeThresholdPct: 101 }, ['input.tightModeThresholdPct']],
     ['a threshold of 95.5', { tightModeThresholdPct: 95.5 }, ['input.tightModeThresholdPct']],
     ['intervals of a second and of a day', { refreshIntervalNormalSecs: 86_400, refreshIntervalTightSecs: 1 }, []],
-    ['no interval', { refreshIntervalNormalSecs: 0 }, ['input.refreshIntervalNormalSecs']],
-    ['an interval past a day', { refreshIntervalTightSecs: 86_401 }, ['input.refreshIntervalTightSecs']],
-  ])('of %s are at their paths', (_, given, paths) => {
+    ['an interval of 0', { refreshIntervalNormalSecs: 0 }, ['input.refreshIntervalNormalSecs']],
+    ['an interval longer than a day', { refreshIntervalTightSecs: 86_401 }, ['input.refreshIntervalTightSecs']],
+  ])('returns the paths of all issues of %s', (_, given, paths) => {
     expect(pathsOf(given)).toEqual(paths);
   });
 
-  it('are named all at once, each with what would be right', () => {
+  it('returns all issues at once, each with the allowed values', () => {
     const issues = settingsIssues(
       {
         modelOrdering: ['gold'],
@@ -126,23 +126,26 @@ describe('intervalIssues', () => {
     [300, 60, []],
     [60, 60, []],
     [59, 60, ['input.refreshIntervalTightSecs']],
-  ])('of %d seconds and %d in tight mode are %j', (refreshIntervalNormalSecs, refreshIntervalTightSecs, paths) => {
-    expect(intervalIssues({ refreshIntervalNormalSecs, refreshIntervalTightSecs }).map(({ path }) => path)).toEqual(
-      paths,
-    );
-  });
+  ])(
+    'returns for %d seconds and %d in tight mode: %j',
+    (refreshIntervalNormalSecs, refreshIntervalTightSecs, paths) => {
+      expect(intervalIssues({ refreshIntervalNormalSecs, refreshIntervalTightSecs }).map(({ path }) => path)).toEqual(
+        paths,
+      );
+    },
+  );
 });
 
-describe('unmetered', () => {
+describe('unmeteredLabels', () => {
   it.each<[string[], string[], string[]]>([
     [['premium'], ['premium'], []],
     [['premium', 'standard'], ['standard'], ['premium']],
     [['premium', 'standard'], [], ['premium', 'standard']],
     [[], ['premium'], []],
     [['premium'], ['premium', 'economy'], []],
-  ])('of the chain %j with quotas for %j is %j', (modelOrdering, labels, missing) => {
+  ])('returns for the chain %j with quotas for %j: %j', (modelOrdering, labels, missing) => {
     const given = { modelOrdering, quotas: labels.map((label) => quota(label)) };
-    expect(unmetered(given)).toEqual(missing);
+    expect(unmeteredLabels(given)).toEqual(missing);
     const issues = unmeteredIssues(given);
     expect(issues.map(({ path }) => path)).toEqual(missing.map(() => 'input.quotas'));
     missing.forEach((label, i) => {
@@ -151,12 +154,12 @@ describe('unmetered', () => {
   });
 
   it('counts a quota of 0 as a quota', () => {
-    expect(unmetered({ modelOrdering: ['premium'], quotas: [quota('premium', 0)] })).toEqual([]);
+    expect(unmeteredLabels({ modelOrdering: ['premium'], quotas: [quota('premium', 0)] })).toEqual([]);
   });
 });
 
 describe('inChainOrder', () => {
-  it('sorts quotas by the chain, then those outside it by label, from whatever order', () => {
+  it('sorts quotas by the chain, and those outside it by label', () => {
     const ordered = ['standard', 'premium', 'economy', 'other'].map((label) => quota(label));
     fc.assert(
       fc.property(fc.shuffledSubarray(ordered, { minLength: 4 }), (shuffled) => {
@@ -165,7 +168,7 @@ describe('inChainOrder', () => {
     );
   });
 
-  it('does not change what it is given', () => {
+  it('does not change its argument', () => {
     const given = [quota('premium'), quota('economy')];
     inChainOrder(given, ['economy']);
     expect(given.map(({ label }) => label)).toEqual(['premium', 'economy']);
@@ -181,46 +184,45 @@ describe('scopeIssues', () => {
     ['ORG', { modelOrdering: ['premium'] }, ['input.modelOrdering']],
     ['ORG', { quotas: [] }, ['input.quotas']],
     ['ORG', settings, ['input.modelOrdering', 'input.quotas', 'input.tightModeThresholdPct']],
-  ])('under quotaScope %s, of %j, are %j', (scope, own, paths) => {
+  ])('returns under quotaScope %s for %j: %j', (scope, own, paths) => {
     expect(scopeIssues(scope, own).map(({ path }) => path)).toEqual(paths);
   });
 });
 
-describe('names and ids', () => {
+describe('names, app ids and shard counts', () => {
   it.each(['A', 'Sample Corp', ' padded ', 'Ünïcödé 株式会社', '😀'.repeat(128), 'x'.repeat(128)])(
-    'a name may be %s',
+    'accept the name %s',
     (name) => {
       expect(nameIssues(name)).toEqual([]);
     },
   );
 
   it.each([
-    ['nothing', ''],
-    ['blanks', '   '],
-    ['a no-break space', '\u00a0'],
+    ['no characters', ''],
+    ['only spaces', '   '],
+    ['only a no-break space', '\u00a0'],
     ['a newline', 'a\nb'],
     ['a newline at the end', 'a\n'],
     ['a null character', 'a\u0000'],
     ['a delete character', 'a\u007f'],
     ['129 characters', 'x'.repeat(129)],
-  ])('a name may not be or hold %s', (_, name) => {
+  ])('refuse a name with %s', (_, name) => {
     expect(nameIssues(name)).toEqual([{ path: 'input.name', message: expect.stringContaining('1 to 128') }]);
   });
 
-  it.each(['a', '0', 'web-app', 'a.b_c-d', 'a-app-b', 'a'.repeat(64)])('an app id may be %s', (appId) => {
+  it.each(['a', '0', 'web-app', 'a.b_c-d', 'a-app-b', 'a'.repeat(64)])('accept the app id %s', (appId) => {
     expect(appIdIssues(appId)).toEqual([]);
   });
 
-  it.each(['', 'A', '-a', '.a', 'a b', 'a#b', 'a/b', 'a\n', 'é', 'a'.repeat(65)])(
-    'an app id may not be %j',
-    (appId) => {
-      expect(appIdIssues(appId).map(({ path }) => path)).toEqual(['input.appId']);
-    },
-  );
+  it.each(['', 'A', '-a', '.a', 'a b', 'a#b', 'a/b', 'a\n', 'é', 'a'.repeat(65)])('refuse the app id %j', (appId) => {
+    expect(appIdIssues(appId).map(({ path }) => path)).toEqual(['input.appId']);
+  });
 
-  it('a shard count is one of 8, 16, 32 and 64', () => {
-    const sound = Array.from({ length: 130 }, (_, i) => i - 1).filter((count) => shardCountIssues(count).length === 0);
-    expect(sound).toEqual([8, 16, 32, 64]);
+  it('accept the shard counts 8, 16, 32 and 64', () => {
+    const accepted = Array.from({ length: 130 }, (_, i) => i - 1).filter(
+      (count) => shardCountIssues(count).length === 0,
+    );
+    expect(accepted).toEqual([8, 16, 32, 64]);
     expect(shardCountIssues(8.5).map(({ path }) => path)).toEqual(['input.shardCount']);
   });
 });
@@ -237,7 +239,7 @@ describe('inForce', () => {
     { requiredKeys: [] },
   ) as fc.Arbitrary<Partial<Settings>>;
 
-  it("has the app's own setting where there is one and the org's where not, and names those inherited", () => {
+  it('has the setting of the app if there is one, else that of the org, and names the inherited ones', () => {
     fc.assert(
       fc.property(own, (set) => {
         const app = inForce(org, appWith(set));
@@ -249,7 +251,7 @@ describe('inForce', () => {
     );
   });
 
-  it('names all five where an app sets nothing, and none where it sets everything', () => {
+  it('names all five settings if the app has none of its own, and none if it has all', () => {
     expect(inForce(org, appWith({})).inheritedFields).toEqual([
       'modelOrdering',
       'quotas',
@@ -260,13 +262,13 @@ describe('inForce', () => {
     expect(inForce(org, appWith(settings)).inheritedFields).toEqual([]);
   });
 
-  it('takes an empty list of quotas for a setting of its own', () => {
+  it('treats an empty list of quotas as a setting of the app', () => {
     const app = inForce(org, appWith({ quotas: [] }));
     expect(app.quotas).toEqual([]);
     expect(app.inheritedFields).not.toContain('quotas');
   });
 
-  it('keeps what is the app itself: its name, version and credentials, and its org beside them', () => {
+  it('keeps the name, version and credentials of the app, and its org', () => {
     expect(inForce(org, appWith({}))).toMatchObject({ nodeType: 'App', name: 'Web', appId: 'web', version: 7, org });
   });
 });

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
-import { dayAt, dayEndMs, endOfDayMs, localDate, withZone, type ZoneHistory } from '../../src/orgs/calendar.js';
+import { dayAt, dayEndMs, endOfDayMs, localDate, withZone, type ZoneHistory } from '../../../src/orgs/calendar.js';
 
 const hourMs = 3_600_000;
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
@@ -9,7 +9,7 @@ const between = (from: string, to: string) => fc.integer({ min: Date.parse(from)
 const at = (text: string) => Date.parse(text);
 const always = (name: string): ZoneHistory => [{ zone: name, fromMs: 0 }];
 
-/** Goes from day to day by their ends, and expects each to begin where the last one ended. Gives the days. */
+/** Walks from day to day by their ends, and expects each day to begin where the last one ended. Returns the days. */
 function walk(history: ZoneHistory, fromMs: number, days: number): string[] {
   const visited: string[] = [];
   let ms = fromMs;
@@ -19,7 +19,8 @@ function walk(history: ZoneHistory, fromMs: number, days: number): string[] {
     const [before, after] = [dayAt(history, end - 1), dayAt(history, end)];
     if (!(end > ms && before === day && after > day)) {
       throw new Error(
-        `${JSON.stringify(history)}: ${day} at ${new Date(ms).toISOString()} ends at ${new Date(end).toISOString()}, between ${before} and ${after}`,
+        `${JSON.stringify(history)}: ${day} at ${new Date(ms).toISOString()} ends at ${new Date(end).toISOString()}, ` +
+          `between ${before} and ${after}`,
       );
     }
     visited.push(day);
@@ -28,7 +29,7 @@ function walk(history: ZoneHistory, fromMs: number, days: number): string[] {
   return visited;
 }
 
-/** Looks at the org's day again and again, and gives the first place where it goes back. */
+/** Samples the day of an org, and returns the first instant at which it goes back. */
 function stepBack(history: ZoneHistory, fromMs: number, toMs: number, stepMs: number): string | undefined {
   let last = '';
   for (let ms = fromMs; ms <= toMs; ms += stepMs) {
@@ -39,7 +40,7 @@ function stepBack(history: ZoneHistory, fromMs: number, toMs: number, stepMs: nu
   return undefined;
 }
 
-// Where the clock was set back over a midnight that had passed: every such zone from 1990 to 2040, and the last time it was.
+// Every zone whose clocks were set back over a past midnight from 1990 to 2040, with the last time.
 const steppedBack = [
   ['America/St_Johns', '2010-11-07T02:31:00Z', '2010-11-06'],
   ['America/Goose_Bay', '2010-11-07T03:01:00Z', '2010-11-06'],
@@ -48,8 +49,8 @@ const steppedBack = [
 ] as const;
 const steady = zones.filter((name) => !steppedBack.some(([stepped]) => stepped === name));
 
-describe("an org's days", () => {
-  it('tile the time line in every zone there is', () => {
+describe('the days of an org', () => {
+  it('follow each other without gap or overlap in every zone', () => {
     fc.assert(
       fc.property(between('1990-01-01', '2040-12-31'), (ms) => {
         for (const name of steady) {
@@ -69,7 +70,7 @@ describe("an org's days", () => {
     );
   });
 
-  it('tile it also where clocks were once set back over midnight, ever since', () => {
+  it('follow each other in zones whose clocks were once set back over midnight', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...steppedBack.map(([name]) => name)),
@@ -82,8 +83,8 @@ describe("an org's days", () => {
     );
   });
 
-  it('never go back when clocks are set back, in any zone there is', () => {
-    // The zones that set their clocks back do so in these weeks, or are met at random.
+  it('never go back when clocks are set back, in every zone', () => {
+    // Most zones set their clocks back in these weeks.
     const autumn = fc.constantFrom('-03-01', '-04-01', '-09-20', '-10-01', '-10-20', '-11-01');
     fc.assert(
       fc.property(zone, fc.integer({ min: 2012, max: 2040 }), autumn, (name, year, week) => {
@@ -94,17 +95,17 @@ describe("an org's days", () => {
     );
   });
 
-  it.each(steppedBack)('do not go back in %s, where at %s the clock was set back into %s', (name, instant, old) => {
+  it.each(steppedBack)('do not go back in %s, whose clocks were set back at %s to %s', (name, instant, old) => {
     const history = always(name);
     const stepMs = at(instant);
-    // The rule is about nothing, if the clock did not go back here.
+    // The test proves nothing if the clocks did not go back here.
     const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: name, dateStyle: 'short' });
     expect(clock.format(stepMs - 1) > clock.format(stepMs)).toBe(true);
     expect(clock.format(stepMs)).toBe(old);
     expect(stepBack(history, stepMs - 24 * hourMs, stepMs + 24 * hourMs, 60_000)).toBeUndefined();
   });
 
-  it.each(steppedBack)('tile the time line in %s around %s', (name, instant) => {
+  it.each(steppedBack)('follow each other in %s around %s', (name, instant) => {
     for (let minutes = -48 * 60; minutes <= 6 * 60; minutes += 30)
       walk(always(name), at(instant) + minutes * 60_000, 3);
   });
@@ -115,7 +116,7 @@ describe("an org's days", () => {
     ['America/Santiago', '2026-09-05', '2026-09-06', '2026-09-06T04:00:00Z'],
     ['Asia/Beirut', '2026-03-28', '2026-03-29', '2026-03-28T22:00:00Z'],
     ['Atlantic/Azores', '2026-03-28', '2026-03-29', '2026-03-29T01:00:00Z'],
-  ])('in %s go from %s to %s at 01:00', (name, eve, day, start) => {
+  ])('change in %s from %s to %s at 01:00', (name, eve, day, start) => {
     const history = always(name);
     const startMs = at(start);
     expect(new Intl.DateTimeFormat('en-GB', { timeZone: name, timeStyle: 'short' }).format(startMs)).toBe('01:00');
@@ -128,15 +129,15 @@ describe("an org's days", () => {
   it.each([
     ['Pacific/Apia', '2011-12-29', '2011-12-30', '2011-12-31', '2011-12-30T10:00:00Z'],
     ['Pacific/Kwajalein', '1993-08-20', '1993-08-21', '1993-08-22', '1993-08-21T12:00:00Z'],
-  ])('in %s go on from %s without %s to %s', (name, eve, missing, next, start) => {
+  ])('change in %s from %s, without %s, to %s', (name, eve, missing, next, start) => {
     const history = always(name);
     expect(walk(history, at(start) - hourMs, 2)).toEqual([eve, next]);
     expect([endOfDayMs(history, eve), endOfDayMs(history, missing)]).toEqual([at(start), at(start)]);
   });
 });
 
-describe("the end of an org's day", () => {
-  /** The first instant that passes a test which, once passed, stays so: found by halving. */
+describe('the end of a day of an org', () => {
+  /** The first instant that passes a test which stays passed from then on, by binary search. */
   function search(fromMs: number, toMs: number, passes: (ms: number) => boolean): number {
     let [before, after] = [fromMs, toMs];
     while (after - before > 1) {
@@ -151,8 +152,8 @@ describe("the end of an org's day", () => {
     search(at(day) - 16 * hourMs, at(day) + 76 * hourMs, (ms) => localDate(name, ms) > day);
   const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-  /** The days around each change of a zone's offset. */
-  function oddDays(name: string, from: string, to: string): string[] {
+  /** The days around each change of the offset of a zone. */
+  function daysOfChange(name: string, from: string, to: string): string[] {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     const offset = (ms: number) => format.format(ms).split('GMT')[1];
     const stepMs = 20 * 24 * hourMs;
@@ -165,10 +166,10 @@ describe("the end of an org's day", () => {
     return days;
   }
 
-  it('is what a search finds, in every zone there is, on every day with a change of the clocks and around it', () => {
+  it('equals the result of a search in every zone, on every day with a change of the clocks and around it', () => {
     const wrong: string[] = [];
     for (const name of zones) {
-      for (const day of oddDays(name, '2024-01-01', '2027-01-01'))
+      for (const day of daysOfChange(name, '2024-01-01', '2027-01-01'))
         if (endOfDayMs(always(name), day) !== searchedEnd(name, day)) wrong.push(`${name} ${day}`);
     }
     expect(wrong).toEqual([]);
@@ -178,14 +179,14 @@ describe("the end of an org's day", () => {
     ...steppedBack.map(([name, instant]) => [name, instant.slice(0, 10)]),
     ['Pacific/Apia', '2011-12-30'],
     ['Pacific/Kwajalein', '1993-08-21'],
-  ])('is what a search finds in %s around %s', (name, day) => {
+  ])('equals the result of a search in %s around %s', (name, day) => {
     for (const days of [-2, -1, 0, 1, 2]) {
       const odd = dateOf(at(day) + days * 24 * hourMs);
       expect([odd, endOfDayMs(always(name), odd)]).toEqual([odd, searchedEnd(name, odd)]);
     }
   });
 
-  it('is what a search finds on any day in any zone', () => {
+  it('equals the result of a search on any day in any zone', () => {
     fc.assert(
       fc.property(
         zone,
@@ -196,7 +197,7 @@ describe("the end of an org's day", () => {
     );
   });
 
-  it('takes three offsets of its zone to find, and none the second time', () => {
+  it('needs three offsets of its zone, and none if it is cached', () => {
     const formatting = jest.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
     try {
       const history = always('Europe/Lisbon');
@@ -211,8 +212,8 @@ describe("the end of an org's day", () => {
   });
 });
 
-describe("an org's days under a change of zone", () => {
-  // Some of these are more than a day apart, and so never show the same date.
+describe('the days of an org that changes its zone', () => {
+  // Some of these are more than 24 hours apart, so they never have the same date.
   const far = fc.constantFrom(
     'Pacific/Kiritimati',
     'Pacific/Tongatapu',
@@ -223,7 +224,7 @@ describe("an org's days under a change of zone", () => {
   );
   const anyZone = fc.oneof({ weight: 2, arbitrary: zone }, { weight: 1, arbitrary: far });
 
-  it('never go back, and are each in one piece, from any zone to any other', () => {
+  it('never go back and are never interrupted, from any zone to any other', () => {
     fc.assert(
       fc.property(anyZone, anyZone, between('2020-01-01', '2030-12-31'), (first, second, nowMs) => {
         const history = withZone(always(first), second, nowMs);
@@ -235,7 +236,7 @@ describe("an org's days under a change of zone", () => {
     );
   });
 
-  it('stay as they were until the current one has ended, and are those of the new zone within four', () => {
+  it('stay unchanged until the current day has ended, and follow the new zone within four days', () => {
     fc.assert(
       fc.property(anyZone, anyZone, between('2020-01-01', '2030-12-31'), (first, second, nowMs) => {
         fc.pre(first !== second);
@@ -252,14 +253,14 @@ describe("an org's days under a change of zone", () => {
     );
   });
 
-  it('never go back nor change behind one, however often the wish changes', () => {
-    const wish = fc.record({ zone: anyZone, afterMs: fc.integer({ min: 0, max: 60 * hourMs }) });
+  it('never go back, and past days never change, however often the zone is changed', () => {
+    const change = fc.record({ zone: anyZone, afterMs: fc.integer({ min: 0, max: 60 * hourMs }) });
     fc.assert(
       fc.property(
         anyZone,
         between('2020-01-01', '2030-12-31'),
-        fc.array(wish, { minLength: 2, maxLength: 6 }),
-        (first, startMs, wishes) => {
+        fc.array(change, { minLength: 2, maxLength: 6 }),
+        (first, startMs, changes) => {
           let history = always(first);
           let nowMs = startMs;
           let last = '';
@@ -271,11 +272,11 @@ describe("an org's days under a change of zone", () => {
               last = day;
             }
           };
-          for (const { zone: wished, afterMs } of wishes) {
+          for (const { zone: newZone, afterMs } of changes) {
             live(nowMs + afterMs);
             const past = [0, 1, 6, 12, 18, 24].map((hours) => nowMs - hours * hourMs);
             const before = past.map((ms) => dayAt(history, ms));
-            history = withZone(history, wished, nowMs);
+            history = withZone(history, newZone, nowMs);
             expect(past.map((ms) => dayAt(history, ms))).toEqual(before);
           }
           live(nowMs + 120 * hourMs);
@@ -296,13 +297,13 @@ describe("an org's days under a change of zone", () => {
       '2026-03-28T03:00:00Z',
       '2026-03-29T01:00:00Z',
     ],
-  ])('change to %s (%s to %s, wished at %s) at %s', (_, first, second, wished, effective) => {
-    const history = withZone(always(first), second, at(wished));
+  ])('change to %s (%s to %s, set at %s) at %s', (_, first, second, setAt, effective) => {
+    const history = withZone(always(first), second, at(setAt));
     expect(history[1]).toEqual({ zone: second, fromMs: at(effective) });
-    walk(history, at(wished), 5);
+    walk(history, at(setAt), 5);
   });
 
-  it('wait for the next day where other gateways could not hear of the change in time', () => {
+  it('change one day later if other gateways could not see the change in time', () => {
     const midnightMs = at('2026-06-02T00:00:00Z');
     const effectiveMs = (nowMs: number) => withZone(always('UTC'), 'Africa/Abidjan', nowMs)[1]?.fromMs;
     expect(effectiveMs(midnightMs - 60_000)).toBe(midnightMs);
