@@ -6,7 +6,7 @@ import { mostShards } from '../dist/limits/buckets/shard.js';
 import { shardKey as bucketKey, entityPartition, resourceIndexKey } from '../dist/limits/limiter-keys.js';
 import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/orgs/scope.js';
-import { activeKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { activeKey, shardKey, totalKey } from '../dist/spend/spend.item.js';
 import { table, writeBetween } from './report.mjs';
 
 const { values: options } = parseArgs({

@@ -9,14 +9,16 @@ export interface AlertStreamOptions {
   readonly filter: AlertFilter;
   /** The number of the last alert that the subscriber has. */
   readonly after: number;
-  /** Reads the next missed alerts; none: the stream is up to date. Absent for a subscriber that only wants live alerts. */
+  /**
+   * Reads the next missed alerts; none: the stream is up to date. Absent for a subscriber that only wants live alerts.
+   */
   readonly replay: Replay | undefined;
   readonly onEnd: () => void;
 }
 
 /**
- * The alerts of one subscriber: first the missed ones, then live ones. A stream whose reader falls too far behind is ended;
- * the reader subscribes again with its last cursor.
+ * The alerts of one subscriber: first the missed ones, then live ones. A stream whose reader falls too far behind is
+ * ended; the reader subscribes again with its last cursor.
  */
 export class AlertStream implements AsyncIterableIterator<QuotaAlert> {
   private readonly live: PushStream<QuotaAlert>;

@@ -11,7 +11,10 @@ import { AlertStream } from './alert-stream.js';
 const pageSize = 200;
 const maxPagesPerRound = 4;
 
-/** Follows the partitions of the alert log that somebody subscribes to. The position in a partition is an alert's number. */
+/**
+ * Follows the partitions of the alert log that somebody subscribes to. The position in a partition is an alert's
+ * number.
+ */
 export class AlertFeed extends PollingFeed<number, QuotaAlert, number> {
   constructor(
     private readonly store: AlertStore,
@@ -31,8 +34,8 @@ export class AlertFeed extends PollingFeed<number, QuotaAlert, number> {
   }
 
   /**
-   * Alerts that match from now on. With `after`: first all alerts since that number, without gap or repeat, then live ones.
-   * If some of them have expired, a GAP comes first. Throws if the log does not have the number `after` yet.
+   * Alerts that match from now on. With `after`: first all alerts since that number, without gap or repeat, then live
+   * ones. If some of them have expired, a GAP comes first. Throws if the log does not have the number `after` yet.
    */
   async subscribe(filter: AlertFilter, after?: number): Promise<AsyncIterableIterator<QuotaAlert>> {
     const partition = partitionOf(filter.orgId);
@@ -49,7 +52,8 @@ export class AlertFeed extends PollingFeed<number, QuotaAlert, number> {
   /** The head of a partition, which must not be before `after`. */
   private async headFrom(partition: number, after: number): Promise<number> {
     const head = await this.store.head(partition);
-    // The log was deleted or restored to an earlier time. The subscriber would get nothing until it has grown as long again.
+    // The log was deleted or restored to an earlier time. The subscriber would get nothing until it has grown as long
+    // again.
     if (after > head)
       throw badInput({
         path: 'after',

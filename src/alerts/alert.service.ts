@@ -20,7 +20,8 @@ export class AlertService {
   constructor(private readonly deps: AlertDeps) {}
 
   /**
-   * Raises alerts. Returns those that could not be stored. They are only logged, because the next round finds them again.
+   * Raises alerts. Returns those that could not be stored. They are only logged, because the next round finds them
+   * again.
    */
   async raiseAll(drafts: readonly (AlertDraft | undefined)[]): Promise<AlertDraft[]> {
     const failed: AlertDraft[] = [];

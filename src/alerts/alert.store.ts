@@ -41,8 +41,8 @@ export class AlertStore {
   constructor(private readonly client: StoreClient) {}
 
   /**
-   * Raises an alert once. The marker, the partition's next number and the entry are one transaction. Returns false if the
-   * alert was raised before.
+   * Raises an alert once. The marker, the partition's next number and the entry are one transaction. Returns false if
+   * the alert was raised before.
    */
   async raise(draft: AlertDraft, raisedAt: Date, expiresAtSecs: number): Promise<boolean> {
     const partition = partitionOf(draft.orgId);

@@ -32,8 +32,9 @@ export const partitionCount = 16;
 export const partitionOf = (orgId: string): number => hashSlot(orgId, partitionCount);
 
 /**
- * The alert that a subscriber gets where alerts after its cursor have expired. It is no longer known if the expired alerts
- * matched the subscription. `number` is the last missing one, so that the cursor continues with the first one that exists.
+ * The alert that a subscriber gets where alerts after its cursor have expired. It is no longer known if the expired
+ * alerts matched the subscription. `number` is the last missing one, so that the cursor continues with the first one
+ * that exists.
  */
 export const gapBefore = (orgId: string, number: number, nowMs: number): QuotaAlert => ({
   nodeType: 'QuotaAlert',

@@ -16,7 +16,10 @@ export interface FeedSource<Topic, Row, Position> {
 
 export interface FeedOptions {
   readonly pageSize: number;
-  /** Pages of one topic in one round. A busy topic must not delay the others, because a round ends with its slowest topic. */
+  /**
+   * Pages of one topic in one round. A busy topic must not delay the others, because a round ends with its slowest
+   * topic.
+   */
   readonly maxPagesPerRound: number;
   readonly log: Log;
   /** The log message for a failed read. The next round reads again from the same position. */

@@ -1,8 +1,8 @@
 import { sleep } from '../lib/timers.js';
 
 /**
- * How long the items of a committed transaction may become visible one by one. A reader can see one item as written while
- * another still has its old state. After this time all of them are visible.
+ * How long the items of a committed transaction may become visible one by one. A reader can see one item as written
+ * while another still has its old state. After this time all of them are visible.
  */
 export const commitVisibleMs = 100;
 

@@ -105,7 +105,7 @@ describe('spendHistory', () => {
     expect((data as { org: { app: { spendHistory: unknown[] } } }).org.app.spendHistory).toHaveLength(366);
     const refused = await ask(large, `apps(first: 60) { nodes { ${range} } }`);
     expect(refused.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
-    expect(refused.errors?.[0]?.message).toMatch(/exceeds the maximum of 10000: ask for fewer days/);
+    expect(refused.errors?.[0]?.message).toMatch(/exceeds the maximum of 10000: request fewer days/);
   });
 });
 

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
-import { requestKey } from '../../src/spend/spend-item.js';
+import { requestKey } from '../../src/spend/cost.item.js';
 import { orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 import { cost, hourMs, newTenant, noonClock, submit, type Tenant } from '../worker/costs.js';

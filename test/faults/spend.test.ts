@@ -6,8 +6,9 @@ import { sdkTransport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { SpendId } from '../../src/orgs/scope.js';
+import type { CostRecord } from '../../src/spend/cost.item.js';
+import { CostStore } from '../../src/spend/cost.store.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import { type CostRecord, SpendStore } from '../../src/spend/spend.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -142,7 +143,7 @@ describe('submissions', () => {
       inputs.map(({ costUsdMicros }) => costUsdMicros),
     );
     expect(receipts.some(({ replayed }) => replayed)).toBe(true);
-    await app.gateway.services.spend.flush();
+    await app.gateway.services.costStore.flush();
     expect(await shardsSum(tenant)).toEqual(usageOf(inputs));
   });
 
@@ -181,7 +182,7 @@ describe('submissions', () => {
       sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }),
       app.config.store.tablePrefix,
     );
-    const spend = new SpendStore(client, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
+    const spend = new CostStore(client, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
@@ -275,7 +276,7 @@ describe('with the alerts out of reach', () => {
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
     const rules = { quotaUsdMicros: 1000, thresholdPct: 95 };
-    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), judgement: { rules }, isOver: false };
+    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), basis: { rules }, isOver: false };
     expect((await new TotalStore(truth, 400).saveTotal(idOf(tenant), draft)).saved).toBe(true);
     return tenant;
   }
@@ -361,7 +362,7 @@ describe('with the store stalled', () => {
 
     proxy.clear();
     await Promise.all([flood, ...probes]);
-    await small.gateway.services.spend.flush();
+    await small.gateway.services.costStore.flush();
     const written = await countedOf(tenant);
     expect(written.requests).toBeGreaterThan(0);
     expect(await shardsSum(tenant)).toEqual(written);

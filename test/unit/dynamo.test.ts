@@ -41,7 +41,8 @@ import type { SpendId } from '../../src/orgs/scope.js';
 import { labelsKey } from '../../src/spend/label.store.js';
 import { lastPriceKey, priceKey } from '../../src/spend/price.store.js';
 import { roundsKey } from '../../src/spend/slice.store.js';
-import { requestKey, shardKey, totalKey } from '../../src/spend/spend-item.js';
+import { requestKey } from '../../src/spend/cost.item.js';
+import { shardKey, totalKey } from '../../src/spend/spend.item.js';
 import { HandClock } from './hand-clock.js';
 
 describe('key', () => {

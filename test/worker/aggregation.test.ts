@@ -4,8 +4,9 @@ import type { StoreClient } from '../../src/dynamo/client.js';
 import { configKey } from '../../src/identity/config-key.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { SpendId } from '../../src/orgs/scope.js';
+import { CostStore } from '../../src/spend/cost.store.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import { SpendStore } from '../../src/spend/spend.store.js';
+import { ShardStore } from '../../src/spend/shard.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -32,7 +33,7 @@ const clock = noonClock();
 let proxy: FaultProxy;
 let app: TestApp;
 let store: StoreClient;
-let spendStore: SpendStore;
+let shardStore: ShardStore;
 let totalStore: TotalStore;
 const workers: Background[] = [];
 
@@ -59,8 +60,8 @@ const pastAnyLease = () => clock.advance(2 * 60_000);
 const alertsOf = async ({ orgId }: Tenant) =>
   (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 const saveTotal = async (id: SpendId, usage: Usage) => {
-  const judgement = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
-  return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), judgement, isOver: false })).saved;
+  const basis = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
+  return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), basis, isOver: false })).saved;
 };
 const quotaOf = (dailyUsdMicros: number) => ({
   modelOrdering: ['premium'],
@@ -75,7 +76,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ clock });
   ({ store } = app.gateway.services);
-  spendStore = new SpendStore(store, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
+  shardStore = new ShardStore(store);
   totalStore = new TotalStore(store, app.config.retention.totalDays);
 });
 // A day of its own for each test, and the days of those before it closed.
@@ -129,9 +130,13 @@ describe('a round', () => {
     const usage = { costUsdMicros: 7, inputTokens: 5, outputTokens: 3, requests: 1 };
     const ids = Array.from({ length: tenant.shardCount }, (_, shard) => idOf(tenant, today(), 'chat', `label${shard}`));
     for (const [shard, id] of ids.entries()) {
-      const lane = new SpendStore(store, clock, { retention: app.config.retention, homeShard: shard, maxWaiting: 1 });
+      const costStore = new CostStore(store, clock, {
+        retention: app.config.retention,
+        homeShard: shard,
+        maxWaiting: 1,
+      });
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
-      await lane.record(id, tenant.shardCount, {
+      await costStore.record(id, tenant.shardCount, {
         ...id,
         appId: 'chat',
         requestId: randomUUID(),
@@ -194,7 +199,7 @@ describe('a total', () => {
     const tenant = await newTenant(app);
     const first = costs(tenant, 4);
     await submit(app.admin, first);
-    const [early] = await spendStore.sumShards([idOf(tenant)], tenant.shardCount);
+    const [early] = await shardStore.sumShards([idOf(tenant)], tenant.shardCount);
     const later = costs(tenant, 4);
     await submit(app.admin, later);
     await newWorker().spend.sumAll();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StoreClient } from '../../src/dynamo/client.js';
 import { type SpendId, sliceOf } from '../../src/orgs/scope.js';
 import { noUsage, plus, type Usage } from '../../src/spend/money.js';
-import { shardKey, totalKey } from '../../src/spend/spend-item.js';
+import { shardKey, totalKey } from '../../src/spend/spend.item.js';
 import { type Caller, orgInput, type TestApp } from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
 import { TestClock } from '../support/clock.js';

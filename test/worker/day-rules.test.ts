@@ -126,10 +126,10 @@ describe('a day that has ended', () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     const inputs = [cost(tenant, { costUsdMicros: 1000 })];
     await submit(app.admin, inputs);
-    const judgement = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
+    const basis = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
     const id = { orgId: tenant.orgId, appId: 'chat', label: 'premium', day: today() };
     const totals = new TotalStore(app.gateway.services.store, 400);
-    await totals.saveTotal(id, { usage: usageOf(inputs), asOfMs: clock.nowMs(), judgement, isOver: false });
+    await totals.saveTotal(id, { usage: usageOf(inputs), asOfMs: clock.nowMs(), basis, isOver: false });
     clock.advance(dayMs);
     await setQuota(tenant, 1_000_000);
     await worker.spend.sumAll();

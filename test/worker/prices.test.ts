@@ -9,8 +9,8 @@ import { epochSeconds } from '../../src/lib/clock.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { Metrics } from '../../src/lib/metrics.js';
 import type { CatalogModel } from '../../src/spend/price.js';
-import type { PriceRollup } from '../../src/spend/price.rollup.js';
 import { PriceStore, priceKey } from '../../src/spend/price.store.js';
+import type { PriceRefreshService } from '../../src/spend/price-refresh.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 import { cost, dateAt, dayMs, hourMs, newTenant, noonClock, type Tenant, toHour } from './costs.js';
@@ -34,14 +34,14 @@ let served = { status: 200, body: '{}' };
 let asked = 0;
 const workers: Background[] = [];
 
-function newRollup(priceSource: string): PriceRollup {
+function newRollup(priceSource: string): PriceRefreshService {
   const worker = buildBackground({ ...app.config, priceSource }, { clock, log: silentLog });
   workers.push(worker);
-  return worker.prices as PriceRollup;
+  return worker.prices as PriceRefreshService;
 }
 
 /** From a file with this list. */
-function fromFile(list: object): PriceRollup {
+function fromFile(list: object): PriceRefreshService {
   writeFileSync(file, JSON.stringify(list));
   return newRollup(file);
 }
@@ -50,14 +50,14 @@ function fromFile(list: object): PriceRollup {
 function watchedRollup(priceSource: string): {
   metrics: Metrics;
   warnings: Record<string, unknown>[];
-  prices: PriceRollup;
+  prices: PriceRefreshService;
 } {
   const metrics = new Metrics();
   const warnings: Record<string, unknown>[] = [];
   const log: Log = { ...silentLog, warn: (line: unknown) => void warnings.push(line as Record<string, unknown>) };
   const worker = buildBackground({ ...app.config, priceSource }, { clock, log, metrics });
   workers.push(worker);
-  return { metrics, warnings, prices: worker.prices as PriceRollup };
+  return { metrics, warnings, prices: worker.prices as PriceRefreshService };
 }
 
 const serve = (list: object) => {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
 import { Metrics } from '../../src/lib/metrics.js';
+import { CostStore } from '../../src/spend/cost.store.js';
 import { SliceStore } from '../../src/spend/slice.store.js';
-import { SpendStore } from '../../src/spend/spend.store.js';
-import { shardKey } from '../../src/spend/spend-item.js';
+import { shardKey } from '../../src/spend/spend.item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -197,8 +197,12 @@ describe('a round', () => {
         payloadHash: 'x',
         priceSource: 'SUBMITTED',
       } as const;
-      const shards = new SpendStore(store, clock, { retention: app.config.retention, homeShard: shard, maxWaiting: 1 });
-      return shards.record(idOf(tenant), tenant.shardCount, {
+      const costStore = new CostStore(store, clock, {
+        retention: app.config.retention,
+        homeShard: shard,
+        maxWaiting: 1,
+      });
+      return costStore.record(idOf(tenant), tenant.shardCount, {
         ...idOf(tenant),
         requestId: randomUUID(),
         usage,
