@@ -263,7 +263,7 @@ describe('lists', () => {
     expect(await app.admin.codeOf(op.OrgAlertsDocument, { orgId: place.orgId, after })).toBe('BAD_USER_INPUT');
   });
 
-  it('and `node` show an app client only the alerts of its scope, and an org client only those of its org', async () => {
+  it('and `node` show an app client only alerts of its scope, and an org client only those of its org', async () => {
     const org = await newOrg(app, small);
     const own = await newApp(app, org, 'own');
     const foreign = await newOrg(app, small);

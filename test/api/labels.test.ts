@@ -52,7 +52,9 @@ const place = ({ orgId }: Tenant) => ({ orgId, appId: 'chat' });
 const select = async (app: TestApp, tenant: Tenant) =>
   (await app.admin.ask(op.SelectionDocument, place(tenant))).org?.app?.modelSelection as op.SelectionFragment;
 
-/** All figures of today that a gateway returns: of the app and of the org, each aggregated, exact and from its history. */
+/**
+ * All figures of today that a gateway returns: of the app and of the org, each aggregated, exact and from its history.
+ */
 async function figures(
   app: TestApp,
   tenant: Tenant,
@@ -173,7 +175,7 @@ describe('a label that was removed from config.yaml', () => {
     expect(await select(full, tenant)).toMatchObject({ label: 'standard', reason: 'MANUAL_OVERRIDE' });
   });
 
-  it('still returns the receipt for a retry and the conflict for a changed payload, and rejects a new cost', async () => {
+  it('still returns the receipt of a retry and the conflict of a changed payload, and rejects a new cost', async () => {
     const tenant = await newTenant(full);
     const input = cost(tenant, { modelLabel: 'standard', costUsdMicros: 7 });
     await submit(full.admin, [input]);

@@ -22,7 +22,7 @@ beforeAll(startStage);
 afterAll(stopStage);
 
 describe('spend', () => {
-  it('as aggregated is zero without `asOf` before the first round, then the state at the time of the round', async () => {
+  it('as aggregated is zero without `asOf` before the first round, then the state at that round', async () => {
     const place = await newPlace();
     await submit(cost(place, { costUsdMicros: 2_500_000 }));
     const before = await spendOf(place, 'AGGREGATED');
@@ -198,7 +198,8 @@ describe('spendHistory', () => {
   it('has at most 366 days', async () => {
     const place = await newPlace();
     const days =
-      'query ($orgId: UUID, $appId: String!, $from: LocalDate!, $to: LocalDate!) { org(orgId: $orgId) { app(appId: $appId) { spendHistory(from: $from, to: $to) { day } } } }';
+      'query ($orgId: UUID, $appId: String!, $from: LocalDate!, $to: LocalDate!) ' +
+      '{ org(orgId: $orgId) { app(appId: $appId) { spendHistory(from: $from, to: $to) { day } } } }';
     const { org } = await app.admin.ask<{ org: { app: { spendHistory: { day: string }[] } } }, object>(days, {
       ...place,
       from: daysAgo(365),

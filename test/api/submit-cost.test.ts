@@ -268,7 +268,7 @@ describe('the day of a cost', () => {
     expect(await dayIn('America/New_York', '2030-03-11T03:59:59.999Z')).toBe('2030-03-10');
   });
 
-  it('is the day in the time zone that was in force when the call occurred, though the org has changed it since', async () => {
+  it('is the day in the time zone that was in force when the call occurred, whatever it is now', async () => {
     moveTo('2030-03-11T12:00:00Z');
     const place = await newPlace({ timezone: 'America/New_York' });
     const { updateOrg } = await app.admin.ask(op.UpdateOrgDocument, {

@@ -269,7 +269,7 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('ends the streams of all partitions when it stops, and can be stopped before it was started', async () => {
+  it.concurrent('ends the streams of all partitions when it stops, and can be stopped before its start', async () => {
     const feed = new AlertFeed(new MemoryLog() as unknown as AlertStore, systemClock, silentLog);
     await feed.stop();
     feed.start();

@@ -181,7 +181,7 @@ describe('PollingFeed', () => {
     );
   });
 
-  it.concurrent('stops reading a topic when its last subscriber has left, and reads its head again for the next one', () =>
+  it.concurrent('stops reading a topic without subscribers, and reads its head again for the next one', () =>
     withFeed(async (feed, source) => {
       const stream = await feed.subscribe('a');
       await stream.return();

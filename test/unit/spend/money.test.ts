@@ -51,7 +51,7 @@ describe('costOf', () => {
     },
   );
 
-  it('is at most the exact cost of the tokens, and below it by less than one micro-dollar for each of input and output', async () => {
+  it('is below the exact cost by less than one micro-dollar for each of input and output, and never above it', async () => {
     const perMillion = fc.integer({ min: 0, max: 1_000_000_000 });
     await fc.assert(
       fc.asyncProperty(amount, amount, perMillion, perMillion, async (inputTokens, outputTokens, inPrice, outPrice) => {
@@ -70,7 +70,7 @@ describe('costOf', () => {
     );
   });
 
-  it('is the submitted cost whatever the tokens, without reading a price; 0 is a submitted cost, null is not', async () => {
+  it('is the submitted cost, without reading a price; 0 is a submitted cost, null is not', async () => {
     await fc.assert(
       fc.asyncProperty(amount, amount, amount, async (inputTokens, outputTokens, costUsdMicros) => {
         expect(await costOf({ inputTokens, outputTokens, costUsdMicros }, noPrice)).toEqual({
