@@ -16,8 +16,8 @@ registerEnumType(QuotaAlertKindType, {
     GAP: {
       description:
         'Only in the subscription, whatever `kinds` it asked for. Alerts after the given cursor have expired, ' +
-        'so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0. ' +
-        '`cursor` continues after the gap.',
+        'so some may have been missed. Read `Org.spend` for the state of today. ' +
+        '`label` is empty and all figures are 0. `cursor` continues after the gap.',
     },
   },
 });

@@ -172,7 +172,7 @@ describe('settings', () => {
     expect(org?.alerts.nodes).toMatchObject([{ kind: 'TIGHT_MODE', appId: null, thresholdPct: 95, quotaPct: 96 }]);
   });
 
-  it('with a tight interval above the normal one are rejected, also if a change of the org causes it for an app', async () => {
+  it('with a tight interval above the normal one are rejected, also if a change of the org causes it', async () => {
     const path = [['BAD_USER_INPUT', 'input.refreshIntervalTightSecs']];
     const invalid = { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 61 };
     expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput(invalid) })).errors)).toEqual(path);
