@@ -6,7 +6,7 @@ import { configKey } from '../dist/identity/client.item.js';
 import { maxShards } from '../dist/limits/buckets/shard.js';
 import { shardKey as bucketKey, entityPartition, resourceIndexKey } from '../dist/limits/limiter-keys.js';
 import { sliceOf } from '../dist/orgs/scope.js';
-import { activeKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { activeKey, shardKey, totalKey } from '../dist/spend/spend.item.js';
 import { table, writeBetween } from './report.mjs';
 
 const { values: options } = parseArgs({

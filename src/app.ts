@@ -10,7 +10,7 @@ import { EventLoopScheduler } from './lib/event-loop-scheduler.js';
 import type { Log } from './lib/log.js';
 import { RootKeys, Sealer } from './lib/seal.js';
 import type { LimitRollup } from './limits/usage/limit.rollup.js';
-import type { PriceRollup } from './spend/price.rollup.js';
+import type { PriceRefreshService } from './spend/price-refresh.service.js';
 import type { SpendRollup } from './spend/spend.rollup.js';
 
 export type { Overrides } from './build/base.js';
@@ -52,7 +52,7 @@ export interface Background {
   readonly limits: LimitRollup;
   readonly devices: DeviceRollup;
   /** Absent if no price source is configured. */
-  readonly prices?: PriceRollup;
+  readonly prices?: PriceRefreshService;
   /** Deletes expired items, for engines without TTL. Returns how many. */
   sweep(): Promise<number>;
   close(): void;

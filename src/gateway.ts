@@ -61,7 +61,7 @@ export async function startGateway(
 }
 
 async function letGo({
-  spend,
+  costStore,
   buckets,
   pendingWrites,
   changeFeed,
@@ -70,7 +70,7 @@ async function letGo({
   refusals,
 }: Services): Promise<void> {
   await Promise.all([
-    spend.flush(),
+    costStore.flush(),
     buckets.flush(),
     pendingWrites.flush(),
     changeFeed.stop(),

@@ -10,8 +10,8 @@ import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.j
 import type { Entity } from '../limits/entities/entity.js';
 import type { SpendId } from '../orgs/scope.js';
 import { type App, type AppRef, inForce, type Org } from '../orgs/settings.js';
-import type { SelectionReader, SpendReader } from '../spend/report.js';
 import type { Sticky } from '../spend/selection.js';
+import type { SelectionReader, SpendReader } from '../spend/spend-reader.js';
 import type { StickyId } from '../spend/sticky.store.js';
 import type { Total } from '../spend/total.store.js';
 import { WorkBudget } from './work-budget.js';

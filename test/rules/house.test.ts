@@ -124,7 +124,12 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
         (typeOnly && target === 'config')
       );
     case 'app':
-      return common || target === 'build' || target === 'dynamo' || (typeOnly && ['config', 'rollup'].includes(target));
+      return (
+        common ||
+        target === 'build' ||
+        target === 'dynamo' ||
+        (typeOnly && ['config', 'rollup', 'service'].includes(target))
+      );
     case 'gateway':
       return target === 'lib' || target === 'app' || target === 'config' || target === 'http' || target === 'graphql';
     case 'worker':

@@ -1,143 +1,48 @@
-import fc from 'fast-check';
-import { AlertFeed } from '../../src/alerts/alert.feed.js';
-import {
-  type AlertFilter,
-  type AlertKind,
-  alertKinds,
-  matches,
-  partitionCount,
-  partitionOf,
-  type QuotaAlert,
-} from '../../src/alerts/alert.js';
-import type { AlertStore } from '../../src/alerts/alert.store.js';
-import { systemClock } from '../../src/lib/clock.js';
-import { type Log, silentLog } from '../../src/lib/log.js';
+import { AlertFeed } from '../../../src/alerts/alert.feed.js';
+import { type AlertFilter, partitionOf, type QuotaAlert } from '../../../src/alerts/alert.js';
+import type { AlertStore } from '../../../src/alerts/alert.store.js';
+import { systemClock } from '../../../src/lib/clock.js';
+import { type Log, silentLog } from '../../../src/lib/log.js';
+import { sleep } from '../../../src/lib/timers.js';
+import { alertOf, elsewhere, neighbour, orgA, type Raised } from './fixtures.js';
 
-const orgA = 'org-a';
-const neighbour = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find(
-  (orgId) => partitionOf(orgId) === partitionOf(orgA),
-) as string;
-const elsewhere = Array.from({ length: 1000 }, (_, i) => `org ${i}`).find(
-  (orgId) => partitionOf(orgId) !== partitionOf(orgA),
-) as string;
-
-interface Raised {
-  readonly orgId?: string;
-  readonly appId?: string;
-  readonly kind?: AlertKind;
-}
-
-const alertOf = (number: number, { orgId = orgA, appId, kind = 'TIGHT_MODE' }: Raised = {}): QuotaAlert => ({
-  nodeType: 'QuotaAlert',
-  orgId,
-  ...(appId === undefined ? {} : { appId }),
-  kind,
-  label: 'premium',
-  day: '2026-05-05',
-  costUsdMicros: 95,
-  quotaUsdMicros: 100,
-  quotaPct: 95,
-  thresholdPct: 95,
-  raisedAt: new Date(0),
-  number,
-});
-
-describe('partitionOf', () => {
-  it('is one of sixteen, all of them in use and each where it has always been', () => {
-    fc.assert(
-      fc.property(fc.string(), (orgId) => {
-        const lane = partitionOf(orgId);
-        return Number.isInteger(lane) && lane >= 0 && lane < 16;
-      }),
-    );
-    expect(new Set(Array.from({ length: 500 }, (_, i) => partitionOf(`org ${i}`))).size).toBe(partitionCount);
-    expect(['org-a', 'org-b', '00000000-0000-4000-8000-000000000000'].map(partitionOf)).toEqual([10, 1, 0]);
-  });
-});
-
-describe('matches', () => {
-  it.each<[string, AlertFilter, Raised, boolean]>([
-    ["the org's own", { orgId: orgA }, {}, true],
-    ["one of the org's apps", { orgId: orgA }, { appId: 'web' }, true],
-    ["another org's in the same lane", { orgId: orgA }, { orgId: neighbour }, false],
-    ['the app asked for', { orgId: orgA, scope: { appId: 'web' } }, { appId: 'web' }, true],
-    ['another app', { orgId: orgA, scope: { appId: 'web' } }, { appId: 'batch' }, false],
-    ["the org's, where an app is asked for", { orgId: orgA, scope: { appId: 'web' } }, {}, false],
-    [
-      "another org's app of the same name",
-      { orgId: orgA, scope: { appId: 'web' } },
-      { orgId: neighbour, appId: 'web' },
-      false,
-    ],
-    ["the org's, where the org's scope is asked for", { orgId: orgA, scope: {} }, {}, true],
-    ["an app's, where the org's scope is asked for", { orgId: orgA, scope: {} }, { appId: 'web' }, false],
-    ['a kind asked for', { orgId: orgA, kinds: ['TIGHT_MODE', 'QUOTA_EXCEEDED'] }, { kind: 'QUOTA_EXCEEDED' }, true],
-    ['a kind not asked for', { orgId: orgA, kinds: ['TIGHT_MODE'] }, { kind: 'QUOTA_EXCEEDED' }, false],
-    ['any kind, where none is asked for', { orgId: orgA, kinds: [] }, {}, false],
-  ])('%s: %j takes %j: %p', (_, filter, raised, taken) => {
-    expect(matches(filter, alertOf(1, raised))).toBe(taken);
-  });
-
-  it("never takes another org's, whatever is asked for", () => {
-    const app = fc.option(fc.constantFrom('web', 'batch'), { nil: undefined });
-    const kinds = fc.option(fc.subarray([...alertKinds]), { nil: undefined });
-    fc.assert(
-      fc.property(
-        app,
-        kinds,
-        fc.boolean(),
-        app,
-        fc.constantFrom(...alertKinds),
-        (asked, wanted, scoped, appId, kind) => {
-          const scope = asked === undefined ? {} : { appId: asked };
-          const filter: AlertFilter = {
-            orgId: orgA,
-            ...(scoped ? { scope } : {}),
-            ...(wanted ? { kinds: wanted } : {}),
-          };
-          return !matches(filter, alertOf(1, { orgId: neighbour, kind, ...(appId === undefined ? {} : { appId }) }));
-        },
-      ),
-    );
-  });
-});
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-/** The log in memory: numbers are contiguous in a lane, a read sees what was there when it began and takes its time. */
+/**
+ * An alert log in memory. Numbers are contiguous in a partition. A read takes `readMs` and returns the state at its
+ * start.
+ */
 class MemoryLog {
   readonly reads = new Map<number, number>();
-  private readonly lanes = new Map<number, QuotaAlert[]>();
+  private readonly partitions = new Map<number, QuotaAlert[]>();
 
   constructor(
     private readonly readMs: number = 0,
-    private readonly failing: (lane: number) => boolean = () => false,
+    private readonly isFailing: (partition: number) => boolean = () => false,
   ) {}
 
   raise(...raised: readonly Raised[]): void {
     for (const alert of raised) {
-      const lane = this.entries(partitionOf(alert.orgId ?? orgA));
-      lane.push(alertOf(lane.length + 1, alert));
+      const entries = this.entries(partitionOf(alert.orgId ?? orgA));
+      entries.push(alertOf(entries.length + 1, alert));
     }
   }
 
-  async head(lane: number): Promise<number> {
-    const { length } = this.entries(lane);
+  async head(partition: number): Promise<number> {
+    const { length } = this.entries(partition);
     await sleep(this.readMs);
     return length;
   }
 
-  async listPartition(lane: number, beyond: number, limit: number): Promise<QuotaAlert[]> {
-    this.reads.set(lane, (this.reads.get(lane) ?? 0) + 1);
-    const page = this.entries(lane).slice(beyond, beyond + limit);
+  async listPartition(partition: number, after: number, limit: number): Promise<QuotaAlert[]> {
+    this.reads.set(partition, (this.reads.get(partition) ?? 0) + 1);
+    const page = this.entries(partition).slice(after, after + limit);
     await sleep(this.readMs);
-    if (this.failing(lane)) throw new Error(`lane ${lane} cannot be read`);
+    if (this.isFailing(partition)) throw new Error(`partition ${partition} cannot be read`);
     return page;
   }
 
-  private entries(lane: number): QuotaAlert[] {
-    const entries = this.lanes.get(lane) ?? [];
-    this.lanes.set(lane, entries);
+  private entries(partition: number): QuotaAlert[] {
+    const entries = this.partitions.get(partition) ?? [];
+    this.partitions.set(partition, entries);
     return entries;
   }
 }
@@ -146,7 +51,7 @@ type Stream = AsyncIterableIterator<QuotaAlert>;
 const times = (count: number, raised: Raised = {}): Raised[] => Array.from({ length: count }, () => raised);
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** Reads until the alert of that number, or the end. */
+/** Reads until the alert with this number, or until the stream ends. */
 async function numbersUntil(stream: Stream, last: number): Promise<number[]> {
   const numbers: number[] = [];
   for (let next = await stream.next(); !next.done; next = await stream.next()) {
@@ -166,9 +71,9 @@ async function withFeed(log: MemoryLog, use: (feed: AlertFeed) => Promise<void>,
   }
 }
 
-// Each waits for polls of the feed, a second apart; together, so that they wait at the same time.
+// Each test waits for polls of its feed, one second apart. They run concurrently, so that they wait at the same time.
 describe('AlertFeed', () => {
-  it.concurrent('gives what is raised after one subscribed, in order, and nothing from before', () => {
+  it.concurrent('delivers the alerts raised after the subscription, in order, and none from before', () => {
     const log = new MemoryLog();
     log.raise(...times(3));
     return withFeed(log, async (feed) => {
@@ -180,7 +85,7 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('gives each of several subscribers of a lane what it asked for, and all of that', () => {
+  it.concurrent('delivers to each of several subscribers of a partition exactly the alerts it requested', () => {
     const log = new MemoryLog();
     return withFeed(log, async (feed) => {
       const filters: AlertFilter[] = [
@@ -199,7 +104,7 @@ describe('AlertFeed', () => {
         { orgId: neighbour, appId: 'web' }, // 3
         { appId: 'batch', kind: 'FALLBACK_ACTIVATED' }, // 4
         { orgId: neighbour, appId: 'web', kind: 'QUOTA_EXCEEDED' }, // 5
-        { orgId: elsewhere, appId: 'web' }, // in a lane of its own
+        { orgId: elsewhere, appId: 'web' }, // in another partition
         { appId: 'web', kind: 'QUOTA_EXCEEDED' }, // 6
         {}, // 7
         { orgId: neighbour, appId: 'web' }, // 8
@@ -217,7 +122,7 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('gives what was missed and goes on live, without gap or repeat, though alerts are raised all the while', () => {
+  it.concurrent('replays missed alerts and continues live without gap or repeat while alerts are being raised', () => {
     const log = new MemoryLog(40);
     log.raise(...times(330));
     return withFeed(log, async (feed) => {
@@ -231,13 +136,13 @@ describe('AlertFeed', () => {
       const afters = [0, 1, 99, 100, 101, 229, 230, 231, 329, 330];
       const followed = await Promise.all(
         afters.map(async (after, i) => {
-          await sleep(i * 120); // some before the first poll, some across it, some after
+          await sleep(i * 120); // some before the first poll, some during it, some after it
           const stream = await feed.subscribe({ orgId: orgA }, after);
           return { stream, numbers: await numbersUntil(stream, last) };
         }),
       );
       await raising;
-      // Only an empty read ends a replay; then comes what the polls kept meanwhile, all of it seen before.
+      // Only an empty read ends a replay. The alerts that the polls buffered meanwhile were all replayed.
       const reading = followed.map(({ stream }) => numbersUntil(stream, last + 1));
       await sleep(100);
       log.raise({});
@@ -248,7 +153,7 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('reads all there is in one poll, however many pages', () => {
+  it.concurrent('reads several pages in one poll', () => {
     const log = new MemoryLog();
     return withFeed(log, async (feed) => {
       const [stream, marker] = await Promise.all([
@@ -262,12 +167,12 @@ describe('AlertFeed', () => {
       })();
       await numbersUntil(marker, 1);
       log.raise({ orgId: elsewhere });
-      await numbersUntil(marker, 2); // of the second poll, so the first is over
+      await numbersUntil(marker, 2); // delivered by the second poll, so the first one is over
       expect(count).toBe(250);
     });
   });
 
-  it.concurrent("replays only what was asked for, also where whole pages of the log are others'", () => {
+  it.concurrent('replays only the requested alerts, also if whole pages of the log are those of other orgs', () => {
     const log = new MemoryLog();
     log.raise({}, ...times(240, { orgId: neighbour }), { kind: 'QUOTA_EXCEEDED' }, {});
     return withFeed(log, async (feed) => {
@@ -278,21 +183,21 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('forgets a stream that has ended, leaves its neighbours alone, and reads no lane without subscribers', () => {
+  it.concurrent('removes a stream that has ended, keeps the others, and reads no partition without subscribers', () => {
     const log = new MemoryLog();
     return withFeed(log, async (feed) => {
-      const [ended, kept] = await Promise.all([feed.subscribe({ orgId: orgA }), feed.subscribe({ orgId: orgA })]);
+      const [ended, open] = await Promise.all([feed.subscribe({ orgId: orgA }), feed.subscribe({ orgId: orgA })]);
       const other = await feed.subscribe({ orgId: elsewhere });
       await ended.return?.();
       log.raise({});
-      expect(await numbersUntil(kept, 1)).toEqual([1]);
+      expect(await numbersUntil(open, 1)).toEqual([1]);
       expect(await ended.next()).toEqual({ value: undefined, done: true });
-      await kept.return?.();
+      await open.return?.();
       const reads = log.reads.get(partitionOf(orgA));
       log.raise({ orgId: elsewhere });
       await numbersUntil(other, 1);
       log.raise({ orgId: elsewhere });
-      await numbersUntil(other, 2); // two polls on
+      await numbersUntil(other, 2); // two polls later
       expect(log.reads.get(partitionOf(orgA))).toBe(reads);
 
       const back = await feed.subscribe({ orgId: orgA });
@@ -301,49 +206,49 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('ends one that does not read when more than 256 wait for it, not sooner, and nobody else', () => {
+  it.concurrent('ends a stream when more than 256 alerts wait for its reader, not earlier, and no other stream', () => {
     const log = new MemoryLog();
     return withFeed(log, async (feed) => {
       const patient = await feed.subscribe({ orgId: elsewhere });
-      const asleep = await feed.subscribe({ orgId: orgA });
-      const picky = await feed.subscribe({ orgId: orgA, kinds: ['QUOTA_EXCEEDED'] });
+      const idle = await feed.subscribe({ orgId: orgA });
+      const filtered = await feed.subscribe({ orgId: orgA, kinds: ['QUOTA_EXCEEDED'] });
       const reader = await feed.subscribe({ orgId: orgA });
       log.raise(...times(256, { orgId: elsewhere }), ...times(256), { kind: 'QUOTA_EXCEEDED' });
       expect(await numbersUntil(reader, 257)).toEqual(upTo(1, 257));
-      expect(await asleep.next()).toEqual({ value: undefined, done: true });
-      // It did not read either, but only one of them was its own.
-      expect(await numbersUntil(picky, 257)).toEqual([257]);
+      expect(await idle.next()).toEqual({ value: undefined, done: true });
+      // It did not read either, but only one alert matched its filter.
+      expect(await numbersUntil(filtered, 257)).toEqual([257]);
       expect(await numbersUntil(patient, 256)).toEqual(upTo(1, 256));
-      // It comes back with its last cursor, and has missed nothing.
+      // A reader that subscribes again with its last cursor has missed nothing.
       expect(await numbersUntil(await feed.subscribe({ orgId: orgA }, 0), 257)).toEqual(upTo(1, 257));
     });
   });
 
-  it.concurrent('goes on after a lane could not be read, and holds up no other for it', () => {
-    let failing = true;
-    const log = new MemoryLog(0, (lane) => failing && lane === partitionOf(orgA));
+  it.concurrent('continues after a failed read of a partition, and does not delay the others', () => {
+    let isFailing = true;
+    const log = new MemoryLog(0, (partition) => isFailing && partition === partitionOf(orgA));
     const warnings: string[] = [];
     const warn = (fields: { readonly err: Error }) => {
       warnings.push(fields.err.message);
-      failing = false;
+      isFailing = false;
     };
     return withFeed(
       log,
       async (feed) => {
-        const [troubled, sound] = await Promise.all([
+        const [failed, healthy] = await Promise.all([
           feed.subscribe({ orgId: orgA }),
           feed.subscribe({ orgId: elsewhere }),
         ]);
         log.raise({}, { orgId: elsewhere });
-        expect(await numbersUntil(sound, 1)).toEqual([1]);
-        expect(await numbersUntil(troubled, 1)).toEqual([1]);
-        expect(warnings).toEqual([`lane ${partitionOf(orgA)} cannot be read`]);
+        expect(await numbersUntil(healthy, 1)).toEqual([1]);
+        expect(await numbersUntil(failed, 1)).toEqual([1]);
+        expect(warnings).toEqual([`partition ${partitionOf(orgA)} cannot be read`]);
       },
       { ...silentLog, warn: warn as Log['warn'] },
     );
   });
 
-  it.concurrent('wakes a reader that waits when its stream is ended', () =>
+  it.concurrent('wakes a waiting reader when its stream is ended', () =>
     withFeed(new MemoryLog(), async (feed) => {
       const stream = await feed.subscribe({ orgId: orgA });
       const waiting = stream.next();
@@ -353,7 +258,7 @@ describe('AlertFeed', () => {
       expect(await stream.return?.()).toEqual({ value: undefined, done: true });
     }));
 
-  it.concurrent('ends a stream in the middle of its replay', () => {
+  it.concurrent('ends a stream during its replay', () => {
     const log = new MemoryLog(20);
     log.raise(...times(5));
     return withFeed(log, async (feed) => {
@@ -364,7 +269,7 @@ describe('AlertFeed', () => {
     });
   });
 
-  it.concurrent('ends all streams when it stops, of every lane, and can be stopped before it started', async () => {
+  it.concurrent('ends the streams of all partitions when it stops, and can be stopped before its start', async () => {
     const feed = new AlertFeed(new MemoryLog() as unknown as AlertStore, systemClock, silentLog);
     await feed.stop();
     feed.start();

@@ -1,8 +1,8 @@
-import { type Log, silentLog } from '../../src/lib/log.js';
-import type { Org } from '../../src/orgs/settings.js';
-import { LabelCheckService } from '../../src/spend/label-check.service.js';
+import { type Log, silentLog } from '../../../src/lib/log.js';
+import type { Org } from '../../../src/orgs/settings.js';
+import { LabelCheckService } from '../../../src/spend/label-check.service.js';
 
-it('reads at most a thousand orgs and names at most twenty, however many there are', async () => {
+it('reads at most 1000 orgs and logs at most 20 of them', async () => {
   const lines: Record<string, unknown>[] = [];
   const log: Log = { ...silentLog, warn: (line: unknown) => void lines.push(line as Record<string, unknown>) };
   let read = 0;
@@ -13,8 +13,8 @@ it('reads at most a thousand orgs and names at most twenty, however many there a
       (_, i) =>
         ({
           orgId: `org-${i}`,
-          modelOrdering: ['gone'],
-          quotas: [{ label: 'gone', dailyUsdMicros: 1 }],
+          modelOrdering: ['removed'],
+          quotas: [{ label: 'removed', dailyUsdMicros: 1 }],
         }) as unknown as Org,
     );
   };

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { slug } from '../../src/lib/patterns.js';
 import {
   dayAt,
   dayEndMs,
@@ -10,8 +9,7 @@ import {
   withZone,
   type ZoneHistory,
   zoneAt,
-} from '../../src/orgs/calendar.js';
-import { type CatalogModel, priceInForce } from '../../src/spend/price.js';
+} from '../../../src/orgs/calendar.js';
 
 const hourMs = 3_600_000;
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
@@ -30,7 +28,7 @@ describe('isTimeZone', () => {
     'Etc/GMT+12',
     'Europe/Kyiv',
     'Asia/Kolkata',
-  ])('takes %s', (name) => {
+  ])('accepts %s', (name) => {
     expect(isTimeZone(name)).toBe(true);
   });
 
@@ -50,11 +48,11 @@ describe('isTimeZone', () => {
     'America',
     'null',
     '../etc/passwd',
-  ])('refuses %j', (name) => {
+  ])('rejects %j', (name) => {
     expect(isTimeZone(name)).toBe(false);
   });
 
-  it('takes every zone there is, and never throws', () => {
+  it('accepts every IANA time zone, and never throws', () => {
     expect(zones.filter((name) => !isTimeZone(name))).toEqual([]);
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (junk) => typeof isTimeZone(junk) === 'boolean'));
   });
@@ -73,7 +71,7 @@ describe('localDate', () => {
     expect(localDate(name, at(instant))).toBe(date);
   });
 
-  it('is a date that sorts as text, at most a day from that of UTC', () => {
+  it('is a date that sorts as text and differs from the UTC date by at most a day', () => {
     fc.assert(
       fc.property(zone, between('1990-01-01', '2040-12-31'), (name, ms) => {
         const date = localDate(name, ms);
@@ -95,7 +93,7 @@ describe('dayEndMs', () => {
     return end;
   }
 
-  it('is the first instant of another date, in every zone there is', () => {
+  it('is the first instant of another date, in every time zone', () => {
     fc.assert(
       fc.property(between('1990-01-01', '2040-12-31'), (ms) => {
         for (const name of zones) expectDayEnd(name, ms);
@@ -104,12 +102,12 @@ describe('dayEndMs', () => {
     );
   });
 
-  it('leaves no moment of another date before it, and is the same from every moment of its day', () => {
+  it('has no instant of another date before it, and is the same from every instant of its day', () => {
     fc.assert(
       fc.property(zone, between('2012-01-01', '2040-12-31'), (name, ms) => {
         const end = expectDayEnd(name, ms);
         const day = localDate(name, ms);
-        for (let moment = ms; moment < end; moment += hourMs / 4) expect(localDate(name, moment)).toBe(day);
+        for (let atMs = ms; atMs < end; atMs += hourMs / 4) expect(localDate(name, atMs)).toBe(day);
         expect(dayEndMs(name, Math.floor((ms + end) / 2))).toBe(end);
         expect(dayEndMs(name, end - 1)).toBe(end);
       }),
@@ -141,7 +139,7 @@ describe('dayEndMs', () => {
     expect(dayEndMs(name, at(start))).toBe(at(start) + hours * hourMs);
   });
 
-  it('goes on to the date after the one that Samoa left out', () => {
+  it('continues with the date after the one that Samoa skipped', () => {
     const end = dayEndMs('Pacific/Apia', at('2011-12-29T20:00:00Z'));
     expect([localDate('Pacific/Apia', end - 1), localDate('Pacific/Apia', end)]).toEqual(['2011-12-29', '2011-12-31']);
   });
@@ -159,7 +157,7 @@ describe('nextDate', () => {
 });
 
 describe('zoneAt', () => {
-  it('is the zone of the last period begun, and the first one for all that was before', () => {
+  it('is the zone of the last period that has begun, and the first zone for any time before', () => {
     const history: ZoneHistory = [
       { zone: 'A', fromMs: 100 },
       { zone: 'B', fromMs: 200 },
@@ -180,46 +178,48 @@ describe('zoneAt', () => {
 describe('withZone', () => {
   const from = (name: string): ZoneHistory => [{ zone: name, fromMs: 0 }];
 
-  interface Wish {
+  interface Change {
     readonly zone: string;
     readonly afterMs: number;
   }
 
-  /** Walks a quarter of an hour at a time through all wishes and four days beyond; gives each date's stretch. */
+  /**
+   * Walks in steps of 15 minutes through all changes and four days beyond. Returns each date and how long it lasted.
+   */
   function walk(
     first: string,
     startMs: number,
-    wishes: readonly Wish[],
+    changes: readonly Change[],
   ): { readonly date: string; readonly hours: number }[] {
     let history = from(first);
-    const pending = [...wishes];
+    const pending = [...changes];
     let nextMs = startMs + (pending[0]?.afterMs ?? 0);
-    const endMs = startMs + wishes.reduce((sum, { afterMs }) => sum + afterMs, 0) + 96 * hourMs;
-    const stretches: { date: string; hours: number }[] = [];
+    const endMs = startMs + changes.reduce((sum, { afterMs }) => sum + afterMs, 0) + 96 * hourMs;
+    const dates: { date: string; hours: number }[] = [];
     for (let ms = startMs; ms < endMs; ms += hourMs / 4) {
       while (pending.length > 0 && nextMs <= ms) {
         const before = history;
-        history = withZone(history, (pending.shift() as Wish).zone, ms);
-        // A cost may be dated back a day: no wish moves what has been.
+        history = withZone(history, (pending.shift() as Change).zone, ms);
+        // A cost may be backdated by a day, so no change may move the dates of the past.
         for (const backMs of [0, 12 * hourMs, 24 * hourMs])
           expect(dayAt(history, ms - backMs)).toBe(dayAt(before, ms - backMs));
         nextMs += pending[0]?.afterMs ?? 0;
       }
       const date = dayAt(history, ms);
-      const last = stretches.at(-1);
+      const last = dates.at(-1);
       if (last?.date === date) last.hours += 0.25;
-      else stretches.push({ date, hours: 0.25 });
+      else dates.push({ date, hours: 0.25 });
     }
-    return stretches;
+    return dates;
   }
 
-  function expectSoundDays(stretches: readonly { readonly date: string; readonly hours: number }[]): void {
-    const dates = stretches.map(({ date }) => date);
+  function expectValidDays(days: readonly { readonly date: string; readonly hours: number }[]): void {
+    const dates = days.map(({ date }) => date);
     expect(dates).toEqual([...new Set(dates)].sort());
-    for (const { hours } of stretches) expect(hours).toBeLessThan(48);
+    for (const { hours } of days) expect(hours).toBeLessThan(48);
   }
 
-  // From UTC-10 to UTC+12: any two are less than a day apart, with summer time too.
+  // Zones from UTC-10 to UTC+12. Any two of them are less than a day apart, also in summer.
   const near = zones.filter((name) => {
     const offsets = ['2026-01-01T12:00Z', '2026-07-01T12:00Z'].map((noon) => {
       const parts = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' }).formatToParts(
@@ -233,14 +233,14 @@ describe('withZone', () => {
   });
   const nearZone = fc.constantFrom(...near);
 
-  it('gives no date twice and lets none last two days, whatever is wished and when', () => {
-    const wishes = fc.array(fc.record({ zone: nearZone, afterMs: fc.integer({ min: 0, max: 40 * hourMs }) }), {
+  it('repeats no date and lets none last two days, whatever the changes and their times', () => {
+    const changes = fc.array(fc.record({ zone: nearZone, afterMs: fc.integer({ min: 0, max: 40 * hourMs }) }), {
       minLength: 1,
       maxLength: 5,
     });
     fc.assert(
-      fc.property(nearZone, between('2024-01-01', '2036-01-01'), wishes, (first, startMs, plan) => {
-        expectSoundDays(walk(first, startMs - (startMs % (hourMs / 4)), plan));
+      fc.property(nearZone, between('2024-01-01', '2036-01-01'), changes, (first, startMs, plan) => {
+        expectValidDays(walk(first, startMs - (startMs % (hourMs / 4)), plan));
       }),
       { numRuns: 150 },
     );
@@ -251,7 +251,7 @@ describe('withZone', () => {
     ['Pacific/Kiritimati', 'Etc/GMT+12'],
     ['Pacific/Chatham', 'Pacific/Niue'],
     ['Pacific/Tongatapu', 'Etc/GMT+12'],
-  ])('gives no date twice from %s to %s, which are more than a day apart', (first, second) => {
+  ])('repeats no date from %s to %s, which are more than a day apart', (first, second) => {
     for (let hour = 0; hour < 24; hour++) {
       const dates = walk(first, at('2026-01-15T00:00:00Z') + hour * hourMs, [{ zone: second, afterMs: 0 }]).map(
         ({ date }) => date,
@@ -260,7 +260,7 @@ describe('withZone', () => {
     }
   });
 
-  it('goes from New York to Tokyo at the end of the day in New York', () => {
+  it('changes from New York to Tokyo at the end of the day in New York', () => {
     const nowMs = at('2026-05-05T18:00:00Z');
     const history = withZone(from('America/New_York'), 'Asia/Tokyo', nowMs);
     expect(history).toEqual([
@@ -276,7 +276,7 @@ describe('withZone', () => {
     expect(dates).toEqual(['2026-05-05', '2026-05-06', '2026-05-06', '2026-05-07']);
   });
 
-  it('goes from Tokyo to New York when New York has the date after the one wished on', () => {
+  it('changes from Tokyo to New York when New York has the date after the one of the change', () => {
     const nowMs = at('2026-05-05T03:00:00Z'); // noon of the 5th in Tokyo
     const history = withZone(from('Asia/Tokyo'), 'America/New_York', nowMs);
     expect(history[1]).toEqual({ zone: 'America/New_York', fromMs: at('2026-05-06T04:00:00Z') });
@@ -296,13 +296,13 @@ describe('withZone', () => {
     ]);
   });
 
-  it('replaces a wish that is not in force yet', () => {
+  it('replaces a change that is not in force yet', () => {
     const nowMs = at('2026-05-05T18:00:00Z');
-    const wished = withZone(withZone(from('UTC'), 'Asia/Tokyo', nowMs), 'Europe/Berlin', nowMs + hourMs);
-    expect(wished.map((period) => period.zone)).toEqual(['UTC', 'Europe/Berlin']);
+    const history = withZone(withZone(from('UTC'), 'Asia/Tokyo', nowMs), 'Europe/Berlin', nowMs + hourMs);
+    expect(history.map((period) => period.zone)).toEqual(['UTC', 'Europe/Berlin']);
   });
 
-  it('drops a pending wish when the zone in force is wished again', () => {
+  it('drops a pending change when the zone in force is set again', () => {
     const nowMs = at('2026-05-05T18:00:00Z');
     fc.assert(
       fc.property(zone, zone, (first, second) => {
@@ -311,22 +311,22 @@ describe('withZone', () => {
     );
   });
 
-  it('changes nothing where the zone in force is wished', () => {
+  it('changes nothing when the zone in force is set', () => {
     expect(withZone(from('UTC'), 'UTC', at('2026-05-05T18:00:00Z'))).toEqual(from('UTC'));
   });
 
-  it('does not put off a pending wish that is repeated, however often', () => {
+  it('does not postpone a pending change that is repeated, however often', () => {
     const nowMs = at('2026-05-05T03:00:00Z');
-    const wished = withZone(from('Asia/Tokyo'), 'America/New_York', nowMs);
-    const effectiveMs = wished[1]?.fromMs as number;
-    let history = wished;
+    const pending = withZone(from('Asia/Tokyo'), 'America/New_York', nowMs);
+    const effectiveMs = pending[1]?.fromMs as number;
+    let history = pending;
     for (let ms = nowMs; ms < effectiveMs; ms += hourMs) {
       history = withZone(history, 'America/New_York', ms);
-      expect(history).toEqual(wished);
+      expect(history).toEqual(pending);
     }
   });
 
-  it("ends an org's day at the first instant of a later one, also where the day lies in two zones", () => {
+  it('ends a day of an org at the first instant of a later one, also if the zone changes during the day', () => {
     fc.assert(
       fc.property(
         nearZone,
@@ -346,17 +346,17 @@ describe('withZone', () => {
     );
   });
 
-  it('keeps the history short over many changes, and long enough for a cost of yesterday', () => {
+  it('bounds the history over many changes, and keeps it long enough for a cost of yesterday', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(nearZone, fc.integer({ min: 1, max: 72 })), { minLength: 50, maxLength: 100 }),
         (changes) => {
           let history = from('UTC');
           let nowMs = at('2026-01-01T00:00:00Z');
-          for (const [wish, hours] of changes) {
+          for (const [newZone, hours] of changes) {
             nowMs += hours * hourMs;
             const yesterday = zoneAt(history, nowMs - 24 * hourMs);
-            history = withZone(history, wish, nowMs);
+            history = withZone(history, newZone, nowMs);
             expect(history.length).toBeLessThanOrEqual(7);
             expect(zoneAt(history, nowMs - 24 * hourMs)).toBe(yesterday);
             expect(history.map(({ fromMs }) => fromMs)).toEqual(
@@ -367,37 +367,5 @@ describe('withZone', () => {
       ),
       { numRuns: 20 },
     );
-  });
-});
-
-describe('priceInForce', () => {
-  const model: CatalogModel = {
-    label: 'premium',
-    bedrockModelId: 'm',
-    inputUsdMicrosPer1M: 3_000_000,
-    outputUsdMicrosPer1M: 15_000_000,
-  };
-
-  it("is the day's cached price where there is one, and says so", () => {
-    const cached = { inputUsdMicrosPer1M: 0, outputUsdMicrosPer1M: 1, fetchedAt: new Date(0) };
-    expect(priceInForce(model, cached)).toEqual({ ...cached, source: 'PRICING_CACHE' });
-  });
-
-  it('is the configured one otherwise', () => {
-    expect(priceInForce(model, undefined)).toEqual({
-      inputUsdMicrosPer1M: 3_000_000,
-      outputUsdMicrosPer1M: 15_000_000,
-      source: 'CONFIG_DEFAULT',
-    });
-  });
-});
-
-describe('slug', () => {
-  it.each(['a', '0', 'premium', 'claude-3.5_x', '9.-_', 'a'.repeat(64)])('takes %s', (text) => {
-    expect(slug.test(text)).toBe(true);
-  });
-
-  it.each(['', '-a', '.a', '_a', 'A', 'a b', 'a#b', 'a/b', 'a\n', 'é', 'a'.repeat(65)])('refuses %j', (text) => {
-    expect(slug.test(text)).toBe(false);
   });
 });

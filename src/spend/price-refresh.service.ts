@@ -10,7 +10,7 @@ import { type PriceList, parsePriceList } from './price-list.js';
 const fetchMs = 10_000;
 const hourMs = 3_600_000;
 
-export interface PriceRollupDeps {
+export interface PriceRefreshDeps {
   readonly store: PriceStore;
   readonly catalog: Catalog;
   /** A file or an http(s) URL. */
@@ -21,18 +21,20 @@ export interface PriceRollupDeps {
 }
 
 /**
- * Fetches the price list once in every hour of UTC. A price that differs from the stored one of today corrects it, from then
- * on: a receipt keeps the price it was made with. The last hour of a day sets the prices of the next one as well.
+ * Fetches the price list once per hour (UTC). A price that differs from the stored price of today replaces it for later
+ * costs; costs recorded before keep their price. In the last hour of a day it also sets the prices of the next day.
  */
-export class PriceRollup {
+export class PriceRefreshService {
   private doneHour: number | undefined;
   private readonly startedMs: number;
 
-  constructor(private readonly deps: PriceRollupDeps) {
+  constructor(private readonly deps: PriceRefreshDeps) {
     this.startedMs = deps.clock.nowMs();
   }
 
-  /** Once per hour, however often it is called; returns how many prices of today it set or corrected. */
+  /**
+   * Fetches at most once per hour, however often it is called. Returns how many prices of today it set or corrected.
+   */
   async refresh(): Promise<number> {
     const nowMs = this.deps.clock.nowMs();
     const hour = Math.floor(nowMs / hourMs);
@@ -53,14 +55,16 @@ export class PriceRollup {
       for (const { label, kind, message } of list.faults) {
         metrics.priceFailures.inc({ reason: kind });
         log.warn(
-          { label, source: shown(source), fault: message },
-          'the price list has no usable price for this label; its last known price applies',
+          { label, source: loggable(source), fault: message },
+          'the price list has no valid price for this label; its last known price applies',
         );
       }
       return list;
     } catch (error) {
       metrics.priceFailures.inc({ reason: 'source' });
-      throw new Error(`failed to read the price list ${shown(source)}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`failed to read the price list ${loggable(source)}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
   }
 
@@ -77,7 +81,7 @@ export class PriceRollup {
     return set;
   }
 
-  /** The age of the oldest price that is in use, whichever worker fetched it. */
+  /** The age of the oldest price in use, whichever worker fetched it. */
   private async measureAge(): Promise<void> {
     const { store, catalog, clock, metrics } = this.deps;
     const times = (await store.loadFetchTimes([...catalog.values()])).map(
@@ -87,8 +91,8 @@ export class PriceRollup {
   }
 }
 
-/** For the log: a query may hold a credential. */
-const shown = (source: string): string => source.replace(/[?#].*$/s, '');
+/** The source without its query, which may contain a credential. */
+const loggable = (source: string): string => source.replace(/[?#].*$/s, '');
 
 async function read(source: string): Promise<string> {
   if (!/^https?:/.test(source)) return readFile(source, 'utf8');
