@@ -5,7 +5,6 @@ import { readingKey, readingRange, readingSortKey } from '../../src/devices/devi
 import { ReadingFeed } from '../../src/devices/reading.feed.js';
 import {
   batchIdPattern,
-  conflict,
   type Health,
   healths,
   type Metric,
@@ -14,15 +13,13 @@ import {
   parseReading,
   type Reading,
   type RejectionCode,
-  rejected,
-  retry,
   type SensorName,
   type SentReading,
   sensorNames,
-  verdictAfter,
 } from '../../src/devices/reading.js';
 import type { ReadingPosition, ReadingStore } from '../../src/devices/reading.store.js';
 import { addTo, emptySums, pointsOf, type SeriesRange, seriesIssues } from '../../src/devices/series.js';
+import { conflict, rejected, retry, verdictAfter } from '../../src/devices/verdict.js';
 import { descriptionIssues, formatApiKey, hashApiKey, keyIdIn } from '../../src/identity/api-key.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
@@ -432,8 +429,8 @@ describe('verdictAfter', () => {
     ['STORED', { kind: 'STORED' } as const, { kind: 'DUPLICATE' }, conflict],
     ['DUPLICATE', { kind: 'DUPLICATE' } as const, { kind: 'DUPLICATE' }, conflict],
     ['RETRY', retry, retry, retry],
-    ['REJECTED', bad, 'on its own', 'on its own'],
-    ['CONFLICT', conflict, 'on its own', 'on its own'],
+    ['REJECTED', bad, 'undecided', 'undecided'],
+    ['CONFLICT', conflict, 'undecided', 'undecided'],
   ])('judges the second of an id by a first that was %s', (_, first, same, other) => {
     expect([verdictAfter(first, true), verdictAfter(first, false)]).toEqual([same, other]);
   });
