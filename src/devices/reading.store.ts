@@ -19,7 +19,7 @@ const maxRounds = 8;
 const maxLargeTransactions = 8;
 const maxReadingsOfSmallTransaction = 10;
 const maxWaitingTransactions = 512;
-/** Min size of a further page, read if the first one had expired readings. Expired readings between live ones are few. */
+/** Min size of a further page, read if the first one had expired readings, which are few between live ones. */
 const minNextPage = 100;
 
 /** A reading to store for one generation of a device, with the hash of its content. */

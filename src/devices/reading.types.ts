@@ -181,7 +181,7 @@ export class ReadingInput {
   @Field(() => Json, {
     nullable: true,
     description:
-      'Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without a value. ' +
+      'Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without value. ' +
       `Sensors: ${metricNames.join(', ')}.`,
   })
   readonly sensors?: unknown;

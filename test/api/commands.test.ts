@@ -216,7 +216,7 @@ describe('says what to do and fails', () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: join(file, 'data') });
-    expect(stderr).toContain('cannot write to the data folder');
+    expect(stderr).toContain('cannot write to the data directory');
     expect(stderr).toContain('TOLLGATE_DATA_DIR');
     expect(code).toBe(1);
   });
@@ -269,7 +269,7 @@ describe('says what to do and fails', () => {
 
   it('when the command is unknown', async () => {
     const { code, stderr } = await failure(['gatway']);
-    expect(stderr).toContain('no command gatway');
+    expect(stderr).toContain('unknown command gatway');
     expect(code).toBe(2);
   });
 });
@@ -278,8 +278,8 @@ it('creates tables that it then finds fit, and prints a template without touchin
   const overrides = { DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '', TABLE_PREFIX: `c${Date.now()}_` };
   const tables = (...args: string[]) => run('node', [main, 'tables', ...args], { env: environment(overrides) });
   expect((await tables('create')).stdout).toMatch(/^created .*config/);
-  expect((await tables('create')).stdout).toContain('all tables are there');
-  expect((await tables('check')).stdout).toContain('fit this version');
+  expect((await tables('create')).stdout).toContain('all tables exist');
+  expect((await tables('check')).stdout).toContain('match this version');
   expect((await tables('migrate')).stdout).toContain('already');
   const template = JSON.parse((await tables('create', '--template')).stdout) as { Resources: object };
   expect(Object.keys(template.Resources)).toContain('ConfigTable');
