@@ -44,19 +44,19 @@ export class SeriesService {
    * The points of each series, or its error, in the order of the requests. Series of the same device and time range are
    * read once, whatever their metrics and steps.
    */
-  async load(requests: readonly SeriesRequest[], budget: ReadingBudget): Promise<Series[]> {
+  async draw(requests: readonly SeriesRequest[], budget: ReadingBudget): Promise<Series[]> {
     const groups = new Map<string, SeriesRequest[]>();
     for (const request of requests) {
       const { orgId, hardwareId, generation } = request.device;
       const name = [orgId, hardwareId, generation, request.range.fromMs, request.range.toMs].join(' ');
       groups.set(name, [...(groups.get(name) ?? []), request]);
     }
-    const loaded = await Promise.all([...groups.values()].map((group) => this.loadGroup(group, budget)));
-    const series = new Map(loaded.flat());
+    const drawn = await Promise.all([...groups.values()].map((group) => this.drawGroup(group, budget)));
+    const series = new Map(drawn.flat());
     return requests.map((request) => series.get(request) as Series);
   }
 
-  private async loadGroup(
+  private async drawGroup(
     group: readonly SeriesRequest[],
     budget: ReadingBudget,
   ): Promise<(readonly [SeriesRequest, Series])[]> {

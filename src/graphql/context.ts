@@ -160,7 +160,7 @@ export class Loaders implements SpendReader {
 
   private newCharts(): DataLoader<SeriesRequest, SeriesPoint[]> {
     const budget = new ReadingBudget(maxReadingsPerOperation);
-    return new DataLoader((requests) => this.services.charts.load(requests, budget), { cache: false });
+    return new DataLoader((requests) => this.services.charts.draw(requests, budget), { cache: false });
   }
 
   private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {

@@ -193,7 +193,7 @@ describe('a series that is too long', () => {
     const range = { fromMs: app.clock.nowMs() - dayMs, toMs: app.clock.nowMs() + 1, stepSecs: 3600 };
     const draw = (max: number, requests = 1) =>
       stored().then((it) =>
-        app.gateway.services.charts.load(
+        app.gateway.services.charts.draw(
           Array(requests).fill({ device: it, metric: 'humidityPct', range }),
           new ReadingBudget(max),
         ),
