@@ -9,7 +9,7 @@ interface DemoClient {
   readonly clientSecret: string;
 }
 
-interface SecretRetrieval {
+interface CreatedClient {
   readonly secretRetrieval: { readonly token: string };
 }
 
@@ -48,7 +48,7 @@ function apiOf(url: string, credential: Readonly<Record<string, string>>): Api {
 }
 
 async function createOrg(api: Api): Promise<{ readonly orgId: string; readonly client: DemoClient }> {
-  const { registerOrg } = await api<{ registerOrg: SecretRetrieval & { org: { orgId: string } } }>(
+  const { registerOrg } = await api<{ registerOrg: CreatedClient & { org: { orgId: string } } }>(
     'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } secretRetrieval { token } } }',
     {
       input: {
@@ -71,14 +71,14 @@ async function createApp(
   api: Api,
   input: { readonly orgId: string; readonly appId: string; readonly name: string },
 ): Promise<DemoClient> {
-  const { registerApp } = await api<{ registerApp: SecretRetrieval }>(
+  const { registerApp } = await api<{ registerApp: CreatedClient }>(
     'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }',
     { input },
   );
   return retrieveSecret(api, registerApp);
 }
 
-async function retrieveSecret(api: Api, { secretRetrieval: { token } }: SecretRetrieval): Promise<DemoClient> {
+async function retrieveSecret(api: Api, { secretRetrieval: { token } }: CreatedClient): Promise<DemoClient> {
   const query = 'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }';
   return (await api<{ retrieveSecret: DemoClient }>(query, { token })).retrieveSecret;
 }
