@@ -52,7 +52,10 @@ export interface Site {
 }
 export type DeviceSite = Site & { readonly mac: string };
 
-/** Two gateways on one store and helpers for devices, for the tests of one file. Undoes moves of the clock after each test. */
+/**
+ * Two gateways on one store and helpers for devices, for the tests of one file. Undoes moves of the clock after each
+ * test.
+ */
 export function useDevices() {
   let app: TestApp;
   let other: TestApp;
@@ -79,10 +82,7 @@ export function useDevices() {
   }
 
   /** A new device, by default of a site that it shares with the devices of other tests. */
-  async function newDevice(
-    overrides: Partial<op.RegisterDeviceInput> = {},
-    site: Site = shared,
-  ): Promise<DeviceSite> {
+  async function newDevice(overrides: Partial<op.RegisterDeviceInput> = {}, site: Site = shared): Promise<DeviceSite> {
     const mac = newMac();
     await register(site.device, mac, overrides);
     return { ...site, mac };
