@@ -65,14 +65,14 @@ async function runAll(config: Config, banner: Banner, engineExited?: Promise<voi
 const welcome = (url: string, { database, adminKey }: Banner): string => `
 Tollgate is running at ${url}
 
-Explorer: ${new URL('/', url).href} (write and run queries in the browser)
+Explorer:  ${new URL('/', url).href}
 Admin key: ${adminKey ?? 'as set in the environment'}
-Database: ${database}
+Database:  ${database}
 
 Try a first request:
 
 curl -s ${url} -H 'content-type: application/json' -H "x-admin-key: ${adminKey ?? '$TOLLGATE_ADMIN_KEY'}" \\
   -d '{"query":"{ me { kind } models { label price { inputUsdMicrosPer1M outputUsdMicrosPer1M } } }"}'
 
-Load demo data with \`node dist/main.js seed\`. Stop with Ctrl+C.
+Next: docs/getting-started.md, or \`node dist/main.js seed\` for demo data. Stop with Ctrl+C.
 `;

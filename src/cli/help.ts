@@ -18,10 +18,10 @@ const dev = `Usage: tollgate dev
 Runs everything on this machine: the embedded DynamoDB engine, gateway and worker. Creates the tables. Prints the URL,
 the admin key and a first request. Stop it with Ctrl+C.
 
-Secrets that are not set in the environment are generated at the first start and stored in the data directory.
+Secrets that are not set in the environment are generated at the first start and stored in the data folder.
 
 Environment
-  TOLLGATE_DATA_DIR   Directory for data and secrets. Default: .tollgate
+  TOLLGATE_DATA_DIR   Folder for data and secrets. Default: .tollgate
   DYNAMODB_ENDPOINT   Use the DynamoDB at this URL instead of the embedded engine.
   PORT, HOST          Address of the API. Default: 4000 on 127.0.0.1
 
@@ -82,7 +82,7 @@ clients. It uses the API, so Tollgate must be running.
 Options
   --url URL   The GraphQL endpoint. Default: http://127.0.0.1:4000/graphql
 
-Requires an admin key: the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, else the one in the data directory of
+Requires an admin key: the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, else the one in the data folder of
 \`tollgate dev\` (TOLLGATE_DATA_DIR).
 
 Exit codes

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Claims the data directory for this process, because two engines on one file would corrupt it. */
+/** Claims the data folder for this process, because two engines on one file would corrupt it. */
 export function claimDataDir(dataDir: string): void {
   const path = join(dataDir, 'tollgate.pid');
   const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
   if (holder > 0 && holder !== process.pid && isTollgate(holder)) {
     throw new Error(
-      `the data directory ${dataDir} is in use by another Tollgate (process ${holder}); ` +
-        'stop that process, or set TOLLGATE_DATA_DIR to another directory',
+      `the data folder ${dataDir} is in use by another Tollgate (process ${holder}); ` +
+        'stop that process, or set TOLLGATE_DATA_DIR to another folder',
     );
   }
   writeFileSync(path, String(process.pid), { mode: 0o600 });

@@ -28,7 +28,7 @@ const replacedBy: Readonly<Record<keyof DevSecrets, readonly string[]>> = {
 
 /**
  * The secrets that production needs in the environment and that `environment` does not set. They are generated at the
- * first start and stored in the data directory, so that tokens and keys stay valid after a restart.
+ * first start and stored in the data folder, so that tokens and keys stay valid after a restart.
  */
 export async function devSecrets(
   dataDir: string,
@@ -57,7 +57,7 @@ async function loadOrCreateSecrets(dataDir: string): Promise<DevSecrets> {
   return secrets;
 }
 
-/** Creates the directory, and makes it and its files accessible to their owner only, even if they existed before. */
+/** Creates the folder, and makes it and its files accessible to their owner only, even if they existed before. */
 function prepareDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -67,8 +67,8 @@ function prepareDataDir(dataDir: string): void {
       if (entry.isFile()) chmodSync(join(dataDir, entry.name), 0o600);
   } catch (error) {
     throw new Error(
-      `cannot write to the data directory ${dataDir} (${(error as NodeJS.ErrnoException).code}); ` +
-        'make it writable, or set TOLLGATE_DATA_DIR to another directory',
+      `cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}); ` +
+        'make it writable, or set TOLLGATE_DATA_DIR to another folder',
       { cause: error },
     );
   }

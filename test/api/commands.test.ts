@@ -212,11 +212,11 @@ describe('tollgate prints what to do and fails', () => {
     expect(code).toBe(1);
   });
 
-  it('if the data directory is not writable', async () => {
+  it('if the data folder is not writable', async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: join(file, 'data') });
-    expect(stderr).toContain('cannot write to the data directory');
+    expect(stderr).toContain('cannot write to the data folder');
     expect(stderr).toContain('TOLLGATE_DATA_DIR');
     expect(code).toBe(1);
   });

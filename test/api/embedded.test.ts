@@ -24,10 +24,10 @@ const adminKey = 'given-admin-key-0123456789-0123456789';
 const canIsolate = spawnSync('unshare', ['-rn', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
 
 const children: ChildProcess[] = [];
-const directories: string[] = [];
+const folders: string[] = [];
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 interface Dev {
@@ -78,16 +78,16 @@ const enginesOf = (dataDir: string): number[] =>
         pid > 0 && argumentsOf(pid)[0]?.endsWith('/dynoxide') && argumentsOf(pid).includes(join(dataDir, 'store.db')),
     );
 
-const newDirectory = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'));
-  directories.push(directory);
-  return directory;
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'));
+  folders.push(folder);
+  return folder;
 };
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 let dev: Dev;
 beforeAll(async () => {
-  const dataDir = newDirectory();
+  const dataDir = newFolder();
   // With the permissions that an older version used.
   chmodSync(dataDir, 0o755);
   writeFileSync(join(dataDir, 'store.db'), '', { mode: 0o644 });
@@ -100,7 +100,7 @@ beforeAll(async () => {
   await new Caller(dev.url, { 'x-admin-key': adminKey }).ask(op.RegisterOrgDocument, { input: orgInput() });
 });
 
-it('restricts its data directory to its owner, even if others could read it before', () => {
+it('restricts its data folder to its owner, even if others could read it before', () => {
   expect(modeOf(dev.dataDir)).toBe('700');
   const files = readdirSync(dev.dataDir);
   expect(files).toEqual(expect.arrayContaining(['secrets.json', 'store.db', 'tollgate.pid']));
@@ -119,7 +119,7 @@ it('passes none of its environment variables to the engine', () => {
 it('prints the admin key only if it has generated it', async () => {
   expect(dev.output).not.toContain(adminKey);
   expect(dev.output).toContain('TOLLGATE_ADMIN_KEY');
-  const own = await startDev(newDirectory());
+  const own = await startDev(newFolder());
   const [, printed = ''] = /Admin key: (tga_\S+)/.exec(own.output) ?? [];
   expect((await new Caller(own.url, { 'x-admin-key': printed }).ask(op.MeDocument)).me.kind).toBe('PLATFORM_ADMIN');
   own.child.kill('SIGTERM');
@@ -158,7 +158,7 @@ it('runs an engine that no other program of the machine can reach, or prints a w
 });
 
 it('works with the AWS SDK as the DynamoDB client', async () => {
-  const { url, child, dataDir } = await startDev(newDirectory(), { STORE_CLIENT: 'sdk', TOLLGATE_ADMIN_KEY: adminKey });
+  const { url, child, dataDir } = await startDev(newFolder(), { STORE_CLIENT: 'sdk', TOLLGATE_ADMIN_KEY: adminKey });
   const admin = new Caller(url, { 'x-admin-key': adminKey });
   const orgs = await Promise.all(
     Array.from({ length: 40 }, () => admin.ask(op.RegisterOrgDocument, { input: orgInput() })),
@@ -170,7 +170,7 @@ it('works with the AWS SDK as the DynamoDB client', async () => {
 });
 
 it('exits if its engine ends, and leaves no engine running if it is killed', async () => {
-  const victim = await startDev(newDirectory());
+  const victim = await startDev(newFolder());
   victim.child.kill('SIGKILL');
   for (let waitedMs = 0; enginesOf(victim.dataDir).length > 0 && waitedMs < 10_000; waitedMs += 20) await sleep(20);
   expect(enginesOf(victim.dataDir)).toEqual([]);
