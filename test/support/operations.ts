@@ -147,26 +147,26 @@ export type DeleteLimitsInput = {
 export type DeviceCapabilitiesInput = {
   /** Up to 32 features. */
   features?: Array<DeviceFeatureInput>;
-  /** Up to 32 names of 1–32 characters a-z 0-9 _, each beginning with a letter. */
+  /** Up to 32 names of 1–32 characters of a-z 0-9 _, each beginning with a letter. */
   sensors: Array<string>;
 };
 
 /** A feature of a device, on or off. */
 export type DeviceFeatureInput = {
-  /** Whether the device uses it. */
+  /** True if the device uses it. */
   enabled: boolean;
-  /** 1–32 characters a-z 0-9 _, beginning with a letter. Each name once. */
+  /** 1–32 characters of a-z 0-9 _, beginning with a letter. Unique in the list. */
   name: string;
 };
 
 /** The order of a list of devices. */
 export type DeviceOrder =
-  /** By MAC address. Activity moves no device, so the pages add up to the whole fleet. */
+  /** By MAC address. Activity does not move a device, so the pages together have every device once. */
   | 'HARDWARE_ID'
-  /** Most recently seen first. A device that talks while you page moves, so a listing may miss it. */
+  /** Most recently seen first. A device that is seen while you page moves to the front, so a listing may miss it. */
   | 'LAST_SEEN';
 
-/** Readings to store, of one device or several. */
+/** Readings of one or more devices to store. */
 export type IngestInput = {
   /** 1–100 readings. Each gets its own verdict. */
   readings: Array<ReadingInput | null | undefined>;
@@ -291,33 +291,33 @@ export type QuotaScope =
 
 /** A reading to store. A field that is missing or not valid rejects this reading only. */
 export type ReadingInput = {
-  /** Required. 1–256 of A-Z a-z 0-9 _ . : -, unique per device. A repeat is a DUPLICATE. */
+  /** Required. 1–256 characters of A-Z a-z 0-9 _ . : -, unique per device. A retry with the same id is a DUPLICATE. */
   batchId?: string | null | undefined;
-  /** Required. UUID of version 4 of the current boot. */
+  /** Required. The id of the current boot, a UUID of version 4. */
   bootId?: string | null | undefined;
   /** Required. 1–64 printable ASCII characters. */
   firmwareVersion?: string | null | undefined;
-  /** 1–64 printable ASCII characters. Absent or null: the current name of the device. */
+  /** 1–64 printable ASCII characters. Omit it or send null to use the current name of the device. */
   friendlyName?: string | null | undefined;
   /** Required. MAC address of a registered device, in either case. */
   hardwareId?: string | null | undefined;
-  /** Required. OK or ERROR (or ok, error) by sensor: bme280, ds18b20, soilMoisture. May be {}. */
+  /** Required. An object that maps the sensors bme280, ds18b20, soilMoisture to OK or ERROR (or ok, error). May be {}. */
   sensorStatus?: unknown;
-  /** Required. Numbers by sensor, such as { bme280TempC: 21.5 }. Sensors: bme280TempC, ds18b20TempC, humidityPct, pressureHpa, soilMoisturePct. Leave out a sensor that has no value. */
+  /** Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without value. Sensors: bme280TempC, ds18b20TempC, humidityPct, pressureHpa, soilMoisturePct. */
   sensors?: unknown;
-  /** Required. Time of measurement, a whole number of epoch milliseconds from 2000 to 2100, at most 10 minutes ahead. */
+  /** Required. Time of measurement as a whole number of epoch milliseconds, from the year 2000 to 2099 and at most 10 minutes ahead of the server. */
   timestampMs?: number | null | undefined;
 };
 
-/** The outcome of one reading of an ingest. */
+/** The outcome of one reading of an `ingest`. */
 export type ReadingVerdictKind =
-  /** This device has used the batch id for other content, which stays stored. Send it under another id, or drop it. */
+  /** This device has sent other content under this batch id, and that stays stored. Send the reading under another id, or drop it. */
   | 'CONFLICT'
   /** Stored before, with the same content. The device may drop it. */
   | 'DUPLICATE'
-  /** Not valid and never will be; `error` says why. The device may drop it. */
+  /** Not valid, so a retry is useless; `error` says why. The device may drop it. */
   | 'REJECTED'
-  /** Not stored, because the database was unavailable. Send it again. */
+  /** Not stored, because the database was unavailable. Send the same reading again. */
   | 'RETRY'
   /** Stored by this call. The device may drop it. */
   | 'STORED';
@@ -342,15 +342,15 @@ export type RegisterAppInput = {
   tightModeThresholdPct?: number | null | undefined;
 };
 
-/** A device as it describes itself. */
+/** A device and its capabilities. */
 export type RegisterDeviceInput = {
-  /** UUID of version 4, a new one at each boot. */
+  /** The id of this boot: a UUID of version 4, new at each boot. */
   bootId: string;
-  /** Replaces what the device said before. */
+  /** The sensors and features. They replace those of the last registration. */
   capabilities: DeviceCapabilitiesInput;
   /** 1–64 printable ASCII characters. */
   firmwareVersion: string;
-  /** 1–64 printable ASCII characters. Absent or null: the name stays as it is. */
+  /** 1–64 printable ASCII characters. Omit it or send null to keep the current name. */
   friendlyName?: string | null | undefined;
   /** MAC address XX:XX:XX:XX:XX:XX, in either case. */
   hardwareId: string;

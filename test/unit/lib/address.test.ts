@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { addressBucket, parseAddress } from '../../src/lib/address.js';
+import { addressBucket, parseAddress } from '../../../src/lib/address.js';
 
 describe('parseAddress', () => {
   it.each([
@@ -28,11 +28,11 @@ describe('parseAddress', () => {
     '1.2.3.4:5:6',
     'x'.repeat(1000),
     '2001:db8::1::2',
-  ])('finds none in %p', (text) => {
+  ])('finds no address in %p', (text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 
-  it('gives every spelling of an IPv6 address the same form', () => {
+  it('returns the same form for every spelling of an IPv6 address', () => {
     fc.assert(
       fc.property(fc.ipV6(), (text) => {
         const address = parseAddress(text);
