@@ -1,9 +1,9 @@
 import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { enumOf } from '../graphql/enum.js';
+import { ItemErrorType } from '../graphql/item-error.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, Json, SafeInt, Uuid } from '../graphql/scalars.js';
-import { ItemErrorType } from '../spend/spend.types.js';
 import { type Health, healths, type Metric, metricNames, metrics, type Verdict } from './reading.js';
 
 /** The public names of the metrics, with the internal ones as values. */

@@ -1,9 +1,9 @@
 import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../graphql/enum.js';
+import { ItemErrorType } from '../graphql/item-error.js';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
 import type { PriceSource } from './price.js';
 import { PriceSourceType } from './price.types.js';
-import { ItemErrorType } from './spend.types.js';
 
 export const CallStatusType = enumOf(['OK', 'ERROR'] as const);
 registerEnumType(CallStatusType, {

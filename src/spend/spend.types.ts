@@ -144,12 +144,3 @@ export class DaySpendType {
   @Field(() => SpendModeType, { simple: true, description: 'The worst mode of its labels.' })
   readonly mode!: SpendMode;
 }
-
-@ObjectType('ItemError', { description: 'Why one item of a batch was refused.' })
-export class ItemErrorType {
-  @Field(() => String, { simple: true, description: 'The error code, as in `extensions.code` of an error.' })
-  readonly code!: string;
-
-  @Field(() => String, { simple: true, description: 'What is wrong, for people.' })
-  readonly message!: string;
-}
