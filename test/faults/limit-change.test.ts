@@ -296,7 +296,7 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     if (kind === 'doubling') return buckets.double(id);
     if (kind === 'folding') return buckets.fold(id);
     if (kind === 'end') return buckets.end(id);
-    const { set } = await resolution.resolveFresh(orgId, namespace, entityId, resource);
+    const { set } = await resolution.resolveFresh({ orgId, namespace, entityId, resource });
     return set && buckets.stamp(id, set, false);
   };
 

@@ -15,7 +15,7 @@ import { type Holding, holdingsOf } from '../../src/limits/buckets/holding.js';
 import type { LimitChange } from '../../src/limits/buckets/limit-change.js';
 import { Plan } from '../../src/limits/buckets/plan.js';
 import { availableAcross, openUsage, type Shard } from '../../src/limits/buckets/shard.js';
-import { movesAll } from '../../src/limits/lease.js';
+import { movesAll } from '../../src/limits/lease-moves.js';
 import { maxUsageNames } from '../../src/limits/usage/usage.js';
 import {
   calendarSpec,
