@@ -142,7 +142,7 @@ export class LeaseService {
    * it.
    */
   private async charge(id: string, handle: LeaseHandle, adjust: readonly Consumption[]): Promise<LeaseAdjustment> {
-    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
+    if (handle.degraded) return adjustment(id, []);
     await this.requireLive(handle);
     refuseAny(adjustIssues(handle.holdings, adjust));
     if (this.stateCache.get(stateName(handle))?.releasedBy !== undefined) throw released();
@@ -156,17 +156,11 @@ export class LeaseService {
       const { bucket, act } = part;
       return statusesAfter(bucket, outcome.value.after[0] as Sight, sumFor(bucket.entityId, act.moves));
     });
-    return {
-      leaseId: id,
-      replayed: false,
-      statuses,
-      unknown: parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : [])),
-    };
+    const unknown = parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : []));
+    return { ...adjustment(id, statuses), unknown };
   }
 
-  /**
-   * Throws if the namespace of the lease was purged, so that its buckets no longer exist, or if the lease has expired.
-   */
+  /** Throws if the namespace of the lease was purged (its buckets no longer exist) or the lease has expired. */
   private async requireLive({ orgId, namespace, expiresAtMs }: LeaseHandle): Promise<void> {
     if ((await this.deps.namespaces.of(orgId)) !== namespace) throw notFound('lease');
     if (expiresAtMs <= this.deps.clock.nowMs()) throw expired();
@@ -174,7 +168,7 @@ export class LeaseService {
 
   /** Changes a lease and its buckets in one transaction, once. */
   private async change(id: string, handle: LeaseHandle, change: LeaseChange): Promise<LeaseAdjustment> {
-    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
+    if (handle.degraded) return adjustment(id, []);
     await this.requireLive(handle);
     const name = stateName(handle);
     // Changes of one lease run one after the other in this process, so that only other gateways can cause a conflict.
@@ -206,18 +200,12 @@ export class LeaseService {
         isFromStore = true;
         continue;
       }
-      if ('madeBy' in changed) {
-        return {
-          leaseId: id,
-          replayed: changed.madeBy === 'an earlier call',
-          statuses: await this.statusesNow(handle, state),
-          unknown: [],
-        };
-      }
+      if ('madeBy' in changed)
+        return adjustment(id, await this.statusesNow(handle, state), changed.madeBy === 'an earlier call');
       const { outcome, nextState } = await this.write(handle, name, state, changed);
       if (outcome.kind === 'done') {
         this.stateCache.set(name, nextState(outcome.results));
-        return { leaseId: id, replayed: false, statuses: statusesOfMoves(handle, changed.moves, outcome), unknown: [] };
+        return adjustment(id, statusesOfMoves(handle, changed.moves, outcome));
       }
       // Another gateway has changed the lease: continue from the stored state.
       if (outcome.kind === 'rider') {
@@ -225,13 +213,10 @@ export class LeaseService {
         isFromStore = true;
       }
     }
-    throw new Overloaded('too many are changing this lease; nothing was changed: try again');
+    throw new Overloaded('too many concurrent changes of this lease; nothing was changed; retry');
   }
 
-  /**
-   * Applies the moves and writes the next state in one transaction. `nextState` is the state for the results of the
-   * parts.
-   */
+  /** Applies the moves and writes the next state in one transaction. */
   private async write(
     handle: LeaseHandle,
     name: string,
@@ -257,6 +242,13 @@ export class LeaseService {
     return buckets.flatMap((bucket, i) => statusesAfter(bucket, { shards: found[i] ?? [], atMs }, {}));
   }
 }
+
+const adjustment = (leaseId: string, statuses: readonly LimitStatus[], replayed = false): LeaseAdjustment => ({
+  leaseId,
+  replayed,
+  statuses,
+  unknown: [],
+});
 
 const appliedBy = (result: PartResult) => (result.kind === 'settle' ? result.applied : []);
 

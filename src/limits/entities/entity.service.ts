@@ -168,12 +168,14 @@ export class EntityService {
 
   /** The children of an entity, or the entities without a parent. */
   async listChildren(orgId: string, parentId: string | undefined, limit: number, after?: string): Promise<Entity[]> {
-    return this.deps.store.list(orgId, await this.deps.namespaces.of(orgId), parentId, limit, after);
+    const { store, namespaces } = this.deps;
+    return store.list({ orgId, namespace: await namespaces.of(orgId), limit, after }, parentId);
   }
 
   /** Created entities, with or without a parent, whose id begins with the prefix. */
   async search(orgId: string, prefix: string, limit: number, after?: string): Promise<Entity[]> {
-    return this.deps.store.search(orgId, await this.deps.namespaces.of(orgId), prefix, limit, after);
+    const { store, namespaces } = this.deps;
+    return store.search({ orgId, namespace: await namespaces.of(orgId), limit, after }, prefix);
   }
 
   /** Entities with limits of level ENTITY for the resource, created or not. */

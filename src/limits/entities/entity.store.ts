@@ -32,6 +32,14 @@ export interface StoredEntityRef {
   readonly entityId: string;
 }
 
+export interface EntityPage {
+  readonly orgId: string;
+  readonly namespace: string;
+  readonly limit: number;
+  /** The id of the last entity of the previous page. */
+  readonly after?: string | undefined;
+}
+
 /** What is stored about an entity apart from its limits and buckets. */
 export interface EntityHistory {
   readonly hasUsage: boolean;
@@ -155,37 +163,25 @@ export class EntityStore {
     });
   }
 
-  /**
-   * The children of an entity, or the entities without a parent if `parentId` is undefined. Sorted by id, after
-   * `after`.
-   */
-  async list(
-    orgId: string,
-    namespace: string,
-    parentId: string | undefined,
-    limit: number,
-    after?: string,
-  ): Promise<Entity[]> {
+  /** The children of an entity, or the entities without a parent if `parentId` is undefined. Sorted by id. */
+  list({ orgId, namespace, limit, after }: EntityPage, parentId: string | undefined): Promise<Entity[]> {
     const GSI1PK = parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId);
+    const where = equals('GSI1PK', GSI1PK);
     const start =
       after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI1PK, GSI1SK: childIndexKey(after) } };
-    const found = await this.client.queryIndexed({
-      table,
-      index: 'GSI1',
-      where: equals('GSI1PK', GSI1PK),
-      limit,
-      ...start,
-    });
-    return found.map(({ item }) => toEntity(item, orgId));
+    return this.listIndexed({ table, index: 'GSI1', where, limit, ...start }, orgId);
   }
 
-  /** Created entities whose id begins with the prefix. Sorted by id, after `after`. */
-  async search(orgId: string, namespace: string, prefix: string, limit: number, after?: string): Promise<Entity[]> {
+  /** Created entities whose id begins with the prefix. Sorted by id. */
+  search({ orgId, namespace, limit, after }: EntityPage, prefix: string): Promise<Entity[]> {
     const GSI2PK = entitiesIndexKey(namespace);
-    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI2PK, GSI2SK: after } };
     const where = and(equals('GSI2PK', GSI2PK), beginsWith('GSI2SK', prefix));
-    const found = await this.client.queryIndexed({ table, index: 'GSI2', where, limit, ...start });
-    return found.map(({ item }) => toEntity(item, orgId));
+    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI2PK, GSI2SK: after } };
+    return this.listIndexed({ table, index: 'GSI2', where, limit, ...start }, orgId);
+  }
+
+  private async listIndexed(query: Parameters<StoreClient['queryIndexed']>[0], orgId: string): Promise<Entity[]> {
+    return (await this.client.queryIndexed(query)).map(({ item }) => toEntity(item, orgId));
   }
 }
 
