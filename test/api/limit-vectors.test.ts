@@ -1,21 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { atLeast } from '../../src/dynamo/expression.js';
 import { shardKey } from '../../src/limits/limiter-keys.js';
 import { orgInput, startTestApp, type TestApp } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
+import { type Vector, vectors } from '../support/vectors.js';
 
-interface Vector {
-  readonly name: string;
-  readonly function: string;
-  readonly input: unknown;
-  readonly expected: unknown;
-}
-
-const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as {
-  vectors: Vector[];
-};
+type AnyVector = Vector<unknown, unknown>;
 const startMs = 1_760_000_000_000;
 
 /** Stands still until a test moves it, the monotonic clock too, so that every number is exact. */
@@ -271,11 +262,11 @@ const withinAMillisecond = (secs: number) => ({
 const done = new Set<string>();
 const vectorsOf = (name: string) =>
   vectors.filter((vector) => vector.function === name).map((vector) => [vector.name, vector] as const);
-const vectorNamed = (name: string): Vector => {
+const vectorNamed = (name: string): AnyVector => {
   done.add(name);
-  return vectors.find((vector) => vector.name === name) as Vector;
+  return vectors.find((vector) => vector.name === name) as AnyVector;
 };
-const limitsOf = ({ input }: Vector) => (input as { limits: readonly GivenLimit[] }).limits;
+const limitsOf = ({ input }: AnyVector) => (input as { limits: readonly GivenLimit[] }).limits;
 
 describe('the limiter', () => {
   it.each(vectorsOf('runFlow'))('passes the flow %s', async (name, { input, expected }) => {
