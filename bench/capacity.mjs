@@ -2,11 +2,11 @@
 // the bill, the hottest keys and what group commit does. Exits 1 if a claim of docs/capacity.md does not hold, or its tables are old.
 import { parseArgs } from 'node:util';
 import { deviceIndexKey, deviceKey } from '../dist/devices/device-keys.js';
-import { mostShards } from '../dist/limits/buckets/shard.js';
+import { configKey } from '../dist/identity/client.item.js';
+import { maxShards } from '../dist/limits/buckets/shard.js';
 import { shardKey as bucketKey, entityPartition, resourceIndexKey } from '../dist/limits/limiter-keys.js';
-import { configKey } from '../dist/orgs/config-key.js';
 import { sliceOf } from '../dist/orgs/scope.js';
-import { activeKey, shardKey, totalKey } from '../dist/spend/spend.store.js';
+import { activeKey, shardKey, totalKey } from '../dist/spend/spend.item.js';
 import { table, writeBetween } from './report.mjs';
 
 const { values: options } = parseArgs({
@@ -29,7 +29,7 @@ const mostWrites = 1000;
 const mostReads = 3000;
 const monthSeconds = 30.4 * 86_400;
 const memorySeconds = 60; // of limits, and of when a device was seen
-const hotWritesASecond = 800; // as in src/limits/buckets/bucket.actor.ts
+const hotWritesASecond = 800; // as in src/limits/buckets/cached-bucket.service.ts
 /** In the first two seconds hot buckets get their shards; then an hour (and with it the day) changes, and something is revoked. */
 const steadyAt = 2;
 const hourAt = 5;
@@ -314,7 +314,7 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
     // What each gateway follows once a second, a consistent read each.
     for (let slot = 0; slot < 8; slot++) versionReads(`#VERSION#${slot}`, gatewayCount);
     for (let lane = 0; lane < 16; lane++) laneReads(`LOG#${lane}`, gatewayCount);
-    for (const name of spreading) shardCounts.set(name, Math.min(mostShards, 2 * (shardCounts.get(name) ?? 1)));
+    for (const name of spreading) shardCounts.set(name, Math.min(maxShards, 2 * (shardCounts.get(name) ?? 1)));
     spreading.clear();
     meter.tick();
   }

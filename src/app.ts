@@ -1,3 +1,7 @@
+// The composition root. Begin reading here: a gateway is built of the parts base, identity, spend, limits and devices,
+// and a worker of base and one rollup per feature. Each part is built in its file of `build/`, from its stores up to
+// its services. No object is built anywhere else, and nothing is built at import time. Then read gateway.ts and
+// worker.ts, which start and stop what is built.
 import { type Base, buildBase, type Overrides } from './build/base.js';
 import { buildDeviceRollup, buildDevices } from './build/devices.js';
 import { buildIdentity, type Identity } from './build/identity.js';
@@ -10,15 +14,12 @@ import { EventLoopScheduler } from './lib/event-loop-scheduler.js';
 import type { Log } from './lib/log.js';
 import { RootKeys, Sealer } from './lib/seal.js';
 import type { LimiterHousekeeping } from './limits/usage/housekeeping.rollup.js';
-import type { PriceRollup } from './spend/price.rollup.js';
+import type { PriceRefreshService } from './spend/price-refresh.service.js';
 import type { SpendRollup } from './spend/spend.rollup.js';
 
 export type { Overrides } from './build/base.js';
 
-/**
- * Everything a gateway is built of. Start reading here: each part is built in `build/`, from its stores up, and nothing is
- * built anywhere else.
- */
+/** Everything that a gateway is built of. */
 export interface Services
   extends Base,
     Identity,
@@ -26,10 +27,11 @@ export interface Services
     ReturnType<typeof buildLimits>,
     ReturnType<typeof buildDevices> {
   readonly scheduler: EventLoopScheduler;
-  /** Seals cursors, so that no caller can make one. */
+  /** Seals cursors, so that a caller cannot forge one. */
   readonly cursors: Sealer;
 }
 
+/** Builds the services of a gateway. Starts nothing: `startGateway` does. */
 export async function buildServices(config: Config, overrides: Overrides = {}): Promise<Services> {
   const scheduler = new EventLoopScheduler(overrides.clock);
   const base = buildBase(config, overrides, scheduler);
@@ -45,19 +47,20 @@ export async function buildServices(config: Config, overrides: Overrides = {}): 
   };
 }
 
-/** What the worker does, one method per task. */
+/** Everything that a worker is built of: one rollup per feature. */
 export interface Background {
   readonly log: Log;
   readonly spend: SpendRollup;
   readonly limits: LimiterHousekeeping;
   readonly devices: DeviceRollup;
   /** Absent if no price source is configured. */
-  readonly prices?: PriceRollup;
+  readonly prices?: PriceRefreshService;
   /** Deletes expired items, for engines without TTL. Returns how many. */
   sweep(): Promise<number>;
   close(): void;
 }
 
+/** Builds the rollups of a worker. Starts nothing: `startWorker` does. */
 export function buildBackground(config: Config, overrides: Overrides = {}): Background {
   const base = buildBase(config, overrides);
   const { log, store, clock } = base;

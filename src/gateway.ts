@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import { buildServices, type Overrides, type Services } from './app.js';
 import type { Config } from './config.js';
@@ -8,69 +9,70 @@ import { sleep, within } from './lib/timers.js';
 export interface Gateway {
   readonly url: string;
   readonly services: Services;
-  /** Finishes what is under way, within 10 s, and lets go of everything. */
+  /** Finishes running operations, writes what is pending and closes all connections. Takes at most 10 s. */
   stop(): Promise<void>;
 }
 
 export interface GatewayOptions extends Overrides {
   readonly schema?: GraphQLSchema;
-  /** How long to go on answering after readiness has gone, so that load balancers notice first. */
+  /** How long to go on serving after /readyz has failed, so that load balancers stop sending requests first. */
   readonly noticeMs?: number;
 }
 
-const lingerMs = 1000;
-// The notice of production, the linger and the 5 s that an operation may take, with some time to spare: the last request that
-// is taken on is still answered. With what follows it is less than the 10 s after which a process is commonly killed.
-const drainMs = 8500;
-const lettingGoMs = 1400;
+/** How long open connections may still send a request after the notice. */
+const maxLingerMs = 1000;
+/**
+ * Max time of a stop for running requests: notice (2 s in production), linger (1 s) and the 5 s that an operation may
+ * take, with 0.5 s to spare. So the last request that was accepted still gets its response.
+ */
+const maxDrainMs = 8500;
+/**
+ * Max time of a stop for pending writes. Drain and release take less than the 10 s after which a process is usually
+ * killed.
+ */
+const maxReleaseMs = 1400;
 
-/** The API process: services, http, listen. */
+/** Starts the API process: builds the services, starts their loops, then listens. */
 export async function startGateway(
   config: Config,
   { schema, noticeMs = 0, ...overrides }: GatewayOptions = {},
 ): Promise<Gateway> {
   const services = await buildServices(config, overrides);
-  await services.changeFeed.start();
-  services.alertFeed.start();
-  services.readingFeed.start();
-  services.refusals.start();
-  // In the background: what it finds changes nothing that is served.
-  services.labelCheck
-    .run()
-    .catch((error: unknown) => services.log.warn({ err: error }, 'failed to check the labels of the orgs'));
+  await startLoops(services);
   const http = await createHttpServer(services, schema ?? (await createSchema()));
-  const { server } = http;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFault(error, config)));
-    server.listen(config.port, config.host, resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : config.port;
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+  await listen(http.server, config);
   return {
-    url: `http://${host}:${port}${graphqlPath}`,
+    url: urlOf(http.server, config),
     services,
     async stop() {
+      // 1. /readyz fails from now on. Requests are still served until load balancers have noticed.
       http.drain();
       await sleep(noticeMs);
-      await within(drainMs - noticeMs, http.close(Math.min(noticeMs, lingerMs)), () => http.cut());
-      await within(lettingGoMs, letGo(services), () => undefined);
+      // 2. No new connections. Running operations finish; those that take too long are cut off.
+      await within(maxDrainMs - noticeMs, http.close(Math.min(noticeMs, maxLingerMs)), () => http.cut());
+      // 3. Now nothing adds work: write what is pending and stop the loops. What is not done in time is given up.
+      await within(maxReleaseMs, release(services), () => undefined);
+      // 4. Last, because everything above may need DynamoDB.
       services.store.close();
     },
   };
 }
 
-async function letGo({
-  spend,
-  buckets,
-  pendingWrites,
-  changeFeed,
-  alertFeed,
-  readingFeed,
-  refusals,
-}: Services): Promise<void> {
+async function startLoops({ changeFeed, alertFeed, readingFeed, refusals, labelCheck, log }: Services): Promise<void> {
+  // Awaited, because the gateway must know the current change counter before it accepts a credential.
+  await changeFeed.start();
+  alertFeed.start();
+  readingFeed.start();
+  refusals.start();
+  // Not awaited, because its result is only logged.
+  labelCheck.run().catch((error: unknown) => log.warn({ err: error }, 'failed to check the labels of the orgs'));
+}
+
+/** Writes what is pending and stops the loops. */
+async function release(services: Services): Promise<void> {
+  const { costStore, buckets, pendingWrites, changeFeed, alertFeed, readingFeed, refusals } = services;
   await Promise.all([
-    spend.flush(),
+    costStore.flush(),
     buckets.flush(),
     pendingWrites.flush(),
     changeFeed.stop(),
@@ -80,12 +82,28 @@ async function letGo({
   ]);
 }
 
-function listenFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, config)));
+    server.listen(config.port, config.host, resolve);
+  });
+}
+
+function urlOf(server: Server, config: Config): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : config.port;
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+  return `http://${host}:${port}${graphqlPath}`;
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   if (error.code === 'EADDRINUSE')
-    return new Error(`port ${port} is in use: stop what uses it, or set PORT to another`, { cause: error });
+    return new Error(`port ${port} is in use; stop the program that uses it, or set PORT to another port`, {
+      cause: error,
+    });
   if (error.code === 'EACCES')
-    return new Error(`port ${port} may not be opened by this user: set PORT to one above 1023`, { cause: error });
+    return new Error(`this user may not open port ${port}; set PORT to a port above 1023`, { cause: error });
   if (error.code === 'EADDRNOTAVAIL')
-    return new Error(`${host} is no address of this machine: set HOST to one that is`, { cause: error });
+    return new Error(`${host} is not an address of this machine; set HOST to one of its addresses`, { cause: error });
   return error;
 }

@@ -14,12 +14,15 @@ export interface AlertDeps {
 }
 
 export class AlertService {
-  // Whoever judges a quota says the same thing in every round; what has been raised is not tried again.
-  private readonly known = new LRUCache<string, true>({ max: 50_000 });
+  // Aggregation and selections find the same alert in every round. An alert in this cache is not written again.
+  private readonly raised = new LRUCache<string, true>({ max: 50_000 });
 
   constructor(private readonly deps: AlertDeps) {}
 
-  /** Raises alerts. Returns those that could not be stored now: they are only logged, because the next judgement finds them again. */
+  /**
+   * Raises alerts. Returns those that could not be stored. They are only logged, because the next round finds them
+   * again.
+   */
   async raiseAll(drafts: readonly (AlertDraft | undefined)[]): Promise<AlertDraft[]> {
     const failed: AlertDraft[] = [];
     await Promise.all(
@@ -27,21 +30,21 @@ export class AlertService {
         if (!draft) return;
         await this.raise(draft).catch((error: unknown) => {
           failed.push(draft);
-          this.deps.log.warn({ err: error, kind: draft.kind }, 'failed to raise an alert; the next round tries again');
+          this.deps.log.warn({ err: error, kind: draft.kind }, 'failed to raise an alert; the next round retries');
         });
       }),
     );
     return failed;
   }
 
-  /** Raises an alert unless it has been raised: once per scope, label, day and kind, whoever is first. */
+  /** Raises an alert once per scope, label, day and kind, in whichever process is first. */
   private async raise(draft: AlertDraft): Promise<void> {
     const { orgId, appId = '', day, label, kind } = draft;
     const name = [orgId, appId, day, label, kind].join(' ');
-    if (this.known.has(name)) return;
+    if (this.raised.has(name)) return;
     const nowMs = this.deps.clock.nowMs();
     if (await this.deps.store.raise(draft, new Date(nowMs), epochSeconds(nowMs) + this.deps.retentionDays * 86_400))
       this.deps.metrics.alerts.inc({ kind });
-    this.known.set(name, true);
+    this.raised.set(name, true);
   }
 }

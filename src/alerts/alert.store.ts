@@ -1,15 +1,17 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, between, equals, greaterThan } from '../dynamo/expression.js';
 import type { CancellationReason } from '../dynamo/faults.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { scopeKey } from '../orgs/scope.js';
-import { type AlertDraft, type AlertKind, partitionOf, type QuotaAlert } from './alert.js';
+import { type AlertDraft, alertKinds, partitionOf, type QuotaAlert } from './alert.js';
 
 const table = 'alerts';
 const digits = 12;
+const maxAttempts = 50;
 
 const padded = (number: number): string => String(number).padStart(digits, '0');
 
@@ -28,18 +30,28 @@ const scopeIndex = (scope: Pick<AlertDraft, 'orgId' | 'appId'>, number: number) 
   gsi2sk: padded(number),
 });
 
+interface AlertEntry {
+  readonly partition: number;
+  readonly number: number;
+  readonly raisedAt: Date;
+  readonly expiresAtSecs: number;
+}
+
 export class AlertStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Raises an alert once: marker, the partition's next number and the entry are one transaction. False: it was raised before. */
+  /**
+   * Raises an alert once. The marker, the partition's next number and the entry are one transaction. Returns false if
+   * the alert was raised before.
+   */
   async raise(draft: AlertDraft, raisedAt: Date, expiresAtSecs: number): Promise<boolean> {
     const partition = partitionOf(draft.orgId);
-    // A marker is never changed, so the nonce in it shows for good who raised the alert.
+    // Nobody changes a marker, so its nonce shows if this call raised the alert although its response was lost.
     const nonce = newUuid();
     const isOwn = ([marker]: readonly CancellationReason[]): boolean =>
       marker?.kind === 'condition' && marker.old?.nonce === nonce;
     let head = await this.head(partition);
-    for (let attempt = 0; attempt < 50; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const number = head + 1;
       const outcome = await this.client.transact(isOwn, [
         { table, put: { ...markerKey(draft), nonce, expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
@@ -49,34 +61,35 @@ export class AlertStore {
           set: { n: number },
           condition: head === 0 ? absent('n') : equals('n', head),
         },
-        { table, put: toItem(draft, partition, number, raisedAt, expiresAtSecs), condition: absent('PK') },
+        { table, put: toItem(draft, { partition, number, raisedAt, expiresAtSecs }), condition: absent('PK') },
       ]);
       if (outcome.done) return true;
       const [marker, taken] = outcome.reasons;
       if (marker?.kind === 'condition') return false;
-      head = taken?.kind === 'condition' && taken.old ? (taken.old.n as number) : await this.head(partition);
+      head =
+        taken?.kind === 'condition' && taken.old ? fields(table, taken.old).number('n') : await this.head(partition);
     }
-    throw unavailable('too many alerts are being raised at once: retry');
+    throw unavailable('too many alerts are being raised at the same time; retry');
   }
 
-  /** The number of the newest entry of a partition; 0: none yet. */
+  /** The number of the newest entry of a partition. 0 if it has none. */
   async head(partition: number): Promise<number> {
     const item = await this.client.get(table, headKey(partition), { consistent: true });
-    return (item?.n as number | undefined) ?? 0;
+    return item ? (fields(table, item).optionalNumber('n') ?? 0) : 0;
   }
 
-  /** A partition's entries beyond a number, in order. */
-  async listPartition(partition: number, beyond: number, limit: number): Promise<QuotaAlert[]> {
+  /** The entries of a partition after a number, in order. */
+  async listPartition(partition: number, after: number, limit: number): Promise<QuotaAlert[]> {
     const { items } = await this.client.query({
       table,
-      where: and(equals('PK', key`LOG#${partition}`), greaterThan('SK', padded(beyond))),
+      where: and(equals('PK', key`LOG#${partition}`), greaterThan('SK', padded(after))),
       limit,
       consistent: true,
     });
     return items.map(toAlert);
   }
 
-  /** Newest first: of a whole org, or of one scope of it. */
+  /** Alerts of a whole org or of one of its scopes, newest first. */
   async list(
     orgId: string,
     limit: number,
@@ -103,7 +116,7 @@ export class AlertStore {
   }
 }
 
-const toItem = (draft: AlertDraft, partition: number, number: number, raisedAt: Date, expiresAtSecs: number): Item => ({
+const toItem = (draft: AlertDraft, { partition, number, raisedAt, expiresAtSecs }: AlertEntry): Item => ({
   ...entryKey(partition, number),
   ...orgIndex(draft.orgId, number),
   ...scopeIndex(draft, number),
@@ -123,18 +136,23 @@ const toItem = (draft: AlertDraft, partition: number, number: number, raisedAt: 
   expires_at_epoch: expiresAtSecs,
 });
 
-const toAlert = (item: Item): QuotaAlert => ({
-  nodeType: 'QuotaAlert',
-  number: item.number as number,
-  orgId: item.org_id as string,
-  ...(item.app_id ? { appId: item.app_id as string } : {}),
-  kind: item.kind as AlertKind,
-  label: item.label as string,
-  ...(item.active_label ? { activeLabel: item.active_label as string } : {}),
-  day: item.day as string,
-  costUsdMicros: item.cost_usd_micros as number,
-  quotaUsdMicros: item.quota_usd_micros as number,
-  quotaPct: item.quota_pct as number,
-  thresholdPct: item.threshold_pct as number,
-  raisedAt: new Date(item.raised_at_ms as number),
-});
+function toAlert(item: Item): QuotaAlert {
+  const read = fields(table, item);
+  const appId = read.optionalString('app_id');
+  const activeLabel = read.optionalString('active_label');
+  return {
+    nodeType: 'QuotaAlert',
+    number: read.number('number'),
+    orgId: read.string('org_id'),
+    ...(appId === undefined ? {} : { appId }),
+    kind: read.oneOf('kind', alertKinds),
+    label: read.string('label'),
+    ...(activeLabel === undefined ? {} : { activeLabel }),
+    day: read.string('day'),
+    costUsdMicros: read.number('cost_usd_micros'),
+    quotaUsdMicros: read.number('quota_usd_micros'),
+    quotaPct: read.number('quota_pct'),
+    thresholdPct: read.number('threshold_pct'),
+    raisedAt: read.date('raised_at_ms'),
+  };
+}

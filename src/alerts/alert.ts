@@ -11,7 +11,7 @@ export interface AlertDraft {
   readonly kind: AlertKind;
   /** The label that is near or past its quota. */
   readonly label: string;
-  /** The label now in use, if a fallback moved on. */
+  /** The label now in use, if the alert is about a fallback. */
   readonly activeLabel?: string;
   readonly day: string;
   readonly costUsdMicros: number;
@@ -23,17 +23,18 @@ export interface AlertDraft {
 export interface QuotaAlert extends AlertDraft {
   readonly nodeType: 'QuotaAlert';
   readonly raisedAt: Date;
-  /** Its place in the log of its partition: contiguous, in the order of commit. */
+  /** Its position in the log of its partition. Numbers are contiguous and in the order of commit. */
   readonly number: number;
 }
 
-/** The log is kept in partitions, each of which orders the alerts of its orgs. */
+/** The alert log has this many partitions. Each org belongs to one, which orders its alerts. */
 export const partitionCount = 16;
 export const partitionOf = (orgId: string): number => hashSlot(orgId, partitionCount);
 
 /**
- * What a subscriber gets first if alerts after its cursor have expired: whether any of them was its own is no longer known.
- * `number` is the last one missing, so that its cursor goes on with the first one kept.
+ * The alert that a subscriber gets where alerts after its cursor have expired. It is no longer known if the expired
+ * alerts matched the subscription. `number` is the last missing one, so that the cursor continues with the first one
+ * that exists.
  */
 export const gapBefore = (orgId: string, number: number, nowMs: number): QuotaAlert => ({
   nodeType: 'QuotaAlert',
@@ -49,15 +50,15 @@ export const gapBefore = (orgId: string, number: number, nowMs: number): QuotaAl
   number,
 });
 
-/** Which alerts a subscriber wants and may have. */
+/** The alerts that a subscriber asked for and may see. */
 export interface AlertFilter {
   readonly orgId: string;
-  /** Absent: of every scope of the org. */
+  /** Absent: every scope of the org. */
   readonly scope?: { readonly appId?: string };
   readonly kinds?: readonly AlertKind[];
 }
 
-/** A gap concerns every subscriber of its org, whatever else it asked for. */
+/** A GAP matches every subscription of its org, whatever scope and kinds were asked for. */
 export const matches = ({ orgId, scope, kinds }: AlertFilter, alert: QuotaAlert): boolean =>
   alert.orgId === orgId &&
   (alert.kind === 'GAP' || ((!scope || alert.appId === scope.appId) && (!kinds || kinds.includes(alert.kind))));

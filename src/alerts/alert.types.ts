@@ -8,14 +8,16 @@ import { type AlertKind, alertKinds } from './alert.js';
 export const QuotaAlertKindType = enumOf<AlertKind>(alertKinds);
 registerEnumType(QuotaAlertKindType, {
   name: 'QuotaAlertKind',
-  description: 'What an alert says.',
+  description: 'The event that an alert reports.',
   valuesConfig: {
     TIGHT_MODE: { description: 'The spend of a label has reached the tight-mode threshold of its quota.' },
     QUOTA_EXCEEDED: { description: 'The daily quota of a label is used up.' },
-    FALLBACK_ACTIVATED: { description: 'Selections have moved on from a used-up label to `activeLabel`.' },
+    FALLBACK_ACTIVATED: { description: 'The quota of a label is used up and selections now recommend `activeLabel`.' },
     GAP: {
       description:
-        'Only in the subscription, whatever `kinds` it asked for: alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0; `cursor` goes on after the gap.',
+        'Only in the subscription, whatever `kinds` it asked for. Alerts after the given cursor have expired, ' +
+        'so some may have been missed. Read `Org.spend` for the state of today. ' +
+        '`label` is empty and all figures are 0. `cursor` continues after the gap.',
     },
   },
 });
@@ -23,19 +25,20 @@ registerEnumType(QuotaAlertKindType, {
 @ObjectType('QuotaAlert', {
   implements: Node,
   description:
-    'An alert about a daily quota. Raised once per scope, label, day and kind. Kept for 30 days unless the platform has configured otherwise.',
+    'An alert about a daily quota. Raised once per scope, label, day and kind. ' +
+    'Stored for 30 days unless the platform has configured another retention.',
 })
 export class QuotaAlertType extends Node {
-  @Field(() => QuotaAlertKindType, { simple: true, description: 'What has happened.' })
+  @Field(() => QuotaAlertKindType, { simple: true, description: 'What happened.' })
   readonly kind!: AlertKind;
 
-  @Field(() => Uuid, { simple: true, description: 'The org it concerns.' })
+  @Field(() => Uuid, { simple: true, description: 'The org that the alert is about.' })
   readonly orgId!: string;
 
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The app whose quota it is. Null if the quota is the org’s.',
+    description: 'The app that the quota belongs to. Null if the quota belongs to the org.',
   })
   readonly appId?: string;
 
@@ -54,22 +57,22 @@ export class QuotaAlertType extends Node {
 
   @Field(() => SafeInt, {
     simple: true,
-    description: 'What the label had cost when the alert was raised, in micro-dollars.',
+    description: 'Cost of the label on that day when the alert was raised, in micro-dollars.',
   })
   readonly costUsdMicros!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'The daily quota it was judged by, in micro-dollars.' })
+  @Field(() => SafeInt, { simple: true, description: 'The daily quota at that time, in micro-dollars.' })
   readonly quotaUsdMicros!: number;
 
   @Field(() => Float, {
     simple: true,
-    description: 'The cost in per cent of the quota, to four decimal places, rounded down.',
+    description: 'The cost as a percentage of the quota, rounded down to four decimal places.',
   })
   readonly quotaPct!: number;
 
   @Field(() => Int, {
     simple: true,
-    description: 'The tight-mode threshold it was judged by, in per cent of the quota.',
+    description: 'The tight-mode threshold at that time, as a percentage of the quota.',
   })
   readonly thresholdPct!: number;
 

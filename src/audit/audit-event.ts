@@ -1,22 +1,26 @@
-/** Where a call came from. */
+/** The origin of a call. */
 export interface Origin {
   readonly address: string;
   readonly requestId: string;
 }
 
-/** Who acts, and where the call came from. */
+/** The caller that acts, and the origin of the call. */
 export interface Actor extends Origin {
   readonly name: string;
 }
 
-/** Who did what to what, append-only. `entityId` of an identity act is a pseudo id such as `$ORG` or `$APP:{id}`. */
+/**
+ * One audited act. Events are append-only. `entityId` is a limiter entity, or a pseudo id such as `$ORG` or
+ * `$APP:{id}`.
+ */
 export interface AuditEvent {
   readonly nodeType: 'AuditEvent';
   readonly orgId: string;
   readonly eventId: string;
   readonly at: Date;
   readonly actor: string;
-  readonly action: AuditAction;
+  /** An `AuditAction`, or an action that only a newer version knows. */
+  readonly action: string;
   readonly entityId: string;
   readonly resource?: string;
   readonly address?: string;
@@ -27,7 +31,7 @@ export interface AuditEvent {
 export interface AuditDetail {
   readonly name: string;
   readonly value: string;
-  /** Of a setting that was changed: its value before. */
+  /** The value before. Set only for a setting that was changed. */
   readonly previousValue?: string;
 }
 
@@ -72,14 +76,15 @@ export const keyEntity = (keyId: string): string => `$KEY:${keyId}`;
 export const deviceEntity = (hardwareId: string): string => `$DEVICE:${hardwareId}`;
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
-/** An entity's own id, or the pseudo id of what is no entity. */
+/** The id of an entity, or a pseudo id. */
 export const auditedEntity = /^[A-Za-z0-9$][A-Za-z0-9_.:@$/~-]{0,319}$/;
 
 export const auditEventId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Each field in which two states differ, with its value before and after. `unset` stands for a value that is not there. */
+/** The fields in which two states differ, with their values before and after. `unset` is shown for an absent value. */
 export function changesBetween(before: object, after: object, unset = 'none'): AuditDetail[] {
-  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const old = before as Readonly<Record<string, unknown>>;
+  const now = after as Readonly<Record<string, unknown>>;
   const shown = (value: unknown): string =>
     value === undefined || value === null ? unset : typeof value === 'string' ? value : JSON.stringify(value);
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]

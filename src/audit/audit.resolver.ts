@@ -17,7 +17,7 @@ export class OrgAuditResolver {
     @Root() { orgId }: Org,
     @Arg('entityId', () => String, {
       nullable: true,
-      description: 'Only events about this object, as in `AuditEvent.entityId`. Absent: all events.',
+      description: 'Only events about this object, as in `AuditEvent.entityId`. Omit for all events.',
     })
     entityId: string | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
@@ -28,7 +28,7 @@ export class OrgAuditResolver {
     return paginate(
       page,
       { cursors, tenant: orgId, field: `Org.auditEvents ${entityId ?? ''}` },
-      ({ entityId: of, eventId }: AuditEvent) => `${eventId} ${of}`,
+      (event: AuditEvent) => `${event.eventId} ${event.entityId}`,
       (limit, after) =>
         auditStore.list(orgId, limit, {
           ...(entityId ? { entityId } : {}),

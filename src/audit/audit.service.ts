@@ -5,15 +5,16 @@ import type { PendingWrites } from '../lib/pending-writes.js';
 import type { AuditStore } from './audit.store.js';
 import type { Actor, AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
 
+/** An act to record. */
 export interface Act {
   readonly orgId: string;
-  /** A bare name where no call stands behind the act. */
+  /** Only a name if the act was not caused by a call. */
   readonly actor: Actor | string;
   readonly action: AuditAction;
   readonly entityId: string;
   readonly resource?: string;
   readonly details?: Readonly<Record<string, string | number | undefined>>;
-  /** What was changed, from `changesBetween`. */
+  /** The changed settings, from `changesBetween`. */
   readonly changes?: readonly AuditDetail[];
 }
 
@@ -24,16 +25,17 @@ export interface AuditDeps {
   readonly pending: PendingWrites;
 }
 
+/** The audit trail. */
 export class AuditService {
   constructor(private readonly deps: AuditDeps) {}
 
-  /** The event as a write for the transaction of the act: both are stored or neither is. */
+  /** The event as a rider for the transaction of the act: both are stored, or neither. */
   draft(act: Act): TransactItem {
     const event = this.eventOf(act);
     return this.deps.store.draft(event, this.expiresAtSecs(event));
   }
 
-  /** Records an act that writes nothing itself, such as a refused login, without making its caller wait. */
+  /** Records an act without a transaction of its own, such as a refused login. The caller does not wait. */
   recordLater(act: Act): void {
     const event = this.eventOf(act);
     this.deps.pending.start(() => this.deps.store.append(event, this.expiresAtSecs(event)));
@@ -41,7 +43,7 @@ export class AuditService {
 
   private eventOf({ orgId, actor, action, entityId, resource, details = {}, changes = [] }: Act): AuditEvent {
     const nowMs = this.deps.clock.nowMs();
-    const named = Object.entries(details).flatMap(([name, value]) =>
+    const properties = Object.entries(details).flatMap(([name, value]) =>
       value === undefined ? [] : [{ name, value: String(value) }],
     );
     return {
@@ -55,7 +57,7 @@ export class AuditService {
       action,
       entityId,
       ...(resource === undefined ? {} : { resource }),
-      details: [...named, ...changes],
+      details: [...properties, ...changes],
     };
   }
 

@@ -1,8 +1,9 @@
-import type { Item, StoreClient } from '../dynamo/client.js';
-import { absent, equals } from '../dynamo/expression.js';
+import type { StoreClient } from '../dynamo/client.js';
+import { absent, equals, type Item } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key, slashed } from '../dynamo/keys.js';
 import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
-import type { AuditAction, AuditDetail, AuditEvent } from './audit-event.js';
+import type { AuditDetail, AuditEvent } from './audit-event.js';
 
 const table = 'limiter';
 
@@ -15,19 +16,23 @@ export const auditIndexKey = (orgId: string, eventId: string) => ({
   GSI1SK: key`${eventId}`,
 });
 
+/** Audit events, in the table of the limiter. */
 export class AuditStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** The write of an event, to ride in the transaction of the act it tells of. The transaction recognises its own success by it. */
+  /**
+   * The rider that stores an event. Its key is random, so that a retried transaction recognises its own success by it.
+   */
   draft(event: AuditEvent, expiresAtSecs: number): TransactItem {
     return transactItem({ table, put: toItem(event, expiresAtSecs), condition: absent('PK'), fresh: true });
   }
 
+  /** Stores an event on its own. Idempotent. */
   async append(event: AuditEvent, expiresAtSecs: number): Promise<void> {
     await this.client.write({ table, put: toItem(event, expiresAtSecs) }, { repeat: 'idempotent' });
   }
 
-  /** Newest first, of one entity or of all, up to `limit` after the position named. */
+  /** Events of one entity or of all, newest first, up to `limit` after a position. */
   async list(
     orgId: string,
     limit: number,
@@ -46,7 +51,7 @@ export class AuditStore {
       });
       return items.map(toEvent);
     }
-    // The index holds keys only, so that an acquire never pays for it; the events are fetched beside.
+    // The index projects only keys, so that an acquire does not pay for it. The events are read by their keys.
     const events = await this.client.queryIndexed({
       table,
       index: 'GSI1',
@@ -80,28 +85,32 @@ const toItem = (event: AuditEvent, expiresAtSecs: number): Item => ({
   ttl: expiresAtSecs,
 });
 
-const toEvent = (item: Item): AuditEvent => ({
-  nodeType: 'AuditEvent',
-  orgId: item.org_id as string,
-  eventId: item.event_id as string,
-  at: new Date(item.at_ms as number),
-  actor: item.actor as string,
-  action: item.action as AuditAction,
-  entityId: item.entity_id as string,
-  ...(item.resource ? { resource: item.resource as string } : {}),
-  ...(item.address ? { address: item.address as string } : {}),
-  ...(item.request_id ? { requestId: item.request_id as string } : {}),
-  details: (item.details as unknown as readonly StoredDetail[]).map(toDetail),
-});
-
-interface StoredDetail {
-  readonly name: string;
-  readonly value: string;
-  readonly previous_value?: string;
+function toEvent(item: Item): AuditEvent {
+  const from = fields(table, item);
+  const resource = from.optionalString('resource');
+  const address = from.optionalString('address');
+  const requestId = from.optionalString('request_id');
+  return {
+    nodeType: 'AuditEvent',
+    orgId: from.string('org_id'),
+    eventId: from.string('event_id'),
+    at: from.date('at_ms'),
+    actor: from.string('actor'),
+    action: from.string('action'),
+    entityId: from.string('entity_id'),
+    ...(resource ? { resource } : {}),
+    ...(address ? { address } : {}),
+    ...(requestId ? { requestId } : {}),
+    details: from.maps('details').map(toDetail),
+  };
 }
 
-const toDetail = ({ name, value, previous_value }: StoredDetail): AuditDetail => ({
-  name,
-  value,
-  ...(previous_value === undefined ? {} : { previousValue: previous_value }),
-});
+function toDetail(item: Item): AuditDetail {
+  const from = fields(table, item);
+  const previousValue = from.optionalString('previous_value');
+  return {
+    name: from.string('name'),
+    value: from.string('value'),
+    ...(previousValue === undefined ? {} : { previousValue }),
+  };
+}

@@ -49,7 +49,8 @@ export class AuditEventType extends Node {
   @Field(() => String, {
     simple: true,
     description:
-      'The object of the act: an entity of the limiter, or `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, `$KEY:{keyId}`, `$DEVICE:{hardwareId}`, `$SYSTEM`, `$RESOURCE:{name}`.',
+      'The object of the act: an entity of the limiter, or `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, ' +
+      '`$KEY:{keyId}`, `$DEVICE:{hardwareId}`, `$SYSTEM`, `$RESOURCE:{name}`.',
   })
   readonly entityId!: string;
 

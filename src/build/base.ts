@@ -8,7 +8,7 @@ import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { createLog, type Log } from '../lib/log.js';
 import { Metrics } from '../lib/metrics.js';
 
-/** What every part is built from. */
+/** The dependencies of every part. */
 export interface Base {
   readonly config: Config;
   readonly clock: Clock;
@@ -17,18 +17,20 @@ export interface Base {
   readonly store: StoreClient;
 }
 
-/** What tests, and commands with more than one part, provide instead of the default. */
+/** Replace the defaults in tests, and in commands that run gateway and worker in one process. */
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly metrics?: Metrics;
 }
 
-/** `scheduler`: only for a process that serves callers, so that responses of the store do not delay new requests. */
+/**
+ * `scheduler`: only for a process that serves callers, because DynamoDB responses must not delay new requests there.
+ */
 export function buildBase(config: Config, overrides: Overrides, scheduler?: EventLoopScheduler): Base {
   const { clock = systemClock, log = createLog(config.logLevel), metrics = new Metrics() } = overrides;
   const { store: settings } = config;
-  // Calls are signed with the machine's own time, because DynamoDB compares it with its own.
+  // Calls are signed with the time of the machine, not of `clock`, because DynamoDB compares it with its own.
   const transport = settings.client === 'sdk' ? sdkTransport(settings) : leanTransport(settings, systemClock);
   const paced = scheduler ? pacedTransport(transport, scheduler) : transport;
   return { config, clock, log, metrics, store: new StoreClient(paced, settings.tablePrefix, metrics, clock) };

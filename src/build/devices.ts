@@ -10,15 +10,15 @@ import { Throttle } from '../lib/throttle.js';
 import type { Base } from './base.js';
 import type { Identity } from './identity.js';
 
-/** How long a batch id is remembered at least. */
-const batchDays = 30;
+/** Min days that a batch id is stored for deduplication. */
+const minBatchDays = 30;
 
-/** The fleet and its readings, as a gateway serves them. */
+/** Devices and their readings, for a gateway. */
 export function buildDevices(base: Base, { apiKeys, audit }: Identity) {
   const { config, clock, log, store } = base;
   const { maxPerOrg, newPerKeyPerMinute } = config.devices;
   const deviceStore = new DeviceStore(store);
-  const readingStore = newReadings(base);
+  const readingStore = newReadingStore(base);
   const registrations = new Throttle(clock, newPerKeyPerMinute, newPerKeyPerMinute / 60);
   return {
     deviceStore,
@@ -32,7 +32,7 @@ export function buildDevices(base: Base, { apiKeys, audit }: Identity) {
 
 /** The worker's part: deletes the readings of deleted devices. */
 export const buildDeviceRollup = (base: Base): DeviceRollup =>
-  new DeviceRollup(new DeletionStore(base.store), newReadings(base), base.clock);
+  new DeviceRollup(new DeletionStore(base.store), newReadingStore(base), base.clock);
 
-const newReadings = ({ store, clock, config }: Base): ReadingStore =>
-  new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: batchDays });
+const newReadingStore = ({ store, clock, config }: Base): ReadingStore =>
+  new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: minBatchDays });

@@ -4,6 +4,7 @@ import { AuditStore } from '../audit/audit.store.js';
 import { ChangeFeed } from '../changes/change.feed.js';
 import { ChangeService } from '../changes/change.service.js';
 import { ChangeStore } from '../changes/change.store.js';
+import { AccessTokenService } from '../identity/access-token.service.js';
 import { ApiKeyService } from '../identity/api-key.service.js';
 import { ApiKeyStore } from '../identity/api-key.store.js';
 import { ClientService } from '../identity/client.service.js';
@@ -22,10 +23,13 @@ import { PendingWrites } from '../lib/pending-writes.js';
 import { RootKeys, TokenMint } from '../lib/seal.js';
 import { Semaphore } from '../lib/semaphore.js';
 import { Throttle } from '../lib/throttle.js';
+import { AppService } from '../orgs/app.service.js';
+import { AppStore } from '../orgs/app.store.js';
 import { LifecycleService } from '../orgs/lifecycle.service.js';
 import { LifecycleStore } from '../orgs/lifecycle.store.js';
 import { OrgService } from '../orgs/org.service.js';
 import { OrgStore } from '../orgs/org.store.js';
+import { TenantCache } from '../orgs/tenant-cache.service.js';
 import type { Base } from './base.js';
 
 const maxWaitingHashes = 32;
@@ -37,14 +41,10 @@ export type Identity = Awaited<ReturnType<typeof buildIdentity>>;
 
 /** Audit, the change counter, credentials, sessions, orgs and apps. */
 export async function buildIdentity(base: Base) {
-  const { config, clock, log, metrics, store } = base;
-  const changeStore = new ChangeStore(store);
-  const changeFeed = new ChangeFeed(changeStore, clock, log);
-  const changes = new ChangeService(changeStore, changeFeed);
-  const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
-  const auditStore = new AuditStore(store);
-  const { auditDays: retentionDays } = config.retention;
-  const audit = new AuditService({ store: auditStore, clock, retentionDays, pending: pendingWrites });
+  const { config, clock, metrics, store } = base;
+  const trail = buildAudit(base);
+  const { audit } = trail;
+  const { changeStore, changeFeed, changes } = buildChanges(base);
   const perAddress = config.loginPerAddressPerMinute;
   const shared = {
     changes,
@@ -58,38 +58,50 @@ export async function buildIdentity(base: Base) {
     failures: new Throttle(clock, perAddress, perAddress / 60),
   };
   const { credentialStore, credentials } = buildCredentials(base, shared);
-  const orgStore = new OrgStore(store);
-  const orgs = new OrgService({ store: orgStore, credentials, changes, audit, labels: config.catalog, clock });
-  const logins = buildLogins(base, { ...shared, credentials: credentialStore, tenants: orgs });
-  const { sessions, tokenKeys } = await buildSessions(base, { ...shared, credentials: credentialStore, tenants: orgs });
   const clientStore = new ClientStore(store);
   const clients = new ClientService({ ...shared, store: clientStore, credentials });
-  const lifecycleStore = new LifecycleStore(store);
-  const lifecycle = new LifecycleService({ store: lifecycleStore, orgs: orgStore, clients, changes, audit, clock });
+  const tenancy = buildTenancy(base, { changes, audit, credentials, clients });
+  const { tenants } = tenancy;
+  const withTenants = { ...shared, credentials: credentialStore, tenants };
   const apiKeyStore = new ApiKeyStore(store);
   return {
-    pendingWrites,
-    audit,
-    auditStore,
+    ...trail,
     changes,
     changeFeed,
     credentials,
-    orgs,
-    orgStore,
-    logins,
-    sessions,
-    tokenKeys,
+    ...tenancy,
+    logins: buildLogins(base, withTenants),
+    ...(await buildSessions(base, withTenants)),
     clients,
     clientStore,
-    lifecycle,
-    apiKeys: buildApiKeys(base, { apiKeyStore, orgs, changes, audit }),
+    apiKeys: buildApiKeys(base, { apiKeyStore, tenants, changes, audit }),
     apiKeyStore,
     /** Wrong device and admin keys by address. */
     guesses: new Throttle(clock, perAddress, perAddress / 60),
   };
 }
 
-/** One core is left to other work. One of libuv's four threads is left to DNS: without it no connection to DynamoDB opens. */
+function buildChanges({ clock, log, store }: Base) {
+  const changeStore = new ChangeStore(store);
+  const changeFeed = new ChangeFeed(changeStore, clock, log);
+  return { changeStore, changeFeed, changes: new ChangeService(changeStore, changeFeed) };
+}
+
+function buildAudit({ config, clock, log, metrics, store }: Base) {
+  const pendingWrites = new PendingWrites(maxPendingWrites, log, () => metrics.auditDropped.inc());
+  const auditStore = new AuditStore(store);
+  const retentionDays = config.retention.auditDays;
+  return {
+    pendingWrites,
+    auditStore,
+    audit: new AuditService({ store: auditStore, clock, retentionDays, pending: pendingWrites }),
+  };
+}
+
+/**
+ * One core is left to other work. One of libuv's four threads is left to DNS: without it no connection to DynamoDB
+ * opens.
+ */
 function newHashing(): Semaphore {
   const atOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
   return new Semaphore(atOnce, maxWaitingHashes, () => unavailable('too many logins at the same time; retry'));
@@ -107,6 +119,26 @@ interface Shared {
 interface SessionsOf extends Shared {
   readonly credentials: CredentialStore;
   readonly tenants: Tenants;
+}
+
+interface TenancyDeps extends Pick<Shared, 'changes' | 'audit'> {
+  readonly credentials: CredentialService;
+  readonly clients: ClientService;
+}
+
+/** Orgs and apps. */
+function buildTenancy({ config, clock, store }: Base, deps: TenancyDeps) {
+  const orgStore = new OrgStore(store);
+  const appStore = new AppStore(store);
+  const shared = { ...deps, orgStore, appStore, labels: config.catalog, clock };
+  return {
+    orgStore,
+    appStore,
+    tenants: new TenantCache(shared),
+    orgs: new OrgService(shared),
+    apps: new AppService(shared),
+    lifecycle: new LifecycleService({ ...shared, store: new LifecycleStore(store) }),
+  };
 }
 
 function buildCredentials({ config, clock, metrics, store }: Base, shared: Shared) {
@@ -130,6 +162,7 @@ function buildLogins({ clock, log, metrics }: Base, shared: SessionsOf): LoginSe
 async function buildSessions({ config, clock, metrics, store }: Base, shared: SessionsOf) {
   const { rootSecrets, signingKeys } = config;
   const tokenKeys = await importTokenKeys(signingKeys);
+  const accessTokens = new AccessTokenService({ ...shared, clock, metrics, keys: tokenKeys });
   const sessions = new SessionService({
     ...shared,
     sessions: new SessionStore(store),
@@ -139,19 +172,19 @@ async function buildSessions({ config, clock, metrics, store }: Base, shared: Se
     refreshKeys: new RootKeys(rootSecrets, 'refresh tokens'),
     refreshMint: new TokenMint('tgr_', new RootKeys(rootSecrets, 'refresh token marks')),
   });
-  return { sessions, tokenKeys };
+  return { sessions, accessTokens, tokenKeys };
 }
 
 interface ApiKeysOf extends Pick<Shared, 'changes' | 'audit'> {
   readonly apiKeyStore: ApiKeyStore;
-  readonly orgs: OrgService;
+  readonly tenants: TenantCache;
 }
 
-function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, orgs, changes, audit }: ApiKeysOf) {
+function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, tenants, changes, audit }: ApiKeysOf) {
   return new ApiKeyService({
     store: apiKeyStore,
-    orgs: { exists: async (orgId) => (await orgs.recallOrgs([orgId]))[0] !== undefined },
-    tenants: orgs,
+    orgs: { exists: async (orgId) => (await tenants.org(orgId)) !== undefined },
+    tenants,
     changes,
     audit,
     clock,

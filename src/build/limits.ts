@@ -31,10 +31,10 @@ import type { Identity } from './identity.js';
 /** Buckets, leases, levels, entities and usage, as a gateway serves them. */
 export function buildLimits(base: Base, identity: Identity, scheduler: EventLoopScheduler) {
   const { config, clock, log, metrics, store } = base;
-  const { audit, changes, orgs } = identity;
+  const { audit, changes, tenants } = identity;
   const { usageDays } = config.retention;
-  const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs, changes, audit, clock });
-  const resolution = new ResolutionService({ store: new ResolutionStore(store), changes, orgs, clock });
+  const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs: tenants, changes, audit, clock });
+  const resolution = new ResolutionService({ store: new ResolutionStore(store), changes, orgs: tenants, clock });
   const bucketStore = new BucketStore(store, clock, usageDays);
   const buckets = new BucketRegistry(bucketStore, clock, {
     maxWaiting: config.submissionsWaiting,

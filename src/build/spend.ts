@@ -3,19 +3,21 @@ import { AlertService } from '../alerts/alert.service.js';
 import { AlertStore } from '../alerts/alert.store.js';
 import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { newUuid, randomFraction } from '../lib/id.js';
+import { AppStore } from '../orgs/app.store.js';
 import { OrgStore } from '../orgs/org.store.js';
+import { CostStore } from '../spend/cost.store.js';
 import { ExactService } from '../spend/exact.service.js';
 import { LabelStore } from '../spend/label.store.js';
 import { LabelCheckService } from '../spend/label-check.service.js';
 import { OrgDayService } from '../spend/org-day.service.js';
-import { PriceRollup } from '../spend/price.rollup.js';
 import { PriceService } from '../spend/price.service.js';
 import { PriceStore } from '../spend/price.store.js';
+import { PriceRefreshService } from '../spend/price-refresh.service.js';
 import { SelectionService } from '../spend/selection.service.js';
+import { ShardStore } from '../spend/shard.store.js';
 import { SliceStore } from '../spend/slice.store.js';
 import { SpendRollup } from '../spend/spend.rollup.js';
 import { SpendService } from '../spend/spend.service.js';
-import { SpendStore } from '../spend/spend.store.js';
 import { StickyStore } from '../spend/sticky.store.js';
 import { TotalService } from '../spend/total.service.js';
 import { TotalStore } from '../spend/total.store.js';
@@ -25,25 +27,32 @@ import type { Identity } from './identity.js';
 const maxShards = 64;
 
 /** Costs, totals, prices, model selection and alerts, as a gateway serves them. */
-export function buildSpend(base: Base, { audit, orgStore }: Identity, scheduler: EventLoopScheduler) {
+export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, scheduler: EventLoopScheduler) {
   const { config, clock, log, metrics, store } = base;
   const { catalog, retention, submissionsWaiting: maxWaiting } = config;
   const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
   const homeShard = Math.floor(randomFraction() * maxShards);
-  const spendStore = new SpendStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
+  const costStore = new CostStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
   const labelStore = new LabelStore(store);
   const slices = new SliceStore(store);
   const totals = new TotalService({ totals: new TotalStore(store, retention.totalDays), slices, clock });
-  const { shardDays } = retention;
-  const costs = { shards: spendStore, totals, labels: labelStore, slices, apps: orgStore };
-  const exact = new ExactService({ ...costs, clock, shardDays });
+  const exact = new ExactService({
+    shards: new ShardStore(store),
+    totals,
+    labels: labelStore,
+    slices,
+    apps: appStore,
+    clock,
+    shardDays: retention.shardDays,
+  });
   const alertStore = new AlertStore(store);
   const alerts = newAlerts(base, alertStore);
   const stickyStore = new StickyStore(store);
   return {
     catalog,
     prices,
-    spend: new SpendService({ store: spendStore, labels: labelStore, totals, exact, prices, clock }),
+    spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, clock }),
+    costStore,
     selection: new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log }),
     labelStore,
     labelCheck: new LabelCheckService({ orgs: orgStore, catalog, log }),
@@ -60,12 +69,12 @@ export function buildSpendRollups(base: Base) {
   const { catalog, retention, aggregation, priceSource } = config;
   const alerts = newAlerts(base, new AlertStore(store));
   const orgs = new OrgStore(store);
-  const shards = new SpendStore(store, clock, { retention, homeShard: 0, maxWaiting: 0 });
+  const shards = new ShardStore(store);
   const totals = new TotalStore(store, retention.totalDays);
   const spend = new SpendRollup({
     shards,
     slices: new SliceStore(store),
-    orgDays: new OrgDayService({ shards, totals, apps: orgs, alerts, catalog, clock, metrics }),
+    orgDays: new OrgDayService({ shards, totals, apps: new AppStore(store), alerts, catalog, clock, metrics }),
     orgs,
     clock,
     log,
@@ -76,7 +85,8 @@ export function buildSpendRollups(base: Base) {
   });
   if (!priceSource) return { spend };
   const priceStore = new PriceStore(store, retention.priceDays);
-  return { spend, prices: new PriceRollup({ store: priceStore, catalog, source: priceSource, clock, log, metrics }) };
+  const prices = new PriceRefreshService({ store: priceStore, catalog, source: priceSource, clock, log, metrics });
+  return { spend, prices };
 }
 
 const newAlerts = ({ clock, metrics, log, config }: Base, store: AlertStore): AlertService =>

@@ -118,19 +118,19 @@ export class ChangeFeed {
     });
     this.hasFailed = false;
     // The other items of a new change's transaction may not be visible yet.
-    if (!found.every((item, slot) => this.isKnown(item, slot, isOwnCommitted))) await sleep(commitVisibleMs);
-    this.learn(found);
+    if (!found.every((item, slot) => this.isUnchanged(item, slot, isOwnCommitted))) await sleep(commitVisibleMs);
+    this.apply(found);
     this.readAtMs = Math.max(this.readAtMs, beganMs);
   }
 
-  /** True if the item shows no change that this process has not seen. */
-  private isKnown({ version, isOwn, counters }: ChangeItem, slot: number, isOwnCommitted: boolean): boolean {
+  /** True if the item shows no change that is new to this process. */
+  private isUnchanged({ version, isOwn, counters }: ChangeItem, slot: number, isOwnCommitted: boolean): boolean {
     const before = this.items[slot]?.version ?? -1;
     const isSame = version <= before || (isOwnCommitted && isOwn && version === before + 1);
     return isSame && counters.every((count, i) => count <= this.storedCount(slot, i));
   }
 
-  private learn(found: readonly ChangeItem[]): void {
+  private apply(found: readonly ChangeItem[]): void {
     const before = this.items;
     this.items = found.map((item, slot) => newer(item, before[slot]));
     this.version = this.items.reduce((sum, { version }) => sum + version, 0);

@@ -21,14 +21,17 @@ export class ChangeService {
     return this.feed.current();
   }
 
+  /** The rider that counts a change of an org. */
   draftChange(orgId: string): TransactItem {
     return this.store.draftChange(orgId);
   }
 
+  /** The rider that counts a purge of an org's limiter. */
   draftPurge(orgId: string): TransactItem {
     return this.store.draftPurge(orgId);
   }
 
+  /** The rider that counts a change of places of an org. */
   draftPlaceChange(orgId: string, places: readonly string[]): TransactItem {
     return this.store.draftPlaceChange(orgId, places);
   }
@@ -58,6 +61,7 @@ export class ChangeService {
     return counterOf(orgId, place);
   }
 
+  /** How often the places of this counter were changed, as far as this process knows. It only grows. */
   countAt(counter: number): number {
     return this.feed.countAt(counter);
   }

@@ -1,110 +1,54 @@
 import { systemClock } from '../lib/clock.js';
 import { newUuid } from '../lib/id.js';
 
-type Data = Record<string, Record<string, { readonly [name: string]: string }>>;
+/** Sends one operation with a credential and returns its data. */
+type Api = <T = unknown>(query: string, variables: object) => Promise<T>;
 
-interface Answer {
-  readonly data?: Data;
-  readonly errors?: readonly { readonly message: string }[];
+interface DemoClient {
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
-type Ask = (query: string, variables: object) => Promise<Data>;
+interface CreatedClient {
+  readonly secretRetrieval: { readonly token: string };
+}
 
-/** The API as the holder of a credential sees it. */
-function asking(url: string, credential: Readonly<Record<string, string>>): Ask {
-  return async (query, variables) => {
+/** Creates a demo org through the API of a running Tollgate. Returns a report with the credentials of its clients. */
+export async function seedDemo(url: string, adminKey: string): Promise<string> {
+  const api = apiOf(url, { 'x-admin-key': adminKey });
+  const { orgId, client } = await createOrg(api);
+  const chat = await createApp(api, { orgId, appId: 'chat', name: 'Support chat' });
+  const search = await createApp(api, { orgId, appId: 'search', name: 'Search' });
+  await useLimits(api, orgId);
+  await sendReadings(url, api, orgId);
+  return [
+    `Created the org "Demo Corp" with the id ${orgId}.\n`,
+    credentialsOf('Org client', client),
+    credentialsOf('Client of the app "chat"', chat),
+    credentialsOf('Client of the app "search"', search),
+  ].join('\n');
+}
+
+const credentialsOf = (title: string, { clientId, clientSecret }: DemoClient): string =>
+  `${title}\nclient id      ${clientId}\nclient secret  ${clientSecret}\n`;
+
+function apiOf(url: string, credential: Readonly<Record<string, string>>): Api {
+  return async <T>(query: string, variables: object) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...credential },
       body: JSON.stringify({ query, variables }),
     }).catch((cause: unknown) => {
-      throw new Error(`nothing answers at ${url}: start Tollgate first (npm start), or name it with --url`, { cause });
+      throw new Error(`cannot connect to ${url}; start Tollgate first (npm start), or set --url`, { cause });
     });
-    const { data, errors } = (await response.json()) as Answer;
+    const { data, errors } = (await response.json()) as { data?: T; errors?: readonly { message: string }[] };
     if (errors || !data) throw new Error(`${url} refused: ${errors?.map(({ message }) => message).join('; ')}`);
     return data;
   };
 }
 
-/** A team with two users, limits for them, and a few calls against these. */
-async function useLimits(ask: Ask, orgId: string | undefined): Promise<void> {
-  await ask('mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }', {
-    input: {
-      orgId,
-      level: 'RESOURCE',
-      resource: 'gpt-4',
-      limits: [
-        { name: 'rpm', capacity: 100 },
-        { name: 'tpm', capacity: 40_000, burst: 60_000 },
-      ],
-    },
-  });
-  const create = 'mutation ($input: CreateEntityInput!) { createEntity(input: $input) { entityId } }';
-  await ask(create, { input: { orgId, entityId: 'team-red', name: 'Team Red' } });
-  for (const entityId of ['ana', 'ben']) {
-    await ask(create, { input: { orgId, entityId, parentId: 'team-red', cascade: true } });
-    for (let amount = 500; amount <= 5000; amount += 500) {
-      await ask('mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } }', {
-        input: {
-          orgId,
-          entityId,
-          resource: 'gpt-4',
-          consume: [
-            { limit: 'rpm', amount: 1 },
-            { limit: 'tpm', amount },
-          ],
-        },
-      });
-    }
-  }
-}
-
-/** A device and a day of what it measured. */
-async function sendReadings(url: string, ask: Ask, orgId: string | undefined): Promise<void> {
-  const { createApiKey } = await ask(
-    'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }',
-    {
-      input: { orgId, description: 'demo fleet' },
-    },
-  );
-  const asDevice = asking(url, { 'x-api-key': String(createApiKey?.secret) });
-  const [hardwareId, bootId, firmwareVersion] = ['AA:BB:CC:DD:EE:FF', newUuid(), '1.0.16'];
-  await asDevice('mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }', {
-    input: {
-      hardwareId,
-      bootId,
-      firmwareVersion,
-      friendlyName: 'greenhouse-01',
-      capabilities: { sensors: ['bme280'] },
-    },
-  });
-  const nowMs = systemClock.nowMs();
-  const readings = Array.from({ length: 96 }, (_, quarter) => ({
-    hardwareId,
-    batchId: `${hardwareId}_${bootId}_${quarter}`,
-    timestampMs: nowMs - quarter * 900_000,
-    bootId,
-    firmwareVersion,
-    sensors: { bme280TempC: Math.round(200 + 60 * Math.sin(quarter / 15)) / 10, humidityPct: 45 + (quarter % 20) },
-    sensorStatus: { bme280: 'OK' },
-  }));
-  await asDevice('mutation ($input: IngestInput!) { ingest(input: $input) { settledBatchIds } }', {
-    input: { readings },
-  });
-}
-
-/** Fills a running Tollgate with a demo org, through its own API. Returns what to tell the user. */
-export async function seedDemo(url: string, adminKey: string): Promise<string> {
-  const ask = asking(url, { 'x-admin-key': adminKey });
-  const redeem = async (token: string | undefined): Promise<{ clientId: string; clientSecret: string }> => {
-    const { retrieveSecret } = await ask(
-      'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }',
-      { token },
-    );
-    return retrieveSecret as unknown as { clientId: string; clientSecret: string };
-  };
-
-  const { registerOrg } = await ask(
+async function createOrg(api: Api): Promise<{ readonly orgId: string; readonly client: DemoClient }> {
+  const { registerOrg } = await api<{ registerOrg: CreatedClient & { org: { orgId: string } } }>(
     'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } secretRetrieval { token } } }',
     {
       input: {
@@ -120,21 +64,69 @@ export async function seedDemo(url: string, adminKey: string): Promise<string> {
       },
     },
   );
-  const orgId = registerOrg?.org?.orgId;
-  const clients = [await redeem(registerOrg?.secretRetrieval?.token)];
-  for (const [appId, name] of [
-    ['chat', 'Support chat'],
-    ['search', 'Search'],
-  ]) {
-    const { registerApp } = await ask(
-      'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }',
-      {
-        input: { orgId, appId, name },
-      },
-    );
-    clients.push(await redeem(registerApp?.secretRetrieval?.token));
+  return { orgId: registerOrg.org.orgId, client: await retrieveSecret(api, registerOrg) };
+}
+
+async function createApp(
+  api: Api,
+  input: { readonly orgId: string; readonly appId: string; readonly name: string },
+): Promise<DemoClient> {
+  const { registerApp } = await api<{ registerApp: CreatedClient }>(
+    'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }',
+    { input },
+  );
+  return retrieveSecret(api, registerApp);
+}
+
+async function retrieveSecret(api: Api, { secretRetrieval: { token } }: CreatedClient): Promise<DemoClient> {
+  const query = 'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }';
+  return (await api<{ retrieveSecret: DemoClient }>(query, { token })).retrieveSecret;
+}
+
+/** A team with two users, limits for them, and a few calls that use the limits. */
+async function useLimits(api: Api, orgId: string): Promise<void> {
+  const limits = [
+    { name: 'rpm', capacity: 100 },
+    { name: 'tpm', capacity: 40_000, burst: 60_000 },
+  ];
+  await api('mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }', {
+    input: { orgId, level: 'RESOURCE', resource: 'gpt-4', limits },
+  });
+  const create = 'mutation ($input: CreateEntityInput!) { createEntity(input: $input) { entityId } }';
+  const acquire = 'mutation ($input: AcquireInput!) { acquire(input: $input) { __typename } }';
+  await api(create, { input: { orgId, entityId: 'team-red', name: 'Team Red' } });
+  for (const entityId of ['ana', 'ben']) {
+    await api(create, { input: { orgId, entityId, parentId: 'team-red', cascade: true } });
+    for (let tokens = 500; tokens <= 5000; tokens += 500) {
+      const consume = [
+        { limit: 'rpm', amount: 1 },
+        { limit: 'tpm', amount: tokens },
+      ];
+      await api(acquire, { input: { orgId, entityId, resource: 'gpt-4', consume } });
+    }
   }
-  await useLimits(ask, orgId);
-  await sendReadings(url, ask, orgId);
-  return `Demo Corp is org ${orgId}.\n\n${clients.map(({ clientId, clientSecret }) => `client id      ${clientId}\nclient secret  ${clientSecret}\n`).join('\n')}`;
+}
+
+/** A device with the readings of one day, one per quarter of an hour. */
+async function sendReadings(url: string, api: Api, orgId: string): Promise<void> {
+  const { createApiKey } = await api<{ createApiKey: { secret: string } }>(
+    'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }',
+    { input: { orgId, description: 'demo fleet' } },
+  );
+  const asDevice = apiOf(url, { 'x-api-key': createApiKey.secret });
+  const device = { hardwareId: 'AA:BB:CC:DD:EE:FF', bootId: newUuid(), firmwareVersion: '1.0.16' };
+  await asDevice('mutation ($input: RegisterDeviceInput!) { registerDevice(input: $input) { created } }', {
+    input: { ...device, friendlyName: 'greenhouse-01', capabilities: { sensors: ['bme280'] } },
+  });
+  const nowMs = systemClock.nowMs();
+  const readings = Array.from({ length: 96 }, (_, quarter) => ({
+    ...device,
+    batchId: `${device.hardwareId}_${device.bootId}_${quarter}`,
+    timestampMs: nowMs - quarter * 900_000,
+    sensors: { bme280TempC: Math.round(200 + 60 * Math.sin(quarter / 15)) / 10, humidityPct: 45 + (quarter % 20) },
+    sensorStatus: { bme280: 'OK' },
+  }));
+  await asDevice('mutation ($input: IngestInput!) { ingest(input: $input) { settledBatchIds } }', {
+    input: { readings },
+  });
 }

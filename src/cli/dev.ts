@@ -1,33 +1,31 @@
 import { type Config, type Environment, loadConfig } from '../config.js';
-import { signalled } from './signals.js';
+import { createTables } from '../dynamo/table-admin.js';
+import { claimDataDir } from '../embedded/data-dir.js';
+import { devSecrets } from '../embedded/dev-secrets.js';
+import { type Engine, startEngine } from '../embedded/engine.js';
+import { startGateway } from '../gateway.js';
+import { Metrics } from '../lib/metrics.js';
+import { startWorker } from '../worker.js';
+import { shutdownSignal } from './signals.js';
 import { tableAdmin } from './store-tables.js';
 
-export async function dev(_args: readonly string[], given: Environment): Promise<void> {
-  const { devSecrets } = await import('../embedded/dev-secrets.js');
-  const { claimDataDir } = await import('../embedded/data-dir.js');
-  const dataDir = given.TOLLGATE_DATA_DIR || '.tollgate';
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
-  const secrets = await devSecrets(dataDir, given);
-  const environment = { NODE_ENV: 'development', HOST: '127.0.0.1', ...secrets, ...set };
-  const config = loadConfig(environment);
-  // A key that was given is not for the output, which may be kept anywhere.
-  const shown = secrets.TOLLGATE_ADMIN_KEY ? { adminKey: secrets.TOLLGATE_ADMIN_KEY } : {};
-  if (given.DYNAMODB_ENDPOINT) {
-    await runAll(config, { engine: 'the engine at DYNAMODB_ENDPOINT', ...shown });
-    return;
-  }
+/** Runs the embedded engine, gateway and worker until a signal, or until the engine ends. */
+export async function dev(_args: readonly string[], environment: Environment): Promise<void> {
+  const dataDir = environment.TOLLGATE_DATA_DIR || '.tollgate';
+  const secrets = await devSecrets(dataDir, environment);
+  const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
+  const settings = { NODE_ENV: 'development', HOST: '127.0.0.1', ...secrets, ...nonEmpty };
+  const config = loadConfig(settings);
+  // An admin key that the user has set is not printed, because the output may be stored somewhere.
+  const generated = secrets.TOLLGATE_ADMIN_KEY ? { adminKey: secrets.TOLLGATE_ADMIN_KEY } : {};
+  if (environment.DYNAMODB_ENDPOINT) return runAll(config, { database: 'DynamoDB at DYNAMODB_ENDPOINT', ...generated });
   claimDataDir(dataDir);
-  const { startEngine } = await import('../embedded/engine.js');
   const engine = await startEngine({ dataDir, isPrivate: true });
-  const { store } = loadConfig({ ...environment, DYNAMODB_ENDPOINT: engine.endpoint, AWS_ACCESS_KEY_ID: undefined });
+  const { store } = loadConfig({ ...settings, DYNAMODB_ENDPOINT: engine.endpoint, AWS_ACCESS_KEY_ID: undefined });
   try {
-    const dialled = engine.dial ? { ...store, dial: engine.dial } : store;
-    const reach = engine.dial
-      ? ''
-      : `\nWarning: the engine listens on ${engine.endpoint} without credentials. ${openEngine}`;
     await runAll(
-      { ...config, store: dialled },
-      { engine: `${engine.name}, data in ${dataDir}/${reach}`, ...shown },
+      { ...config, store: engine.dial ? { ...store, dial: engine.dial } : store },
+      { database: `embedded engine (${engine.name}), data in ${dataDir}/${exposure(engine)}`, ...generated },
       engine.exited,
     );
   } finally {
@@ -35,39 +33,46 @@ export async function dev(_args: readonly string[], given: Environment): Promise
   }
 }
 
-const openEngine =
-  'Other users of this machine and web pages open on it may reach it. Do not keep data of value in it.';
+/** A warning if other programs can reach the engine, else nothing. */
+function exposure({ dial, endpoint }: Engine): string {
+  if (dial) return '';
+  return `
 
-interface Shown {
-  readonly engine: string;
-  /** Only if Tollgate made it. */
+Warning: the engine listens on ${endpoint} without credentials. Other users of this machine, and web pages
+that are open on it, may reach it. Do not store valuable data in it.`;
+}
+
+interface Banner {
+  readonly database: string;
+  /** Present only if Tollgate has generated it. */
   readonly adminKey?: string;
 }
 
-async function runAll(config: Config, shown: Shown, engineExited?: Promise<void>): Promise<void> {
-  const { startGateway } = await import('../gateway.js');
-  const { startWorker } = await import('../worker.js');
-  const { createTables } = await import('../dynamo/table-admin.js');
-  await createTables(await tableAdmin(config.store));
-  const { Metrics } = await import('../lib/metrics.js');
+async function runAll(config: Config, banner: Banner, engineExited?: Promise<void>): Promise<void> {
+  await createTables(tableAdmin(config.store));
   const metrics = new Metrics().withProcess();
-  const told = signalled();
+  const shutdown = shutdownSignal();
   const gateway = await startGateway(config, { metrics });
   const worker = startWorker(config, { sweeps: true, metrics });
-  process.stdout.write(`${welcome(gateway.url, shown)}\n`);
-  const ended = await Promise.race([told, engineExited?.then(() => 'engine' as const) ?? new Promise<never>(() => {})]);
-  if (ended === 'engine') process.stderr.write('tollgate: the embedded engine has stopped; stopping too\n');
+  process.stdout.write(`${welcome(gateway.url, banner)}\n`);
+  const never = new Promise<never>(() => {});
+  const reason = await Promise.race([shutdown, engineExited?.then(() => 'engine' as const) ?? never]);
+  if (reason === 'engine') process.stderr.write('tollgate: the embedded engine has ended; stopping\n');
   await Promise.all([gateway.stop(), worker.stop()]);
-  if (ended === 'engine') process.exitCode = 1;
+  if (reason === 'engine') process.exitCode = 1;
 }
 
-const welcome = (url: string, { engine, adminKey }: Shown): string => `
-Tollgate is running at ${url} (explorer: ${new URL('/', url).href})
-Engine: ${engine}
-Admin key: ${adminKey ?? 'as set in the environment'}
+const welcome = (url: string, { database, adminKey }: Banner): string => `
+Tollgate is running at ${url}
 
-A first request to paste:
+Explorer:  ${new URL('/', url).href}
+Admin key: ${adminKey ?? 'as set in the environment'}
+Database:  ${database}
+
+Try a first request:
 
 curl -s ${url} -H 'content-type: application/json' -H "x-admin-key: ${adminKey ?? '$TOLLGATE_ADMIN_KEY'}" \\
   -d '{"query":"{ me { kind } models { label price { inputUsdMicrosPer1M outputUsdMicrosPer1M } } }"}'
+
+Next: docs/getting-started.md, or \`node dist/main.js seed\` for demo data. Stop with Ctrl+C.
 `;

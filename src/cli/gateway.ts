@@ -1,30 +1,44 @@
 import { parseArgs } from 'node:util';
-import { type Environment, loadConfig } from '../config.js';
-import { signalled } from './signals.js';
+import { type Config, type Environment, loadConfig } from '../config.js';
+import { createLog } from '../lib/log.js';
+import { Metrics } from '../lib/metrics.js';
+import { UsageError } from './help.js';
+import { clusterMetrics, isClusterProcess, runProcesses } from './processes.js';
+import { shutdownSignal } from './signals.js';
 import { requireTables } from './store-tables.js';
 
 const maxProcesses = 64;
+/**
+ * How long a gateway in production still serves after /readyz has failed, so that load balancers stop sending first.
+ */
+const productionNoticeMs = 2000;
 
+/** Serves the API until a signal, in one process or in several that share the port. */
 export async function gateway(args: readonly string[], environment: Environment): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { processes: { type: 'string', default: '1' } } });
-  const processes = /^\d+$/.test(values.processes) ? Number(values.processes) : 0;
-  if (processes < 1 || processes > maxProcesses)
-    throw new Error(`--processes must be a whole number from 1 to ${maxProcesses}`);
+  const processes = processCount(args);
   const config = loadConfig(environment);
   await requireTables(config.store);
-  const { isOneOfMany, pooledMetrics, runProcesses } = await import('./processes.js');
-  if (processes > 1 && !isOneOfMany()) {
-    const { createLog } = await import('../lib/log.js');
-    await runProcesses(processes, createLog(config.logLevel), signalled());
-    return;
-  }
-  const told = signalled();
+  const shutdown = shutdownSignal();
+  if (processes > 1 && !isClusterProcess()) await runProcesses(processes, createLog(config.logLevel), shutdown);
+  else await serve(config, shutdown);
+}
+
+function processCount(args: readonly string[]): number {
+  const { values } = parseArgs({ args: [...args], options: { processes: { type: 'string', default: '1' } } });
+  const count = /^\d+$/.test(values.processes) ? Number(values.processes) : 0;
+  if (count < 1 || count > maxProcesses)
+    throw new UsageError(`--processes must be a whole number from 1 to ${maxProcesses}`);
+  return count;
+}
+
+async function serve(config: Config, shutdown: Promise<unknown>): Promise<void> {
+  // Imported here, because the primary process of several must not load the GraphQL server.
   const { startGateway } = await import('../gateway.js');
-  const { Metrics } = await import('../lib/metrics.js');
   const metrics = new Metrics().withProcess();
-  if (isOneOfMany()) metrics.page = pooledMetrics(metrics.registry);
-  const running = await startGateway(config, { metrics, noticeMs: config.production ? 2000 : 0 });
-  running.services.log.info({ url: running.url, ...(isOneOfMany() ? { pid: process.pid } : {}) }, 'gateway is serving');
-  await told;
+  if (isClusterProcess()) metrics.page = clusterMetrics(metrics.registry);
+  const running = await startGateway(config, { metrics, noticeMs: config.production ? productionNoticeMs : 0 });
+  const pid = isClusterProcess() ? { pid: process.pid } : {};
+  running.services.log.info({ url: running.url, ...pid }, 'gateway is serving');
+  await shutdown;
   await running.stop();
 }

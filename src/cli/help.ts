@@ -1,25 +1,102 @@
-export const usage = `tollgate <command>
+/** A mistake on the command line. The process exits with 2. */
+export class UsageError extends Error {}
 
-  dev                       engine, gateway and worker on this machine, data in .tollgate/ (what \`npm start\` runs)
-  gateway [--processes N]   the API: GraphQL over HTTP, subscriptions over WebSocket and SSE
-  worker                    the background work; several may run
-  tables create             create what is missing (idempotent)
-  tables check              say what keeps the tables from being used
-  tables migrate            bring an older store up to this version
-  tables create --template  print a CloudFormation template of tables and policies instead
-  seed [--url URL]          fill a running Tollgate with a demo org, for looking around
-  keys                      make a set of signing keys for TOLLGATE_SIGNING_KEYS
+export const usage = `Usage: tollgate <command> [options]
 
-Each takes --help. Configuration is by environment variables and config.yaml: see the README.`;
+  dev        Run everything on this machine: embedded DynamoDB engine, gateway and worker (\`npm start\`).
+  gateway    Serve the API: GraphQL over HTTP, subscriptions over WebSocket and SSE.
+  worker     Run the background work: totals, prices, alerts and cleanup.
+  tables     Create, check or migrate the DynamoDB tables, or print a CloudFormation template.
+  seed       Fill a running Tollgate with demo data.
+  keys       Generate signing keys for TOLLGATE_SIGNING_KEYS.
 
-export const help: Readonly<Record<string, string>> = {
-  dev: 'tollgate dev\n\nStarts the embedded engine (data in TOLLGATE_DATA_DIR, default .tollgate/), creates the tables, and runs gateway and worker.\nKeys that are not set are made at the first start and kept in the data folder. With DYNAMODB_ENDPOINT set, that engine is used.',
-  gateway:
-    'tollgate gateway [--processes N]\n\nServes the API on HOST:PORT. Needs the tables (tollgate tables create), TOLLGATE_ADMIN_KEYS, TOLLGATE_ROOT_SECRETS and\nTOLLGATE_SIGNING_KEYS. With --processes N as many processes share the port, one a core; one that ends is started again.\nSIGTERM: finishes what is under way and exits within 10 s.',
-  worker:
-    'tollgate worker\n\nRuns the background work on the same configuration as the gateway. SIGTERM: finishes its round and exits.',
-  tables:
-    'tollgate tables create [--template] | check | migrate\n\ncreate   creates the missing tables, with TTL; on AWS also point-in-time recovery and deletion protection\ncheck    exits 1 and names each fault if the tables do not fit this version\nmigrate  brings an older store up to this version\n--template  prints CloudFormation for the tables and the least IAM policies of gateway and worker',
-  seed: 'tollgate seed [--url http://127.0.0.1:4000/graphql]\n\nRegisters a demo org with two apps through the API of a running Tollgate, and prints its credentials.\nThe admin key is the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, or the one in the data folder.',
-  keys: 'tollgate keys\n\nPrints a JWK set with one new Ed25519 key. To rotate: put a new key first and keep the old one for an hour.',
-};
+Run \`tollgate <command> --help\` for the options, requirements and exit codes of a command.
+Tollgate is configured by environment variables and config.yaml; see docs/configuration.md.`;
+
+const dev = `Usage: tollgate dev
+
+Runs everything on this machine: the embedded DynamoDB engine, gateway and worker. Creates the tables. Prints the URL,
+the admin key and a first request. Stop it with Ctrl+C.
+
+Secrets that are not set in the environment are generated at the first start and stored in the data folder.
+
+Environment
+  TOLLGATE_DATA_DIR   Folder for data and secrets. Default: .tollgate
+  DYNAMODB_ENDPOINT   Use the DynamoDB at this URL instead of the embedded engine.
+  PORT, HOST          Address of the API. Default: 4000 on 127.0.0.1
+
+Exit codes
+  0  stopped by SIGINT or SIGTERM
+  1  could not start, or the embedded engine ended`;
+
+const gateway = `Usage: tollgate gateway [--processes N]
+
+Serves the API on HOST:PORT: GraphQL over HTTP, subscriptions over WebSocket and SSE.
+On SIGTERM or SIGINT it finishes running requests and exits within 10 s.
+
+Options
+  --processes N   Run N processes (1 to 64) that share the port, for one per core. A process that ends is restarted.
+                  Default: 1
+
+Requires the tables (\`tollgate tables create\`) and these environment variables:
+  TOLLGATE_ADMIN_KEYS (or TOLLGATE_ADMIN_KEY), TOLLGATE_ROOT_SECRETS (or API_KEY_PEPPER), TOLLGATE_SIGNING_KEYS
+
+Exit codes
+  0  stopped by a signal
+  1  could not start: configuration, tables or port
+  2  wrong command line`;
+
+const worker = `Usage: tollgate worker
+
+Runs the background work: sums costs into totals, raises alerts, refreshes prices, deletes what was purged.
+Several workers may run at the same time. On SIGTERM or SIGINT it finishes the running tasks and exits within 10 s.
+
+Requires the same configuration and tables as \`tollgate gateway\`.
+If WORKER_PORT is set, it serves /healthz and /metrics on that port.
+
+Exit codes
+  0  stopped by a signal
+  1  could not start: configuration or tables`;
+
+const tables = `Usage: tollgate tables create [--template] | check | migrate
+
+  create              Create the missing tables, with TTL. On AWS also with point-in-time recovery and deletion
+                      protection. Idempotent.
+  create --template   Print a CloudFormation template of the tables and of least-privilege IAM policies for gateway
+                      and worker. Creates nothing.
+  check               Check that the tables exist and match this version. Prints every problem.
+  migrate             Upgrade the tables of an older version to this version.
+
+Requires access to DynamoDB: DYNAMODB_ENDPOINT, AWS_REGION and TABLE_PREFIX as for the gateway. No secrets.
+
+Exit codes
+  0  done
+  1  failed; \`check\`: the tables cannot be used
+  2  wrong command line`;
+
+const seed = `Usage: tollgate seed [--url URL]
+
+Creates a demo org with two apps, rate limits with usage, and a device with readings. Prints the credentials of its
+clients. It uses the API, so Tollgate must be running.
+
+Options
+  --url URL   The GraphQL endpoint. Default: http://127.0.0.1:4000/graphql
+
+Requires an admin key: the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, else the one in the data folder of
+\`tollgate dev\` (TOLLGATE_DATA_DIR).
+
+Exit codes
+  0  done
+  1  failed: Tollgate is not running, or it refused a request
+  2  wrong command line`;
+
+const keys = `Usage: tollgate keys
+
+Prints a JWK set with one new Ed25519 key, for TOLLGATE_SIGNING_KEYS.
+To rotate, put the new key first and keep the old key in the set for one hour, until its tokens have expired.
+
+Exit codes
+  0  done`;
+
+/** The text of `tollgate <command> --help`. */
+export const help: Readonly<Record<string, string>> = { dev, gateway, worker, tables, seed, keys };

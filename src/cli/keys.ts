@@ -1,4 +1,6 @@
+import { newSigningKeys } from '../identity/token.js';
+
+/** Prints a new set of signing keys. */
 export async function keys(): Promise<void> {
-  const { newSigningKeys } = await import('../identity/token.js');
   process.stdout.write(`${JSON.stringify({ keys: await newSigningKeys() })}\n`);
 }

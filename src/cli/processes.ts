@@ -4,35 +4,27 @@ import { newUuid } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
 import { sleep, within } from '../lib/timers.js';
 
-const restartMs = 1000;
-/** A little more than a process takes at the most to end by itself. */
-const endMs = 9900;
-const answerMs = 6000;
+const restartDelayMs = 1000;
+/** A little longer than a gateway takes at most to stop (see gateway.ts). After it, the process is killed. */
+const maxStopMs = 9900;
+const maxMetricsWaitMs = 6000;
 
-/** What the processes of one command ask of the first of them. */
-interface Question {
+/** A process requests the metrics of all processes from the primary. */
+interface MetricsRequest {
   readonly ask: 'metrics';
   readonly id: string;
 }
-interface Reply {
+interface MetricsResponse {
   readonly id: string;
   readonly text?: string;
 }
 
-/** Whether this process was started by `runProcesses` of another. */
-export const isOneOfMany = (): boolean => cluster.isWorker;
+/** True if `runProcesses` of a primary process has started this process. */
+export const isClusterProcess = (): boolean => cluster.isWorker;
 
-/** Runs this very command `count` times on one port, starts again what ends, and ends them all when told to. */
-export async function runProcesses(count: number, log: Log, told: Promise<unknown>): Promise<void> {
-  const registries = new AggregatorRegistry();
-  cluster.on('message', (worker: Worker, { ask, id }: Partial<Question>) => {
-    if (ask !== 'metrics') return;
-    registries
-      .clusterMetrics()
-      .catch((error: unknown) => void log.warn({ err: error }, 'the metrics of the processes could not be had'))
-      // Whoever asked may be gone by now.
-      .then((text) => worker.isConnected() && worker.send({ id, text }, () => undefined));
-  });
+/** Runs this command in `count` processes that share one port, restarts those that end, and stops all at `shutdown`. */
+export async function runProcesses(count: number, log: Log, shutdown: Promise<unknown>): Promise<void> {
+  serveClusterMetrics(log);
   let isStopping = false;
   let hasServed = false;
   cluster.on('listening', () => {
@@ -41,46 +33,59 @@ export async function runProcesses(count: number, log: Log, told: Promise<unknow
   const failed = new Promise<never>((_, reject) => {
     cluster.on('exit', ({ process: { pid } }, code, signal) => {
       if (isStopping) return;
-      // Where none has ever served, none will: they would be started for ever.
-      if (!hasServed) return reject(new Error('the gateway could not start: it says why above'));
-      log.error({ pid, code, signal }, 'a process of the gateway has ended; another takes its place');
-      void sleep(restartMs).then(() => isStopping || cluster.fork());
+      // If no process has ever served, the cause is not temporary, and restarts would go on for ever.
+      if (!hasServed) return reject(new Error('the gateway could not start; see the error above'));
+      log.error({ pid, code, signal }, 'gateway process ended; restarting it');
+      void sleep(restartDelayMs).then(() => isStopping || cluster.fork());
     });
   });
   for (let i = 0; i < count; i++) cluster.fork();
   try {
-    await Promise.race([told, failed]);
+    await Promise.race([shutdown, failed]);
   } finally {
     isStopping = true;
-    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && end(worker)));
+    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && stop(worker)));
   }
 }
 
-async function end(worker: Worker): Promise<void> {
+async function stop(worker: Worker): Promise<void> {
   if (worker.isDead()) return;
-  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.process.kill('SIGTERM');
-  await within(endMs, gone, () => void worker.process.kill('SIGKILL'));
+  await within(maxStopMs, exited, () => void worker.process.kill('SIGKILL'));
 }
 
-/** The metrics of all processes on this port: whichever of them is asked speaks for all. */
-export function pooledMetrics(own: Registry): () => Promise<string> {
+/** In the primary: responds to each process with the metrics of all of them. */
+function serveClusterMetrics(log: Log): void {
+  const registries = new AggregatorRegistry();
+  cluster.on('message', (worker: Worker, { ask, id }: Partial<MetricsRequest>) => {
+    if (ask !== 'metrics') return;
+    registries
+      .clusterMetrics()
+      .catch((error: unknown) => void log.warn({ err: error }, 'failed to collect the metrics of the processes'))
+      // The process that sent the request may have ended.
+      .then((text) => worker.isConnected() && worker.send({ id, text }, () => undefined));
+  });
+}
+
+/** In a process of several: reads the metrics of all processes, because a scrape reaches any one of them. */
+export function clusterMetrics(own: Registry): () => Promise<string> {
   AggregatorRegistry.setRegistries([own]);
-  // Answers when the first process asks for ours.
+  // Its constructor installs the listener that sends the metrics of this process to the primary.
   new AggregatorRegistry();
   return async () => {
     const id = newUuid();
-    let listen: (reply: Partial<Reply>) => void = () => undefined;
+    let listen: (response: Partial<MetricsResponse>) => void = () => undefined;
     const all = new Promise<string | undefined>((resolve) => {
-      listen = (reply) => {
-        if (reply?.id === id) resolve(reply.text);
+      listen = (response) => {
+        if (response?.id === id) resolve(response.text);
       };
       process.on('message', listen);
-      process.send?.({ ask: 'metrics', id } satisfies Question);
+      process.send?.({ ask: 'metrics', id } satisfies MetricsRequest);
     });
-    const text = await within(answerMs, all, () => undefined);
+    const text = await within(maxMetricsWaitMs, all, () => undefined);
     process.off('message', listen);
-    // One that starts or ends just now does not answer: then each tells only its own.
+    // While a process starts or ends, the primary cannot collect all metrics. Then this process returns only its own.
     return text ?? own.metrics();
   };
 }

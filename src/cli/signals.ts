@@ -1,7 +1,10 @@
 import { keepAlive } from '../lib/timers.js';
 
-/** Resolves at the first SIGTERM or SIGINT; a second one kills as usual. Called before anything is served: a signal is never missed. */
-export async function signalled(): Promise<'signal'> {
+/**
+ * Resolves at the first SIGTERM or SIGINT. A second signal kills the process as usual. Call it before serving starts,
+ * because a signal that arrives earlier would kill the process.
+ */
+export async function shutdownSignal(): Promise<'signal'> {
   const alive = keepAlive();
   await Promise.race(
     (['SIGTERM', 'SIGINT'] as const).map((signal) => new Promise((resolve) => process.once(signal, resolve))),

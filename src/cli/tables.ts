@@ -1,36 +1,37 @@
 import { parseArgs } from 'node:util';
-import { type Environment, loadStoreSettings } from '../config.js';
-import { help } from './help.js';
+import { type Environment, loadStoreSettings, type StoreSettings } from '../config.js';
+import { createTables, migrateTables } from '../dynamo/table-admin.js';
+import { cloudFormationTemplate } from '../dynamo/template.js';
+import { help, UsageError } from './help.js';
 import { requireTables, tableAdmin } from './store-tables.js';
 
+/** Creates, checks or migrates the tables, or prints a CloudFormation template. */
 export async function tables(args: readonly string[], environment: Environment): Promise<void> {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: { template: { type: 'boolean', default: false } },
   });
+  const [action = ''] = positionals;
   const settings = loadStoreSettings(environment);
-  const { createTables, migrateTables } = await import('../dynamo/table-admin.js');
-  switch (positionals[0]) {
+  process.stdout.write(`${await run(values.template && action === 'create' ? 'template' : action, settings)}\n`);
+}
+
+/** Runs one action and returns its report. */
+async function run(action: string, settings: StoreSettings): Promise<string> {
+  switch (action) {
+    case 'template':
+      return JSON.stringify(cloudFormationTemplate(settings.tablePrefix), null, 2);
     case 'create': {
-      if (values.template) {
-        const { cloudFormationTemplate } = await import('../dynamo/template.js');
-        process.stdout.write(`${JSON.stringify(cloudFormationTemplate(settings.tablePrefix), null, 2)}\n`);
-        return;
-      }
-      const made = await createTables(await tableAdmin(settings));
-      process.stdout.write(made.length > 0 ? `created ${made.join(', ')}\n` : 'all tables are there\n');
-      return;
+      const created = await createTables(tableAdmin(settings));
+      return created.length > 0 ? `created ${created.join(', ')}` : 'all tables exist already';
     }
     case 'check':
       await requireTables(settings);
-      process.stdout.write('all tables are there and fit this version\n');
-      return;
+      return 'all tables exist and match this version';
     case 'migrate':
-      process.stdout.write(`${await migrateTables(await tableAdmin(settings))}\n`);
-      return;
+      return migrateTables(tableAdmin(settings));
     default:
-      process.stderr.write(`${help.tables}\n`);
-      process.exitCode = 2;
+      throw new UsageError(`name an action of \`tables\`\n\n${help.tables}`);
   }
 }

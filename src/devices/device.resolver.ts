@@ -25,8 +25,9 @@ export class DeviceResolver {
   @Mutation(() => RegisterDevicePayload, {
     nullable: true,
     description:
-      'Registers a device, or updates it; a device calls it at each boot. The first API key that registers a device owns it. ' +
-      "Another key gets FORBIDDEN, unless the owner's keys are all revoked. An org client may register any device and becomes no owner.",
+      'Registers a device, or updates it. A device calls it at each boot. The first API key that registers a device ' +
+      'owns it; another key gets FORBIDDEN, unless all keys of the owner are revoked. An org client may register any ' +
+      'device and does not become its owner.',
   })
   registerDevice(
     @Arg('input', () => RegisterDeviceInput, { description: 'The device.' }) input: RegisterDeviceInput,
@@ -36,7 +37,7 @@ export class DeviceResolver {
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => DeviceType, { nullable: true, description: 'Names a device.' })
+  @Mutation(() => DeviceType, { nullable: true, description: 'Sets or removes the name of a device.' })
   renameDevice(
     @Arg('orgId', () => Uuid, orgArgument) orgId: string | null | undefined,
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
@@ -53,14 +54,16 @@ export class DeviceResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => DeviceType, {
     nullable: true,
-    description: 'Hands a device to an API key and its successors. Keys that owned it before are refused from then on.',
+    description:
+      'Makes an API key and its successors the owner of a device. The previous owner may no longer serve it.',
   })
   assignDevice(
     @Arg('orgId', () => Uuid, orgArgument) orgId: string | null | undefined,
     @Arg('hardwareId', () => String, deviceArgument) hardwareId: string,
     @Arg('keyId', () => Uuid, {
       nullable: true,
-      description: 'An active API key of the org. Null: the next key that registers the device becomes its owner.',
+      description:
+        'An active API key of the org. Null removes the owner; the next key that registers the device becomes it.',
     })
     keyId: string | null | undefined,
     @Ctx() { viewer, actor, devices }: Context,
@@ -72,8 +75,8 @@ export class DeviceResolver {
   @Mutation(() => Boolean, {
     nullable: true,
     description:
-      'Deletes a device. Its readings cannot be read from then on and are deleted in the background. False if there is no such device. ' +
-      'A device that registers again, 10 s later at the earliest, starts without readings.',
+      'Deletes a device. Its readings can no longer be read and are deleted in the background. False if there is no ' +
+      'such device. The device may register again after 10 s; it then starts without readings.',
   })
   deleteDevice(
     @Arg('orgId', () => Uuid, orgArgument) orgId: string | null | undefined,
@@ -117,7 +120,7 @@ export class OrgDeviceResolver {
     @Arg('orderBy', () => DeviceOrderType, {
       nullable: true,
       defaultValue: 'LAST_SEEN',
-      description: 'The order. Use HARDWARE_ID to list a whole fleet.',
+      description: 'The order. Use HARDWARE_ID to list every device once.',
     })
     orderBy: DeviceOrder | null | undefined,
     @Args(() => PageArgs) page: PageArgs,
@@ -140,7 +143,7 @@ export class OrgDeviceResolver {
   }
 }
 
-/** The caller as the rules of ownership see it. */
+/** The caller, with what the ownership rules need of it. */
 export function deviceCaller({ viewer, actor }: Pick<Context, 'viewer' | 'actor'>): DeviceCaller {
   const orgId = orgIdFor(viewer, undefined);
   if (viewer.kind !== 'DEVICE_KEY') return { orgId, actor };

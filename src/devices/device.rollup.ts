@@ -6,10 +6,10 @@ import type { ReadingStore } from './reading.store.js';
 const maxDeletionsPerRound = 1000;
 const maxReadingsPerRound = 20_000;
 const pageSize = 500;
-/** A reading may be on its way for as long as this after its device was deleted. */
+/** An ingest that began before the deletion may store a reading up to this long after it. */
 const settleMs = 60_000;
 
-/** Deletes the readings of deleted devices. */
+/** The worker's part: deletes the readings of deleted devices. */
 export class DeviceRollup {
   constructor(
     private readonly deletions: DeletionStore,
@@ -17,7 +17,9 @@ export class DeviceRollup {
     private readonly clock: Clock,
   ) {}
 
-  /** One bounded round; returns how many readings it deleted. Idempotent, so several workers may run it and any may die. */
+  /**
+   * One bounded round. Returns how many readings it deleted. Idempotent: several workers may run it, and any may crash.
+   */
   async purge(): Promise<number> {
     let purged = 0;
     for (const deletion of await this.deletions.list(maxDeletionsPerRound)) {
@@ -29,25 +31,25 @@ export class DeviceRollup {
 
   private async purgeDevice(deletion: Deletion, maxReadings: number): Promise<number> {
     let purged = 0;
-    for (const life of deletion.lives) {
-      purged += await this.purgeLife(life, maxReadings - purged);
+    for (const generation of deletion.generations) {
+      purged += await this.purgeGeneration(generation, maxReadings - purged);
       if (purged >= maxReadings) return purged;
-      if (this.isSettled(life.deletedAt)) await this.deletions.strike(life);
+      if (this.isSettled(generation.deletedAt)) await this.deletions.removeGeneration(generation);
     }
-    if (this.isSettled(deletion.deletedAt)) await this.deletions.forget(deletion);
+    if (this.isSettled(deletion.deletedAt)) await this.deletions.remove(deletion);
     return purged;
   }
 
-  private async purgeLife(life: ReadingsRef, maxReadings: number): Promise<number> {
+  private async purgeGeneration(device: ReadingsRef, maxReadings: number): Promise<number> {
     let purged = 0;
     for (let deleted = pageSize; deleted > 0 && purged < maxReadings; purged += deleted)
-      deleted = await this.readings.purge(life, Math.min(pageSize, maxReadings - purged));
+      deleted = await this.readings.purge(device, Math.min(pageSize, maxReadings - purged));
     return purged;
   }
 
   private isSettled(deletedAt: Date): boolean {
     const ageMs = this.clock.nowMs() - deletedAt.getTime();
-    // A time further ahead than clocks differ is wrong. Without this its turn would never come.
+    // A time further ahead than the maximum clock skew is wrong. Without this check the deletion would never end.
     return ageMs >= settleMs || ageMs < -maxClockSkewMs;
   }
 }

@@ -13,22 +13,21 @@ import {
 import type { KeyLines } from './device.service.js';
 import type { DeviceStore } from './device.store.js';
 import {
-  type Parsed,
+  type ParsedReading,
   parseReading,
   type Reading,
   type Rejection,
-  rejected,
   type SentReading,
   senderOf,
-  type Verdict,
-  verdictAfter,
 } from './reading.js';
 import type { NewReading, ReadingStore } from './reading.store.js';
+import { type ReadingOutcome, rejected, retry, type Verdict, verdictAfter } from './verdict.js';
 
 const maxReadings = 100;
-const touchMs = 60_000;
-/** How long an answer waits for the update of `lastSeenAt`. */
-const noteMs = 200;
+/** The time a device was last seen is updated at most once per this interval. */
+const touchIntervalMs = 60_000;
+/** How long a response waits for the update of the time a device was last seen. */
+const maxTouchMs = 200;
 
 export interface IngestDeps {
   readonly devices: DeviceStore;
@@ -38,64 +37,56 @@ export interface IngestDeps {
   readonly log: Log;
 }
 
-export interface Judged {
-  readonly hardwareId: string;
-  readonly batchId: string;
-  readonly verdict: Verdict;
-}
-
 export class IngestService {
   constructor(private readonly deps: IngestDeps) {}
 
-  /** Judges and stores readings, each on its own: a bad one never affects its neighbours. Verdicts in the order of the readings. */
-  async ingest(caller: DeviceCaller, sent: readonly (SentReading | null | undefined)[]): Promise<Judged[]> {
+  /**
+   * Validates and stores readings, each exactly once by its batch id. An invalid reading does not affect the others.
+   * Returns the outcomes in the order of the readings.
+   */
+  async ingest(caller: DeviceCaller, sent: readonly (SentReading | null | undefined)[]): Promise<ReadingOutcome[]> {
     if (sent.length < 1 || sent.length > maxReadings)
       throw badInput({ path: 'input.readings', message: `must have 1 to ${maxReadings} readings` });
     const nowMs = this.deps.clock.nowMs();
     const readings = sent.map((reading) => reading ?? {});
     const parsed = readings.map((reading) => parseReading(caller.orgId, reading, nowMs));
-    const { served, foreign } = await this.sendersOf(caller, readings);
-    const verdicts = parsed.map((each): Verdict | undefined => {
-      const rejection =
-        'rejection' in each ? each.rejection : senderRejection(each.reading.hardwareId, served, foreign);
-      return rejection && rejected(rejection);
-    });
-    const open = parsed.flatMap((each, at) => ('reading' in each && !verdicts[at] ? [opened(each, at, served)] : []));
-    const noted = within(noteMs, this.noteSeen([...served.values()], parsed, nowMs), () => undefined);
-    await Promise.all([this.store(open, verdicts), noted]);
-    return readings.map((reading, at) => ({
-      hardwareId: senderOf(reading) ?? '',
-      batchId: reading.batchId ?? '',
-      verdict: verdicts[at] as Verdict,
+    const senders = await this.sendersOf(caller, readings);
+    const checked = parsed.map((each) => checkSender(each, senders));
+    const touched = this.touch([...senders.served.values()], parsed, nowMs);
+    const [verdicts] = await Promise.all([
+      this.store(checked.flatMap((each) => ('rejection' in each ? [] : [each]))),
+      within(maxTouchMs, touched, () => undefined),
+    ]);
+    return checked.map((each, i) => ({
+      hardwareId: senderOf(readings[i] ?? {}) ?? '',
+      batchId: readings[i]?.batchId ?? '',
+      verdict: 'rejection' in each ? rejected(each.rejection) : (verdicts.get(each) ?? retry),
     }));
   }
 
-  /** Rounds of readings whose ids differ: one whose id came before in the call is judged after that one. */
-  private async store(open: readonly Open[], verdicts: (Verdict | undefined)[]): Promise<void> {
-    const first = new Map<string, Open>();
-    const round: Open[] = [];
-    const later: Open[] = [];
-    for (const each of open) {
-      const before = first.get(idOf(each));
-      if (!before) {
-        first.set(idOf(each), each);
-        round.push(each);
-      } else later.push(each);
-    }
-    if (round.length === 0) return;
-    const judged = await this.deps.readings.put(round);
-    for (const [i, { at }] of round.entries()) verdicts[at] = judged[i];
-    const again = later.filter((each) => {
-      const before = first.get(idOf(each)) as Open;
-      const verdict = verdictAfter(verdicts[before.at] as Verdict, before.hash === each.hash);
-      if (verdict === 'on its own') return true;
-      verdicts[each.at] = verdict;
-      return false;
+  /**
+   * Stores readings in rounds, because a transaction cannot contain the same batch id twice. A reading whose id came
+   * before in the call gets its verdict from the first one where possible, else it takes part in the next round.
+   */
+  private async store(readings: readonly NewReading[]): Promise<ReadonlyMap<NewReading, Verdict>> {
+    const verdicts = new Map<NewReading, Verdict>();
+    if (readings.length === 0) return verdicts;
+    const firsts = new Map<string, NewReading>();
+    for (const each of readings) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
+    const round = [...firsts.values()];
+    const stored = await this.deps.readings.put(round);
+    for (const [i, each] of round.entries()) verdicts.set(each, stored[i] ?? retry);
+    const undecided = readings.filter((each) => {
+      const first = firsts.get(idOf(each)) ?? each;
+      if (first === each) return false;
+      const verdict = verdictAfter(verdicts.get(first) ?? retry, first.hash === each.hash);
+      if (verdict !== 'undecided') verdicts.set(each, verdict);
+      return verdict === 'undecided';
     });
-    await this.store(again, verdicts);
+    return new Map([...verdicts, ...(await this.store(undecided))]);
   }
 
-  /** The devices of a call by hardware id: those the caller may send for, and those that belong to another key. */
+  /** The devices that the readings of a call name: those that the caller may serve, and those of another key. */
   private async sendersOf({ orgId, key }: DeviceCaller, readings: readonly SentReading[]): Promise<Senders> {
     const { devices } = this.deps;
     const refs = [...new Set(readings.flatMap((reading) => senderOf(reading) ?? []))].map((hardwareId) => ({
@@ -105,89 +96,95 @@ export class IngestService {
     const senders: Senders = { served: new Map(), foreign: new Set() };
     if (refs.length === 0) return senders;
     const found = await devices.loadMany(refs);
-    const isClear = (device: Device | undefined): boolean => device !== undefined && mayServe(key, device) === 'yes';
-    for (const device of found) if (device && isClear(device)) senders.served.set(device.hardwareId, device);
-    // A cheap read may miss a device that registered or changed hands a moment ago. A refusal needs a consistent one.
-    const doubtful = refs.filter((_, i) => !isClear(found[i]));
-    const sure =
-      doubtful.length > 0
-        ? (await devices.loadMany(doubtful, { consistent: true })).filter((device) => device !== undefined)
-        : [];
-    const claimed = await this.claimed(key, sure);
-    for (const device of sure) {
-      if (isClear(device) || claimed.has(device)) senders.served.set(device.hardwareId, device);
+    const isServed = (device: Device | undefined): boolean => device !== undefined && mayServe(key, device) === 'yes';
+    for (const device of found) if (device && isServed(device)) senders.served.set(device.hardwareId, device);
+    // An eventually consistent read may miss a registration or a change of owner. So a rejection needs a consistent
+    // read.
+    const refused = refs.filter((_, i) => !isServed(found[i]));
+    if (refused.length === 0) return senders;
+    const reread = (await devices.loadMany(refused, { consistent: true })).filter((device) => device !== undefined);
+    const takenOver = await this.takeOver(key, reread);
+    for (const device of reread) {
+      if (isServed(device) || takenOver.has(device)) senders.served.set(device.hardwareId, device);
       else senders.foreign.add(device.hardwareId);
     }
     return senders;
   }
 
-  /** Makes devices whose owner was revoked the caller's, so that a rotated key need not wait for its devices to reboot. */
-  private async claimed(key: DeviceKey | undefined, devices: readonly Device[]): Promise<ReadonlySet<Device>> {
-    const owned = devices.filter((device) => mayServe(key, device) === 'if-owner-revoked');
+  /**
+   * Takes over devices whose owner was revoked, because after a key rotation the devices must not have to reboot first.
+   */
+  private async takeOver(key: DeviceKey | undefined, devices: readonly Device[]): Promise<ReadonlySet<Device>> {
+    const owned = devices.flatMap((device) =>
+      device.ownerKeyId !== undefined && mayServe(key, device) === 'if-owner-revoked'
+        ? [{ device, owner: device.ownerKeyId }]
+        : [],
+    );
     if (!key || owned.length === 0) return new Set();
-    const ended = await this.deps.keys.endedLines([...new Set(owned.map(({ ownerKeyId }) => ownerKeyId as string))]);
-    const free = owned.filter(({ ownerKeyId }) => ended.has(ownerKeyId as string));
-    const claims = await Promise.all(free.map((device) => this.deps.devices.claim(device, key.ownerId)));
-    return new Set(free.filter((_, i) => claims[i]));
+    const ended = await this.deps.keys.endedLines([...new Set(owned.map(({ owner }) => owner))]);
+    const free = owned.filter(({ owner }) => ended.has(owner)).map(({ device }) => device);
+    const isTaken = await Promise.all(free.map((device) => this.deps.devices.takeOver(device, key.ownerId)));
+    return new Set(free.filter((_, i) => isTaken[i]));
   }
 
-  /** At most once a minute per device. A failure here must not lose a reading. */
-  private async noteSeen(devices: readonly Device[], parsed: readonly Parsed[], nowMs: number): Promise<void> {
-    const [at, notSince] = [new Date(nowMs), new Date(nowMs - touchMs)];
+  /**
+   * Updates the time the devices were last seen, at most once per minute and device. A failure here must not lose a
+   * reading.
+   */
+  private async touch(devices: readonly Device[], parsed: readonly ParsedReading[], nowMs: number): Promise<void> {
+    const [at, notSince] = [new Date(nowMs), new Date(nowMs - touchIntervalMs)];
     const due = devices.filter(
       ({ lastSeenAt }) => lastSeenAt < notSince || lastSeenAt.getTime() > nowMs + maxClockSkewMs,
     );
-    const noted = await Promise.allSettled(
+    const outcomes = await Promise.allSettled(
       due.map((device) => this.deps.devices.touch(device, at, notSince, reportOf(device, parsed))),
     );
-    for (const outcome of noted)
+    for (const outcome of outcomes)
       if (outcome.status === 'rejected')
         this.deps.log.warn({ err: outcome.reason }, 'failed to update device last_seen_at');
   }
 }
 
+/** The devices of a call by hardware id. */
 interface Senders {
+  /** The caller may send their readings. */
   readonly served: Map<string, Device>;
+  /** They belong to another key. */
   readonly foreign: Set<string>;
 }
 
-interface Open extends NewReading {
-  readonly at: number;
+const idOf = ({ reading: { hardwareId, batchId } }: NewReading): string => `${hardwareId} ${batchId}`;
+
+/** Adds what a reading takes from its device: the generation, and the current name if none was sent. */
+function checkSender(
+  parsed: ParsedReading,
+  { served, foreign }: Senders,
+): NewReading | { readonly rejection: Rejection } {
+  if ('rejection' in parsed) return parsed;
+  const { reading, hash } = parsed;
+  const device = served.get(reading.hardwareId);
+  if (!device) return { rejection: foreign.has(reading.hardwareId) ? ownedByAnother : notRegistered };
+  const friendlyName = reading.friendlyName ?? device.friendlyName;
+  return {
+    hash,
+    generation: device.generation,
+    reading: friendlyName === undefined ? reading : { ...reading, friendlyName },
+  };
 }
 
-const idOf = ({ reading: { hardwareId, batchId } }: Open): string => `${hardwareId} ${batchId}`;
+const ownedByAnother: Rejection = {
+  code: 'FORBIDDEN',
+  message:
+    'hardwareId: this device belongs to another API key; use that key, or assign the device to this key with ' +
+    'assignDevice',
+};
+const notRegistered: Rejection = {
+  code: 'DEVICE_NOT_FOUND',
+  message: 'hardwareId: this org has no device with this id; call registerDevice first',
+};
 
-function senderRejection(
-  hardwareId: string,
-  served: ReadonlyMap<string, Device>,
-  foreign: ReadonlySet<string>,
-): Rejection | undefined {
-  if (served.has(hardwareId)) return undefined;
-  return foreign.has(hardwareId)
-    ? {
-        code: 'FORBIDDEN',
-        message:
-          'hardwareId: this device belongs to another API key; use that key, or hand the device over with assignDevice',
-      }
-    : {
-        code: 'DEVICE_NOT_FOUND',
-        message: 'hardwareId: no device of this org is registered under it; call registerDevice first',
-      };
-}
-
-/** With the name that was sent, else the one the device has at this moment. */
-function opened(
-  { reading, hash }: Extract<Parsed, { reading: Reading }>,
-  at: number,
-  served: ReadonlyMap<string, Device>,
-): Open {
-  const { generation, friendlyName: current } = served.get(reading.hardwareId) as Device;
-  const friendlyName = reading.friendlyName ?? current;
-  return { at, hash, generation, reading: friendlyName === undefined ? reading : { ...reading, friendlyName } };
-}
-
-/** What the newest reading of a device in this call tells about it, unless something newer is known. */
-function reportOf({ hardwareId, reportedAtMs }: Device, parsed: readonly Parsed[]): DeviceReport | undefined {
+/** The report of the newest reading of a device in this call. Undefined if a newer report is stored already. */
+function reportOf({ hardwareId, reportedAtMs }: Device, parsed: readonly ParsedReading[]): DeviceReport | undefined {
   let newest: Reading | undefined;
   for (const each of parsed) {
     if (!('reading' in each) || each.reading.hardwareId !== hardwareId) continue;

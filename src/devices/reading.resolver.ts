@@ -15,12 +15,11 @@ import { PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
-import { orgIdFor, type Policy, requirePolicy } from '../identity/viewer.js';
+import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { badInput, notFound } from '../lib/errors.js';
 import type { Device } from './device.js';
 import { deviceCaller } from './device.resolver.js';
 import { DeviceType } from './device.types.js';
-import type { Judged } from './ingest.service.js';
 import type { Metric, Reading } from './reading.js';
 import {
   IngestInput,
@@ -30,6 +29,7 @@ import {
   SensorMetricType,
   SeriesPointType,
 } from './reading.types.js';
+import { type ReadingOutcome, settledBatchIds } from './verdict.js';
 
 const maxReadingsPerPage = 1000;
 
@@ -38,7 +38,7 @@ export class DeviceReadingResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => ReadingType, {
     nullable: true,
-    description: 'The newest reading by time of measurement, not of arrival.',
+    description: 'The newest reading by time of measurement, not by time of arrival. Null if there is none.',
   })
   latestReading(@Root() device: Device, @Ctx() { loaders }: Context) {
     return loaders.latestReading(device);
@@ -46,7 +46,7 @@ export class DeviceReadingResolver {
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => ReadingConnection, {
-    description: 'The readings of the device, newest first by time of measurement. `first` may be up to 1000.',
+    description: 'The readings of the device, newest first by time of measurement. `first` may be up to 1000 here.',
   })
   readings(
     @Root() device: Device,
@@ -80,15 +80,16 @@ export class DeviceReadingResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => [SeriesPointType], {
     description:
-      'Evenly spaced points for charts, oldest first; at most 1000. Several metrics of the same device and range are read once. ' +
-      'An operation reads a bounded number of readings; past it, BAD_USER_INPUT says to what to narrow the range.',
+      'Up to 1000 evenly spaced points for charts, oldest first. Several metrics of the same device and range are ' +
+      'read once. All series of one operation may read up to 50,000 readings; BAD_USER_INPUT says where to cut a ' +
+      'longer range.',
   })
   series(
     @Root() device: Device,
     @Arg('metric', () => SensorMetricType, { description: 'The value to chart.' }) metric: Metric,
     @Arg('from', () => DateTime, { description: 'The start of the first step, inclusive.' }) from: Date,
     @Arg('to', () => DateTime, { description: 'The end of the range, exclusive.' }) to: Date,
-    @Arg('stepSecs', () => Int, { description: 'Seconds per point. The range may have up to 1000 steps.' })
+    @Arg('stepSecs', () => Int, { description: 'Seconds per point. `from` to `to` may have up to 1000 steps.' })
     stepSecs: number,
     @Ctx() { loaders }: Context,
   ) {
@@ -107,22 +108,23 @@ export class ReadingResolver {
   @Mutation(() => IngestPayload, {
     nullable: true,
     description:
-      'Stores readings, each exactly once by its batch id. A reading that is not valid is REJECTED and does not affect the others.',
+      'Stores readings, each exactly once by device and batch id, so a retry is safe. A reading that is not valid is ' +
+      'REJECTED and does not affect the others.',
   })
   async ingest(
     @Arg('input', () => IngestInput, { description: 'The readings.' }) { readings }: IngestInput,
     @Ctx() context: Context,
   ) {
-    const judged = await context.ingestion.ingest(deviceCaller(context), readings);
-    return { settledBatchIds: settledIds(judged), verdicts: judged.map(presented) };
+    const outcomes = await context.ingestion.ingest(deviceCaller(context), readings);
+    return { settledBatchIds: settledBatchIds(outcomes), verdicts: outcomes.map(toVerdictType) };
   }
 
   @Authorized<Policy>('org:read')
   @Subscription(() => ReadingType, {
-    subscribe: ({ args, context }) => follow(args as FollowArgs, context as Context),
+    subscribe: ({ args, context }) => subscribeToReadings(args as ReadingsArgs, context as Context),
     description:
-      'Pushes each reading of a device within 2 s of its arrival at any gateway, if it was measured later than the last one pushed. ' +
-      'Readings that arrive late are in `Device.readings`.',
+      'Pushes each reading of a device within 2 s of its arrival at any gateway, if it was measured later than the ' +
+      'last one pushed. Readings that arrive out of order are not pushed; read them with `Device.readings`.',
   })
   readings(
     @Root() reading: Reading,
@@ -137,38 +139,36 @@ export class ReadingResolver {
   }
 }
 
-interface FollowArgs {
+interface ReadingsArgs {
   readonly orgId?: string | null;
   readonly hardwareId: string;
 }
 
-async function follow(
-  { orgId: named, hardwareId }: FollowArgs,
+/**
+ * Needs no policy check of its own, because type-graphql applies `@Authorized` to the subscribe call as well as to each
+ * event.
+ */
+async function subscribeToReadings(
+  { orgId, hardwareId }: ReadingsArgs,
   { viewer, devices, readingFeed }: Context,
 ): Promise<AsyncIterable<Reading>> {
-  requirePolicy(viewer, 'org:read');
-  const device = await devices.find({ orgId: orgIdFor(viewer, named), hardwareId });
+  const device = await devices.find({ orgId: orgIdFor(viewer, orgId), hardwareId });
   if (!device) throw notFound('device');
   return readingFeed.subscribe(device);
 }
 
-/** Stored now or before. An id that several devices of the call share is settled only if it is settled for each of them. */
-function settledIds(judged: readonly Judged[]): string[] {
-  const nameOf = ({ hardwareId, batchId }: Judged): string => `${hardwareId} ${batchId}`;
-  const settled = new Set(
-    judged.filter(({ verdict: { kind } }) => kind === 'STORED' || kind === 'DUPLICATE').map(nameOf),
-  );
-  const open = new Set(judged.filter((each) => !settled.has(nameOf(each))).map(({ batchId }) => batchId));
-  return [...new Set(judged.map(({ batchId }) => batchId))].filter((batchId) => !open.has(batchId));
-}
-
-function presented({ batchId, verdict }: Judged, index: number) {
-  if (verdict.kind === 'REJECTED') return { index, batchId, kind: verdict.kind, error: verdict.rejection };
-  if (verdict.kind === 'CONFLICT')
-    return { index, batchId, kind: verdict.kind, error: { code: 'IDEMPOTENCY_CONFLICT', message: verdict.message } };
-  if (verdict.kind === 'RETRY')
-    return { index, batchId, kind: verdict.kind, error: { code: 'SERVICE_UNAVAILABLE', message: verdict.message } };
-  return { index, batchId, kind: verdict.kind };
+function toVerdictType({ batchId, verdict }: ReadingOutcome, index: number) {
+  const { kind } = verdict;
+  switch (kind) {
+    case 'REJECTED':
+      return { index, batchId, kind, error: verdict.rejection };
+    case 'CONFLICT':
+      return { index, batchId, kind, error: { code: 'IDEMPOTENCY_CONFLICT', message: verdict.message } };
+    case 'RETRY':
+      return { index, batchId, kind, error: { code: 'SERVICE_UNAVAILABLE', message: verdict.message } };
+    default:
+      return { index, batchId, kind };
+  }
 }
 
 function parsePosition(position: string): { timestampMs: number; batchId: string } {

@@ -7,21 +7,22 @@ import { newUuid } from '../lib/id.js';
 import { Semaphore } from '../lib/semaphore.js';
 import type { ReadingsRef } from './device.js';
 import { batchIdIn, batchKey, readingKey, readingRange, readingSortKey, readingsKey } from './device-keys.js';
-import { conflict, earliestMs, latestMs, type Metric, metrics, type Reading, retry, type Verdict } from './reading.js';
-import { toItem, toReading } from './reading-item.store.js';
+import { isLive, type Sample, sortKeyOf, toItem, toReading, toSample } from './reading.item.js';
+import { earliestMs, latestMs, type Metric, metrics, type Reading } from './reading.js';
+import { conflict, retry, type Verdict } from './verdict.js';
 
 const readingsTable = 'device_readings';
 const batchesTable = 'processed_batches';
 const maxReadingsPerTransaction = 50;
 const maxRounds = 8;
-/** More large transactions at once only delay each other. */
-const maxTransactions = 8;
+/** Large transactions that run at the same time. More of them only delay each other. */
+const maxLargeTransactions = 8;
 const maxReadingsOfSmallTransaction = 10;
-const maxWaiting = 512;
-/** Expired readings that lie between live ones are few, so a page that met some goes on in steps of this size. */
+const maxWaitingTransactions = 512;
+/** Min size of a further page, read if the first one had expired readings, which are few between live ones. */
 const minNextPage = 100;
 
-/** A reading to be stored for one life of a device, with the hash of what was sent. */
+/** A reading to store for one generation of a device, with the hash of its content. */
 export interface NewReading {
   readonly reading: Reading;
   readonly generation: string;
@@ -33,22 +34,16 @@ export interface ReadingPosition {
   readonly batchId: string;
 }
 
-/** One moment of a chart: values by the attribute they are stored under. */
-export interface Sample {
-  readonly timestampMs: number;
-  readonly values: Readonly<Record<string, number>>;
-}
-
 interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 export class ReadingStore {
-  private readonly turns = new Semaphore(
-    maxTransactions,
-    maxWaiting,
-    () => new Overloaded('too many readings are waiting to be stored: retry'),
+  private readonly largeTransactions = new Semaphore(
+    maxLargeTransactions,
+    maxWaitingTransactions,
+    () => new Overloaded('too many readings are waiting to be stored; retry'),
   );
 
   constructor(
@@ -57,40 +52,48 @@ export class ReadingStore {
     private readonly retentionDays: { readonly readings: number; readonly batches: number },
   ) {}
 
-  /** Stores each reading once: its marker and itself together or not at all. No two of them may have the same device and batch id. */
+  /**
+   * Stores each reading once, in one transaction with the marker of its batch id. No two of the readings may have the
+   * same device and batch id. Returns the verdicts in the order of the readings.
+   */
   async put(readings: readonly NewReading[]): Promise<Verdict[]> {
     const verdicts = new Map<NewReading, Verdict>();
-    // Marks what this call stores, so that a success whose reply was lost is not taken for a duplicate.
+    // The nonce marks what this call stores. After a lost response it tells a success of this call from a duplicate.
     const nonce = newUuid();
-    // In the order of measurement, because a subscription skips a reading measured before the last one it saw.
+    // In the order of measurement, because a subscription skips a reading measured before the last one it pushed.
     const ordered = [...readings].sort((a, b) => a.reading.timestampMs - b.reading.timestampMs);
-    for (let i = 0, isThere = true; i < ordered.length && isThere; i += maxReadingsPerTransaction)
-      isThere = await this.putGroup(ordered.slice(i, i + maxReadingsPerTransaction), nonce, verdicts);
+    for (let i = 0; i < ordered.length; i += maxReadingsPerTransaction) {
+      const group = await this.putGroup(ordered.slice(i, i + maxReadingsPerTransaction), nonce);
+      for (const [reading, verdict] of group.verdicts) verdicts.set(reading, verdict);
+      if (!group.isAvailable) break;
+    }
     return readings.map((reading) => verdicts.get(reading) ?? retry);
   }
 
-  /** Newest by the time measured. */
+  /** The newest reading by time of measurement. */
   async latest(device: ReadingsRef): Promise<Reading | undefined> {
     return (await this.list(device, { fromMs: earliestMs, toMs: latestMs }, 1))[0];
   }
 
   async load(device: ReadingsRef, { timestampMs, batchId }: ReadingPosition): Promise<Reading | undefined> {
     const item = await this.client.get(readingsTable, readingKey(device, timestampMs, batchId), { consistent: true });
-    return item && this.isLive(item) ? toReading(item) : undefined;
+    return item && isLive(item, this.nowSecs()) ? toReading(item) : undefined;
   }
 
-  /** Newest first, up to `limit`, without expired ones, however many pages the store cuts that into. */
+  /** Up to `limit` readings that have not expired, newest first. Reads as many pages of DynamoDB as that takes. */
   async list(device: ReadingsRef, range: TimeRange, limit: number, after?: ReadingPosition): Promise<Reading[]> {
-    const bounds = withinTime(range);
-    const seen = after && readingSortKey(after.timestampMs, after.batchId);
-    if (!bounds || (seen !== undefined && seen <= bounds[0])) return [];
+    const bounds = sortKeysWithin(range);
+    const last = after && readingSortKey(after.timestampMs, after.batchId);
+    if (!bounds || (last !== undefined && last <= bounds[0])) return [];
     const where = and(equals('hardware_id', readingsKey(device).hardware_id), between('ts_batch', ...bounds));
     const found: Reading[] = [];
-    // The store refuses a start outside the range; one past its end has all of the range before it.
+    // DynamoDB refuses a start outside the range. A start after its end is the same as none, because the order is
+    // descending.
     let start: Key | undefined =
-      after && seen !== undefined && seen <= bounds[1]
+      after && last !== undefined && last <= bounds[1]
         ? readingKey(device, after.timestampMs, after.batchId)
         : undefined;
+    const nowSecs = this.nowSecs();
     for (let missing = limit; ; missing = Math.max(limit - found.length, minNextPage)) {
       const page = await this.client.query({
         table: readingsTable,
@@ -100,15 +103,15 @@ export class ReadingStore {
         consistent: true,
         ...(start ? { after: start } : {}),
       });
-      for (const item of page.items) if (this.isLive(item) && found.length < limit) found.push(toReading(item));
+      for (const item of page.items) if (isLive(item, nowSecs) && found.length < limit) found.push(toReading(item));
       start = page.next;
       if (!start || found.length === limit) return found;
     }
   }
 
-  /** The values of some metrics only, newest first, a page of the store at a time. */
+  /** The values of the wanted metrics, newest first, one page of DynamoDB at a time. */
   async *samples(device: ReadingsRef, range: TimeRange, wanted: readonly Metric[]): AsyncGenerator<readonly Sample[]> {
-    const bounds = withinTime(range);
+    const bounds = sortKeysWithin(range);
     if (!bounds) return;
     const where = and(equals('hardware_id', readingsKey(device).hardware_id), between('ts_batch', ...bounds));
     const project = [
@@ -126,25 +129,24 @@ export class ReadingStore {
         consistent: true,
         ...(after ? { after } : {}),
       });
-      yield page.items
-        .filter((item) => this.isLive(item))
-        .map(({ timestamp_ms, sensors = {} }) => ({
-          timestampMs: timestamp_ms as number,
-          values: sensors as Record<string, number>,
-        }));
+      const nowSecs = this.nowSecs();
+      yield page.items.filter((item) => isLive(item, nowSecs)).map(toSample);
       after = page.next;
     } while (after);
   }
 
-  /** What was measured after a reading, oldest first, up to `limit`. */
+  /** Up to `limit` readings that were measured after the given one, oldest first. */
   async listAfter(device: ReadingsRef, after: ReadingPosition | undefined, limit: number): Promise<Reading[]> {
-    const own = equals('hardware_id', readingsKey(device).hardware_id);
-    const where = after ? and(own, greaterThan('ts_batch', readingSortKey(after.timestampMs, after.batchId))) : own;
+    const all = equals('hardware_id', readingsKey(device).hardware_id);
+    const where = after ? and(all, greaterThan('ts_batch', readingSortKey(after.timestampMs, after.batchId))) : all;
     const { items } = await this.client.query({ table: readingsTable, where, limit, consistent: true });
     return items.map(toReading);
   }
 
-  /** Deletes up to `limit` readings of a deleted device with their markers. Returns how many; 0: there are none left. */
+  /**
+   * Deletes up to `limit` readings of a deleted device with their markers. Returns how many; 0 if none is left.
+   * Idempotent.
+   */
   async purge(device: ReadingsRef, limit: number): Promise<number> {
     const where = equals('hardware_id', readingsKey(device).hardware_id);
     const { items } = await this.client.query({
@@ -154,8 +156,8 @@ export class ReadingStore {
       project: ['hardware_id', 'ts_batch'],
       consistent: true,
     });
-    const sortKeys = items.map(({ ts_batch }) => ts_batch as string);
-    // Markers go first: the readings are the list of what is left to do, should this process die in between.
+    const sortKeys = items.map(sortKeyOf);
+    // Markers first: if this process crashes in between, the readings still show which markers have to be deleted.
     await this.client.writeMany(
       batchesTable,
       sortKeys.map((sortKey) => ({ delete: batchKey(device, batchIdIn(sortKey)) })),
@@ -167,24 +169,24 @@ export class ReadingStore {
     return items.length;
   }
 
-  /** Amazon deletes expired items up to days late, so no read may rely on their absence. */
-  private isLive({ expiration_time }: Item): boolean {
-    return (expiration_time as number) > epochSeconds(this.clock.nowMs());
+  private nowSecs(): number {
+    return epochSeconds(this.clock.nowMs());
   }
 
-  /** False if the store did not answer. The rest is not tried then. */
+  /** Stores up to `maxReadingsPerTransaction` readings. If DynamoDB is not available, some of them have no verdict. */
   private async putGroup(
     group: readonly NewReading[],
     nonce: string,
-    verdicts: Map<NewReading, Verdict>,
-  ): Promise<boolean> {
+  ): Promise<{ readonly verdicts: ReadonlyMap<NewReading, Verdict>; readonly isAvailable: boolean }> {
+    const verdicts = new Map<NewReading, Verdict>();
     let open = group;
     try {
-      // Each round settles at least the one whose condition failed.
+      // Each round gives at least one reading its verdict: the one whose condition cancelled the transaction.
       for (let round = 0; open.length > 0 && round < maxRounds; round++) {
         const writes = open.flatMap((reading) => this.writesOf(reading, nonce));
         const send = () => this.client.transact('judged', writes);
-        const outcome = await (open.length > maxReadingsOfSmallTransaction ? this.turns.run(send) : send());
+        const isLarge = open.length > maxReadingsOfSmallTransaction;
+        const outcome = await (isLarge ? this.largeTransactions.run(send) : send());
         for (const [i, reading] of open.entries()) {
           const verdict = outcome.done
             ? ({ kind: 'STORED' } as const)
@@ -193,11 +195,12 @@ export class ReadingStore {
         }
         open = open.filter((reading) => !verdicts.has(reading));
       }
-      return true;
+      return { verdicts, isAvailable: true };
     } catch (error) {
-      // A reading without a verdict may or may not be stored. Sent again, it is stored or found.
+      // A reading without a verdict may or may not be stored. The retry of the device then stores it or finds the
+      // duplicate.
       if (!(error instanceof StoreUnavailable) && !(error instanceof Overloaded)) throw error;
-      return false;
+      return { verdicts, isAvailable: false };
     }
   }
 
@@ -205,7 +208,8 @@ export class ReadingStore {
     const device = { orgId: reading.orgId, hardwareId: reading.hardwareId, generation };
     const nowMs = this.clock.nowMs();
     const nowSecs = epochSeconds(nowMs);
-    // By the later of the two: a reading that a device has kept for long must not expire the moment it arrives.
+    // From the later of measurement and arrival, because a reading that a device has buffered for long must not expire
+    // at once.
     const expires = epochSeconds(Math.max(reading.timestampMs, nowMs)) + this.retentionDays.readings * 86_400;
     const marker: Item = {
       ...batchKey(device, reading.batchId),
@@ -223,7 +227,10 @@ export class ReadingStore {
   }
 }
 
-/** The verdict that a cancelled transaction's reasons give for one reading; undefined if neither reason is its own. */
+/**
+ * The verdict on one reading of a cancelled transaction, by its two cancellation reasons. Undefined if it caused
+ * neither.
+ */
 function verdictOf(
   { hash }: NewReading,
   nonce: string,
@@ -235,8 +242,8 @@ function verdictOf(
   return failed.old?.payload_hash === hash ? { kind: 'DUPLICATE' } : conflict;
 }
 
-/** The sort keys that hold a range of time; undefined if no reading can lie in it. */
-function withinTime(range: TimeRange): [string, string] | undefined {
+/** The first and last sort key of a range of time. Undefined if no reading can be in it. */
+function sortKeysWithin(range: TimeRange): [string, string] | undefined {
   const [fromMs, toMs] = [Math.max(range.fromMs, earliestMs), Math.min(range.toMs, latestMs)];
   return fromMs < toMs ? readingRange(fromMs, toMs) : undefined;
 }

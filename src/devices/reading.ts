@@ -2,7 +2,7 @@ import { isHardwareId, normalHardwareId } from '../identity/hardware-id.js';
 import { sha256 } from '../lib/id.js';
 import { isFirmwareVersion, isFriendlyName, isUuidV4 } from './device.js';
 
-/** Each metric with the attribute it is stored under and the range its sensor can measure. */
+/** Each metric with its stored attribute and the range that its sensor can measure. */
 export const metrics = {
   bme280TempC: {
     attribute: 'bme280_temp_c',
@@ -43,15 +43,17 @@ export const metrics = {
 export type Metric = keyof typeof metrics;
 export const metricNames = Object.keys(metrics) as Metric[];
 
+/** Each sensor with its stored name. */
 export const sensorNames = { bme280: 'bme280', ds18b20: 'ds18b20', soilMoisture: 'soil_moisture' } as const;
 export type SensorName = keyof typeof sensorNames;
+export const sensorsWithStatus = Object.keys(sensorNames) as SensorName[];
 export const healths = ['OK', 'ERROR'] as const;
 export type Health = (typeof healths)[number];
 
 export type Sensors = { readonly [M in Metric]?: number | undefined };
 export type SensorStatus = { readonly [S in SensorName]?: Health | undefined };
 
-/** The values a device measured at one moment. */
+/** The values that a device measured at one time. */
 export interface Reading {
   readonly nodeType: 'Reading';
   readonly orgId: string;
@@ -65,7 +67,7 @@ export interface Reading {
   readonly sensorStatus: SensorStatus;
 }
 
-/** A reading as it was sent: nothing in it is known to be what it should be. */
+/** A reading as it was sent, before any validation. */
 export interface SentReading {
   readonly hardwareId?: string | null | undefined;
   readonly batchId?: string | null | undefined;
@@ -91,23 +93,26 @@ export interface Rejection {
 }
 
 export const batchIdPattern = /^[A-Za-z0-9_.:-]{1,256}$/;
-/** The times a reading can have, the last one exclusive. */
+/** A reading has a time from `earliestMs`, inclusive, to `latestMs`, exclusive. */
 export const earliestMs = Date.UTC(2000, 0, 1);
 export const latestMs = Date.UTC(2100, 0, 1);
 const maxAheadMs = 10 * 60_000;
+/**
+ * The smallest value other than 0. DynamoDB refuses numbers below 1e-130, and with one of them the whole transaction.
+ */
 const minMagnitude = 1e-9;
 
-/** A reading by the rules, with the hash of what was sent; or the first rule that it breaks. */
-export type Parsed = { readonly reading: Reading; readonly hash: string } | { readonly rejection: Rejection };
+/** A valid reading with the hash of its content, or the first rule that it breaks. */
+export type ParsedReading = { readonly reading: Reading; readonly hash: string } | { readonly rejection: Rejection };
 
-export function parseReading(orgId: string, sent: SentReading, nowMs: number): Parsed {
+export function parseReading(orgId: string, sent: SentReading, nowMs: number): ParsedReading {
   const rejection = rejectionOf(sent, nowMs);
   if (rejection) return { rejection };
   const sensors = parseSensors(sent.sensors);
   if ('rejection' in sensors) return sensors;
   const status = parseStatus(sent.sensorStatus);
   if ('rejection' in status) return status;
-  // All of them are there, by the rules above.
+  // The rules above have checked that these fields are present.
   const { hardwareId, batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent as Required<SentReading> &
     Reading;
   const reading: Reading = {
@@ -125,22 +130,33 @@ export function parseReading(orgId: string, sent: SentReading, nowMs: number): P
   return { reading, hash: contentHash(reading) };
 }
 
-/** The device a reading claims to be from, if it can be one: a device that sends only bad readings is talking nevertheless. */
+/**
+ * The hardware id of a reading; undefined if it is not a MAC address. Read before the other fields are checked, because
+ * a device that sends only invalid readings was nevertheless seen.
+ */
 export const senderOf = ({ hardwareId }: SentReading): string | undefined =>
   typeof hardwareId === 'string' && isHardwareId(hardwareId) ? normalHardwareId(hardwareId) : undefined;
 
 const invalid = (message: string): Rejection => ({ code: 'INVALID_VALUE', message });
+const unknownSensor = (field: string, name: string, known: readonly string[]): Rejection =>
+  invalid(`${field}.${printableName(name)}: is not a known sensor; use one of ${known.join(', ')}`);
 
 function rejectionOf(sent: SentReading, nowMs: number): Rejection | undefined {
   const { batchId, timestampMs, bootId, firmwareVersion, friendlyName } = sent;
   if (typeof batchId !== 'string' || !batchIdPattern.test(batchId))
-    return { code: 'INVALID_BATCH_ID', message: 'batchId: must have 1 to 256 of A-Z a-z 0-9 _ . : -' };
+    return { code: 'INVALID_BATCH_ID', message: 'batchId: must have 1 to 256 characters of A-Z a-z 0-9 _ . : -' };
   if (senderOf(sent) === undefined)
     return { code: 'DEVICE_NOT_FOUND', message: 'hardwareId: must be a MAC address such as AA:BB:CC:DD:EE:FF' };
   if (typeof timestampMs !== 'number' || !Number.isInteger(timestampMs))
-    return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be a whole number of milliseconds since 1970' };
+    return {
+      code: 'INVALID_TIMESTAMP',
+      message: 'timestampMs: must be a whole number of milliseconds since 1970-01-01 UTC',
+    };
   if (timestampMs < earliestMs || timestampMs >= latestMs)
-    return { code: 'INVALID_TIMESTAMP', message: 'timestampMs: must be from 2000-01-01 to 2100-01-01' };
+    return {
+      code: 'INVALID_TIMESTAMP',
+      message: 'timestampMs: must be from 2000-01-01 (inclusive) to 2100-01-01 (exclusive)',
+    };
   if (timestampMs > nowMs + maxAheadMs)
     return {
       code: 'INVALID_TIMESTAMP',
@@ -149,9 +165,9 @@ function rejectionOf(sent: SentReading, nowMs: number): Rejection | undefined {
   if (typeof bootId !== 'string' || !isUuidV4(bootId))
     return { code: 'INVALID_UUID', message: 'bootId: must be a UUID of version 4' };
   if (typeof firmwareVersion !== 'string' || !isFirmwareVersion(firmwareVersion))
-    return invalid('firmwareVersion: must have 1 to 64 printable ASCII characters');
+    return invalid('firmwareVersion: must have 1 to 64 printable ASCII characters, not only spaces');
   if (typeof friendlyName === 'string' && !isFriendlyName(friendlyName))
-    return invalid('friendlyName: must have 1 to 64 printable ASCII characters');
+    return invalid('friendlyName: must have 1 to 64 printable ASCII characters, not only spaces');
   return undefined;
 }
 
@@ -159,21 +175,19 @@ type Values<T> = { readonly values: T } | { readonly rejection: Rejection };
 
 function parseSensors(sent: unknown): Values<Sensors> {
   if (!isMap(sent))
-    return { rejection: invalid('sensors: must be an object of numbers by sensor, such as {"bme280TempC": 21.5}') };
+    return {
+      rejection: invalid('sensors: must be an object that maps sensors to numbers, such as {"bme280TempC": 21.5}'),
+    };
   const values: Partial<Record<Metric, number>> = {};
   for (const name of Object.keys(sent)) {
-    if (!Object.hasOwn(metrics, name))
-      return {
-        rejection: invalid(`sensors.${shown(name)}: is not a known sensor; known are ${metricNames.join(', ')}`),
-      };
+    if (!Object.hasOwn(metrics, name)) return { rejection: unknownSensor('sensors', name, metricNames) };
     const value = sent[name];
     const { min, max } = metrics[name as Metric];
     if (typeof value !== 'number' || !Number.isFinite(value))
-      return { rejection: invalid(`sensors.${name}: must be a number; leave out a sensor that has no value`) };
+      return { rejection: invalid(`sensors.${name}: must be a number; omit a sensor that has no value`) };
     if (value < min || value > max) return { rejection: invalid(`sensors.${name}: must be from ${min} to ${max}`) };
-    // DynamoDB takes nothing smaller than 1e-130, and would refuse the neighbours with it.
     if (value !== 0 && Math.abs(value) < minMagnitude)
-      return { rejection: invalid(`sensors.${name}: must be 0 or at least ${minMagnitude} away from it`) };
+      return { rejection: invalid(`sensors.${name}: must be 0, or at least ${minMagnitude} away from 0`) };
     values[name as Metric] = value;
   }
   return { values };
@@ -181,15 +195,12 @@ function parseSensors(sent: unknown): Values<Sensors> {
 
 function parseStatus(sent: unknown): Values<SensorStatus> {
   if (!isMap(sent))
-    return { rejection: invalid('sensorStatus: must be an object of OK or ERROR by sensor, such as {"bme280": "OK"}') };
+    return {
+      rejection: invalid('sensorStatus: must be an object that maps sensors to OK or ERROR, such as {"bme280": "OK"}'),
+    };
   const values: Partial<Record<SensorName, Health>> = {};
   for (const name of Object.keys(sent)) {
-    if (!Object.hasOwn(sensorNames, name))
-      return {
-        rejection: invalid(
-          `sensorStatus.${shown(name)}: is not a known sensor; known are ${Object.keys(sensorNames).join(', ')}`,
-        ),
-      };
+    if (!Object.hasOwn(sensorNames, name)) return { rejection: unknownSensor('sensorStatus', name, sensorsWithStatus) };
     const value = sent[name];
     const health = healths.find((each) => each === value || each.toLowerCase() === value);
     if (!health) return { rejection: invalid(`sensorStatus.${name}: must be OK or ERROR`) };
@@ -201,34 +212,14 @@ function parseStatus(sent: unknown): Values<SensorStatus> {
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A name of the caller's own, fit to be shown: the message must stay short whatever was sent. */
-const shown = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
+/** A name that the caller chose, shortened and in printable ASCII, so that it can be part of a message. */
+const printableName = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
 
-/** Covers everything that was sent, in one order. It tells a repeat from another reading under the same id. */
+/**
+ * Covers all content in a fixed order. Two readings with the same batch id and hash are duplicates, else a conflict.
+ */
 function contentHash({ timestampMs, bootId, firmwareVersion, friendlyName, sensors, sensorStatus }: Reading): string {
   const values = metricNames.map((metric) => sensors[metric] ?? null);
-  const states = (Object.keys(sensorNames) as SensorName[]).map((sensor) => sensorStatus[sensor] ?? null);
+  const states = sensorsWithStatus.map((sensor) => sensorStatus[sensor] ?? null);
   return sha256(JSON.stringify([timestampMs, bootId, firmwareVersion, friendlyName ?? null, values, states]));
-}
-
-export type Verdict =
-  | { readonly kind: 'STORED' | 'DUPLICATE' }
-  | { readonly kind: 'CONFLICT' | 'RETRY'; readonly message: string }
-  | { readonly kind: 'REJECTED'; readonly rejection: Rejection };
-
-export const conflict: Verdict = {
-  kind: 'CONFLICT',
-  message: 'batchId: this device has sent a reading with other content under this id; the first one stays stored',
-};
-export const retry: Verdict = {
-  kind: 'RETRY',
-  message: 'not stored: the database is temporarily unavailable; retry this reading',
-};
-export const rejected = (rejection: Rejection): Verdict => ({ kind: 'REJECTED', rejection });
-
-/** The verdict on the second of two readings with the same batch id in one call, given the verdict on the first. */
-export function verdictAfter(first: Verdict, isSame: boolean): Verdict | 'on its own' {
-  if (first.kind === 'RETRY') return retry;
-  if (first.kind === 'REJECTED' || first.kind === 'CONFLICT') return 'on its own';
-  return isSame ? { kind: 'DUPLICATE' } : conflict;
 }

@@ -1,12 +1,13 @@
 import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { enumOf } from '../graphql/enum.js';
+import { ItemErrorType } from '../graphql/item-error.js';
 import { Node } from '../graphql/node.js';
 import { DateTime, Json, SafeInt, Uuid } from '../graphql/scalars.js';
-import { ItemErrorType } from '../spend/spend.types.js';
-import { type Health, healths, type Metric, metricNames, metrics, type Verdict } from './reading.js';
+import { type Health, healths, type Metric, metricNames, metrics } from './reading.js';
+import type { Verdict } from './verdict.js';
 
-/** The public names of the metrics, with the internal ones as values. */
+/** The public names of the metrics, mapped to the internal ones. */
 export const SensorMetricType = Object.fromEntries(
   metricNames.map((metric) => [metrics[metric].enumName, metric]),
 ) as Record<string, Metric>;
@@ -35,23 +36,24 @@ export type VerdictKind = Verdict['kind'];
 export const ReadingVerdictKindType = enumOf<VerdictKind>(['STORED', 'DUPLICATE', 'CONFLICT', 'REJECTED', 'RETRY']);
 registerEnumType(ReadingVerdictKindType, {
   name: 'ReadingVerdictKind',
-  description: 'The outcome of one reading of an ingest.',
+  description: 'The outcome of one reading of an `ingest`.',
   valuesConfig: {
     STORED: { description: 'Stored by this call. The device may drop it.' },
     DUPLICATE: { description: 'Stored before, with the same content. The device may drop it.' },
     CONFLICT: {
       description:
-        'This device has used the batch id for other content, which stays stored. Send it under another id, or drop it.',
+        'This device has sent other content under this batch id, and that stays stored. Send the reading under ' +
+        'another id, or drop it.',
     },
-    REJECTED: { description: 'Not valid and never will be; `error` says why. The device may drop it.' },
-    RETRY: { description: 'Not stored, because the database was unavailable. Send it again.' },
+    REJECTED: { description: 'Not valid, so a retry is useless; `error` says why. The device may drop it.' },
+    RETRY: { description: 'Not stored, because the database was unavailable. Send the same reading again.' },
   },
 });
 
 const value = (metric: Metric) => ({
   nullable: true,
   simple: true,
-  description: `${metrics[metric].label}. Null: not measured.`,
+  description: `${metrics[metric].label}. Null if not measured.`,
 });
 
 @ObjectType('Sensors', { description: 'The values of one reading.' })
@@ -75,7 +77,7 @@ export class SensorsType {
 const health = (sensor: string) => ({
   nullable: true,
   simple: true,
-  description: `Health of the ${sensor} sensor. Null: not reported.`,
+  description: `Health of the ${sensor} sensor. Null if not reported.`,
 });
 
 @ObjectType('SensorStatus', { description: 'The health of the sensors at the time of a reading.' })
@@ -90,7 +92,7 @@ export class SensorStatusType {
   readonly soilMoisture?: Health;
 }
 
-@ObjectType('SeriesPoint', { description: 'One step of a series. All values are null if `count` is 0.' })
+@ObjectType('SeriesPoint', { description: 'One step of a series. `min`, `max` and `mean` are null if `count` is 0.' })
 export class SeriesPointType {
   @Field(() => DateTime, { simple: true, description: 'The start of the step.' })
   readonly at!: Date;
@@ -108,7 +110,7 @@ export class SeriesPointType {
   readonly mean!: number | null;
 }
 
-@ObjectType('Reading', { implements: Node, description: 'The values that a device measured at one moment.' })
+@ObjectType('Reading', { implements: Node, description: 'The values that a device measured at one time.' })
 export class ReadingType extends Node {
   @Field(() => String, { simple: true, description: 'The MAC address of the device, in upper case.' })
   readonly hardwareId!: string;
@@ -122,16 +124,16 @@ export class ReadingType extends Node {
   })
   readonly timestampMs!: number;
 
-  @Field(() => Uuid, { simple: true, description: 'The boot of the device during which it measured.' })
+  @Field(() => Uuid, { simple: true, description: 'The id of the boot of the device during which it measured.' })
   readonly bootId!: string;
 
-  @Field(() => String, { simple: true, description: 'The firmware that measured.' })
+  @Field(() => String, { simple: true, description: 'The firmware version of the device when it measured.' })
   readonly firmwareVersion!: string;
 
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The name of the device when the reading arrived.',
+    description: 'The name that was sent with the reading, else the name of the device when it arrived.',
   })
   readonly friendlyName?: string;
 
@@ -151,18 +153,20 @@ export class ReadingInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Required. 1–256 of A-Z a-z 0-9 _ . : -, unique per device. A repeat is a DUPLICATE.',
+    description:
+      'Required. 1–256 characters of A-Z a-z 0-9 _ . : -, unique per device. A retry with the same id is a DUPLICATE.',
   })
   readonly batchId?: string | null;
 
   @Field(() => Float, {
     nullable: true,
     description:
-      'Required. Time of measurement, a whole number of epoch milliseconds from 2000 to 2100, at most 10 minutes ahead.',
+      'Required. Time of measurement as a whole number of epoch milliseconds, from the year 2000 to 2099 and at most ' +
+      '10 minutes ahead of the server.',
   })
   readonly timestampMs?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Required. UUID of version 4 of the current boot.' })
+  @Field(() => String, { nullable: true, description: 'Required. The id of the current boot, a UUID of version 4.' })
   readonly bootId?: string | null;
 
   @Field(() => String, { nullable: true, description: 'Required. 1–64 printable ASCII characters.' })
@@ -170,24 +174,28 @@ export class ReadingInput {
 
   @Field(() => String, {
     nullable: true,
-    description: '1–64 printable ASCII characters. Absent or null: the current name of the device.',
+    description: '1–64 printable ASCII characters. Omit it or send null to use the current name of the device.',
   })
   readonly friendlyName?: string | null;
 
   @Field(() => Json, {
     nullable: true,
-    description: `Required. Numbers by sensor, such as { bme280TempC: 21.5 }. Sensors: ${metricNames.join(', ')}. Leave out a sensor that has no value.`,
+    description:
+      'Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without value. ' +
+      `Sensors: ${metricNames.join(', ')}.`,
   })
   readonly sensors?: unknown;
 
   @Field(() => Json, {
     nullable: true,
-    description: 'Required. OK or ERROR (or ok, error) by sensor: bme280, ds18b20, soilMoisture. May be {}.',
+    description:
+      'Required. An object that maps the sensors bme280, ds18b20, soilMoisture to OK or ERROR (or ok, error). May be ' +
+      '{}.',
   })
   readonly sensorStatus?: unknown;
 }
 
-@InputType({ description: 'Readings to store, of one device or several.' })
+@InputType({ description: 'Readings of one or more devices to store.' })
 export class IngestInput {
   @Field(() => [ReadingInput], { nullable: 'items', description: '1–100 readings. Each gets its own verdict.' })
   readonly readings!: (ReadingInput | null)[];
@@ -195,10 +203,10 @@ export class IngestInput {
 
 @ObjectType('ReadingVerdict', { description: 'The outcome of one reading.' })
 export class ReadingVerdictType {
-  @Field(() => Int, { simple: true, description: 'The position of the reading in the call, from 0.' })
+  @Field(() => Int, { simple: true, description: 'The position of the reading in the input, from 0.' })
   readonly index!: number;
 
-  @Field(() => String, { simple: true, description: 'The batch id as it was sent; empty if none was.' })
+  @Field(() => String, { simple: true, description: 'The batch id as it was sent. Empty if none was sent.' })
   readonly batchId!: string;
 
   @Field(() => ReadingVerdictKindType, { simple: true, description: 'The outcome.' })
@@ -207,7 +215,7 @@ export class ReadingVerdictType {
   @Field(() => ItemErrorType, {
     nullable: true,
     simple: true,
-    description: 'The reason. Null for STORED and DUPLICATE.',
+    description: 'The reason. Null if the reading is STORED or a DUPLICATE.',
   })
   readonly error?: ItemErrorType;
 }
@@ -216,13 +224,15 @@ export class ReadingVerdictType {
 export class IngestPayload {
   @Field(() => [String], {
     simple: true,
-    description: 'Batch ids that are stored, by this call or before. The device may drop these readings.',
+    description:
+      'Batch ids whose readings are stored, by this call or before. The device may drop these readings. An id that ' +
+      'several devices of the call use is listed only if it is stored for each of them.',
   })
   readonly settledBatchIds!: string[];
 
   @Field(() => [ReadingVerdictType], {
     simple: true,
-    description: 'One verdict per reading, in the order they were sent.',
+    description: 'One verdict per reading, in the order of the input.',
   })
   readonly verdicts!: ReadingVerdictType[];
 }

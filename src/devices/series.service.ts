@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.js';
-import { Overloaded, refuseAny } from '../lib/errors.js';
+import { badInput, Overloaded } from '../lib/errors.js';
 import { Semaphore } from '../lib/semaphore.js';
 import type { ReadingsRef } from './device.js';
 import { type Metric, metrics } from './reading.js';
@@ -15,10 +15,10 @@ import {
   tooLong,
 } from './series.js';
 
-const maxCharts = 4;
-const maxWaiting = 64;
-/** An operation ends after 5 s. A range that takes this long to read would not be done by then. */
-const maxDrawMs = 4000;
+const maxConcurrentReads = 4;
+const maxWaitingReads = 64;
+/** An operation ends after 5 s. A range that takes longer than this to read is refused, with where to cut it. */
+const maxReadMs = 4000;
 
 export interface SeriesRequest {
   readonly device: ReadingsRef;
@@ -26,11 +26,13 @@ export interface SeriesRequest {
   readonly range: SeriesRange;
 }
 
+type Series = SeriesPoint[] | Error;
+
 export class SeriesService {
-  private readonly charts = new Semaphore(
-    maxCharts,
-    maxWaiting,
-    () => new Overloaded('too many series are being read at once; retry'),
+  private readonly reads = new Semaphore(
+    maxConcurrentReads,
+    maxWaitingReads,
+    () => new Overloaded('too many series are being read at the same time; retry'),
   );
 
   constructor(
@@ -38,62 +40,60 @@ export class SeriesService {
     private readonly clock: Clock,
   ) {}
 
-  /** Points for charts, or the fault of each, in order. Reads each range of a device once, whatever the metrics and steps. */
-  async draw(requests: readonly SeriesRequest[], budget: ReadingBudget): Promise<(SeriesPoint[] | Error)[]> {
-    const drawn = new Map<SeriesRequest, SeriesPoint[] | Error>();
+  /**
+   * The points of each series, or its error, in the order of the requests. Series of the same device and time range are
+   * read once, whatever their metrics and steps.
+   */
+  async draw(requests: readonly SeriesRequest[], budget: ReadingBudget): Promise<Series[]> {
     const groups = new Map<string, SeriesRequest[]>();
     for (const request of requests) {
       const { orgId, hardwareId, generation } = request.device;
       const name = [orgId, hardwareId, generation, request.range.fromMs, request.range.toMs].join(' ');
       groups.set(name, [...(groups.get(name) ?? []), request]);
     }
-    await Promise.all([...groups.values()].map((group) => this.drawGroup(group, budget, drawn)));
-    return requests.map((request) => drawn.get(request) as SeriesPoint[] | Error);
+    const drawn = await Promise.all([...groups.values()].map((group) => this.drawGroup(group, budget)));
+    const series = new Map(drawn.flat());
+    return requests.map((request) => series.get(request) as Series);
   }
 
   private async drawGroup(
     group: readonly SeriesRequest[],
     budget: ReadingBudget,
-    drawn: Map<SeriesRequest, SeriesPoint[] | Error>,
-  ): Promise<void> {
-    const sound = group.filter((request) => {
-      try {
-        refuseAny(seriesIssues(request.range));
-        return true;
-      } catch (error) {
-        drawn.set(request, error as Error);
-        return false;
-      }
+  ): Promise<(readonly [SeriesRequest, Series])[]> {
+    const invalid = group.flatMap((request) => {
+      const issues = seriesIssues(request.range);
+      return issues.length > 0 ? [[request, badInput(...issues)] as const] : [];
     });
-    if (sound.length === 0) return;
+    const valid = group.filter((request) => !invalid.some(([other]) => other === request));
+    if (valid.length === 0) return invalid;
     try {
-      const points = await this.charts.run(() => this.read(sound, budget));
-      for (const [i, request] of sound.entries()) drawn.set(request, points[i] as SeriesPoint[]);
+      const points = await this.reads.run(() => this.read(valid, budget));
+      return [...invalid, ...valid.map((request, i) => [request, points[i] as SeriesPoint[]] as const)];
     } catch (error) {
-      for (const request of sound) drawn.set(request, error as Error);
+      return [...invalid, ...valid.map((request) => [request, error as Error] as const)];
     }
   }
 
   private async read(group: readonly SeriesRequest[], budget: ReadingBudget): Promise<SeriesPoint[][]> {
     const [{ device, range }] = group as readonly [SeriesRequest];
-    const untilMs = this.clock.monotonicMs() + maxDrawMs;
-    const charts = group.map((request) => ({
+    const endMs = this.clock.monotonicMs() + maxReadMs;
+    const series = group.map((request) => ({
       range: request.range,
       attribute: metrics[request.metric].attribute,
       sums: emptySums(request.range),
     }));
     for await (const page of this.readings.samples(device, range, [...new Set(group.map(({ metric }) => metric))])) {
       for (const { timestampMs, values } of page)
-        for (const { range: own, attribute, sums } of charts) {
-          const value = values[attribute];
-          if (value !== undefined) addTo(sums, own, timestampMs, value);
+        for (const each of series) {
+          const value = values[each.attribute];
+          if (value !== undefined) addTo(each.sums, each.range, timestampMs, value);
         }
       const reachedMs = page.at(-1)?.timestampMs ?? range.fromMs;
       if (!budget.spend(page.length))
         throw tooLong(range, reachedMs, `exceeds the maximum of ${budget.max} readings per operation`);
-      if (this.clock.monotonicMs() > untilMs)
-        throw tooLong(range, reachedMs, `takes longer to read than the ${maxDrawMs / 1000} s an operation has for it`);
+      if (this.clock.monotonicMs() > endMs)
+        throw tooLong(range, reachedMs, `takes longer to read than the maximum of ${maxReadMs / 1000} s per operation`);
     }
-    return charts.map(({ range: own, sums }) => pointsOf(own, sums));
+    return series.map((each) => pointsOf(each.range, each.sums));
   }
 }

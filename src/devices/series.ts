@@ -17,12 +17,13 @@ export interface SeriesRange {
 
 export const maxPoints = 1000;
 /**
- * Of all charts of an operation together. A month of one device at a reading per minute is 44,640. The embedded engine reads
- * about 25,000 per second on one core, and an operation has 5 s.
+ * Max readings that all series of one operation read together. One month of one device at one reading per minute is
+ * 44,640. The embedded engine reads about 25,000 per second on one core, and an operation may take 5 s.
  */
 export const maxReadingsPerOperation = 50_000;
 const maxStepSecs = 366 * 86_400;
 
+/** The first rule that a range breaks, if any. */
 export function seriesIssues({ fromMs, toMs, stepSecs }: SeriesRange): Issue[] {
   if (!isWholeWithin(stepSecs, 1, maxStepSecs))
     return [{ path: 'stepSecs', message: `must be a whole number of seconds from 1 to ${maxStepSecs}` }];
@@ -33,36 +34,38 @@ export function seriesIssues({ fromMs, toMs, stepSecs }: SeriesRange): Issue[] {
   return [
     {
       path: 'stepSecs',
-      message: `makes ${points} points, more than the maximum of ${maxPoints}; set it to ${minStepSecs} or more, or narrow \`from\` and \`to\``,
+      message:
+        `makes ${points} points, more than the maximum of ${maxPoints}; ` +
+        `set it to ${minStepSecs} or more, or narrow \`from\` and \`to\``,
     },
   ];
 }
 
 const pointCount = ({ fromMs, toMs, stepSecs }: SeriesRange): number => Math.ceil((toMs - fromMs) / (stepSecs * 1000));
 
-/** The readings that the charts of one operation may read together. */
+/** Counts the readings that all series of one operation read together. */
 export class ReadingBudget {
   private used = 0;
 
   constructor(readonly max: number) {}
 
-  /** False once more has been read than is allowed. */
+  /** Adds readings that were read. False once they exceed the maximum. */
   spend(readings: number): boolean {
     this.used += readings;
     return this.used <= this.max;
   }
 }
 
-/** Says where to cut a range that cannot be read in one operation: at the moment back to which it was read. */
+/** Says where to cut a range that cannot be read in one operation: at the time down to which it was read. */
 export const tooLong = ({ fromMs, toMs }: SeriesRange, reachedMs: number, why: string): GatewayError =>
   badInput({
     path: 'from',
     message:
       `the range from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()} ${why}; ` +
-      `set \`from\` to ${new Date(reachedMs).toISOString()} or later, and ask for the rest in further operations`,
+      `set \`from\` to ${new Date(reachedMs).toISOString()} or later, and read the rest in further operations`,
   });
 
-/** The sum of the values in one step of a series so far. */
+/** Accumulates the values in one step of a series. */
 export interface StepSum {
   count: number;
   min: number;
@@ -78,6 +81,7 @@ export const emptySums = (range: SeriesRange): StepSum[] =>
     sum: 0,
   }));
 
+/** Adds a value to the step of its time. A time outside the range is ignored. */
 export function addTo(sums: readonly StepSum[], { fromMs, stepSecs }: SeriesRange, atMs: number, value: number): void {
   const step = sums[Math.floor((atMs - fromMs) / (stepSecs * 1000))];
   if (!step) return;
@@ -87,7 +91,7 @@ export function addTo(sums: readonly StepSum[], { fromMs, stepSecs }: SeriesRang
   step.sum += value;
 }
 
-/** Evenly spaced points from the start of the range on. A point without a value has a count of 0. */
+/** Evenly spaced points from the start of the range. A point without a value has a count of 0. */
 export const pointsOf = ({ fromMs, stepSecs }: SeriesRange, sums: readonly StepSum[]): SeriesPoint[] =>
   sums.map(({ count, min, max, sum }, i) => ({
     at: new Date(fromMs + i * stepSecs * 1000),

@@ -108,6 +108,12 @@ export class Fields {
     return Array.isArray(value) ? (value as readonly Value[]) : this.corrupt(name, 'a list');
   }
 
+  /** A list of maps, each as an item of its own. */
+  maps(name: string): readonly Item[] {
+    const list = this.list(name);
+    return list.every(isMap) ? (list as unknown as readonly Item[]) : this.corrupt(name, 'a list of maps');
+  }
+
   /** A map attribute as an item of its own, so that its entries can be read with their types. */
   map(name: string): Item {
     return this.optionalMap(name) ?? this.corrupt(name, 'a map');
@@ -115,10 +121,7 @@ export class Fields {
 
   optionalMap(name: string): Item | undefined {
     const value = this.item[name];
-    if (value === undefined) return undefined;
-    const isMap =
-      typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
-    return isMap ? (value as Item) : this.corrupt(name, 'a map');
+    return value === undefined || isMap(value) ? (value as Item | undefined) : this.corrupt(name, 'a map');
   }
 
   /** A map whose values are all numbers. */
@@ -133,3 +136,6 @@ export class Fields {
     throw new CorruptItem(this.table, this.item, name, expected);
   }
 }
+
+const isMap = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);

@@ -1,12 +1,15 @@
 import { sleep } from '../lib/timers.js';
 
 /**
- * A transaction's items change together, but not for whoever reads them one by one: one may be read as written while
- * another still reads as it was. After this time they all read as written.
+ * How long the items of a committed transaction may become visible one by one. A reader can see one item as written
+ * while another still has its old state. After this time all of them are visible.
  */
 export const commitVisibleMs = 100;
 
-/** These rows, and whatever else was written together with them: read again, up to the last of them. */
+/**
+ * Reads the rows again after `commitVisibleMs`, so that rows of the same transactions that were not visible yet are
+ * included. Stops at the last row of the first read: rows after it may be incomplete again.
+ */
 export async function rereadAfterCommit<T>(
   rows: readonly T[],
   read: () => Promise<readonly T[]>,

@@ -14,6 +14,7 @@ import {
 import { systemClock } from '../lib/clock.js';
 import { sleep } from '../lib/timers.js';
 import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
+import { versionKey } from './version-item.js';
 
 /**
  * Increment it with each change of tables or items that older code cannot read. Version 3 changed the bucket items and
@@ -25,7 +26,7 @@ const oldestReadable = 3;
 
 const [backupsReadyMs, maxAttempts] = [1000, 120];
 
-const versionKey = { PK: { S: '_/SYSTEM#' }, SK: { S: '#VERSION' } };
+const versionItemKey = { PK: { S: versionKey.PK }, SK: { S: versionKey.SK } };
 
 export interface TableAdmin {
   readonly client: DynamoDBClient;
@@ -203,7 +204,7 @@ async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {
     await client.send(
       new UpdateItemCommand({
         TableName: `${prefix}limiter`,
-        Key: versionKey,
+        Key: versionItemKey,
         UpdateExpression: 'SET #v = :v, #c = if_not_exists(#c, :c)',
         ConditionExpression: 'attribute_not_exists(#v) OR #v < :v',
         ExpressionAttributeNames: { '#v': 'schema_version', '#c': 'created_at_ms' },
@@ -217,7 +218,7 @@ async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {
 
 async function readVersion(client: DynamoDBClient, prefix: string): Promise<number> {
   const { Item } = await client.send(
-    new GetItemCommand({ TableName: `${prefix}limiter`, Key: versionKey, ConsistentRead: true }),
+    new GetItemCommand({ TableName: `${prefix}limiter`, Key: versionItemKey, ConsistentRead: true }),
   );
   return Number(Item?.schema_version?.N ?? 0);
 }

@@ -1,19 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Takes the data folder for this process. Two engines on one file would each believe they own it. */
+/** Claims the data folder for this process, because two engines on one file would corrupt it. */
 export function claimDataDir(dataDir: string): void {
   const path = join(dataDir, 'tollgate.pid');
   const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
   if (holder > 0 && holder !== process.pid && isTollgate(holder)) {
     throw new Error(
-      `another Tollgate (process ${holder}) uses the data folder ${dataDir}: stop it, or name another folder with TOLLGATE_DATA_DIR`,
+      `the data folder ${dataDir} is in use by another Tollgate (process ${holder}); ` +
+        'stop that process, or set TOLLGATE_DATA_DIR to another folder',
     );
   }
   writeFileSync(path, String(process.pid), { mode: 0o600 });
 }
 
-/** Alive, and not some other program that was given the number of one that died. */
+/** False if the process has ended, or if another program has its process id by now. */
 function isTollgate(pid: number): boolean {
   try {
     process.kill(pid, 0);

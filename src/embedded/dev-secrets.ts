@@ -19,40 +19,45 @@ interface DevSecrets {
   readonly TOLLGATE_SIGNING_KEYS: string;
 }
 
-/** The variables that take the place of a secret made here. */
-const outrankedBy: Readonly<Record<keyof DevSecrets, readonly string[]>> = {
+/** For each generated secret: the environment variables that replace it. */
+const replacedBy: Readonly<Record<keyof DevSecrets, readonly string[]>> = {
   TOLLGATE_ADMIN_KEY: ['TOLLGATE_ADMIN_KEY', 'TOLLGATE_ADMIN_KEYS'],
   TOLLGATE_ROOT_SECRETS: ['TOLLGATE_ROOT_SECRETS', 'API_KEY_PEPPER'],
   TOLLGATE_SIGNING_KEYS: ['TOLLGATE_SIGNING_KEYS'],
 };
 
-/** The secrets that a deployment must bring itself and `given` lacks. Made at the first start and kept, so that tokens and keys outlive a restart. */
+/**
+ * The secrets that production needs in the environment and that `environment` does not set. They are generated at the
+ * first start and stored in the data folder, so that tokens and keys stay valid after a restart.
+ */
 export async function devSecrets(
   dataDir: string,
-  given: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Partial<DevSecrets>> {
-  const kept = await keptSecrets(dataDir);
+  const secrets = await loadOrCreateSecrets(dataDir);
   return Object.fromEntries(
-    Object.entries(kept).filter(([name]) => !outrankedBy[name as keyof DevSecrets]?.some((other) => given[other])),
+    Object.entries(secrets).filter(
+      ([name]) => !replacedBy[name as keyof DevSecrets]?.some((each) => environment[each]),
+    ),
   );
 }
 
-async function keptSecrets(dataDir: string): Promise<DevSecrets> {
+async function loadOrCreateSecrets(dataDir: string): Promise<DevSecrets> {
   prepareDataDir(dataDir);
   const path = join(dataDir, 'secrets.json');
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as DevSecrets;
-  const made: DevSecrets = {
+  const secrets: DevSecrets = {
     TOLLGATE_ADMIN_KEY: `tga_${randomToken(32)}`,
     TOLLGATE_ROOT_SECRETS: randomToken(32),
     TOLLGATE_SIGNING_KEYS: JSON.stringify({ keys: await newSigningKeys() }),
   };
-  // Written beside and renamed: a start that is killed here leaves no half a file behind.
-  writeFileSync(`${path}.new`, JSON.stringify(made, null, 2), { mode: 0o600 });
+  // Written to another file and renamed, because a crash in between must not leave half a file.
+  writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 });
   renameSync(`${path}.new`, path);
-  return made;
+  return secrets;
 }
 
-/** The folder and what is in it are for their owner alone, also if an older version made them. */
+/** Creates the folder, and makes it and its files accessible to their owner only, even if they existed before. */
 function prepareDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -62,10 +67,9 @@ function prepareDataDir(dataDir: string): void {
       if (entry.isFile()) chmodSync(join(dataDir, entry.name), 0o600);
   } catch (error) {
     throw new Error(
-      `cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}): make it writable, or name another with TOLLGATE_DATA_DIR`,
-      {
-        cause: error,
-      },
+      `cannot write to the data folder ${dataDir} (${(error as NodeJS.ErrnoException).code}); ` +
+        'make it writable, or set TOLLGATE_DATA_DIR to another folder',
+      { cause: error },
     );
   }
 }

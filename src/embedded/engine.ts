@@ -8,17 +8,24 @@ import { sleep } from '../lib/timers.js';
 import { guarded } from './guard.js';
 import { canIsolate, type Dial, enclosedPort, startEnclosed } from './isolation.js';
 
-/** A DynamoDB-compatible engine in a process of its own. */
+/** A DynamoDB-compatible engine that runs in its own process. */
 export interface Engine {
   readonly name: string;
   readonly endpoint: string;
-  /** Present: the only way to reach the engine. Absent: it listens on loopback, open to every program of this machine. */
+  /**
+   * Present: the only way to connect. Absent: the engine listens on loopback, and every program of this machine can
+   * connect.
+   */
   readonly dial?: Dial;
-  /** Resolves when the process has ended, wanted or not. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
 }
 
+const maxStartMs = 30_000;
+const pollMs = 20;
+
+/** The command that runs an engine. */
 interface Launch {
   readonly name: string;
   readonly command: string;
@@ -29,29 +36,36 @@ interface Launch {
 export type EngineName = 'dynoxide' | 'dynamodb-local';
 
 export interface EngineOptions {
-  /** Absent: it keeps its data in memory. */
+  /** Absent: the data is kept in memory only. */
   readonly dataDir?: string;
+  /** Absent: dynoxide, or DynamoDB Local if there is no dynoxide. */
   readonly only?: EngineName;
-  /** Out of reach for every other program, where this machine can do that. Tests and benchmarks of several processes need it open. */
+  /** Hides the engine from other programs, where the machine allows it. Tests with several processes need it open. */
   readonly isPrivate?: boolean;
 }
 
-/** Starts dynoxide, or DynamoDB Local where there is no dynoxide binary for this machine. */
+/** Starts dynoxide, or DynamoDB Local if there is no dynoxide binary for this machine. */
 export async function startEngine({ dataDir, only, isPrivate = false }: EngineOptions = {}): Promise<Engine> {
   const binary = only === 'dynamodb-local' ? undefined : dynoxideBinary();
   const isEnclosed = isPrivate && binary !== undefined && (await canIsolate());
   const address = isEnclosed
     ? { host: '127.0.0.1', port: enclosedPort }
     : await freeAddress(isPrivate ? hiddenHost() : '127.0.0.1');
-  const local = only === 'dynoxide' ? undefined : () => dynamodbLocal(address, dataDir);
-  const launch = binary ? dynoxide(binary, address, dataDir) : local?.();
-  if (!launch) {
-    throw new Error(
-      `no DynamoDB engine for ${process.platform}-${process.arch}: neither @dynoxide/${process.platform}-${process.arch} nor DynamoDB Local is installed; ` +
-        `run \`npm install --no-save @dynoxide/${process.platform}-${process.arch}\`, or set DYNAMODB_ENDPOINT to an engine of your own`,
-    );
-  }
+  const launch = binary
+    ? dynoxide(binary, address, dataDir)
+    : only === 'dynoxide'
+      ? undefined
+      : dynamodbLocal(address, dataDir);
+  if (!launch) throw noEngine();
   return isEnclosed ? runEnclosed(launch) : run(launch, address);
+}
+
+function noEngine(): Error {
+  const binary = `@dynoxide/${process.platform}-${process.arch}`;
+  return new Error(
+    `no DynamoDB engine for ${process.platform}-${process.arch}: neither ${binary} nor DynamoDB Local is installed; ` +
+      `run \`npm install --no-save ${binary}\`, or set DYNAMODB_ENDPOINT to the URL of another engine`,
+  );
 }
 
 interface Address {
@@ -113,8 +127,8 @@ async function run({ name, command, args, env }: Launch, address: Address): Prom
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: process.platform !== 'win32',
   });
-  const { exited, complaint } = watched(child);
-  await answering(name, child, address, complaint);
+  const { exited, lastError } = watch(child);
+  await untilReady(name, child, address, lastError);
   return {
     name,
     endpoint: `http://${address.host}:${address.port}`,
@@ -129,12 +143,10 @@ async function run({ name, command, args, env }: Launch, address: Address): Prom
 
 async function runEnclosed({ name, command, args }: Launch): Promise<Engine> {
   const { child, dial, ready } = startEnclosed(command, args);
-  const { exited, complaint } = watched(child);
+  const { exited, lastError } = watch(child);
   await ready.catch((error: Error) => {
     child.stdin?.end();
-    throw new Error(`the embedded engine (${name}) did not start: ${complaint().trim() || error.message}`, {
-      cause: error,
-    });
+    throw new Error(`the embedded engine (${name}) did not start: ${lastError() || error.message}`, { cause: error });
   });
   return {
     name,
@@ -148,34 +160,36 @@ async function runEnclosed({ name, command, args }: Launch): Promise<Engine> {
   };
 }
 
-/** When a process has ended, and the last it said. */
-function watched(child: ChildProcess): { readonly exited: Promise<void>; complaint(): string } {
-  let said = '';
+/** The end of a process, and the last that it has written to stderr. */
+function watch(child: ChildProcess): { readonly exited: Promise<void>; lastError(): string } {
+  let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-2000);
+    stderr = (stderr + chunk.toString()).slice(-2000);
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', (error) => {
-      said += error.message;
+      stderr += error.message;
       resolve();
     });
   });
-  return { exited, complaint: () => said };
+  return { exited, lastError: () => stderr.trim() };
 }
 
-async function answering(name: string, child: ChildProcess, address: Address, complaint: () => string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 20) {
+async function untilReady(name: string, child: ChildProcess, address: Address, lastError: () => string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < maxStartMs; waitedMs += pollMs) {
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
-      throw new Error(`the embedded engine (${name}) did not start: ${complaint().trim() || 'no message'}`);
-    if (await accepts(address)) return;
-    await sleep(20);
+      throw new Error(`the embedded engine (${name}) did not start: ${lastError() || 'it wrote no message'}`);
+    if (await acceptsConnections(address)) return;
+    await sleep(pollMs);
   }
   child.kill('SIGKILL');
-  throw new Error(`the embedded engine (${name}) did not answer within 30 s: ${complaint().trim()}`);
+  throw new Error(
+    `the embedded engine (${name}) did not accept connections within ${maxStartMs / 1000} s: ${lastError()}`,
+  );
 }
 
-function accepts({ host, port }: Address): Promise<boolean> {
+function acceptsConnections({ host, port }: Address): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host);
     socket.once('connect', () => {
@@ -187,8 +201,9 @@ function accepts({ host, port }: Address): Promise<boolean> {
 }
 
 /**
- * Where the engine cannot be enclosed, a web page should at least not find it: Linux has 2^24 loopback addresses, too many to
- * try with each port. Other users of the machine can still look it up. Other systems have only one address.
+ * An address for an engine that cannot be enclosed. Linux has 2^24 loopback addresses, too many for a web page to try
+ * with each port. Other users of the machine can still look the address up. Other systems have only one loopback
+ * address.
  */
 function hiddenHost(): string {
   if (process.platform !== 'linux') return '127.0.0.1';
@@ -196,7 +211,7 @@ function hiddenHost(): string {
   return `127.${a}.${b}.${Math.min(Math.max(c, 1), 254)}`;
 }
 
-/** The engine cannot be asked which port it chose, so one is chosen for it. */
+/** An address with a free port. The engine does not report a port that it chose itself, so it must be given one. */
 function freeAddress(host: string): Promise<Address> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -9,9 +9,9 @@ import type { LimitAnswer } from '../http/limit-headers.js';
 import { actorOf, maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entities/entity.js';
 import type { SpendId } from '../orgs/scope.js';
-import { type App, inForce, type Org } from '../orgs/settings.js';
-import type { SelectionReader, SpendReader } from '../spend/report.js';
+import { type App, type AppRef, inForce, type Org } from '../orgs/settings.js';
 import type { Sticky } from '../spend/selection.js';
+import type { SelectionReader, SpendReader } from '../spend/spend-reader.js';
 import type { StickyId } from '../spend/sticky.store.js';
 import type { Total } from '../spend/total.store.js';
 import { WorkBudget } from './work-budget.js';
@@ -42,11 +42,6 @@ export interface Context extends Services {
 interface EntityRef {
   readonly orgId: string;
   readonly entityId: string;
-}
-
-interface AppRef {
-  readonly orgId: string;
-  readonly appId: string;
 }
 
 const nobodyAsks = (): void => undefined;
@@ -170,14 +165,14 @@ export class Loaders implements SpendReader {
 
   private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
     const visible = orgIds.filter((orgId) => maySeeOrg(this.viewer, orgId));
-    const found = new Map((await this.services.orgs.recallOrgs(visible)).map((org) => [org?.orgId, org]));
+    const found = new Map((await this.services.tenants.loadOrgs(visible)).map((org) => [org?.orgId, org]));
     return orgIds.map((orgId) => found.get(orgId));
   }
 
   private async loadApps(refs: readonly AppRef[]): Promise<(App | undefined)[]> {
     const visible = refs.filter(({ orgId, appId }) => maySeeApp(this.viewer, orgId, appId));
     const [records, orgs] = await Promise.all([
-      this.services.orgs.recallApps(visible),
+      this.services.tenants.loadApps(visible),
       Promise.all(visible.map(({ orgId }) => this.org(orgId))),
     ]);
     const found = new Map(visible.map((ref, i) => [ref, records[i] && orgs[i] && inForce(orgs[i], records[i])]));

@@ -10,7 +10,7 @@ export type Presented = Readonly<Record<string, unknown>>;
 
 const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 
-type Checkers = Pick<Services, 'sessions' | 'apiKeys' | 'config' | 'guesses'>;
+type Checkers = Pick<Services, 'accessTokens' | 'apiKeys' | 'config' | 'guesses'>;
 
 /**
  * The viewer that presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. After too many wrong
@@ -62,12 +62,12 @@ export async function authenticateRequest(
   } catch (error) {
     const token = isOutage(error) ? bearerIn(authorization) : undefined;
     if (!isOutage(error) || token === undefined) throw error;
-    return clientViewer(await checkers.sessions.verifyUnchecked(token, error), error);
+    return clientViewer(await checkers.accessTokens.verifyUnchecked(token, error), error);
   }
 }
 
 async function viewerOf(
-  { sessions, apiKeys, config }: Checkers,
+  { accessTokens, apiKeys, config }: Checkers,
   presented: Presented,
   atFirstSight: () => void,
 ): Promise<Viewer> {
@@ -88,7 +88,7 @@ async function viewerOf(
   if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, atFirstSight)) };
   const token = bearerIn(value);
   if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
-  return clientViewer(await sessions.verify(token));
+  return clientViewer(await accessTokens.verify(token));
 }
 
 const bearerIn = (authorization: string | undefined): string | undefined =>

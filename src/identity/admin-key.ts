@@ -11,7 +11,10 @@ export const maxAdminKeys = 16;
 const namePattern = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 const aliasName = 'admin';
 
-/** The admin keys that the environment lists as `name:key,name:key`. `single` is the older variable of one key, named `admin`. */
+/**
+ * The admin keys of the environment, listed as `name:key,name:key`. `single` is the older variable: one key named
+ * `admin`.
+ */
 export function parseAdminKeys(
   list: string | undefined,
   single: string | undefined,
@@ -22,7 +25,8 @@ export function parseAdminKeys(
   const refuse = (message: string) => faults.push(`TOLLGATE_ADMIN_KEYS: ${message}`);
   if (keys.length === 0)
     refuse(
-      'is missing: a comma-separated list of name:key, each key of at least 32 characters (or TOLLGATE_ADMIN_KEY with one key)',
+      'is missing: a comma-separated list of name:key, each key of at least 32 characters ' +
+        '(or TOLLGATE_ADMIN_KEY with one key)',
     );
   if (listed.some(({ name }) => !namePattern.test(name)))
     refuse('must be name:key,name:key; a name is 1 to 32 of a-z 0-9 . _ - and begins with a letter or digit');
@@ -41,7 +45,7 @@ function parseEntry(entry: string): AdminKey {
   return { name: entry.slice(0, Math.max(0, colon)).trim(), key: entry.slice(colon + 1).trim() };
 }
 
-/** The key that was presented. Takes the same time whichever matches, and where none does. */
+/** The admin key that equals the presented one. Takes the same time whichever key matches, or none. */
 export function matchingAdminKey(keys: readonly AdminKey[], presented: string): AdminKey | undefined {
   const matches = keys.map(({ key }) => equalInConstantTime(presented, key));
   return keys[matches.indexOf(true)];

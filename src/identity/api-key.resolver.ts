@@ -28,7 +28,8 @@ export class ApiKeyResolver {
   @Mutation(() => ApiKeyType, {
     nullable: true,
     description:
-      'Revokes a device key on all gateways within 2 s. Another key of the org may then register its devices. Idempotent.',
+      'Revokes a device key on all gateways within 2 s. Another key of the org may then register its devices. ' +
+      'Idempotent.',
   })
   revokeApiKey(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,

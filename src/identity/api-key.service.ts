@@ -8,20 +8,23 @@ import { newUuid, randomHex } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { equalInConstantTime, type RootKeys } from '../lib/seal.js';
+import { VersionedCache } from '../lib/versioned-cache.js';
 import { type ApiKey, descriptionIssues, formatApiKey, hashApiKey, keyIdIn } from './api-key.js';
 import type { ApiKeyStore, KeyProof } from './api-key.store.js';
 import { hardwareIdIssues, normalHardwareId } from './hardware-id.js';
 import type { Tenants } from './tenants.js';
 
 const secretBytes = 32;
-const touchMs = 5 * 60_000;
+/** `last_used_at` is written at most once per this time. */
+const lastUsedStepMs = 5 * 60_000;
+const maxCachedKeys = 10_000;
 
 export interface NewApiKey {
   readonly orgId: string;
   readonly description?: string | null | undefined;
   /** The only device that the key may serve. */
   readonly hardwareId?: string | null | undefined;
-  /** The key whose line the new one joins. */
+  /** The key that the new one replaces: both own the same devices. */
   readonly replaces?: string | null | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface VerifiedKey {
 export interface ApiKeyDeps {
   readonly store: ApiKeyStore;
   readonly changes: ChangeService;
-  /** Whether there is such an org. */
+  /** Says if an org exists. */
   readonly orgs: { exists(orgId: string): Promise<boolean> };
   readonly tenants: Tenants;
   readonly audit: AuditService;
@@ -48,27 +51,30 @@ export interface ApiKeyDeps {
 
 interface CheckedKey {
   readonly key: VerifiedKey;
-  readonly version: string;
   /** Set while the org is suspended. */
   readonly refusal?: GatewayError;
 }
 
+/** Device keys: creates, revokes and verifies them. */
 export class ApiKeyService {
-  /** By a hash, so that no key stays in memory. Valid while nothing was revoked anywhere. */
-  private readonly checked = new LRUCache<string, CheckedKey>({ max: 10_000 });
-  private readonly touched = new LRUCache<string, number>({ max: 10_000 });
+  /** By the hash of the key, so that no key stays in memory. */
+  private readonly checkedKeys: VersionedCache<CheckedKey>;
+  /** When `last_used_at` of a key was written last, in epoch milliseconds. */
+  private readonly lastUsedCache = new LRUCache<string, number>({ max: maxCachedKeys });
 
-  constructor(private readonly deps: ApiKeyDeps) {}
+  constructor(private readonly deps: ApiKeyDeps) {
+    this.checkedKeys = new VersionedCache(() => deps.changes.version(), maxCachedKeys);
+  }
 
-  /** Makes a key and shows it, this once. */
+  /** Creates a key. Only this response shows its secret. */
   async create(
-    { orgId, ...wanted }: NewApiKey,
+    { orgId, ...input }: NewApiKey,
     actor: Actor,
   ): Promise<{ readonly apiKey: ApiKey; readonly secret: string }> {
-    const { description, replaces } = wanted;
+    const { description, replaces } = input;
     refuseAny([
       ...(typeof description === 'string' ? descriptionIssues(description) : []),
-      ...(wanted.hardwareId ? hardwareIdIssues(wanted.hardwareId, 'input.hardwareId') : []),
+      ...(input.hardwareId ? hardwareIdIssues(input.hardwareId, 'input.hardwareId') : []),
     ]);
     const { store, orgs, audit, clock } = this.deps;
     if (!(await orgs.exists(orgId))) throw notFound('org');
@@ -76,53 +82,59 @@ export class ApiKeyService {
     if (replaces && !replaced)
       throw badInput({ path: 'input.replaces', message: 'must be the id of an active API key of this org' });
     const keyId = newUuid();
-    const hardwareId = wanted.hardwareId ? normalHardwareId(wanted.hardwareId) : replaced?.hardwareId;
+    const hardwareId = input.hardwareId ? normalHardwareId(input.hardwareId) : replaced?.hardwareId;
     const secret = formatApiKey(keyId, randomHex(secretBytes));
-    const named = typeof description === 'string' ? { description } : {};
-    const bound = hardwareId === undefined ? {} : { hardwareId };
+    const descriptionIfAny = typeof description === 'string' ? { description } : {};
     const apiKey: ApiKey = {
       nodeType: 'ApiKey',
       orgId,
       keyId,
-      ...named,
-      ...bound,
+      ...descriptionIfAny,
+      ...(hardwareId === undefined ? {} : { hardwareId }),
       ownerId: replaced?.ownerId ?? keyId,
       active: true,
       createdAt: new Date(clock.nowMs()),
     };
-    const details = { ...named, hardware_id: hardwareId, replaces: replaces ?? undefined };
-    const act = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details });
-    if (!(await store.create({ apiKey, proof: this.currentProof(secret) }, [act])))
-      throw unavailable('the key could not be made: try again');
+    const details = { ...descriptionIfAny, hardware_id: hardwareId, replaces: replaces ?? undefined };
+    const event = audit.draft({ orgId, actor, action: 'key_created', entityId: keyEntity(keyId), details });
+    if (!(await store.create({ apiKey, proof: this.currentProof(secret) }, [event])))
+      throw unavailable(
+        'the API key was not created because its id or the key it replaces was changed at the same time; retry',
+      );
     return { apiKey, secret };
   }
 
-  /** Ends a key, everywhere within 2 s. Ended again, it stays ended. */
+  /** Revokes a key on all gateways within 2 s. Idempotent. */
   async revoke(orgId: string, keyId: string, actor: Actor): Promise<ApiKey> {
     const { store, changes, audit } = this.deps;
     const found = await store.load(keyId);
     if (!found || found.apiKey.orgId !== orgId) throw notFound('API key');
-    const act = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
-    if (found.apiKey.active && (await store.revoke(found.apiKey, [act, changes.draftChange(orgId)])))
+    const event = audit.draft({ orgId, actor, action: 'key_revoked', entityId: keyEntity(keyId) });
+    if (found.apiKey.active && (await store.revoke(found.apiKey, [event, changes.draftChange(orgId)])))
       await changes.refresh();
     return { ...found.apiKey, active: false };
   }
 
-  /** Whose a key is. Cached only while nothing was revoked anywhere; `atFirstSight` may refuse to look at one never seen. */
-  async verify(presented: string, atFirstSight: () => void = () => undefined): Promise<VerifiedKey> {
-    const version = this.deps.changes.version();
+  /**
+   * The org and devices of a key. `onCacheMiss` is called before the store is read for a key that is not in the cache;
+   * it may throw.
+   */
+  async verify(presented: string, onCacheMiss: () => void = () => undefined): Promise<VerifiedKey> {
+    // An outage comes first: while revocations cannot be checked, no key counts as wrong.
+    this.deps.changes.version();
     const keyId = keyIdIn(presented);
-    if (!keyId) throw invalid();
+    if (!keyId) throw invalidKey();
     const proof = this.currentProof(presented);
-    let known = this.checked.get(proof.hash);
-    if (!known) atFirstSight();
-    if (known?.version !== version) known = await this.check(keyId, presented, proof, version);
-    if (known.refusal) throw known.refusal;
+    if (!this.checkedKeys.last(proof.hash)) onCacheMiss();
+    const checked =
+      this.checkedKeys.get(proof.hash) ??
+      (await this.checkedKeys.reload(proof.hash, () => this.check(keyId, presented, proof)));
+    if (checked.refusal) throw checked.refusal;
     this.noteUse(keyId, proof);
-    return known.key;
+    return checked.key;
   }
 
-  /** Those of the lines named that have no active key left: their devices may be claimed by another key. */
+  /** The lines without an active key. Another key may claim their devices. */
   endedLines(ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.deps.store.endedLines(ownerIds);
   }
@@ -137,24 +149,22 @@ export class ApiKeyService {
     return found?.apiKey.orgId === orgId && found.apiKey.active ? found.apiKey : undefined;
   }
 
-  private async check(keyId: string, presented: string, current: KeyProof, version: string): Promise<CheckedKey> {
+  private async check(keyId: string, presented: string, current: KeyProof): Promise<CheckedKey> {
     const { store, tenants, metrics, rootKeys } = this.deps;
     const found = await store.load(keyId);
     const root = rootKeys.byId(found?.proof.rootId);
-    // The same work for a key that does not exist.
+    // A key that does not exist takes the same time.
     const hash = hashApiKey((root ?? rootKeys.first).key, presented);
     const matches = equalInConstantTime(hash, found?.proof.hash ?? '');
     if (!found?.apiKey.active || !root || !matches) {
-      this.checked.delete(current.hash);
-      throw invalid();
+      this.checkedKeys.delete(current.hash);
+      throw invalidKey();
     }
     metrics.keyChecks.inc({ root: root.rootId });
     const { orgId, ownerId, hardwareId } = found.apiKey;
     const refusal = await tenants.refusal({ orgId });
     const key = { orgId, keyId, ownerId, ...(hardwareId === undefined ? {} : { hardwareId }) };
-    const known = { key, version, ...(refusal ? { refusal } : {}) };
-    this.checked.set(current.hash, known);
-    return known;
+    return { key, ...(refusal ? { refusal } : {}) };
   }
 
   private currentProof(key: string): KeyProof {
@@ -162,17 +172,17 @@ export class ApiKeyService {
     return { rootId, hash: hashApiKey(rootKey, key) };
   }
 
-  /** At most every five minutes, and never in a caller's way. */
+  /** Updates `last_used_at` in the background, at most every five minutes per key. */
   private noteUse(keyId: string, proof: KeyProof): void {
     const { store, clock, log } = this.deps;
     const nowMs = clock.nowMs();
-    if (nowMs - (this.touched.get(keyId) ?? 0) < touchMs) return;
-    this.touched.set(keyId, nowMs);
-    store.touch(keyId, proof, new Date(nowMs), new Date(nowMs - touchMs)).then(
-      (at) => this.touched.set(keyId, at.getTime()),
-      (error: unknown) => log.warn({ err: error }, 'failed to update last_used_at of a key'),
+    if (nowMs - (this.lastUsedCache.get(keyId) ?? 0) < lastUsedStepMs) return;
+    this.lastUsedCache.set(keyId, nowMs);
+    store.touch(keyId, proof, new Date(nowMs), new Date(nowMs - lastUsedStepMs)).then(
+      (at) => this.lastUsedCache.set(keyId, at.getTime()),
+      (error: unknown) => log.warn({ err: error }, 'failed to update API key last_used_at'),
     );
   }
 }
 
-const invalid = () => new WrongKey('the API key is not valid');
+const invalidKey = () => new WrongKey('the API key is not valid');

@@ -1,5 +1,6 @@
-import type { Item, Key, StoreClient } from '../dynamo/client.js';
-import { absent, and, atMost, equals, or, present } from '../dynamo/expression.js';
+import type { Key, StoreClient } from '../dynamo/client.js';
+import { absent, and, atMost, equals, type Item, or, present } from '../dynamo/expression.js';
+import { type Fields, fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { TransactItem } from '../dynamo/transact-item.js';
 import type { ApiKey } from './api-key.js';
@@ -9,7 +10,7 @@ const table = 'api_keys';
 export const apiKeyKey = (keyId: string) => ({ key_id: key`${keyId}` });
 export const apiKeyIndexKey = (orgId: string): string => key`${orgId}/api_keys`;
 
-/** The hash of a key, and the root that it was made under. */
+/** The hash of a key, and the root secret that it was made under. */
 export interface KeyProof {
   readonly hash: string;
   readonly rootId: string;
@@ -28,8 +29,10 @@ export interface ApiKeyPosition {
 export class ApiKeyStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Stores a new key, and counts it in the line that it joins. */
-  async create({ apiKey, proof }: StoredApiKey, drafts: readonly TransactItem[]): Promise<boolean> {
+  /**
+   * Stores a new key and increments the count of active keys of its line. False if the id is taken or the line is gone.
+   */
+  async create({ apiKey, proof }: StoredApiKey, riders: readonly TransactItem[]): Promise<boolean> {
     const { keyId, ownerId, orgId } = apiKey;
     const isInOrg = and(present('key_id'), equals('org_id', orgId));
     const { done } = await this.client.transact(
@@ -44,28 +47,29 @@ export class ApiKeyStore {
           ? []
           : [{ table, update: apiKeyKey(ownerId), add: { active_keys: 1 }, condition: isInOrg } as const]),
       ],
-      { riders: drafts },
+      { riders },
     );
     return done;
   }
 
-  /** Those of the lines that have no active key left. */
+  /** The lines without an active key. */
   async endedLines(ownerIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const roots = await this.client.getMany(table, ownerIds.map(apiKeyKey), { consistent: true });
-    return new Set(ownerIds.filter((_, i) => ((roots[i]?.active_keys as number | undefined) ?? 0) <= 0));
+    const firstKeys = await this.client.getMany(table, ownerIds.map(apiKeyKey), { consistent: true });
+    const activeKeys = (item: Item = {}) => fields(table, item).optionalNumber('active_keys') ?? 0;
+    return new Set(ownerIds.filter((_, i) => activeKeys(firstKeys[i]) <= 0));
   }
 
   async load(keyId: string): Promise<StoredApiKey | undefined> {
     const item = await this.client.get(table, apiKeyKey(keyId), { consistent: true });
-    return (
-      item && {
-        apiKey: toApiKey(item),
-        proof: { hash: item.api_key_hash as string, rootId: item.api_key_root as string },
-      }
-    );
+    if (!item) return undefined;
+    const from = fields(table, item);
+    return {
+      apiKey: toApiKey(from),
+      proof: { hash: from.string('api_key_hash'), rootId: from.string('api_key_root') },
+    };
   }
 
-  /** Newest first, after the position named. */
+  /** Keys of the org, newest first, after a position. */
   async list(orgId: string, limit: number, after?: ApiKeyPosition): Promise<ApiKey[]> {
     const gsi1pk = apiKeyIndexKey(orgId);
     const start: { after?: Key } = after
@@ -79,13 +83,13 @@ export class ApiKeyStore {
       limit,
       ...start,
     });
-    return found.map(({ item }) => toApiKey(item));
+    return found.map(({ item }) => toApiKey(fields(table, item)));
   }
 
-  /** Revokes a key and counts it out of its line; false if it is not a key of the org, or revoked already. */
-  async revoke({ orgId, keyId, ownerId }: ApiKey, drafts: readonly TransactItem[]): Promise<boolean> {
+  /** Revokes a key and decrements the count of its line. False if it is not a key of the org, or already revoked. */
+  async revoke({ orgId, keyId, ownerId }: ApiKey, riders: readonly TransactItem[]): Promise<boolean> {
     const condition = and(equals('org_id', orgId), equals('is_active', true));
-    const oneLess = { add: { active_keys: -1 } };
+    const decrement = { add: { active_keys: -1 } };
     const { done } = await this.client.transact(
       'fresh',
       [
@@ -94,20 +98,20 @@ export class ApiKeyStore {
           update: apiKeyKey(keyId),
           set: { is_active: false },
           condition,
-          ...(ownerId === keyId ? oneLess : {}),
+          ...(ownerId === keyId ? decrement : {}),
         },
         ...(ownerId === keyId
           ? []
-          : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...oneLess } as const]),
+          : [{ table, update: apiKeyKey(ownerId), condition: present('key_id'), ...decrement } as const]),
       ],
-      { riders: drafts },
+      { riders },
     );
     return done;
   }
 
   /**
-   * Records that a key is in use, unless that was recorded after `notSince`, and stores its hash under the current root.
-   * Returns when it was recorded last.
+   * Updates `last_used_at` unless it was updated after `notSince`, and stores the hash under the current root secret.
+   * Returns the stored `last_used_at`.
    */
   async touch(keyId: string, proof: KeyProof, at: Date, notSince: Date): Promise<Date> {
     const notYet = or(absent('last_used_at'), atMost('last_used_at', notSince.toISOString()));
@@ -117,8 +121,8 @@ export class ApiKeyStore {
       { table, update: apiKeyKey(keyId), set, condition },
       { repeat: 'idempotent' },
     );
-    const noted = outcome.done ? undefined : outcome.old?.last_used_at;
-    return noted === undefined ? at : new Date(noted as string);
+    const stored = outcome.done || !outcome.old ? undefined : fields(table, outcome.old).optionalDate('last_used_at');
+    return stored ?? at;
   }
 }
 
@@ -140,14 +144,19 @@ const toItem = (
   gsi1sk: createdAt.toISOString(),
 });
 
-const toApiKey = (item: Item): ApiKey => ({
-  nodeType: 'ApiKey',
-  orgId: item.org_id as string,
-  keyId: item.key_id as string,
-  ...(item.description === undefined ? {} : { description: item.description as string }),
-  ...(item.hardware_id === undefined ? {} : { hardwareId: item.hardware_id as string }),
-  ownerId: item.owner_id as string,
-  active: item.is_active as boolean,
-  createdAt: new Date(item.created_at as string),
-  ...(item.last_used_at === undefined ? {} : { lastUsedAt: new Date(item.last_used_at as string) }),
-});
+function toApiKey(from: Fields): ApiKey {
+  const description = from.optionalString('description');
+  const hardwareId = from.optionalString('hardware_id');
+  const lastUsedAt = from.optionalDate('last_used_at');
+  return {
+    nodeType: 'ApiKey',
+    orgId: from.string('org_id'),
+    keyId: from.string('key_id'),
+    ...(description === undefined ? {} : { description }),
+    ...(hardwareId === undefined ? {} : { hardwareId }),
+    ownerId: from.string('owner_id'),
+    active: from.boolean('is_active'),
+    createdAt: from.date('created_at'),
+    ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
+  };
+}

@@ -20,26 +20,29 @@ const pattern = /^tgk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a
 export const formatApiKey = (keyId: string, secretHex: string): string =>
   `tgk_${keyId.replaceAll('-', '')}_${secretHex}`;
 
-/** The id of the key inside a text that looks like one. A read by id is consistent; an index would lag. */
+/**
+ * The key id inside the text of a key; undefined for other text. A read by id can be consistent, a read of an index
+ * cannot.
+ */
 export function keyIdIn(text: string): string | undefined {
   const [, ...parts] = pattern.exec(text) ?? [];
   return parts.length > 0 ? parts.join('-') : undefined;
 }
 
-/** Under the key of one root: the stored hash names the root beside it. */
+/** The hash under the key of one root secret. The id of that root is stored beside the hash. */
 export const hashApiKey = (rootKey: Buffer, key: string): string => hmac(rootKey, key).toString('hex');
 
-const maxDescription = 256;
+const maxDescriptionLength = 256;
 
 export const descriptionIssues = (description: string) =>
   description.trim() !== '' &&
-  description.length <= maxDescription &&
+  description.length <= maxDescriptionLength &&
   description.isWellFormed() &&
   !/\p{Cc}/u.test(description)
     ? []
     : [
         {
           path: 'input.description',
-          message: `must have 1 to ${maxDescription} characters, no control characters, and not be blank`,
+          message: `must have 1 to ${maxDescriptionLength} characters, no control characters, and not be blank`,
         },
       ];

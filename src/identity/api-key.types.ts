@@ -18,14 +18,15 @@ export class ApiKeyType extends Node {
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The only device that this key may serve. Null: any device that it owns.',
+    description: 'The only device that this key may serve. Null if it may serve every device that it owns.',
   })
   readonly hardwareId?: string;
 
   @Field(() => Uuid, {
     simple: true,
     description:
-      'The first key of the line this key belongs to; its own `keyId` unless it replaced another. Keys of one line own the same devices.',
+      'The first key of the line this key belongs to; its own `keyId` unless it replaced another. Keys of one ' +
+      'line own the same devices.',
   })
   readonly ownerId!: string;
 
@@ -38,7 +39,7 @@ export class ApiKeyType extends Node {
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'The last use, to within five minutes. Null: never used.',
+    description: 'The last use, exact to five minutes. Null if the key was never used.',
   })
   readonly lastUsedAt?: Date;
 }
@@ -56,14 +57,16 @@ export class CreateApiKeyInput {
   @Field(() => String, {
     nullable: true,
     description:
-      'Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other.',
+      'Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, ' +
+      'and no other.',
   })
   readonly hardwareId?: string | null;
 
   @Field(() => Uuid, {
     nullable: true,
     description:
-      'An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device.',
+      'An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet ' +
+      'can change keys device by device.',
   })
   readonly replaces?: string | null;
 }

@@ -1,26 +1,31 @@
 import { slug, uuidPattern } from '../lib/patterns.js';
 
-/** Whose a client is, an org's or an app's; each has a first client, and may have further ones. */
+/** A client of an org or of an app. Each org and app has a first client, and may have further clients. */
 export interface ClientRef {
   readonly orgId: string;
   readonly appId?: string;
-  /** Which of the further clients; absent: the first. */
+  /** Identifies a further client. Absent for the first client. */
   readonly clientKey?: string;
 }
 
 const uuidLength = 36;
 const orgPrefix = 'org-';
 const appInfix = '-app-';
-/** No app id holds it, and it needs no escaping in a URL or in HTTP Basic. */
+/** App ids cannot contain it, and it needs no escaping in a URL or in HTTP Basic. */
 const keyMark = '~';
 export const clientKeyBytes = 6;
 const clientKeyPattern = /^[0-9a-f]{12}$/;
 export const maxClientIdLength = 256;
 
-export const clientIdOf = ({ orgId, appId, clientKey }: ClientRef): string =>
-  `${orgPrefix}${orgId}${appId === undefined ? '' : appInfix + appId}${clientKey === undefined ? '' : keyMark + clientKey}`;
+export function clientIdOf({ orgId, appId, clientKey }: ClientRef): string {
+  const owner = appId === undefined ? `${orgPrefix}${orgId}` : `${orgPrefix}${orgId}${appInfix}${appId}`;
+  return clientKey === undefined ? owner : `${owner}${keyMark}${clientKey}`;
+}
 
-/** Parsed by the UUID's fixed length: an app id may itself hold `-app-`. Undefined for what no client is called. */
+/**
+ * Undefined for text that is not a client id. Parses by the fixed length of the UUID, because an app id may contain
+ * `-app-`.
+ */
 export function parseClientId(clientId: string): ClientRef | undefined {
   if (clientId.length > maxClientIdLength) return undefined;
   const orgId = clientId.slice(orgPrefix.length, orgPrefix.length + uuidLength);

@@ -2,19 +2,20 @@ import { Arg, Authorized, Ctx, FieldResolver, Mutation, Resolver, Root } from 't
 import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
 import { notFound } from '../lib/errors.js';
-import { AppType, OrgType } from '../orgs/org.types.js';
+import { AppType } from '../orgs/app.types.js';
+import { OrgType } from '../orgs/org.types.js';
 import { type App, appIdIssues, type Org } from '../orgs/settings.js';
-import { needsOwnSecret, requireGiven } from './client.js';
+import { needsOwnSecret, requireSecret } from './client.js';
 import { ClientType, CreateClientInput, CreateClientPayload } from './client.types.js';
 import { orgIdText } from './identity.types.js';
 import { orgIdFor, type Policy, type Viewer } from './viewer.js';
 
-/** Throws unless the caller proves its own secret where it must. */
+/** Throws unless `currentSecret` is the current secret of the caller. */
 export async function requireOwnSecret(context: Context, currentSecret: string | null | undefined): Promise<void> {
   const { viewer, logins, address, requestId } = context;
   const { clientId } = (viewer as Extract<Viewer, { kind: 'ORG_CLIENT' | 'APP_CLIENT' }>).token;
   await logins.requireCurrent(
-    { clientId, clientSecret: requireGiven(currentSecret) },
+    { clientId, clientSecret: requireSecret(currentSecret) },
     { address, requestId, via: 'graphql' },
   );
 }

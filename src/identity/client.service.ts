@@ -30,7 +30,7 @@ export interface ClientDeps {
 export class ClientService {
   constructor(private readonly deps: ClientDeps) {}
 
-  /** Creates a client and hands out the token for its first secret: both or neither. */
+  /** Creates a client and the retrieval token for its first secret, in one transaction. */
   async create(
     owner: ClientOwner,
     { name, role }: { readonly name: string; readonly role: ClientRole },
@@ -38,42 +38,42 @@ export class ClientService {
   ): Promise<{ readonly client: Client; readonly secretRetrieval: SecretRetrieval }> {
     refuseAny(nameIssues(name));
     const { store, credentials, audit, clock } = this.deps;
-    // A random key, never used again: the tokens of a deleted client cannot come back to life.
+    // A random key is never used again, so the tokens of a deleted client cannot become valid again.
     const ref = { ...owner, clientKey: randomHex(clientKeyBytes) };
-    const { retrieval, draft } = credentials.firstRetrieval(ref);
-    const act = audit.draft({
+    const { retrieval, rider } = credentials.firstRetrieval(ref);
+    const event = audit.draft({
       orgId: owner.orgId,
       actor,
       action: 'client_created',
       entityId: clientEntity(clientIdOf(ref)),
       details: { name, role },
     });
-    const client = await store.create({ ref, owner, name, role, createdAt: new Date(clock.nowMs()) }, [draft, act]);
+    const client = await store.create({ ref, owner, name, role, createdAt: new Date(clock.nowMs()) }, [rider, event]);
     if (client === 'no owner') throw notFound(owner.appId === undefined ? 'org' : 'app');
     if (client === 'too many')
       throw badInput({
         path: 'input',
-        message: `there are ${maxClients} further clients, which is the maximum: delete one first`,
+        message: `the maximum of ${maxClients} further clients is reached; delete one first`,
       });
     return { client, secretRetrieval: retrieval };
   }
 
-  /** Consistent, because whatever is missed here would survive the deletion of its app. */
+  /** A consistent read, because a client that is missed here would survive the deletion of its app. */
   listForDeletion(owner: ClientOwner): Promise<Client[]> {
     return this.deps.store.list(owner, { consistent: true });
   }
 
-  /** For the transaction that ends a client: all its tokens below a generation end, or all of them for good. */
+  /** The rider that ends the tokens of a client below a generation, by default all of them for good. */
   draftEnd(clientId: string, validFromGeneration = everyGeneration): TransactItem {
     return this.deps.revocations.draftClientRevocation(clientId, validFromGeneration, this.deps.clock.nowMs());
   }
 
-  /** The transaction was written: while the store does not answer, this process goes by its own memory. */
+  /** Call it after the transaction with `draftEnd`, so that this process refuses the tokens during an outage too. */
   noteEnd(clientId: string, validFromGeneration = everyGeneration): void {
     this.deps.revocationCache.noteClient(clientId, validFromGeneration);
   }
 
-  /** Ends a further client with its secrets and tokens, everywhere within 2 s. */
+  /** Deletes a further client with its secrets and tokens, on all gateways within 2 s. */
   async delete(orgId: string, clientId: string, actor: Actor): Promise<void> {
     const { store, audit, changes, metrics } = this.deps;
     const ref = parseClientId(clientId);
@@ -82,12 +82,13 @@ export class ClientService {
       throw badInput({
         path: 'clientId',
         message:
-          'is the first client of its org or app, which cannot be deleted: rotate it with graceHours 0, or use deleteApp',
+          'is the first client of its org or app, which cannot be deleted; ' +
+          'rotate it with graceHours 0, or use deleteApp',
       });
     }
     const client = await store.load(ref);
     if (!client) throw notFound('client');
-    const drafts = [
+    const riders = [
       this.draftEnd(clientId),
       changes.draftChange(orgId),
       audit.draft({
@@ -98,7 +99,7 @@ export class ClientService {
         details: { name: client.name },
       }),
     ];
-    if (!(await store.delete(client, drafts))) return;
+    if (!(await store.delete(client, riders))) return;
     this.noteEnd(clientId);
     metrics.revocations.inc({ by: 'client' });
     await changes.refresh();

@@ -1,11 +1,11 @@
-import type { Item, StoreClient } from '../dynamo/client.js';
-import { absent, and, beginsWith, equals, lessThan, or, present } from '../dynamo/expression.js';
+import type { StoreClient } from '../dynamo/client.js';
+import { absent, and, beginsWith, equals, type Item, lessThan, or, present } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { TransactItem } from '../dynamo/transact-item.js';
+import { clientsPrefix, configKey, credentialsOf, newClientAttributes } from './client.item.js';
 import { type Client, type ClientOwner, maxClients } from './client.js';
 import { type ClientRef, clientIdOf, parseClientId } from './client-id.js';
-import { clientsPrefix, configKey } from './config-key.js';
-import { credentialsOf, newClientAttributes } from './secret.js';
 
 const table = 'config';
 
@@ -15,8 +15,8 @@ export type NewClient = Omit<Client, 'credentials' | 'clientId' | 'lastLoginAt'>
 export class ClientStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Creates a client together with its drafts. Otherwise: there is no such owner, or it has the maximum already. */
-  async create(client: NewClient, drafts: readonly TransactItem[]): Promise<Client | 'no owner' | 'too many'> {
+  /** Creates a client. 'no owner' if its org or app does not exist, 'too many' if that has the maximum of clients. */
+  async create(client: NewClient, riders: readonly TransactItem[]): Promise<Client | 'no owner' | 'too many'> {
     const item = toItem(client);
     const outcome = await this.client.transact(
       'fresh',
@@ -24,7 +24,7 @@ export class ClientStore {
         { table, update: configKey(client.owner), add: { client_count: 1 }, condition: hasRoom },
         { table, put: item, condition: absent('PK') },
       ],
-      { riders: drafts },
+      { riders },
     );
     if (outcome.done) return toClient(item);
     const [first] = outcome.reasons;
@@ -32,7 +32,7 @@ export class ClientStore {
     return owner && owner.deleted_at_ms === undefined ? 'too many' : 'no owner';
   }
 
-  /** By the time of their creation, the oldest first: there are at most 20. */
+  /** All further clients of an org or app, oldest first. There are at most 20. */
   async list({ orgId, appId }: ClientOwner, { consistent = false } = {}): Promise<Client[]> {
     const where = and(equals('PK', key`ORG#${orgId}`), beginsWith('SK', clientsPrefix(appId)));
     const items = await this.client.queryAll({ table, where, consistent });
@@ -45,15 +45,15 @@ export class ClientStore {
     return item && toClient(item);
   }
 
-  /** False: it is gone already. */
-  async delete({ ref, owner }: Client, drafts: readonly TransactItem[]): Promise<boolean> {
+  /** False if it does not exist. */
+  async delete({ ref, owner }: Client, riders: readonly TransactItem[]): Promise<boolean> {
     const { done } = await this.client.transact(
       'fresh',
       [
         { table, delete: configKey(ref), condition: present('PK') },
         { table, update: configKey(owner), add: { client_count: -1 }, condition: present('PK') },
       ],
-      { riders: drafts },
+      { riders },
     );
     return done;
   }
@@ -73,20 +73,20 @@ const toItem = ({ ref, name, role, createdAt }: NewClient): Item => ({
 });
 
 function toClient(item: Item): Client {
-  const clientId = item.client_id as string;
-  const ref = parseClientId(clientId) as ClientRef;
+  const from = fields(table, item);
+  const clientId = from.string('client_id');
+  const ref = parseClientId(clientId) ?? from.corrupt('client_id', 'a client id');
   const { orgId, appId } = ref;
   const credentials = credentialsOf(item);
+  const lastLoginAt = from.optionalDate('client_last_login_at_ms');
   return {
     ref,
     owner: { orgId, ...(appId === undefined ? {} : { appId }) },
     clientId,
-    name: item.client_name as string,
+    name: from.string('client_name'),
     role: credentials.role,
-    createdAt: new Date(item.created_at_ms as number),
-    ...(item.client_last_login_at_ms === undefined
-      ? {}
-      : { lastLoginAt: new Date(item.client_last_login_at_ms as number) }),
+    createdAt: from.date('created_at_ms'),
+    ...(lastLoginAt === undefined ? {} : { lastLoginAt }),
     credentials,
   };
 }

@@ -17,45 +17,45 @@ export interface Client {
   readonly name: string;
   readonly role: ClientRole;
   readonly createdAt: Date;
-  /** To within an hour. */
+  /** Exact to an hour. */
   readonly lastLoginAt?: Date;
   readonly credentials: Credentials;
 }
 
-/** The client that a call names, or an app's or org's first one. Absent all: the caller itself. */
+/** A client by its id, or the first client of an app or org. Without any of these, the caller itself. */
 export interface NamedClient {
   readonly orgId?: string | null | undefined;
   readonly appId?: string | null | undefined;
   readonly clientId?: string | null | undefined;
 }
 
-/** The client that a rotation is about, if the viewer may rotate it at all. A foreign one does not exist for it. */
-export function rotatedClient(viewer: Viewer, named: NamedClient): ClientRef {
+/** The client to rotate, if the viewer may rotate it. Another tenant's client is NOT_FOUND. */
+export function clientToRotate(viewer: Viewer, named: NamedClient): ClientRef {
   const orgId = orgIdFor(viewer, named.orgId, 'input.orgId');
   const appId = named.appId ?? undefined;
   const clientId = named.clientId ?? undefined;
-  const own = 'token' in viewer ? viewer.token.clientId : undefined;
-  const wanted = clientId ?? (appId === undefined ? (own ?? clientIdOf({ orgId })) : clientIdOf({ orgId, appId }));
+  const callerId = 'token' in viewer ? viewer.token.clientId : undefined;
+  const wanted = clientId ?? (appId === undefined ? (callerId ?? clientIdOf({ orgId })) : clientIdOf({ orgId, appId }));
   const ref = parseClientId(wanted);
   const missing = () => notFound(clientId === undefined ? 'app' : 'client');
   if (!ref || ref.orgId !== orgId || (appId !== undefined && ref.appId !== appId)) throw missing();
-  if (viewer.kind !== 'APP_CLIENT' || wanted === own) return ref;
+  if (viewer.kind !== 'APP_CLIENT' || wanted === callerId) return ref;
   if (ref.appId !== viewer.appId) throw missing();
   throw new GatewayError('FORBIDDEN', 'an app client may rotate only its own credentials');
 }
 
 /**
- * Whether a viewer must prove its own secret to give out a secret of this owner: an access token alone, which may be stolen,
- * must not become a lasting credential of its own level. Parents need no proof: the org for its apps, the admin for all.
+ * True if a viewer must present its own secret to get a new secret of this owner. Otherwise a stolen access token could
+ * be turned into a lasting credential of the same level. Not needed by an org client for an app, or by the admin.
  */
 export const needsOwnSecret = (viewer: Viewer, owner: ClientOwner): boolean =>
   viewer.kind === 'APP_CLIENT' || (viewer.kind === 'ORG_CLIENT' && owner.appId === undefined);
 
-export function requireGiven(currentSecret: string | null | undefined): string {
+export function requireSecret(currentSecret: string | null | undefined): string {
   if (!currentSecret)
     throw badInput({
       path: 'input.currentSecret',
-      message: "is required here: the caller's own current client secret",
+      message: "is required here; send the caller's own current client secret",
     });
   return currentSecret;
 }

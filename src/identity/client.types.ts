@@ -26,7 +26,7 @@ export class ClientType {
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'The last login, to within an hour. Null: never.',
+    description: 'The last login, exact to an hour. Null if there was none.',
   })
   readonly lastLoginAt?: Date;
 
@@ -41,14 +41,14 @@ export class CreateClientInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'The app that the client acts for. Absent: a client of the org itself.',
+    description: 'The app that the client acts for. Omit for a client of the org itself.',
   })
   readonly appId?: string | null;
 
   @Field(() => ClientRoleType, { defaultValue: 'FULL', description: 'What the client may do.' })
   readonly role!: ClientRole;
 
-  @Field(() => String, { description: 'What the client is for, 1 to 128 characters.' })
+  @Field(() => String, { description: 'What the client is for, 1–128 characters.' })
   readonly name!: string;
 
   @Field(() => String, {

@@ -19,6 +19,7 @@ import { type Credentials, hashSecret, newSecret, secretCheck } from './secret.j
 
 const retrievalMinutes = 10;
 const maxGraceHours = 168;
+const maxAttempts = 10;
 
 export interface SecretRetrieval {
   readonly token: string;
@@ -33,11 +34,11 @@ export interface CredentialDeps {
   readonly audit: AuditService;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** Hashing is slow on purpose; this bounds how much of it runs at once. */
+  /** Bounds concurrent bcrypt hashes, because bcrypt is slow by design. */
   readonly hashing: Semaphore;
   readonly bcryptCost: number;
   readonly retrievalMint: TokenMint;
-  /** Failed attempts by address. */
+  /** Bounds failed attempts per address. */
   readonly failures: Throttle;
 }
 
@@ -46,21 +47,21 @@ interface RetrievedSecret {
   readonly clientSecret: string;
 }
 
-/** Client secrets: made when they are retrieved, shown once, replaced with a grace. */
+/** Client secrets. A secret is made when it is retrieved, shown once, and replaced with a grace. */
 export class CredentialService {
   private readonly redeeming = new Map<string, Promise<RetrievedSecret | undefined>>();
 
   constructor(private readonly deps: CredentialDeps) {}
 
-  /** The first retrieval token of a new client, as a write for the transaction that registers it. */
+  /** The first retrieval token of a new client, and the rider for the transaction that registers the client. */
   firstRetrieval(
     client: ClientRef,
     rotation = 1,
-  ): { readonly retrieval: SecretRetrieval; readonly draft: TransactItem } {
+  ): { readonly retrieval: SecretRetrieval; readonly rider: TransactItem } {
     return this.newRetrieval(client, rotation, 0);
   }
 
-  /** Hands out a token for a new secret. Until it is redeemed, the old secret stays as it is. */
+  /** Hands out a retrieval token for a new secret. Until it is redeemed, the old secret is unchanged. */
   async rotate(
     client: ClientRef,
     graceHours: number,
@@ -69,24 +70,27 @@ export class CredentialService {
     if (!isWholeWithin(graceHours, 0, maxGraceHours))
       throw badInput({ path: 'input.graceHours', message: `must be from 0 to ${maxGraceHours}` });
     const { store, audit } = this.deps;
-    const clientId = clientIdOf(client);
-    for (let attempt = 0; attempt < 10; attempt++) {
-      const seen = await store.load(client);
-      if (!seen) throw notFound(client.clientKey !== undefined ? 'client' : client.appId === undefined ? 'org' : 'app');
-      const { retrieval, draft } = this.newRetrieval(client, seen.rotation + 1, graceHours);
-      const act = audit.draft({
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const before = await store.load(client);
+      if (!before) throw notFound(kindOf(client));
+      const { retrieval, rider } = this.newRetrieval(client, before.rotation + 1, graceHours);
+      const event = audit.draft({
         orgId: client.orgId,
         actor,
         action: 'credentials_rotated',
-        entityId: clientEntity(clientId),
+        entityId: clientEntity(clientIdOf(client)),
         details: { graceHours },
       });
-      if (await store.rotate(client, seen, [draft, act])) return { credentials: seen, secretRetrieval: retrieval };
+      if (await store.rotate(client, before, [rider, event]))
+        return { credentials: before, secretRetrieval: retrieval };
     }
-    throw unavailable('these credentials are being rotated by many at once: try again');
+    throw unavailable('these credentials are being rotated by several callers at the same time; retry');
   }
 
-  /** Makes the secret, installs its hash and shows it: once a token. Spent, expired, voided and unknown look the same. */
+  /**
+   * Makes the secret, stores its hash and returns it, once per token. The error is the same for a used, expired and
+   * unknown token.
+   */
   async retrieve(token: string, from: Origin): Promise<RetrievedSecret> {
     const { retrievalMint, metrics, failures } = this.deps;
     const secret = retrievalMint.isGenuine(token) ? await this.redeemInTurn(token, from) : undefined;
@@ -95,7 +99,9 @@ export class CredentialService {
     return secret;
   }
 
-  /** Those who present one token at once wait for the first: only one can win, and hashing for the others is wasted. */
+  /**
+   * Concurrent calls with one token run one after the other. Only one can succeed, so hashing for the others is wasted.
+   */
   private async redeemInTurn(token: string, from: Origin): Promise<RetrievedSecret | undefined> {
     while (this.redeeming.has(token)) await this.redeeming.get(token)?.catch(() => undefined);
     const redeemed = this.redeem(token, from);
@@ -113,18 +119,18 @@ export class CredentialService {
     const nowMs = clock.nowMs();
     if (!retrieval || retrieval.used || retrieval.expiresAt.getTime() <= nowMs) return undefined;
     const { client, rotation, graceHours } = retrieval;
-    const seen = await store.load(client);
-    if (!seen || seen.rotation !== rotation) return undefined;
+    const before = await store.load(client);
+    if (!before || before.rotation !== rotation) return undefined;
 
     const clientSecret = newSecret();
     const hash = await this.hash(clientSecret);
-    // Without a grace, everything obtained with the old secret ends with it.
-    const endsTokens = graceHours === 0 && seen.current !== undefined;
-    const generation = endsTokens ? seen.generation + 1 : seen.generation;
+    // Without a grace, all tokens of the old secret end with it.
+    const endsTokens = graceHours === 0 && before.current !== undefined;
+    const generation = endsTokens ? before.generation + 1 : before.generation;
     const grace = graceHours > 0 ? { graceExpiresAt: new Date(nowMs + graceHours * 3_600_000) } : {};
     const secret = { hash, check: secretCheck(clientSecret), createdAt: new Date(nowMs), generation, ...grace };
-    const drafts = this.installDrafts(retrieval, from, endsTokens ? generation : undefined, nowMs);
-    if (!(await store.install(token, { seen, retrieval, secret, claim: newUuid(), drafts }))) return undefined;
+    const riders = this.installRiders(retrieval, from, endsTokens ? generation : undefined, nowMs);
+    if (!(await store.install(token, { before, retrieval, secret, claim: newUuid(), riders }))) return undefined;
     if (endsTokens) {
       this.deps.revocationCache.noteClient(clientIdOf(client), generation);
       metrics.revocations.inc({ by: 'client' });
@@ -141,10 +147,10 @@ export class CredentialService {
     });
   }
 
-  private installDrafts(
+  private installRiders(
     { client, graceHours }: Retrieval,
     from: Origin,
-    endedBefore: number | undefined,
+    validFromGeneration: number | undefined,
     nowMs: number,
   ): TransactItem[] {
     const { audit, changes, revocations } = this.deps;
@@ -159,7 +165,9 @@ export class CredentialService {
         details: { graceHours },
       }),
       changes.draftChange(client.orgId),
-      ...(endedBefore === undefined ? [] : [revocations.draftClientRevocation(clientId, endedBefore, nowMs)]),
+      ...(validFromGeneration === undefined
+        ? []
+        : [revocations.draftClientRevocation(clientId, validFromGeneration, nowMs)]),
     ];
   }
 
@@ -167,12 +175,17 @@ export class CredentialService {
     client: ClientRef,
     rotation: number,
     graceHours: number,
-  ): { retrieval: SecretRetrieval; draft: TransactItem } {
+  ): { retrieval: SecretRetrieval; rider: TransactItem } {
     const nowMs = this.deps.clock.nowMs();
     const token = this.deps.retrievalMint.make();
-    // Whole seconds, as it is stored: it works up to the moment it was said to.
+    // In whole seconds, because it is stored so: the token works until the time that the caller was given.
     const expiresAt = new Date(epochSeconds(nowMs + retrievalMinutes * 60_000) * 1000);
     const retrieval: Retrieval = { client, rotation, graceHours, expiresAt, used: false };
-    return { retrieval: { token, expiresAt }, draft: this.deps.store.draftRetrieval(token, retrieval, nowMs) };
+    return { retrieval: { token, expiresAt }, rider: this.deps.store.draftRetrieval(token, retrieval, nowMs) };
   }
+}
+
+function kindOf({ appId, clientKey }: ClientRef): string {
+  if (clientKey !== undefined) return 'client';
+  return appId === undefined ? 'org' : 'app';
 }

@@ -1,18 +1,19 @@
-import type { Item, StoreClient } from '../dynamo/client.js';
-import { absent, and, equals, greaterThan, lessThan, or, present } from '../dynamo/expression.js';
+import type { StoreClient } from '../dynamo/client.js';
+import { absent, and, equals, greaterThan, type Item, lessThan, or, present } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
 import { sha256 } from '../lib/id.js';
+import { configKey, credentialsOf } from './client.item.js';
 import { type ClientRef, clientIdOf, parseClientId } from './client-id.js';
-import { configKey } from './config-key.js';
-import { type Credentials, credentialsOf } from './secret.js';
+import type { Credentials } from './secret.js';
 
 const retrievals = 'secret_retrieval_tokens';
 
 export const retrievalKey = (token: string) => ({ PK: key`${sha256(token)}` });
 
-/** What a one-time token is good for. Only its hash is stored. */
+/** The secret that a one-time token may retrieve. Only the hash of the token is stored. */
 export interface Retrieval {
   readonly client: ClientRef;
   readonly rotation: number;
@@ -25,29 +26,31 @@ export interface NewSecret {
   readonly hash: string;
   readonly check: string;
   readonly createdAt: Date;
-  /** The previous secret stays good until then; absent: it ends now. */
+  /** The previous secret works until then. Absent: it ends now. */
   readonly graceExpiresAt?: Date;
   readonly generation: number;
 }
 
 export interface Installation {
-  readonly seen: Credentials;
+  /** The credentials as read before the installation. */
+  readonly before: Credentials;
   readonly retrieval: Retrieval;
   readonly secret: NewSecret;
-  /** Marks this very call, so that a success whose reply was lost is recognised. */
+  /** A nonce of this call. A retry after a lost response recognises its own success by it. */
   readonly claim: string;
-  readonly drafts: readonly TransactItem[];
+  readonly riders: readonly TransactItem[];
 }
 
 export class CredentialStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Consistent. Undefined for a client that does not exist or was deleted. */
+  /** A consistent read. Undefined for a client that does not exist or was deleted. */
   async load(client: ClientRef): Promise<Credentials | undefined> {
     const item = await this.client.get('config', configKey(client), { consistent: true });
     return item && item.deleted_at_ms === undefined ? credentialsOf(item) : undefined;
   }
 
+  /** The rider that stores a retrieval token. */
   draftRetrieval(token: string, { client, rotation, graceHours, expiresAt }: Retrieval, nowMs: number): TransactItem {
     return transactItem({
       table: retrievals,
@@ -67,19 +70,19 @@ export class CredentialStore {
     });
   }
 
-  /** Begins the rotation after the one seen, which voids all retrieval tokens before it. False: another was quicker. */
-  async rotate(client: ClientRef, seen: Credentials, drafts: readonly TransactItem[]): Promise<boolean> {
+  /** Starts the next rotation, which voids all earlier retrieval tokens. False if another rotation came between. */
+  async rotate(client: ClientRef, before: Credentials, riders: readonly TransactItem[]): Promise<boolean> {
     const outcome = await this.client.transact(
       'fresh',
       [
         {
           table: 'config',
           update: configKey(client),
-          set: { client_rotation: seen.rotation + 1 },
-          condition: equals('client_rotation', seen.rotation),
+          set: { client_rotation: before.rotation + 1 },
+          condition: equals('client_rotation', before.rotation),
         },
       ],
-      { riders: drafts },
+      { riders },
     );
     return outcome.done;
   }
@@ -89,14 +92,15 @@ export class CredentialStore {
     return item && toRetrieval(item);
   }
 
-  /** Spends the token and installs the hash, both or neither. False: spent, expired or voided. */
+  /** Marks the token as used and stores the hash, in one transaction. False if the token is used, expired or voided. */
   async install(
     token: string,
-    { seen, retrieval: { client, rotation }, secret, claim, drafts }: Installation,
+    { before, retrieval: { client, rotation }, secret, claim, riders }: Installation,
   ): Promise<boolean> {
     const nowSecs = epochSeconds(secret.createdAt.getTime());
     const isUnchanged =
-      seen.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', seen.current.hash);
+      before.current === undefined ? absent('client_secret_hash') : equals('client_secret_hash', before.current.hash);
+    const previous = previousAttributes(before, secret);
     const outcome = await this.client.transact(
       'judged',
       [
@@ -115,23 +119,24 @@ export class CredentialStore {
             client_secret_rotation: rotation,
             client_secret_created_at_epoch: nowSecs,
             client_generation: secret.generation,
-            ...previousAttributes(seen, secret),
+            ...previous,
           },
-          remove: Object.entries(previousAttributes(seen, secret)).flatMap(([name, value]) =>
-            value === undefined ? [name] : [],
-          ),
+          remove: Object.keys(previous).filter((name) => previous[name] === undefined),
           condition: and(equals('client_rotation', rotation), isUnchanged),
         },
       ],
-      { riders: drafts },
+      { riders },
     );
     if (outcome.done) return true;
     const [first] = outcome.reasons;
     return first?.kind === 'condition' && first.old?.claim === claim;
   }
 
-  /** Records the first login of an hour together with its audit event. False: one of this hour is recorded already. */
-  async noteLogin(client: ClientRef, nowMs: number, hourMs: number, draft: TransactItem): Promise<boolean> {
+  /**
+   * Records the first login of an hour together with its audit event. False if a login of this hour is already
+   * recorded.
+   */
+  async recordLogin(client: ClientRef, nowMs: number, hourMs: number, event: TransactItem): Promise<boolean> {
     const isFirst = or(absent('client_last_login_at_ms'), lessThan('client_last_login_at_ms', hourMs));
     const { done } = await this.client.transact(
       'fresh',
@@ -143,27 +148,30 @@ export class CredentialStore {
           condition: and(present('PK'), isFirst),
         },
       ],
-      { riders: [draft] },
+      { riders: [event] },
     );
     return done;
   }
 }
 
-/** The current secret becomes the previous one if there is a grace; otherwise all of this is undefined. */
+/** With a grace, the current secret becomes the previous one. Without, all these attributes are undefined. */
 function previousAttributes({ current }: Credentials, { graceExpiresAt }: NewSecret): Item {
-  const kept = graceExpiresAt && current;
+  const previous = graceExpiresAt && current;
   return {
-    client_secret_previous_hash: kept?.hash,
-    client_secret_previous_check: kept?.check,
-    client_secret_previous_rotation: kept?.rotation,
-    client_secret_rotation_grace_expires_at_epoch: kept && epochSeconds(graceExpiresAt.getTime()),
+    client_secret_previous_hash: previous?.hash,
+    client_secret_previous_check: previous?.check,
+    client_secret_previous_rotation: previous?.rotation,
+    client_secret_rotation_grace_expires_at_epoch: previous && epochSeconds(graceExpiresAt.getTime()),
   };
 }
 
-const toRetrieval = (item: Item): Retrieval => ({
-  client: parseClientId(item.client_id as string) as ClientRef,
-  rotation: item.rotation as number,
-  graceHours: item.grace_hours as number,
-  expiresAt: new Date((item.expires_at_epoch as number) * 1000),
-  used: item.used as boolean,
-});
+function toRetrieval(item: Item): Retrieval {
+  const from = fields(retrievals, item);
+  return {
+    client: parseClientId(from.string('client_id')) ?? from.corrupt('client_id', 'a client id'),
+    rotation: from.number('rotation'),
+    graceHours: from.number('grace_hours'),
+    expiresAt: new Date(from.number('expires_at_epoch') * 1000),
+    used: from.boolean('used'),
+  };
+}

@@ -1,7 +1,8 @@
 import { Arg, Authorized, Ctx, FieldResolver, Mutation, Query, Resolver } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
-import { AppType, OrgType } from '../orgs/org.types.js';
-import { needsOwnSecret, rotatedClient } from './client.js';
+import { AppType } from '../orgs/app.types.js';
+import { OrgType } from '../orgs/org.types.js';
+import { clientToRotate, needsOwnSecret } from './client.js';
 import { requireOwnSecret } from './client.resolver.js';
 import {
   IssueTokenInput,
@@ -55,7 +56,8 @@ export class IdentityResolver {
   @Mutation(() => TokenPairType, {
     nullable: true,
     description:
-      'Exchanges a refresh token for a new pair. The same token sent again within 30 s gives the same successor; later, it counts as stolen and ends the session. The session ends 30 days after its login.',
+      'Exchanges a refresh token for a new pair. The same token sent again within 30 s gives the same successor; ' +
+      'later, it counts as stolen and ends the session. The session ends 30 days after its login.',
   })
   refreshToken(
     @Arg('refreshToken', () => String, { description: 'The refresh token of the last pair.' }) refreshToken: string,
@@ -68,7 +70,8 @@ export class IdentityResolver {
   @Mutation(() => Boolean, {
     nullable: true,
     description:
-      'Ends an access token, or a refresh token with its whole session, on all gateways within 2 s. True also for a token that is unknown or expired, or that the caller may not end.',
+      'Ends an access token, or a refresh token with its whole session, on all gateways within 2 s. True also for ' +
+      'a token that is unknown or expired, or that the caller may not end.',
   })
   async revokeToken(
     @Arg('token', () => String, { description: 'The access token or refresh token to end.' }) token: string,
@@ -84,11 +87,13 @@ export class IdentityResolver {
     description: 'Hands out a one-time token for a new secret. Nothing changes until `retrieveSecret` redeems it.',
   })
   async rotateCredentials(
-    @Arg('input', () => RotateCredentialsInput, { description: 'Whose credentials to rotate, and how.' })
+    @Arg('input', () => RotateCredentialsInput, {
+      description: 'The credentials to rotate, and the grace of the old secret.',
+    })
     input: RotateCredentialsInput,
     @Ctx() context: Context,
   ) {
-    const client = rotatedClient(context.viewer, input);
+    const client = clientToRotate(context.viewer, input);
     if (needsOwnSecret(context.viewer, client)) await requireOwnSecret(context, input.currentSecret);
     return context.credentials.rotate(client, input.graceHours, context.actor);
   }
@@ -96,7 +101,7 @@ export class IdentityResolver {
   @Authorized<Policy>('public')
   @Mutation(() => RetrievedSecretType, {
     nullable: true,
-    description: 'Makes the secret that a one-time token stands for, and shows it once.',
+    description: 'Makes the secret of a one-time token and shows it, once.',
   })
   retrieveSecret(
     @Arg('token', () => String, { description: 'The one-time token: `SecretRetrieval.token`.' }) token: string,

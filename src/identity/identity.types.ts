@@ -4,7 +4,7 @@ import { DateTime, Uuid } from '../graphql/scalars.js';
 import { type ClientRole, clientRoles } from './secret.js';
 import { type PrincipalKind, principalKinds } from './viewer.js';
 
-export const orgIdText = "Required if the caller is the platform admin. Absent: the caller's own org.";
+export const orgIdText = "The org. Required if the caller is the platform admin. Default: the caller's own org.";
 
 export const PrincipalKindType = enumOf<PrincipalKind>(principalKinds);
 registerEnumType(PrincipalKindType, {
@@ -26,14 +26,15 @@ registerEnumType(ClientRoleType, {
     FULL: { description: 'Queries, subscriptions and mutations.' },
     READ: {
       description:
-        'Queries and subscriptions, and issuing, refreshing and revoking its own tokens. Other mutations are FORBIDDEN.',
+        'Queries and subscriptions, and issuing, refreshing and revoking its own tokens. Other mutations are ' +
+        'FORBIDDEN.',
     },
   },
 });
 
 @ObjectType('Viewer', { description: 'The caller.' })
 export class ViewerType {
-  @Field(() => PrincipalKindType, { simple: true, description: 'The kind of credential that was presented.' })
+  @Field(() => PrincipalKindType, { simple: true, description: 'The kind of credential of the caller.' })
   readonly kind!: PrincipalKind;
 
   @Field(() => String, {
@@ -65,7 +66,7 @@ export class TokenPairType {
 
   @Field(() => String, {
     simple: true,
-    description: 'Good for one exchange with `refreshToken`; each exchange gives the next one.',
+    description: 'Valid for one call of `refreshToken`, which returns the next one.',
   })
   readonly refreshToken!: string;
 
@@ -81,7 +82,8 @@ export class TokenPairType {
   @Field(() => Int, {
     simple: true,
     description:
-      'Seconds until the session ends: 30 days after the login, however often it is refreshed, or with the grace of the secret it began with.',
+      'Seconds until the session ends: 30 days after the login, or earlier if the grace of its secret ends. A ' +
+      'refresh does not extend the session.',
   })
   readonly refreshExpiresInSecs!: number;
 }
@@ -103,7 +105,7 @@ export class CredentialsType {
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'Until then, if in the future, the previous secret works too.',
+    description: 'If this is in the future, the previous secret works until then.',
   })
   readonly graceExpiresAt?: Date;
 }
@@ -124,7 +126,7 @@ export class RetrievedSecretType {
   @Field(() => String, { simple: true, description: 'The client that the secret belongs to.' })
   readonly clientId!: string;
 
-  @Field(() => String, { simple: true, description: 'Shown only here: store it.' })
+  @Field(() => String, { simple: true, description: 'The secret. Store it: it is shown only here.' })
   readonly clientSecret!: string;
 }
 
@@ -139,32 +141,34 @@ export class IssueTokenInput {
 
 @InputType({
   description:
-    'Which client gets a new secret. Without `appId` and `clientId`: the caller itself, or the first client of the org for an admin.',
+    'The client that gets a new secret. Default: the caller itself, or the first client of the org for an admin.',
 })
 export class RotateCredentialsInput {
   @Field(() => Uuid, { nullable: true, description: orgIdText })
   readonly orgId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The first client of this app.' })
+  @Field(() => String, { nullable: true, description: 'Rotate the first client of this app.' })
   readonly appId?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'This client, for instance one from `Org.clients` or `App.clients`.',
+    description: 'Rotate this client, for instance one from `Org.clients` or `App.clients`.',
   })
   readonly clientId?: string | null;
 
   @Field(() => Int, {
     defaultValue: 24,
     description:
-      'Hours that the old secret works beside the new one, 0 to 168. Sessions of the old secret end with it. 0 ends the old secret and all its tokens as soon as the new one is retrieved.',
+      'Hours, 0–168, that the old secret works beside the new one. Sessions of the old secret end with it. With 0, ' +
+      'the old secret and all its tokens end when the new secret is retrieved. Default 24.',
   })
   readonly graceHours!: number;
 
   @Field(() => String, {
     nullable: true,
     description:
-      "The caller's own current secret. Required if a client rotates itself, or an org client another client of the org. Not needed by the org for its apps, or by an admin.",
+      "The caller's own current secret. Required if a client rotates itself, or if an org client rotates another " +
+      'client of the org. Not needed by an org client for an app, or by an admin.',
   })
   readonly currentSecret?: string | null;
 }

@@ -11,35 +11,37 @@ import { hmac } from '../lib/seal.js';
 import type { Semaphore } from '../lib/semaphore.js';
 import type { Throttle } from '../lib/throttle.js';
 import { within } from '../lib/timers.js';
+import { VersionedCache } from '../lib/versioned-cache.js';
 import { type ClientRef, parseClientId } from './client-id.js';
 import type { CredentialStore } from './credential.store.js';
 import { failedAttempt } from './guess-limit.js';
 import { type ClientRole, liveSecrets, looksLikeSecret, matchesSecret, matchingSecret } from './secret.js';
 import type { Tenants } from './tenants.js';
 
-const cachedSecretMs = 60_000;
+const cachedLoginMs = 60_000;
+const maxCachedLogins = 5000;
 const hourMs = 3_600_000;
-/** How long a login waits for its record. */
-const noteMs = 200;
+/** A login waits no longer than this for its audit event to be written. */
+const recordWaitMs = 200;
 
 export interface PresentedSecret {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** A secret, and the name that it is cached under. */
-interface NamedSecret {
-  readonly name: string;
+/** A secret, and the key that it is cached under. */
+interface KeyedSecret {
+  readonly cacheKey: string;
   readonly secret: string;
 }
 
-/** A client whose secret has just been checked. */
+/** A client whose secret was verified. */
 export interface Login {
   readonly clientId: string;
   readonly role: ClientRole;
   /** The generation that its tokens belong to. */
   readonly generation: number;
-  /** The rotation that made the secret: sessions end with their secret. */
+  /** The rotation that made the secret. Sessions end with their secret. */
   readonly secretRotation: number;
   /** When the grace of a previous secret ends; absent for the current one. */
   readonly endsAtMs?: number;
@@ -57,53 +59,53 @@ export interface LoginDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** bcrypt is slow on purpose; this bounds how much of it runs at once. */
+  /** Bounds concurrent bcrypt comparisons, because bcrypt is slow by design. */
   readonly hashing: Semaphore;
-  /** Failed attempts by address. */
+  /** Bounds failed attempts per address. */
   readonly failures: Throttle;
-  /** Records of refused logins by client: nobody fills the audit trail. */
+  /** Bounds the audit events of refused logins per client, so that nobody can flood the audit trail. */
   readonly refusedRecords: Throttle;
 }
 
 /** Checks client secrets. Only a secret that passes its fast check reaches bcrypt. */
 export class LoginService {
-  // Keyed by a digest under a key that never leaves this process: no secret stays in memory.
-  private readonly cacheKey = Buffer.from(randomToken(32));
-  private readonly checked = new LRUCache<string, Login & { readonly version: string }>({
-    max: 5000,
-    ttl: cachedSecretMs,
-  });
-  /** The bcrypt hash that a secret has matched. That never changes, so no revocation of others costs a second comparison. */
-  private readonly matched = new LRUCache<string, string>({ max: 5000 });
-  private readonly checking = new Map<string, Promise<Login | undefined>>();
-  private readonly notedHours = new LRUCache<string, number>({ max: 10_000 });
+  /** Cache keys are digests under this key, so that no secret stays in memory. */
+  private readonly digestKey = Buffer.from(randomToken(32));
+  private readonly logins: VersionedCache<Login>;
+  /** The bcrypt hash that a secret has matched. A match is final, so a new version costs no second comparison. */
+  private readonly matchedHashes = new LRUCache<string, string>({ max: maxCachedLogins });
+  private readonly pendingChecks = new Map<string, Promise<Login | undefined>>();
+  /** The hour of the last recorded login of each client. */
+  private readonly recordedHours = new LRUCache<string, number>({ max: 10_000 });
 
-  constructor(private readonly deps: LoginDeps) {}
+  constructor(private readonly deps: LoginDeps) {
+    this.logins = new VersionedCache(() => deps.changes.version(), maxCachedLogins, cachedLoginMs);
+  }
 
-  /** Logs a client in. The same work for an unknown client as for a wrong secret. */
+  /** Logs a client in. An unknown client takes as long as a wrong secret. */
   async logIn(presented: PresentedSecret, from: LoginOrigin): Promise<Login> {
     const { tenants, metrics } = this.deps;
     const client = parseClientId(presented.clientId);
     const login = client && (await this.check(client, presented, from));
     if (!login) {
       metrics.logins.inc({ outcome: 'refused' });
-      throw failedAttempt(this.deps.failures, from.address, wrongSecret());
+      throw failedAttempt(this.deps.failures, from.address, invalidLogin());
     }
     const refusal = await tenants.refusal(client);
     if (refusal) throw refusal;
     metrics.logins.inc({ outcome: 'accepted' });
-    await this.noteLogin(client, login.clientId, from);
+    await this.recordLogin(client, login.clientId, from);
     return login;
   }
 
-  /** Throws unless this is the client's current secret; one in its grace is not. */
+  /** Throws unless this is the client's current secret. A previous secret in its grace is not accepted. */
   async requireCurrent(presented: PresentedSecret, from: LoginOrigin): Promise<void> {
     const client = parseClientId(presented.clientId);
     const login = client && (await this.check(client, presented, from));
     if (!login || login.endsAtMs !== undefined) {
       const error = new GatewayError(
         'UNAUTHENTICATED',
-        'input.currentSecret: is not the current secret of the caller; nothing was changed',
+        'input.currentSecret: must be the current secret of the caller; nothing was changed',
       );
       throw failedAttempt(this.deps.failures, from.address, error);
     }
@@ -115,30 +117,26 @@ export class LoginService {
     from: LoginOrigin,
   ): Promise<Login | undefined> {
     if (!looksLikeSecret(clientSecret)) return undefined;
-    const name = hmac(this.cacheKey, `${clientId} ${clientSecret}`).toString('base64');
-    const version = this.deps.changes.version();
-    const cached = this.checked.get(name);
-    // The end of a grace moves no version.
-    if (cached?.version === version && (cached.endsAtMs ?? Number.POSITIVE_INFINITY) > this.deps.clock.nowMs())
-      return cached;
-    // A fleet that starts at once with one secret needs one comparison.
-    const turn = `${version} ${name}`;
-    const underWay = this.checking.get(turn);
-    if (underWay) return underWay;
-    const checking = this.compare(client, { name, secret: clientSecret }, from);
-    this.checking.set(turn, checking);
+    const cacheKey = hmac(this.digestKey, `${clientId} ${clientSecret}`).toString('base64');
+    const cached = this.logins.get(cacheKey);
+    // The end of a grace does not change the version.
+    if (cached && (cached.endsAtMs ?? Number.POSITIVE_INFINITY) > this.deps.clock.nowMs()) return cached;
+    // A fleet that starts at once with one secret needs only one comparison.
+    const checkKey = `${this.deps.changes.version()} ${cacheKey}`;
+    const pending = this.pendingChecks.get(checkKey);
+    if (pending) return pending;
+    const check = this.logins.reload(cacheKey, () => this.compare(client, { cacheKey, secret: clientSecret }, from));
+    this.pendingChecks.set(checkKey, check);
     try {
-      const login = await checking;
-      if (login) this.checked.set(name, { ...login, version });
-      return login;
+      return await check;
     } finally {
-      this.checking.delete(turn);
+      this.pendingChecks.delete(checkKey);
     }
   }
 
   private async compare(
     client: ClientRef,
-    { name, secret }: NamedSecret,
+    { cacheKey, secret }: KeyedSecret,
     from: LoginOrigin,
   ): Promise<Login | undefined> {
     const { credentials, clock } = this.deps;
@@ -148,11 +146,13 @@ export class LoginService {
       if (found) this.recordRefusal(client, found.clientId, from);
       return undefined;
     }
-    if (this.matched.get(name) !== matched.hash && !(await this.matchesHash(secret, matched.hash))) return undefined;
-    this.matched.set(name, matched.hash);
+    const isMatched =
+      this.matchedHashes.get(cacheKey) === matched.hash || (await this.matchesHash(secret, matched.hash));
+    if (!isMatched) return undefined;
+    this.matchedHashes.set(cacheKey, matched.hash);
     const { clientId, role, generation } = found;
-    const end = matched.endsAtMs === undefined ? {} : { endsAtMs: matched.endsAtMs };
-    return { clientId, role, generation, secretRotation: matched.rotation, ...end };
+    const { rotation: secretRotation, endsAtMs } = matched;
+    return { clientId, role, generation, secretRotation, ...(endsAtMs === undefined ? {} : { endsAtMs }) };
   }
 
   private matchesHash(secret: string, hash: string): Promise<boolean> {
@@ -175,30 +175,30 @@ export class LoginService {
     });
   }
 
-  /** One event per client and hour. A login does not fail because it could not be recorded. */
-  private async noteLogin(client: ClientRef, clientId: string, { via, ...origin }: LoginOrigin): Promise<void> {
+  /** Records one event per client and hour. A login succeeds even if its event cannot be written. */
+  private async recordLogin(client: ClientRef, clientId: string, { via, ...origin }: LoginOrigin): Promise<void> {
     const { credentials, audit, clock, log } = this.deps;
     const nowMs = clock.nowMs();
     const hour = Math.floor(nowMs / hourMs);
-    if (this.notedHours.get(clientId) === hour) return;
-    this.notedHours.set(clientId, hour);
+    if (this.recordedHours.get(clientId) === hour) return;
+    this.recordedHours.set(clientId, hour);
     const actor = { name: clientId, ...origin };
-    const draft = audit.draft({
+    const event = audit.draft({
       orgId: client.orgId,
       actor,
       action: 'login_succeeded',
       entityId: clientEntity(clientId),
       details: { via },
     });
-    const noted = credentials.noteLogin(client, nowMs, hour * hourMs, draft).then(
+    const recorded = credentials.recordLogin(client, nowMs, hour * hourMs, event).then(
       () => undefined,
       (error: unknown) => {
-        this.notedHours.delete(clientId);
-        log.warn({ err: error }, 'failed to record a login');
+        this.recordedHours.delete(clientId);
+        log.warn({ err: error }, 'failed to record login');
       },
     );
-    await within(noteMs, noted, () => undefined);
+    await within(recordWaitMs, recorded, () => undefined);
   }
 }
 
-const wrongSecret = () => new GatewayError('UNAUTHENTICATED', 'client id or secret is wrong');
+const invalidLogin = () => new GatewayError('UNAUTHENTICATED', 'the client id or the client secret is not valid');

@@ -3,11 +3,11 @@ import type { AccessClaims } from './token.js';
 
 const max = 10_000;
 
-/** What this process has revoked itself. The store decides; this is for the time that it does not answer. */
+/** The revocations of this process. Only used during an outage of DynamoDB, which holds all revocations. */
 export class RevocationCache {
   private readonly tokens = new LRUCache<string, true>({ max });
   private readonly families = new LRUCache<string, true>({ max });
-  /** From which generation on the tokens of a client are valid. */
+  /** The first generation of a client whose tokens are valid. */
   private readonly clients = new LRUCache<string, number>({ max });
 
   noteToken(tokenId: string): void {

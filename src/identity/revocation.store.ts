@@ -1,22 +1,24 @@
 import type { ChangeStore } from '../changes/change.store.js';
 import type { StoreClient } from '../dynamo/client.js';
 import { absent } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
 import { type AccessClaims, accessTtlSecs, sessionTtlSecs } from './token.js';
 
 const table = 'revoked_tokens';
-// A revocation outlives all it revokes by this, so that no clock that lags revives a token.
+// A revocation is kept this much longer than the tokens it revokes, because clocks of gateways may lag.
 const marginSecs = 300;
 
 export const tokenKey = (tokenId: string) => ({ PK: key`${tokenId}` });
 export const familyKey = (family: string) => ({ PK: key`FAM#${family}` });
 export const clientKey = (clientId: string) => ({ PK: key`CLIENT#${clientId}` });
 
-/** For a client whose id is never used again: ends its tokens of every generation. */
+/** Ends the tokens of every generation, for a client whose id is never used again. */
 export const everyGeneration = Number.MAX_SAFE_INTEGER;
 
+/** Revoked access tokens, token families and generations of a client's tokens. */
 export class RevocationStore {
   constructor(
     private readonly client: StoreClient,
@@ -30,16 +32,16 @@ export class RevocationStore {
     generation,
   }: Pick<AccessClaims, 'family' | 'clientId' | 'generation'> & { readonly tokenId?: string }): Promise<boolean> {
     const keys = [familyKey(family), clientKey(clientId), ...(tokenId === undefined ? [] : [tokenKey(tokenId)])];
-    const [ofFamily, ofClient, ofToken] = await this.client.getMany(table, keys, { consistent: true });
-    const endedGenerations = (ofClient?.valid_from_generation as number | undefined) ?? 0;
-    return ofFamily !== undefined || ofToken !== undefined || generation < endedGenerations;
+    const [familyItem, clientItem = {}, tokenItem] = await this.client.getMany(table, keys, { consistent: true });
+    const validFromGeneration = fields(table, clientItem).optionalNumber('valid_from_generation') ?? 0;
+    return familyItem !== undefined || tokenItem !== undefined || generation < validFromGeneration;
   }
 
-  /** Ends one access token. Revoking it again changes nothing. */
+  /** Ends one access token. Idempotent. */
   async revokeToken(
     { tokenId, clientId, orgId, expiresAtMs }: AccessClaims,
     nowMs: number,
-    audit: TransactItem,
+    event: TransactItem,
   ): Promise<void> {
     const expiresAtSecs = epochSeconds(expiresAtMs);
     await this.revoke(
@@ -52,15 +54,15 @@ export class RevocationStore {
         expires_at_epoch: expiresAtSecs + marginSecs,
       },
       orgId,
-      audit,
+      event,
     );
   }
 
-  /** Ends a refresh token, its predecessors and successors, and every access token issued along the way. */
+  /** Ends a refresh token, its predecessors and successors, and every access token of the family. Idempotent. */
   async revokeFamily(
     { family, clientId, orgId }: Pick<AccessClaims, 'family' | 'clientId' | 'orgId'>,
     nowMs: number,
-    audit: TransactItem,
+    event: TransactItem,
   ): Promise<void> {
     const expiresAtSecs = epochSeconds(nowMs) + sessionTtlSecs + accessTtlSecs;
     await this.revoke(
@@ -73,11 +75,11 @@ export class RevocationStore {
         expires_at_epoch: expiresAtSecs + marginSecs,
       },
       orgId,
-      audit,
+      event,
     );
   }
 
-  /** For the transaction that ends all tokens of a client up to a generation. */
+  /** The rider that ends all tokens of a client below a generation. */
   draftClientRevocation(clientId: string, validFromGeneration: number, nowMs: number): TransactItem {
     const expiresAtSecs = epochSeconds(nowMs) + sessionTtlSecs + accessTtlSecs;
     return transactItem({
@@ -97,11 +99,11 @@ export class RevocationStore {
   private async revoke(
     item: { readonly PK: string } & Record<string, string | number>,
     orgId: string,
-    audit: TransactItem,
+    event: TransactItem,
   ): Promise<void> {
-    // If the condition fails, the token was revoked before: nothing is left to do.
+    // If the condition fails, it is already revoked.
     await this.client.transact('fresh', [{ table, put: item, condition: absent('PK') }], {
-      riders: [this.changes.draftChange(orgId), audit],
+      riders: [this.changes.draftChange(orgId), event],
     });
   }
 }

@@ -4,8 +4,8 @@ const minBytes = 32;
 export const maxRootSecrets = 8;
 
 /**
- * The root secrets in order: the first makes, all verify. `single` is the older variable of one secret; it counts as the last
- * of the list, so that it keeps verifying while the list takes over.
+ * The root secrets in order. The first one makes new hashes and tokens; all of them verify. `single` is the older
+ * variable with one secret. It counts as the last of the list, so that it still verifies after the list was introduced.
  */
 export function parseRootSecrets(
   list: string | undefined,
@@ -16,7 +16,8 @@ export function parseRootSecrets(
   const faults: string[] = [];
   if (secrets.length === 0) {
     faults.push(
-      'TOLLGATE_ROOT_SECRETS: is missing: a comma-separated list of secrets of at least 32 bytes each (or API_KEY_PEPPER with one secret)',
+      'TOLLGATE_ROOT_SECRETS: is missing: a comma-separated list of secrets of at least 32 bytes each ' +
+        '(or API_KEY_PEPPER with one secret)',
     );
   }
   if (listed.some(isShort)) faults.push(`TOLLGATE_ROOT_SECRETS: each secret must have at least ${minBytes} bytes`);

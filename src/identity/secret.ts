@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { compare, hash } from 'bcrypt';
 import { randomToken, sha256 } from '../lib/id.js';
 
-/** 256 random bits; the prefix lets a log or a scanner tell it for what it is. 47 bytes: bcrypt ignores all past 72. */
+/** 256 random bits with a prefix that secret scanners recognise. 47 bytes, because bcrypt ignores all past 72. */
 export const newSecret = (): string => `tgs_${randomToken(32)}`;
 
 export const looksLikeSecret = (text: string): boolean => /^tgs_[A-Za-z0-9_-]{43}$/.test(text);
@@ -14,17 +14,17 @@ export const matchesSecret = (secret: string, hashed: string): Promise<boolean> 
 const checkBytes = 16;
 
 /**
- * The first 16 bytes of SHA-256. A secret is 256 random bits, so nobody finds it from a fast hash; and only a secret that
- * passes this check is worth a slow one.
+ * The first 16 bytes of SHA-256. A secret has 256 random bits, so a fast hash does not reveal it. Only a secret that
+ * passes this check is compared with bcrypt, which is slow.
  */
 export const secretCheck = (secret: string): string =>
   Buffer.from(sha256(secret), 'base64url').subarray(0, checkBytes).toString('base64url');
 
 export const clientRoles = ['FULL', 'READ'] as const;
-/** READ: queries, subscriptions, and the client's own tokens. */
+/** READ allows queries, subscriptions, and mutations of the client's own tokens. */
 export type ClientRole = (typeof clientRoles)[number];
 
-/** The state of a client's secrets: at most two live ones, the second only until its grace ends. */
+/** The secrets of a client: at most two are live, the previous one only until its grace ends. */
 export interface Credentials {
   readonly clientId: string;
   readonly role: ClientRole;
@@ -32,13 +32,13 @@ export interface Credentials {
   readonly graceExpiresAt?: Date;
   readonly current?: StoredSecret;
   readonly previous?: StoredSecret;
-  /** Raised by each rotation; a retrieval token is good only for the one it was made for. */
+  /** Incremented by each rotation. A retrieval token is valid only for the rotation it was made for. */
   readonly rotation: number;
-  /** Raised when every token issued so far must end at once; each token carries the one it was issued under. */
+  /** Incremented to end every token issued so far. Each token carries the generation it was issued under. */
   readonly generation: number;
 }
 
-/** What a secret is checked by. */
+/** The stored hashes of a secret. */
 export interface StoredSecret {
   readonly hash: string;
   readonly check: string;
@@ -59,7 +59,7 @@ export function liveSecrets({ current, previous, graceExpiresAt }: Credentials, 
 
 const noCheck = Buffer.alloc(checkBytes);
 
-/** The live secret that passes the fast check. Takes the same time for no secret, one and two. */
+/** The live secret that passes the fast check. Takes the same time for zero, one and two live secrets. */
 export function matchingSecret(live: readonly LiveSecret[], presented: string): LiveSecret | undefined {
   const wanted = Buffer.from(secretCheck(presented), 'base64url');
   const matches = [0, 1].map((i) =>
@@ -67,40 +67,3 @@ export function matchingSecret(live: readonly LiveSecret[], presented: string): 
   );
   return live[matches.indexOf(true)];
 }
-
-/** Reads the credentials off the stored item of an org, an app or a further client. */
-export function credentialsOf(item: Readonly<Record<string, unknown>>): Credentials {
-  const date = (name: string) => (item[name] === undefined ? undefined : new Date((item[name] as number) * 1000));
-  const secret = (prefix: string): StoredSecret | undefined =>
-    item[`${prefix}_hash`] === undefined
-      ? undefined
-      : {
-          hash: item[`${prefix}_hash`] as string,
-          check: item[`${prefix}_check`] as string,
-          rotation: item[`${prefix}_rotation`] as number,
-        };
-  return {
-    clientId: item.client_id as string,
-    role: (item.client_role as ClientRole | undefined) ?? 'FULL',
-    ...present('secretCreatedAt', date('client_secret_created_at_epoch')),
-    ...present('graceExpiresAt', date('client_secret_rotation_grace_expires_at_epoch')),
-    ...present('current', secret('client_secret')),
-    ...present('previous', secret('client_secret_previous')),
-    rotation: item.client_rotation as number,
-    generation: item.client_generation as number,
-  };
-}
-
-const present = <N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } =>
-  value === undefined ? {} : ({ [name]: value } as { [K in N]: T });
-
-/** What a new client's item starts with: no secret until the first retrieval. */
-export const newClientAttributes = (
-  clientId: string,
-  { rotation = 1, generation = 0, role }: { rotation?: number; generation?: number; role?: ClientRole } = {},
-) => ({
-  client_id: clientId,
-  client_rotation: rotation,
-  client_generation: generation,
-  client_role: role,
-});

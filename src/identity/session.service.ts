@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, clientEntity, type Origin } from '../audit/audit-event.js';
 import type { ChangeService } from '../changes/change.service.js';
@@ -15,9 +14,9 @@ import type { Login } from './login.service.js';
 import type { RevocationStore } from './revocation.store.js';
 import type { RevocationCache } from './revocation-cache.js';
 import { liveSecrets } from './secret.js';
-import type { Session, SessionStore } from './session.store.js';
+import type { RefreshSession, SessionStore } from './session.store.js';
 import type { Tenants } from './tenants.js';
-import { type AccessClaims, accessTtlSecs, sessionTtlSecs, signAccess, type TokenKeys, verifyAccess } from './token.js';
+import { accessTtlSecs, sessionTtlSecs, signAccess, type TokenKeys, verifyAccess } from './token.js';
 import { mayRevokeTokensOf, type Viewer } from './viewer.js';
 
 const reuseGraceMs = 30_000;
@@ -44,71 +43,63 @@ export interface SessionDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly keys: TokenKeys;
-  /** Successors are derived under these. */
+  /** The keys that the successors of refresh tokens are derived under. */
   readonly refreshKeys: RootKeys;
   readonly refreshMint: TokenMint;
   /** Failed attempts by address. */
   readonly failures: Throttle;
 }
 
-interface CheckedToken {
-  readonly claims: AccessClaims;
-  readonly version: string;
-  /** Set while the tenant is suspended. */
-  readonly refusal?: GatewayError;
-}
-
-/** Tokens and their end. */
+/** Sessions: issues, refreshes and revokes tokens. */
 export class SessionService {
-  private readonly checkedTokens = new LRUCache<string, CheckedToken>({ max: 10_000 });
-  /** Genuine tokens that were revoked: they never become valid again. */
-  private readonly revokedTokens = new LRUCache<string, true>({ max: 10_000 });
-
   constructor(private readonly deps: SessionDeps) {}
 
-  /** Opens a session: a new family with its first pair of tokens. It lives at most 30 days, and no longer than its secret. */
+  /** Opens a session: a new family with its first pair of tokens. It ends after 30 days, or earlier with its secret. */
   async issue(login: Login): Promise<TokenPair> {
     const { sessions, refreshMint, clock } = this.deps;
     const nowMs = clock.nowMs();
     const refreshToken = refreshMint.make();
     const { clientId, generation, secretRotation } = login;
-    // Whole seconds, as it is stored.
+    // In whole seconds, because it is stored as epoch seconds.
     const expiresAtMs = (epochSeconds(nowMs) + sessionTtlSecs) * 1000;
-    const session: Session = { clientId, generation, secretRotation, family: randomToken(16), expiresAtMs };
+    const session: RefreshSession = { clientId, generation, secretRotation, family: randomToken(16), expiresAtMs };
     await sessions.open(refreshToken, session, nowMs);
     return this.pairOf(session, login, refreshToken);
   }
 
-  /** An access token alone, with nothing to refresh it by. */
+  /** Issues an access token without a refresh token. */
   issueAccess(login: Login): Promise<AccessToken> {
     return this.accessOf(login, randomToken(16));
   }
 
   /**
-   * Exchanges a refresh token for its successor, once. Whoever lost the reply may ask again within 30 s and gets the
-   * same successor; later, it is taken for stolen and the whole family ends.
+   * Exchanges a refresh token for its successor, once. A retry within 30 s, after a lost response, gets the same
+   * successor. A later use counts as theft and ends the whole family.
    */
   async refresh(token: string, from: Origin, onlyClientId?: string): Promise<TokenPair> {
     const { sessions, refreshMint, refreshKeys, clock } = this.deps;
     const session = refreshMint.isGenuine(token) ? await sessions.load(token) : undefined;
     const isForeign = onlyClientId !== undefined && session?.clientId !== onlyClientId;
     const login = session && !isForeign ? await this.loginOf(session) : undefined;
-    if (!session || !login) throw failedAttempt(this.deps.failures, from.address, wrongRefresh());
+    if (!session || !login) throw failedAttempt(this.deps.failures, from.address, invalidRefresh());
 
     const nowMs = clock.nowMs();
-    const own = { atMs: nowMs, rootId: refreshKeys.first.rootId };
+    const exchange = { atMs: nowMs, rootId: refreshKeys.first.rootId };
     const used =
-      session.used ?? (await sessions.exchange(token, this.successorOf(token, refreshKeys.first), session, own));
+      session.used ?? (await sessions.exchange(token, this.successorOf(token, refreshKeys.first), session, exchange));
     if (nowMs - used.atMs > reuseGraceMs) {
       await this.endFamily(session, 'refresh_reused', { name: session.clientId, ...from });
-      throw wrongRefresh();
+      throw invalidRefresh();
     }
     const root = refreshKeys.byId(used.rootId);
-    if (!root) throw wrongRefresh();
+    if (!root) throw invalidRefresh();
     return this.pairOf(session, login, this.successorOf(token, root));
   }
 
-  /** Ends a token that the viewer may end. Unknown, expired and foreign ones are answered alike: there is nothing to tell. */
+  /**
+   * Ends a token that the viewer may end. The response is the same for an unknown, an expired and another tenant's
+   * token.
+   */
   async revoke(viewer: Viewer, token: string, actor: Actor): Promise<void> {
     const { sessions, revocations, refreshMint, clock, audit, changes, metrics, keys } = this.deps;
     const nowMs = clock.nowMs();
@@ -133,48 +124,8 @@ export class SessionService {
     await changes.refresh();
   }
 
-  /** The claims of an access token that is neither forged, expired nor revoked, of a tenant that is not suspended. */
-  async verify(token: string): Promise<AccessClaims> {
-    const { changes, clock, metrics } = this.deps;
-    const version = changes.version();
-    const nowMs = clock.nowMs();
-    const cached = this.checkedTokens.get(token);
-    const isFresh = cached !== undefined && cached.version === version && cached.claims.expiresAtMs > nowMs;
-    metrics.revocationChecks.inc({ from: isFresh || this.revokedTokens.has(token) ? 'memory' : 'store' });
-    const checked = isFresh ? cached : await this.checkToken(token, version, nowMs);
-    if (checked.refusal) throw checked.refusal;
-    return checked.claims;
-  }
-
-  /** The same while the store does not answer, as far as this process knows. Throws `cause`, which kept it from checking, if the store answers. */
-  async verifyUnchecked(token: string, cause: GatewayError): Promise<AccessClaims> {
-    const { changes, clock, keys, tenants } = this.deps;
-    if (!changes.isStoreAway) throw cause;
-    const claims = await verifyAccess(keys, token, clock.nowMs());
-    if (!claims || this.revokedTokens.has(token) || this.deps.revocationCache.has(claims)) throw wrongAccess();
-    const refusal = tenants.lastRefusal(claims);
-    if (refusal) throw refusal;
-    return claims;
-  }
-
-  private async checkToken(token: string, version: string, nowMs: number): Promise<CheckedToken> {
-    const { keys, revocations, tenants } = this.deps;
-    if (this.revokedTokens.has(token)) throw wrongAccess();
-    const claims = await verifyAccess(keys, token, nowMs);
-    const isRevoked = claims && (await revocations.isRevoked(claims));
-    if (isRevoked) this.revokedTokens.set(token, true);
-    if (!claims || isRevoked) {
-      this.checkedTokens.delete(token);
-      throw wrongAccess();
-    }
-    const refusal = await tenants.refusal(claims);
-    const checked = { claims, version, ...(refusal ? { refusal } : {}) };
-    this.checkedTokens.set(token, checked);
-    return checked;
-  }
-
-  /** The login that a session goes back to; undefined if the session has ended with its family, its secret or its client. */
-  private async loginOf(session: Session): Promise<Login | undefined> {
+  /** The login that opened a session; undefined if the session has ended with its family, its secret or its client. */
+  private async loginOf(session: RefreshSession): Promise<Login | undefined> {
     const { credentials, revocations, tenants, clock } = this.deps;
     const { clientId, secretRotation, generation, expiresAtMs } = session;
     const nowMs = clock.nowMs();
@@ -195,12 +146,12 @@ export class SessionService {
   }
 
   private successorOf(token: string, root: RootKey): string {
-    // Derived, not stored: only hashes are kept, yet the same successor can be given again.
+    // Only hashes are stored, so the successor is derived: a retry must get the same one.
     return this.deps.refreshMint.make(hmac(root.key, token).subarray(0, mintedBytes), root.rootId);
   }
 
   private async endFamily(
-    { family, clientId }: Session,
+    { family, clientId }: RefreshSession,
     action: 'token_revoked' | 'refresh_reused',
     actor: Actor,
   ): Promise<void> {
@@ -213,13 +164,17 @@ export class SessionService {
     await changes.refresh();
   }
 
-  private async pairOf({ family, expiresAtMs }: Session, login: Login, refreshToken: string): Promise<TokenPair> {
+  private async pairOf(
+    { family, expiresAtMs }: RefreshSession,
+    login: Login,
+    refreshToken: string,
+  ): Promise<TokenPair> {
     const endsAtMs = Math.min(expiresAtMs, login.endsAtMs ?? expiresAtMs);
     const refreshExpiresInSecs = secsBetween(this.deps.clock.nowMs(), endsAtMs);
     return { ...(await this.accessOf({ ...login, endsAtMs }, family)), refreshToken, refreshExpiresInSecs };
   }
 
-  /** No access token outlives the session and the secret that it comes from. */
+  /** An access token ends no later than its session and the secret of the login. */
   private async accessOf({ clientId, role, generation, endsAtMs }: Login, family: string): Promise<AccessToken> {
     const { keys, clock } = this.deps;
     const nowMs = clock.nowMs();
@@ -230,13 +185,8 @@ export class SessionService {
   }
 }
 
-/** As stored and as a token says it: in whole seconds. */
+/** In whole seconds, like stored times and the claims of a token. */
 const secsBetween = (fromMs: number, toMs: number): number => Math.max(0, epochSeconds(toMs) - epochSeconds(fromMs));
 
-const wrongRefresh = () =>
+const invalidRefresh = () =>
   new GatewayError('UNAUTHENTICATED', 'the refresh token is not valid: log in again with issueToken');
-const wrongAccess = () =>
-  new GatewayError(
-    'UNAUTHENTICATED',
-    'the access token is not valid: it may be malformed, expired or revoked; get a new one with issueToken or refreshToken',
-  );

@@ -1,5 +1,6 @@
-import type { Item, StoreClient } from '../dynamo/client.js';
-import { absent } from '../dynamo/expression.js';
+import type { StoreClient } from '../dynamo/client.js';
+import { absent, type Item } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { sha256 } from '../lib/id.js';
@@ -8,21 +9,21 @@ const table = 'refresh_tokens';
 
 export const refreshKey = (token: string) => ({ PK: key`${sha256(token)}` });
 
-/** What a refresh token stands for. Only its hash is stored. */
-export interface Session {
+/** The session that a refresh token belongs to. Only the hash of the token is stored. */
+export interface RefreshSession {
   readonly clientId: string;
   readonly family: string;
   readonly generation: number;
-  /** The rotation that made the secret of the login: the session ends with that secret. */
+  /** The rotation that made the secret of the login. The session ends with that secret. */
   readonly secretRotation: number;
   /** The end of the whole family, fixed at the login. */
   readonly expiresAtMs: number;
-  /** Set once it has been exchanged for its successor. */
-  readonly used?: Exchange;
+  /** Set if the token was exchanged for its successor. */
+  readonly used?: TokenExchange;
 }
 
 /** When a token was exchanged, and the root that its successor is derived under. */
-export interface Exchange {
+export interface TokenExchange {
   readonly atMs: number;
   readonly rootId: string;
 }
@@ -30,21 +31,26 @@ export interface Exchange {
 export class SessionStore {
   constructor(private readonly client: StoreClient) {}
 
-  async open(token: string, session: Session, nowMs: number): Promise<void> {
-    // The key is random and new, so writing it twice is writing it once.
+  async open(token: string, session: RefreshSession, nowMs: number): Promise<void> {
+    // The key is random and new, so a retry writes the same item.
     await this.client.write({ table, put: toItem(token, session, nowMs) }, { repeat: 'idempotent' });
   }
 
-  async load(token: string): Promise<Session | undefined> {
+  async load(token: string): Promise<RefreshSession | undefined> {
     const item = await this.client.get(table, refreshKey(token), { consistent: true });
     return item && toSession(item);
   }
 
   /**
-   * Exchanges a token for its successor, once. Returns the exchange that counts: this one, or an earlier one of the same token.
-   * A repeat after a lost reply finds its own exchange in the item, which is the same answer.
+   * Exchanges a token for its successor, once. Returns the exchange in force: this one, or an earlier one of the same
+   * token. A retry after a lost response finds its own exchange in the item and returns it.
    */
-  async exchange(token: string, successor: string, session: Session, exchange: Exchange): Promise<Exchange> {
+  async exchange(
+    token: string,
+    successor: string,
+    session: RefreshSession,
+    exchange: TokenExchange,
+  ): Promise<TokenExchange> {
     const outcome = await this.client.transact('judged', [
       {
         table,
@@ -62,7 +68,7 @@ export class SessionStore {
 
 const toItem = (
   token: string,
-  { clientId, family, generation, secretRotation, expiresAtMs }: Session,
+  { clientId, family, generation, secretRotation, expiresAtMs }: RefreshSession,
   nowMs: number,
 ): Item => ({
   ...refreshKey(token),
@@ -74,13 +80,15 @@ const toItem = (
   expires_at_epoch: epochSeconds(expiresAtMs),
 });
 
-const toSession = (item: Item): Session => ({
-  clientId: item.client_id as string,
-  family: item.family as string,
-  generation: item.generation as number,
-  secretRotation: item.secret_rotation as number,
-  expiresAtMs: (item.expires_at_epoch as number) * 1000,
-  ...(item.used_at_ms === undefined
-    ? {}
-    : { used: { atMs: item.used_at_ms as number, rootId: item.successor_root as string } }),
-});
+function toSession(item: Item): RefreshSession {
+  const from = fields(table, item);
+  const usedAtMs = from.optionalNumber('used_at_ms');
+  return {
+    clientId: from.string('client_id'),
+    family: from.string('family'),
+    generation: from.number('generation'),
+    secretRotation: from.number('secret_rotation'),
+    expiresAtMs: from.number('expires_at_epoch') * 1000,
+    ...(usedAtMs === undefined ? {} : { used: { atMs: usedAtMs, rootId: from.string('successor_root') } }),
+  };
+}

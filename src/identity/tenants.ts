@@ -1,10 +1,13 @@
 import type { GatewayError } from '../lib/errors.js';
 import type { ClientRef } from './client-id.js';
 
-/** Whether the credentials of an org or app work at all. */
+/** Says if the credentials of an org or app are refused because it is suspended or deleted. */
 export interface Tenants {
-  /** The error for a credential of an org or app that is suspended or deleted; undefined if it works. Costs no read if nothing has changed. */
-  refusal(of: Pick<ClientRef, 'orgId' | 'appId'>): Promise<GatewayError | undefined>;
-  /** The same as last known to this process, however old. Never reads. */
-  lastRefusal(of: Pick<ClientRef, 'orgId' | 'appId'>): GatewayError | undefined;
+  /**
+   * The error for a credential of a suspended or deleted org or app; undefined if it works. No read if nothing has
+   * changed.
+   */
+  refusal(tenant: Pick<ClientRef, 'orgId' | 'appId'>): Promise<GatewayError | undefined>;
+  /** The same from the cache of this process, however old. Never reads. */
+  lastRefusal(tenant: Pick<ClientRef, 'orgId' | 'appId'>): GatewayError | undefined;
 }

@@ -4,16 +4,16 @@ import { parseClientId } from './client-id.js';
 import type { ClientRole } from './secret.js';
 
 export const accessTtlSecs = 3600;
-/** From the login, however often the session is refreshed. */
+/** Counted from the login. A refresh does not extend it. */
 export const sessionTtlSecs = 30 * 24 * 3600;
 
 const algorithm = 'EdDSA';
 const issuer = 'tollgate';
 const audience = 'tollgate';
 const type = 'at+jwt';
-const longestToken = 4096;
+const maxTokenLength = 4096;
 
-/** What an access token says, once its signature has been checked. */
+/** The claims of an access token whose signature was verified. */
 export interface AccessClaims {
   readonly clientId: string;
   readonly orgId: string;
@@ -28,7 +28,7 @@ export interface AccessClaims {
 export interface TokenKeys {
   readonly signing: { readonly kid: string; readonly key: CryptoKey };
   readonly verifying: ReadonlyMap<string, CryptoKey>;
-  /** What others may know, as served at /.well-known/jwks.json. */
+  /** The public keys, as served at /.well-known/jwks.json. */
   readonly published: { readonly keys: readonly JWK[] };
 }
 
@@ -37,7 +37,7 @@ export async function newSigningKeys(): Promise<JWK[]> {
   return [{ ...(await exportJWK(privateKey)), kid: randomToken(8), alg: algorithm, use: 'sig' }];
 }
 
-/** Imports once what is used for every token: importing costs more than verifying. */
+/** Imports the signing keys once, because an import costs more than a verification. */
 export async function importTokenKeys(jwks: readonly JWK[]): Promise<TokenKeys> {
   const published = jwks.map(({ kty, crv, x, kid }) => ({ kty, crv, x, kid, alg: algorithm, use: 'sig' }) as JWK);
   const verifying = new Map<string, CryptoKey>();
@@ -77,9 +77,9 @@ export function signAccess({ signing }: TokenKeys, access: NewAccess, nowMs: num
     .sign(signing.key);
 }
 
-/** The claims of a token of ours that is still good at `nowMs`; undefined for every other text. */
+/** The claims of a token that this deployment signed and that is valid at `nowMs`; undefined for any other text. */
 export async function verifyAccess(keys: TokenKeys, token: string, nowMs: number): Promise<AccessClaims | undefined> {
-  if (token.length > longestToken) return undefined;
+  if (token.length > maxTokenLength) return undefined;
   try {
     const { payload } = await jwtVerify(
       token,

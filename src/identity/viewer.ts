@@ -6,7 +6,7 @@ import type { AccessClaims } from './token.js';
 export const principalKinds = ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT', 'DEVICE_KEY'] as const;
 export type PrincipalKind = (typeof principalKinds)[number];
 
-/** Who is calling. The tenant always comes from here, never from an argument. */
+/** The authenticated caller. The tenant always comes from here, never from an argument. */
 export type Viewer =
   | { readonly kind: 'ANONYMOUS' }
   | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string }
@@ -22,7 +22,9 @@ export type Viewer =
 
 interface Bearer {
   readonly token: AccessClaims;
-  /** Why it could not be checked whether the token was revoked: the store does not answer. Only its signature and expiry were. */
+  /**
+   * Set during an outage: the error that prevented the check for a revocation. Only signature and expiry were verified.
+   */
   readonly unchecked?: GatewayError;
 }
 
@@ -47,7 +49,10 @@ export function requireChecked(viewer: Viewer): void {
   if (error) throw error;
 }
 
-/** Which kinds of principal may do a thing at all; what they may do it to is decided where it is loaded. */
+/**
+ * The kinds of principal that may do something at all. The objects they may do it to are decided where these are
+ * loaded.
+ */
 const policies = {
   public: ['ANONYMOUS', ...principalKinds],
   'signed-in': principalKinds,
@@ -65,31 +70,31 @@ const policies = {
 
 export type Policy = keyof typeof policies;
 
-/** Mutations that a READ client may send: about its own tokens. All others are refused, whatever their policy. */
-const openToReadRole: readonly Policy[] = ['public', 'tokens:revoke'];
+/** The policies of mutations that a READ client may send, which are about its own tokens. All others are refused. */
+const readRolePolicies: readonly Policy[] = ['public', 'tokens:revoke'];
 
-/** Throws UNAUTHENTICATED or FORBIDDEN unless this kind of principal may. */
+/** Throws UNAUTHENTICATED or FORBIDDEN unless the policy allows this kind of principal. */
 export function requirePolicy(viewer: Viewer, policy: Policy): void {
   if ((policies[policy] as readonly string[]).includes(viewer.kind)) return;
   if (viewer.kind === 'ANONYMOUS') {
     throw new GatewayError(
       'UNAUTHENTICATED',
-      'this needs a credential: send `Authorization: Bearer <access token>`, `X-Admin-Key` or `X-API-Key`',
+      'a credential is required: send `Authorization: Bearer <access token>`, `X-Admin-Key` or `X-API-Key`',
     );
   }
-  throw new GatewayError('FORBIDDEN', 'this kind of credential may not do this');
+  throw new GatewayError('FORBIDDEN', 'this kind of credential is not allowed to do this');
 }
 
 /** Throws FORBIDDEN if a READ client sends a mutation that changes anything but its own tokens. */
 export function requireWrite(viewer: Viewer, policy: Policy): void {
-  if ('token' in viewer && viewer.token.role === 'READ' && !openToReadRole.includes(policy))
+  if ('token' in viewer && viewer.token.role === 'READ' && !readRolePolicies.includes(policy))
     throw new GatewayError(
       'FORBIDDEN',
-      'this client has the role READ and may not change anything: use a client with the role FULL',
+      'this client has the role READ and may not change anything; use a client with the role FULL',
     );
 }
 
-/** The org a call is about. The platform admin names it; anyone else has one, and a foreign one does not exist for it. */
+/** The org of a call. The platform admin must name it. For other callers it is their own; another org is NOT_FOUND. */
 export function orgIdFor(viewer: Viewer, named: string | null | undefined, path = 'orgId'): string {
   if (viewer.kind === 'ANONYMOUS' || viewer.kind === 'PLATFORM_ADMIN') {
     if (named) return named;
@@ -102,7 +107,7 @@ export function orgIdFor(viewer: Viewer, named: string | null | undefined, path 
 export const maySeeOrg = (viewer: Viewer, orgId: string): boolean =>
   viewer.kind === 'PLATFORM_ADMIN' || (viewer.kind !== 'ANONYMOUS' && viewer.orgId === orgId);
 
-/** Whether the org's loaded fields are open to the viewer, not its plain settings alone. */
+/** True if the viewer may read all fields of the org, not only its settings. */
 export const maySeeAllOf = (viewer: Viewer, orgId: string): boolean =>
   maySeeOrg(viewer, orgId) && (viewer.kind === 'PLATFORM_ADMIN' || viewer.kind === 'ORG_CLIENT');
 
@@ -110,7 +115,7 @@ export const maySeeAllOf = (viewer: Viewer, orgId: string): boolean =>
 export const maySeeApp = (viewer: Viewer, orgId: string, appId: string): boolean =>
   maySeeOrg(viewer, orgId) && viewer.kind !== 'DEVICE_KEY' && (viewer.kind !== 'APP_CLIENT' || viewer.appId === appId);
 
-/** An org client with the role FULL ends every token of its org; all other clients end their own. */
+/** An org client with the role FULL may revoke every token of its org. Other clients may revoke their own tokens. */
 export function mayRevokeTokensOf(viewer: Viewer, clientId: string): boolean {
   if (viewer.kind === 'PLATFORM_ADMIN') return true;
   if (!('token' in viewer)) return false;
@@ -120,14 +125,14 @@ export function mayRevokeTokensOf(viewer: Viewer, clientId: string): boolean {
   );
 }
 
-/** How a viewer is called in the audit trail and in logs. */
+/** The name of a viewer in the audit trail and in logs. */
 export function actorName(viewer: Viewer): string {
   if (viewer.kind === 'ANONYMOUS') return 'anonymous';
   if (viewer.kind === 'PLATFORM_ADMIN') return `platform-admin:${viewer.name}`;
   return viewer.kind === 'DEVICE_KEY' ? `key-${viewer.keyId}` : viewer.token.clientId;
 }
 
-/** Who acts, for the audit trail. */
+/** The actor of an audit event. */
 export const actorOf = ({ viewer, address, requestId }: Origin & { readonly viewer: Viewer }): Actor => ({
   name: actorName(viewer),
   address,

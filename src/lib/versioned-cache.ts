@@ -1,40 +1,55 @@
 import { LRUCache } from 'lru-cache';
 
-interface Entry<V> {
+interface VersionedEntry<V> {
   readonly value: V;
   readonly version: string;
 }
 
 /**
- * A bounded cache whose entries are valid only for the version they were read under. `load` takes the version before it
- * reads: a change that is committed during the read makes the result stale, so it must not be cached under the new
+ * A bounded cache whose entries are valid only for the version they were read under. Every read takes the version
+ * first: a change that is committed during the read makes the result stale, so it must not be cached under the new
  * version.
  */
 export class VersionedCache<V extends object> {
-  private readonly entries: LRUCache<string, Entry<V>>;
+  private readonly entries: LRUCache<string, VersionedEntry<V>>;
 
-  /** `version` may throw if no version can be trusted; then nothing is served from the cache. */
+  /**
+   * `version` may throw if no version can be trusted; then nothing is served from the cache. With `ttlMs` an entry also
+   * expires after that time.
+   */
   constructor(
     private readonly version: () => string,
     max: number,
+    ttlMs?: number,
   ) {
-    this.entries = new LRUCache({ max });
+    this.entries = new LRUCache({ max, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) });
   }
 
   /** The value if it was read under the current version. */
   get(key: string): V | undefined {
+    const version = this.version();
     const entry = this.entries.get(key);
-    return entry && entry.version === this.version() ? entry.value : undefined;
+    return entry?.version === version ? entry.value : undefined;
   }
 
-  /** The value as last read, whatever its version. Use it only while the store does not respond. */
+  /**
+   * The value as last read, whatever its version. Use it only while the store does not respond, or to see if there is
+   * one.
+   */
   last(key: string): V | undefined {
     return this.entries.get(key)?.value;
   }
 
   /** The cached value, or what `read` returns. Undefined is not cached: the object may be created at any moment. */
   async load(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
-    const [value] = await this.loadMany([key], async () => [await read()]);
+    return this.get(key) ?? this.reload(key, read);
+  }
+
+  /** What `read` returns, even if there is a valid entry. Undefined leaves the cache as it is. */
+  async reload<T extends V | undefined>(key: string, read: () => Promise<T>): Promise<T> {
+    const version = this.version();
+    const value = await read();
+    if (value) this.entries.set(key, { value, version });
     return value;
   }
 

@@ -64,8 +64,8 @@ export class AcquireOnceService {
       draft: (results) =>
         leases.recordAcquire({ handle: handleOf(pending, heldBy(results)), ...attempt }, clock.nowMs()),
     });
-    if (outcome.kind === 'rider') return toAcquireRecord(outcome.old);
-    return outcome.kind === 'short' ? grants.refused(outcome) : grants.granted(pending, outcome);
+    if (outcome.kind === 'riderConflict') return toAcquireRecord(outcome.old);
+    return outcome.kind === 'refused' ? grants.refused(outcome) : grants.granted(pending, outcome);
   }
 
   private async replay(record: AcquireRecord, requestId: string, attempt: OperationRecord): Promise<Lease> {

@@ -1,8 +1,8 @@
 import { badInput, type Issue, refuseAny } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
 import { type Amounts, sumOf } from './buckets/bucket.js';
-import { byBucket, type Part, type Sight, type Taken } from './buckets/operation.js';
-import type { Slot } from './buckets/plan.js';
+import { type BucketView, byBucket, type LeaseSlot, type Part, type Taken } from './buckets/operation.js';
+
 import { slotName } from './lease.js';
 import type { ResolvedLimits, TakePath } from './levels/resolution.js';
 import { amountsOf, type Consumption, completeLimit, inZone, type LimitSet, limitSet, tokensOf } from './limit.js';
@@ -32,7 +32,7 @@ export interface UncheckedTarget {
   readonly isParent: boolean;
   /** The path of `consume` in the input, for error messages. */
   readonly inputPath: string;
-  readonly slot: Slot;
+  readonly slot: LeaseSlot;
 }
 
 /** A bucket that an acquire takes from, with amounts that its limits can grant. */
@@ -48,13 +48,13 @@ export type TakeOutcome =
       readonly kind: 'taken';
       readonly targets: readonly TakeTarget[];
       readonly taken: readonly Taken[];
-      readonly after: readonly Sight[];
+      readonly after: readonly BucketView[];
     }
-  /** Not enough tokens. `seen` has the bucket of each target. */
-  | { readonly kind: 'short'; readonly targets: readonly TakeTarget[]; readonly seen: readonly Sight[] };
+  /** Not enough tokens. `views` has the bucket of each target. */
+  | { readonly kind: 'refused'; readonly targets: readonly TakeTarget[]; readonly views: readonly BucketView[] };
 
 export type TakenOutcome = Extract<TakeOutcome, { kind: 'taken' }>;
-export type ShortOutcome = Extract<TakeOutcome, { kind: 'short' }>;
+export type RefusedOutcome = Extract<TakeOutcome, { kind: 'refused' }>;
 
 /**
  * The buckets that an acquire takes from: that of the entity, and that of its parent if the entity cascades. `zone` is
@@ -125,7 +125,7 @@ const noLimits = ({ bucket: { entityId, resource }, isParent, inputPath }: Unche
 
 export const partOf = ({ bucket, set, amounts, mayExpire, slot }: TakeTarget): Part => ({
   bucket,
-  act: { kind: 'take', set, amounts, mayExpire, slot },
+  action: { kind: 'take', set, amounts, mayExpire, slot },
 });
 
 /** Hash of the input, by which a retry is recognized. The order of amounts and limits does not matter. */

@@ -1,7 +1,7 @@
 import type { Sealer } from '../lib/seal.js';
-import type { PendingAcquire, ShortOutcome, TakenOutcome, TakeTarget } from './acquire.js';
+import type { PendingAcquire, RefusedOutcome, TakenOutcome, TakeTarget } from './acquire.js';
 import type { Holding } from './buckets/holding.js';
-import { heldBy, type Sight, type Taken } from './buckets/operation.js';
+import { type BucketView, heldBy, type Taken } from './buckets/operation.js';
 import { holdsSlots, type LeaseHandle, leaseContext } from './lease.js';
 import { encodeHandle } from './lease-codec.js';
 import {
@@ -38,7 +38,7 @@ export class GrantService {
   /** The lease of an acquire that was granted. Counts the shadow limits that would have refused it. */
   granted(pending: PendingAcquire, { targets, taken, after }: TakenOutcome): Lease {
     const statuses = targets.flatMap(({ bucket, amounts }, i) =>
-      statusesAfter(bucket, after[i] as Sight, amounts, (taken[i] as Taken).wouldRefuse),
+      statusesAfter(bucket, after[i] as BucketView, amounts, (taken[i] as Taken).wouldRefuse),
     );
     for (const [i, { wouldRefuse }] of taken.entries())
       if (wouldRefuse.length > 0)
@@ -49,8 +49,8 @@ export class GrantService {
   }
 
   /** The refusal of an acquire. Counts it under each limit that was short. */
-  refused({ targets, seen }: ShortOutcome): RateLimited {
-    const buckets = statusesByBucket(targets, seen);
+  refused({ targets, views }: RefusedOutcome): RateLimited {
+    const buckets = statusesByBucket(targets, views);
     for (const { bucket, statuses } of buckets) {
       const limits = violationsOf(statuses).map(({ limit }) => limit.name);
       if (limits.length > 0) this.deps.refusals.note(bucket, limits, 'refused');

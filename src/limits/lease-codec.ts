@@ -1,11 +1,18 @@
 import { unitsOf } from './buckets/bucket.js';
-import type { Holding, Out } from './buckets/holding.js';
+import type { Holding, OutAmount } from './buckets/holding.js';
 import type { LeaseHandle } from './lease.js';
 
 // The text form of lease handles (in lease ids) and of holdings (in stored leases). Names are written once and referred
 // to by number, because a lease may be split over many shards and its id carries all of them.
 
-type EncodedOut = [limit: number, milli: string, period: string, born: number, windowEndMs: number, units: string];
+type EncodedOut = [
+  limit: number,
+  milli: string,
+  period: string,
+  sinceConversion: number,
+  windowEndMs: number,
+  units: string,
+];
 export type EncodedHoldings = [
   entities: string[],
   limits: string[],
@@ -14,7 +21,7 @@ export type EncodedHoldings = [
     isOwn: number,
     shard: number,
     shards: number,
-    birth: string,
+    incarnation: string,
     ...outs: Partial<EncodedOut>[],
   ][],
 ];
@@ -25,50 +32,59 @@ const slotMark = -1;
 export function encodeHoldings(holdings: readonly Holding[]): EncodedHoldings {
   const entities = [...new Set(holdings.map(({ entityId }) => entityId))];
   const limits = [...new Set(holdings.flatMap(({ out }) => Object.keys(out)))];
-  const encoded = holdings.map(({ entityId, isOwn, shard, shards, birth = '', out }): EncodedHoldings[2][number] => [
-    entities.indexOf(entityId),
-    isOwn ? 1 : 0,
-    shard,
-    shards,
-    birth,
-    ...Object.entries(out).map(([name, each]) => encodeOut(limits.indexOf(name), each, shards)),
-  ]);
+  const encoded = holdings.map(
+    ({ entityId, isOwn, shard, shards, incarnation = '', out }): EncodedHoldings[2][number] => [
+      entities.indexOf(entityId),
+      isOwn ? 1 : 0,
+      shard,
+      shards,
+      incarnation,
+      ...Object.entries(out).map(([name, each]) => encodeOut(limits.indexOf(name), each, shards)),
+    ],
+  );
   return [entities, limits, encoded];
 }
 
 /** Leaves out the trailing values that have their defaults. */
 function encodeOut(
   limit: number,
-  { milli, units, period, born = 0, windowEndMs = 0, isSlot }: Out,
+  { milli, units, period, sinceConversion = 0, windowEndMs = 0, isSlot }: OutAmount,
   shards: number,
 ): Partial<EncodedOut> {
   const hasDefaultUnits = units === unitsOf({ refillPeriodMs: period }, milli, shards);
-  const all: EncodedOut = [limit, String(milli), String(period), born, isSlot ? slotMark : windowEndMs, String(units)];
+  const all: EncodedOut = [
+    limit,
+    String(milli),
+    String(period),
+    sinceConversion,
+    isSlot ? slotMark : windowEndMs,
+    String(units),
+  ];
   const encoded = hasDefaultUnits ? all.slice(0, 5) : all;
   while (encoded.at(-1) === 0 && encoded.length > 3) encoded.pop();
   return encoded as Partial<EncodedOut>;
 }
 
 export const decodeHoldings = ([entities, limits, holdings]: EncodedHoldings): Holding[] =>
-  holdings.map(([entity, isOwn, shard, shards, birth, ...outs]) => ({
+  holdings.map(([entity, isOwn, shard, shards, incarnation, ...outs]) => ({
     entityId: entities[entity] as string,
     ...(isOwn ? { isOwn: true as const } : {}),
     shard,
     shards,
-    birth,
+    incarnation,
     out: Object.fromEntries(outs.map((out) => [limits[out[0] as number] as string, decodeOut(out, shards)])),
   }));
 
 function decodeOut(
-  [, milliText = '0', periodText = '1', born = 0, windowEndMs = 0, units]: Partial<EncodedOut>,
+  [, milliText = '0', periodText = '1', sinceConversion = 0, windowEndMs = 0, units]: Partial<EncodedOut>,
   shards: number,
-): Out {
+): OutAmount {
   const [milli, period] = [BigInt(milliText), BigInt(periodText)];
   return {
     milli,
     units: units === undefined ? unitsOf({ refillPeriodMs: period }, milli, shards) : BigInt(units),
     period,
-    born,
+    sinceConversion,
     ...(windowEndMs > 0 ? { windowEndMs } : {}),
     ...(windowEndMs === slotMark ? { isSlot: true } : {}),
   };

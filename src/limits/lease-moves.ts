@@ -1,7 +1,7 @@
 import { smaller } from '../lib/int.js';
 import { type Amounts, unitsOf } from './buckets/bucket.js';
-import type { Holding, Out } from './buckets/holding.js';
-import type { HoldingMove, Settlement } from './buckets/plan.js';
+import type { Holding, OutAmount } from './buckets/holding.js';
+import type { HoldingMove, Settlement } from './buckets/operation.js';
 
 // How adjust, release and renew change the holdings of a lease. A move is the change of one holding: positive amounts
 // are charged, negative amounts are given back.
@@ -17,21 +17,21 @@ export interface Excess {
  * that has the limit. Tokens are given back from the last holding on.
  */
 export function movesBy(holdings: readonly Holding[], deltas: Amounts): HoldingMove[] | Excess {
-  const moves = holdings.map((): Record<string, Out> => ({}));
+  const moves = holdings.map((): Record<string, OutAmount> => ({}));
   for (const bucket of new Set(holdings.map(bucketOf))) {
     const inBucket = holdings.flatMap((holding, at) => (bucketOf(holding) === bucket ? [{ at, holding }] : []));
     for (const [name, delta] of Object.entries(deltas)) {
       const withLimit = inBucket.filter(({ holding }) => holding.out[name] !== undefined);
       const [first] = withLimit;
       if (!first || delta === 0n) continue;
-      if (delta > 0n) (moves[first.at] as Record<string, Out>)[name] = moveOf(first.holding, name, delta);
+      if (delta > 0n) (moves[first.at] as Record<string, OutAmount>)[name] = moveOf(first.holding, name, delta);
       else {
         const left = giveBack(withLimit.reverse(), name, -delta, moves);
         if (left > 0n) return { excess: name, outMilli: -delta - left };
       }
     }
   }
-  return holdings.map((holding, at) => ({ ...holding, out: moves[at] as Record<string, Out> }));
+  return holdings.map((holding, at) => ({ ...holding, out: moves[at] as Record<string, OutAmount> }));
 }
 
 /** Adds moves that give `milli` back. Returns the amount that the holdings do not have. */
@@ -39,12 +39,12 @@ function giveBack(
   holdings: readonly { readonly at: number; readonly holding: Holding }[],
   name: string,
   milli: bigint,
-  moves: Record<string, Out>[],
+  moves: Record<string, OutAmount>[],
 ): bigint {
   let left = milli;
   for (const { at, holding } of holdings) {
     const back = smaller(holding.out[name]?.milli ?? 0n, left);
-    if (back > 0n) (moves[at] as Record<string, Out>)[name] = moveOf(holding, name, -back);
+    if (back > 0n) (moves[at] as Record<string, OutAmount>)[name] = moveOf(holding, name, -back);
     left -= back;
   }
   return left;
@@ -53,8 +53,8 @@ function giveBack(
 const bucketOf = ({ entityId, isOwn }: Holding): string => `${entityId}${isOwn ? ' own' : ''}`;
 
 /** The change of one limit of a holding. Giving back all of it returns exactly the units that were taken. */
-function moveOf({ out, shards }: Holding, name: string, milli: bigint): Out {
-  const held = out[name] as Out;
+function moveOf({ out, shards }: Holding, name: string, milli: bigint): OutAmount {
+  const held = out[name] as OutAmount;
   const units = unitsOf({ refillPeriodMs: held.period }, milli, shards);
   return { ...held, milli, units: -milli === held.milli || -units > held.units ? -held.units : units };
 }
@@ -111,7 +111,7 @@ const splitHoldings = ({ slot: _, out, ...move }: HoldingMove, applied: Settleme
     const { parts, shards, period } = split;
     return parts.map(({ index, milli, units }) => {
       const window = windowEndMs === undefined ? {} : { windowEndMs };
-      const held = { ...(out[name] as Out), milli, units, period, ...window };
+      const held = { ...(out[name] as OutAmount), milli, units, period, ...window };
       return { ...move, shard: index, shards, out: { [name]: held } };
     });
   });

@@ -1,7 +1,7 @@
 import { badInput, type Issue } from '../lib/errors.js';
 import type { Holding } from './buckets/holding.js';
-import { byBucket, type Outcome, type Part, type Sight } from './buckets/operation.js';
-import type { HoldingMove } from './buckets/plan.js';
+import type { HoldingMove } from './buckets/operation.js';
+import { type BucketView, byBucket, type OperationOutcome, type Part } from './buckets/operation.js';
 import { type LeaseHandle, sumFor } from './lease.js';
 import { movesBy } from './lease-moves.js';
 import { amountsOf, type Consumption, tokensOf } from './limit.js';
@@ -22,7 +22,7 @@ export function partsOf(
   return {
     parts: groups.map((group) => ({
       bucket: group[0].bucket,
-      act: { kind: 'settle', moves: group.map(({ move }) => move), events: 0 },
+      action: { kind: 'settle', moves: group.map(({ move }) => move), events: 0 },
     })),
     indexes: groups.flat().map(({ index }) => index),
   };
@@ -42,16 +42,16 @@ const bucketOf = ({ namespace, resource }: LeaseHandle, { entityId, isOwn }: Hol
 /** A part without moves, for an operation that writes only the lease. */
 export const emptyPart = ({ namespace, entityId, resource }: LeaseHandle): Part => ({
   bucket: { namespace, entityId, resource },
-  act: { kind: 'settle', moves: [], events: 0 },
+  action: { kind: 'settle', moves: [], events: 0 },
 });
 
 export const statusesOfMoves = (
   handle: LeaseHandle,
   moves: readonly HoldingMove[],
-  { after }: Extract<Outcome, { kind: 'done' }>,
+  { after }: Extract<OperationOutcome, { kind: 'done' }>,
 ): LimitStatus[] =>
   partsOf(handle, moves).parts.flatMap(({ bucket }, i) =>
-    statusesAfter(bucket, after[i] as Sight, sumFor(bucket.entityId, moves)),
+    statusesAfter(bucket, after[i] as BucketView, sumFor(bucket.entityId, moves)),
   );
 
 /** The moves of an adjustment. Throws BAD_USER_INPUT if it gives back more than the lease holds. */

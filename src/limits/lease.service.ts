@@ -5,8 +5,7 @@ import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import type { Part, PartResult, Sight } from './buckets/operation.js';
-import type { HoldingMove } from './buckets/plan.js';
+import type { BucketView, HoldingMove, Part, PartResult } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import {
   initialState,
@@ -152,9 +151,9 @@ export class LeaseService {
     if (failed.length === outcomes.length && failed[0]) throw failed[0].reason;
     const statuses = outcomes.flatMap((outcome, i) => {
       const part = parts[i] as Part;
-      if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.act.kind !== 'settle') return [];
-      const { bucket, act } = part;
-      return statusesAfter(bucket, outcome.value.after[0] as Sight, sumFor(bucket.entityId, act.moves));
+      if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.action.kind !== 'settle') return [];
+      const { bucket, action } = part;
+      return statusesAfter(bucket, outcome.value.after[0] as BucketView, sumFor(bucket.entityId, action.moves));
     });
     const unknown = parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : []));
     return { ...adjustment(id, statuses), unknown };
@@ -208,7 +207,7 @@ export class LeaseService {
         return adjustment(id, statusesOfMoves(handle, changed.moves, outcome));
       }
       // Another gateway has changed the lease: continue from the stored state.
-      if (outcome.kind === 'rider') {
+      if (outcome.kind === 'riderConflict') {
         state = stateFor(handle, outcome.old === undefined ? undefined : toState(outcome.old));
         isFromStore = true;
       }

@@ -81,7 +81,9 @@ export function sumFor(entityId: string, holdings: readonly Pick<Holding, 'entit
 /** The earliest end of the lease's slots, as its buckets have it. Undefined if it holds none. */
 export function slotsUntilMs(handle: LeaseHandle, shards: readonly Shard[]): number | undefined {
   const slot = slotName(handle);
-  const ends = shards.flatMap(({ limits, kept }) => [...limits, ...kept].flatMap(({ slots }) => slots?.[slot] ?? []));
+  const ends = shards.flatMap(({ limits, retired }) =>
+    [...limits, ...retired].flatMap(({ slots }) => slots?.[slot] ?? []),
+  );
   return ends.length > 0 ? Math.min(...ends) : undefined;
 }
 

@@ -59,10 +59,10 @@ export class LimitResolver {
   async acquire(
     @Arg('input', () => AcquireInput, { description: 'The tokens to take and the entity to take them for.' })
     input: AcquireInput,
-    @Ctx() { viewer, limits, orgs, limited }: Context,
+    @Ctx() { viewer, limits, tenants, limited }: Context,
   ) {
     const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
-    await requireMayBringLimits(viewer, input.limits, async () => (await orgs.recallOrgs([orgId]))[0]);
+    await requireMayBringLimits(viewer, input.limits, () => tenants.org(orgId));
     const result = await limits.acquire(orgId, input, uncheckedError(viewer));
     const { entityId } = input;
     limited({

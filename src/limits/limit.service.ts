@@ -34,7 +34,7 @@ import type { Metrics } from '../lib/metrics.js';
 import { type PendingAcquire, type TakeTarget, targetsOf } from './acquire.js';
 import type { AcquireOnceService } from './acquire-once.service.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import { inForce } from './buckets/convert.js';
+import { shardsUnder } from './buckets/convert.js';
 import { entityIssues } from './entities/entity-id.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import { type GrantService, handleOf, type Lease } from './grant.service.js';
@@ -104,8 +104,8 @@ export class LimitService {
     const pending = requests.map((request) => this.pending(orgId, namespace, `l-${newUuid()}`, request));
     const targets = await Promise.all(pending.map((each, i) => takes.targets(each, `input.requests.${i}.consume`)));
     const outcome = await takes.take(targets.flat());
-    metrics.acquires.inc({ outcome: outcome.kind === 'short' ? 'refused' : 'granted' }, requests.length);
-    if (outcome.kind === 'short') return grants.refused(outcome);
+    metrics.acquires.inc({ outcome: outcome.kind === 'refused' ? 'refused' : 'granted' }, requests.length);
+    if (outcome.kind === 'refused') return grants.refused(outcome);
     let from = 0;
     const leases = pending.map((each, i) => {
       const range = [from, from + (targets[i]?.length ?? 0)] as const;
@@ -145,7 +145,7 @@ export class LimitService {
     );
     const atMs = clock.nowMs();
     const statuses = targets.flatMap(({ bucket, set, amounts }, i) =>
-      statusesOf(bucket, { shards: inForce(found[i] ?? [], set, atMs), atMs }, amounts),
+      statusesOf(bucket, { shards: shardsUnder(found[i] ?? [], set, atMs), atMs }, amounts),
     );
     return { statuses, retryAfterSecs: maxRetryAfterSecs(statuses) };
   }
@@ -161,20 +161,20 @@ export class LimitService {
     if (recent) return recent;
     const [child, parent] = targets as [TakeTarget, TakeTarget?];
     const outcome = parent ? await takes.takeBoth(child, parent) : await takes.take([child]);
-    return outcome.kind === 'short' ? grants.refused(outcome) : grants.granted(pending, outcome);
+    return outcome.kind === 'refused' ? grants.refused(outcome) : grants.granted(pending, outcome);
   }
 
   /** The refusal, if one of the buckets has refused the same or less a moment ago. Reads and writes nothing. */
   private recentRefusal(targets: readonly TakeTarget[]): RateLimited | undefined {
     const { buckets, grants, clock } = this.deps;
-    const refusals = targets.map(({ bucket, set, amounts }) => buckets.refusedBy(bucket, set, amounts));
+    const refusals = targets.map(({ bucket, set, amounts }) => buckets.cachedRefusal(bucket, set, amounts));
     if (refusals.every((shards) => shards === undefined)) return undefined;
     const atMs = clock.nowMs();
-    const seen = targets.map(({ bucket, set }, i) => ({
-      shards: inForce(refusals[i] ?? buckets.known(bucket), set, atMs),
+    const views = targets.map(({ bucket, set }, i) => ({
+      shards: shardsUnder(refusals[i] ?? buckets.cachedShards(bucket), set, atMs),
       atMs,
     }));
-    return grants.refused({ kind: 'short', targets, seen });
+    return grants.refused({ kind: 'refused', targets, views });
   }
 
   /** A lease that holds nothing. A request that is invalid under the limits as last cached is still rejected. */

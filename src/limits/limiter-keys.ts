@@ -90,14 +90,14 @@ export function configIndexKeys(namespace: string, place: ConfigPlace) {
 const instant = (hour: number): string => `${new Date(hour * 3_600_000).toISOString().slice(0, 13)}Z`;
 export const hourOfInstant = (text: string): number => Date.parse(text.replace('Z', ':00:00Z')) / 3_600_000;
 
-/** One item per hour and life of a shard (`birth`), so that the bucket knows every limit name in it. */
-export const usageKey = (id: ShardId, hour: number, birth: string) => ({
+/** One item per hour and life of a shard (`incarnation`), so that the bucket knows every limit name in it. */
+export const usageKey = (id: ShardId, hour: number, incarnation: string) => ({
   PK: entityPartition(id.namespace, id.entityId),
-  SK: key`#USAGE#${slashed(id.resource)}#HOUR#${instant(hour)}#${shardLabel(id)}#${birth}`,
+  SK: key`#USAGE#${slashed(id.resource)}#HOUR#${instant(hour)}#${shardLabel(id)}#${incarnation}`,
 });
-export const usageIndexKeys = (id: ShardId, hour: number, birth: string) => ({
+export const usageIndexKeys = (id: ShardId, hour: number, incarnation: string) => ({
   GSI2PK: resourceIndexKey(id.namespace, id.resource),
-  GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${shardLabel(id)}#${birth}`,
+  GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${shardLabel(id)}#${incarnation}`,
   ...namespaceIndexKeys(id.namespace, entityPartition(id.namespace, id.entityId)),
 });
 /**

@@ -1,5 +1,5 @@
 import { type Amounts, sumOf } from './buckets/bucket.js';
-import { byBucket, type Sight } from './buckets/operation.js';
+import { type BucketView, byBucket } from './buckets/operation.js';
 import { availableAcross, retryAcrossMs } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
@@ -22,7 +22,7 @@ type EntityResource = Pick<BucketId, 'entityId' | 'resource'>;
 /** The status of each limit of a bucket for a request of these amounts. */
 export function statusesOf(
   { entityId, resource }: EntityResource,
-  { shards, atMs }: Sight,
+  { shards, atMs }: BucketView,
   requested: Amounts,
 ): LimitStatus[] {
   return (shards[0]?.limits ?? []).map((limit) => {
@@ -45,7 +45,7 @@ export function statusesOf(
 /** The status of each limit after tokens were taken, charged or given back. Only a limit in debt counts as exceeded. */
 export const statusesAfter = (
   bucket: EntityResource,
-  after: Sight,
+  after: BucketView,
   requested: Amounts,
   wouldRefuse: readonly string[] = [],
 ): LimitStatus[] =>
@@ -76,12 +76,12 @@ export interface BucketStatuses {
 /** The statuses per bucket. The amounts of several requests for the same bucket are added up. */
 export function statusesByBucket(
   targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[],
-  seen: readonly Sight[],
+  views: readonly BucketView[],
 ): BucketStatuses[] {
-  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as Sight }))).map(
+  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, view: views[i] as BucketView }))).map(
     (group) => {
-      const [{ bucket, sight }] = group;
-      return { bucket, statuses: statusesOf(bucket, sight, sumOf(group.map(({ amounts }) => amounts))) };
+      const [{ bucket, view }] = group;
+      return { bucket, statuses: statusesOf(bucket, view, sumOf(group.map(({ amounts }) => amounts))) };
     },
   );
 }

@@ -10,7 +10,7 @@ import {
   targetsOf,
 } from './acquire.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import { bucketName, isTaken, type Rider, type Sight, type Taken } from './buckets/operation.js';
+import { type BucketView, bucketName, isTaken, type Rider, type Taken } from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
 import { movesAll } from './lease-moves.js';
 import type { ResolutionKey } from './levels/resolution.js';
@@ -64,17 +64,18 @@ export class TakeService {
         taken: granted.flatMap((outcome) => outcome.taken),
         after: granted.flatMap((outcome) => outcome.after),
       };
-    const seen = await Promise.all(
-      outcomes.map((outcome) => (outcome.kind === 'short' ? outcome.seen : this.undo(outcome))),
+    const views = await Promise.all(
+      outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.views : this.undo(outcome))),
     );
     if (failed) throw failed.reason;
-    return { kind: 'short', targets, seen: seen.flat() };
+    return { kind: 'refused', targets, views: views.flat() };
   }
 
   /** Takes from all targets in one write. */
   async take(targets: readonly TakeTarget[]): Promise<TakeOutcome> {
     const outcome = await this.takeWith(targets, undefined);
-    if (outcome.kind === 'rider') throw new Error('an operation without a rider reported the conflict of a rider');
+    if (outcome.kind === 'riderConflict')
+      throw new Error('an operation without a rider reported the conflict of a rider');
     return outcome;
   }
 
@@ -82,15 +83,15 @@ export class TakeService {
   async takeWith(
     requested: readonly TakeTarget[],
     rider: Rider | undefined,
-  ): Promise<TakeOutcome | { readonly kind: 'rider'; readonly old: unknown }> {
+  ): Promise<TakeOutcome | { readonly kind: 'riderConflict'; readonly old: unknown }> {
     let targets = requested;
     for (let round = 0; round < maxRounds; round++) {
       refuseAny(combinedIssues(targets));
       const outcome = await this.deps.buckets.apply({ parts: targets.map(partOf), ...(rider ? { rider } : {}) });
       if (outcome.kind === 'done')
         return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
-      if (outcome.kind === 'short') return { kind: 'short', targets, seen: outcome.seen };
-      if (outcome.kind === 'rider') return outcome;
+      if (outcome.kind === 'refused') return { kind: 'refused', targets, views: outcome.views };
+      if (outcome.kind === 'riderConflict') return outcome;
       targets = await this.refreshed(targets, bucketName((targets[outcome.part] as TakeTarget).bucket), outcome.shard);
     }
     throw new Overloaded('too many concurrent changes of this bucket; nothing was taken; retry');
@@ -120,17 +121,17 @@ export class TakeService {
   }
 
   /** Gives back what was taken. If that fails, the tokens are lost until they refill: never granted twice. */
-  private async undo({ targets, taken, after }: TakenOutcome): Promise<readonly Sight[]> {
+  private async undo({ targets, taken, after }: TakenOutcome): Promise<readonly BucketView[]> {
     const undone = await Promise.allSettled(
       targets.map(({ bucket, slot }, i) => {
         const moves = movesAll((taken[i] as Taken).holdings, slot.lease);
-        return this.deps.buckets.apply({ parts: [{ bucket, act: { kind: 'settle', moves, events: -1 } }] });
+        return this.deps.buckets.apply({ parts: [{ bucket, action: { kind: 'settle', moves, events: -1 } }] });
       }),
     );
     return undone.map(
       (outcome, i) =>
         (outcome.status === 'fulfilled' && outcome.value.kind === 'done' ? outcome.value.after[0] : undefined) ??
-        (after[i] as Sight),
+        (after[i] as BucketView),
     );
   }
 }

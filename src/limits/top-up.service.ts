@@ -7,7 +7,7 @@ import { isWholeWithin } from '../lib/int.js';
 import { asOf, ceiling, room, unitsOf } from './buckets/bucket.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
-import type { Sight } from './buckets/operation.js';
+import type { BucketView } from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
 import { entityIssues } from './entities/entity-id.js';
 import type { NamespaceService } from './entities/namespace.service.js';
@@ -62,7 +62,7 @@ export class TopUpService {
       const [shards = []] = await buckets.loadMany([bucket]);
       const moves = topUpMoves(bucket, shards, { name: limit, milli: BigInt(amount) * 1000n }, clock.nowMs());
       const outcome = await buckets.apply({
-        parts: [{ bucket, act: { kind: 'settle', moves, events: 0 } }],
+        parts: [{ bucket, action: { kind: 'settle', moves, events: 0 } }],
         rider: {
           name: `${bucket.namespace} t-${operationId}`,
           draft: () => leases.recordOperation(bucket.namespace, `t-${operationId}`, attempt, clock.nowMs() + leaseMs),
@@ -76,9 +76,10 @@ export class TopUpService {
           }),
         },
       });
-      if (outcome.kind === 'rider') return this.replay(bucket, operationId, toOperationRecord(outcome.old), attempt);
+      if (outcome.kind === 'riderConflict')
+        return this.replay(bucket, operationId, toOperationRecord(outcome.old), attempt);
       if (outcome.kind === 'done')
-        return { statuses: statusesOf(bucket, outcome.after[0] as Sight, {}), replayed: false };
+        return { statuses: statusesOf(bucket, outcome.after[0] as BucketView, {}), replayed: false };
     }
     throw new Overloaded('too many concurrent changes of this bucket; nothing was given; retry');
   }
@@ -123,12 +124,16 @@ function topUpMoves(
   const shares = emptiestFirst.map(({ units }) => (sum === 0n ? 0n : (units * whole) / sum));
   // The emptiest shard gets the remainder of the rounding.
   const remainder = whole - shares.reduce((total, units) => total + units, 0n);
-  return emptiestFirst.flatMap(({ index, shard: { birth }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
-    const units = (shares[nth] as bigint) + (nth === 0 ? remainder : 0n);
-    if (units === 0n) return [];
-    const out = { milli: -milli, units: -units, period, ...(windowEndMs ? { windowEndMs } : {}) };
-    return [{ entityId, shard: index, shards: shards.length, birth, out: { [name]: out }, isTopUp: true as const }];
-  });
+  return emptiestFirst.flatMap(
+    ({ index, shard: { incarnation }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
+      const units = (shares[nth] as bigint) + (nth === 0 ? remainder : 0n);
+      if (units === 0n) return [];
+      const out = { milli: -milli, units: -units, period, ...(windowEndMs ? { windowEndMs } : {}) };
+      return [
+        { entityId, shard: index, shards: shards.length, incarnation, out: { [name]: out }, isTopUp: true as const },
+      ];
+    },
+  );
 }
 
 function limitToTopUp({ limits }: Shard, name: string): Shard['limits'][number] {

@@ -4,15 +4,17 @@ import type { ChangeService } from '../changes/change.service.js';
 import type { ClientService } from '../identity/client.service.js';
 import type { Clock } from '../lib/clock.js';
 import { notFound, unavailable } from '../lib/errors.js';
+import type { AppStore } from './app.store.js';
 import type { LifecycleStore } from './lifecycle.store.js';
-import type { AppRef, OrgStore } from './org.store.js';
-import { type App, appIdIssues, inForce, type Org } from './settings.js';
+import type { OrgStore } from './org.store.js';
+import { type App, type AppRef, appIdIssues, inForce, type Org } from './settings.js';
 
-const attempts = 5;
+const maxAttempts = 5;
 
 export interface LifecycleDeps {
   readonly store: LifecycleStore;
-  readonly orgs: OrgStore;
+  readonly orgStore: OrgStore;
+  readonly appStore: AppStore;
   readonly clients: Pick<ClientService, 'listForDeletion' | 'draftEnd' | 'noteEnd'>;
   readonly changes: ChangeService;
   readonly audit: AuditService;
@@ -30,7 +32,7 @@ export class LifecycleService {
       action: suspended ? 'org_suspended' : 'org_resumed',
       entityId: orgEntity,
     });
-    const org = await this.deps.orgs.readOrg(orgId);
+    const org = await this.deps.orgStore.readOrg(orgId);
     if (!org) throw notFound('org');
     return org;
   }
@@ -43,22 +45,23 @@ export class LifecycleService {
       action: suspended ? 'app_suspended' : 'app_resumed',
       entityId: appEntity(ref.appId),
     });
-    const [org, app] = await Promise.all([this.deps.orgs.readOrg(ref.orgId), this.deps.orgs.readApp(ref)]);
+    const { orgStore, appStore } = this.deps;
+    const [org, app] = await Promise.all([orgStore.readOrg(ref.orgId), appStore.readApp(ref)]);
     if (!org || !app) throw notFound('app');
     return inForce(org, app);
   }
 
-  /** Deletes an app with all its clients: secrets, tokens and sessions end. Its costs remain. */
+  /** Deletes an app with all its clients, which ends their secrets, tokens and sessions. Its costs remain. */
   async deleteApp(ref: AppRef, actor: Actor): Promise<void> {
     if (appIdIssues(ref.appId).length > 0) throw notFound('app');
-    const { store, orgs, clients, changes, audit, clock } = this.deps;
+    const { store, appStore, clients, changes, audit, clock } = this.deps;
     const { orgId, appId } = ref;
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const app = await orgs.readApp(ref);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const app = await appStore.readApp(ref);
       if (!app) throw notFound('app');
       const further = await clients.listForDeletion(ref);
       const { clientId, generation } = app.credentials;
-      const drafts = [
+      const riders = [
         clients.draftEnd(clientId, generation + 1),
         ...further.map((client) => clients.draftEnd(client.clientId)),
         changes.draftChange(orgId),
@@ -70,13 +73,13 @@ export class LifecycleService {
           details: { name: app.name, clients: further.length + 1 },
         }),
       ];
-      const refs = further.map(({ ref: of }) => of);
-      if (!(await store.deleteApp(app, refs, clock.nowMs(), drafts))) continue;
+      const refs = further.map((client) => client.ref);
+      if (!(await store.deleteApp(app, refs, clock.nowMs(), riders))) continue;
       clients.noteEnd(clientId, generation + 1);
       for (const client of further) clients.noteEnd(client.clientId);
       return changes.refresh();
     }
-    throw unavailable('this app is being changed by many at once: try again');
+    throw unavailable('this app is being changed by several callers at the same time; retry');
   }
 
   private async setSuspended(
@@ -85,8 +88,8 @@ export class LifecycleService {
     act: { readonly actor: Actor; readonly action: AuditAction; readonly entityId: string },
   ): Promise<void> {
     const { store, changes, audit, clock } = this.deps;
-    const drafts = [audit.draft({ orgId: ref.orgId, ...act }), changes.draftChange(ref.orgId)];
-    const isChanged = suspended ? await store.suspend(ref, clock.nowMs(), drafts) : await store.resume(ref, drafts);
+    const riders = [audit.draft({ orgId: ref.orgId, ...act }), changes.draftChange(ref.orgId)];
+    const isChanged = suspended ? await store.suspend(ref, clock.nowMs(), riders) : await store.resume(ref, riders);
     if (isChanged) await changes.refresh();
   }
 }

@@ -1,45 +1,44 @@
 import type { StoreClient } from '../dynamo/client.js';
 import { absent, and, type Changes, type Condition, equals, or, present } from '../dynamo/expression.js';
 import type { TransactItem } from '../dynamo/transact-item.js';
+import { configKey, secretAttributes } from '../identity/client.item.js';
 import { clientIdOf } from '../identity/client-id.js';
-import { configKey } from '../identity/config-key.js';
-import type { AppRecord } from './settings.js';
+import type { AppRecord, TenantRef } from './settings.js';
 
 const table = 'config';
 
-interface TenantRef {
-  readonly orgId: string;
-  readonly appId?: string;
-}
-
-/** A further client of an app, as far as its deletion needs it. */
+/** A further client of an app that is deleted with it. */
 export interface OwnedClient extends TenantRef {
   readonly clientKey?: string;
 }
 
-/** Suspension and deletion. Not part of the settings: their version also versions the fallback chain, which must not restart. */
+/**
+ * Suspension and deletion of tenants. Not part of the settings, because a new version of the settings restarts the
+ * fallback chain.
+ */
 export class LifecycleStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** False: it is suspended already, or gone. */
-  async suspend(ref: TenantRef, atMs: number, drafts: readonly TransactItem[]): Promise<boolean> {
-    return this.update(ref, { set: { suspended_at_ms: atMs } }, and(exists, absent('suspended_at_ms')), drafts);
+  /** False if it is already suspended, or does not exist. */
+  async suspend(ref: TenantRef, atMs: number, riders: readonly TransactItem[]): Promise<boolean> {
+    return this.update(ref, { set: { suspended_at_ms: atMs } }, and(exists, absent('suspended_at_ms')), riders);
   }
 
-  /** False: it is not suspended, or gone. */
-  async resume(ref: TenantRef, drafts: readonly TransactItem[]): Promise<boolean> {
-    return this.update(ref, { remove: ['suspended_at_ms'] }, and(exists, present('suspended_at_ms')), drafts);
+  /** False if it is not suspended, or does not exist. */
+  async resume(ref: TenantRef, riders: readonly TransactItem[]): Promise<boolean> {
+    return this.update(ref, { remove: ['suspended_at_ms'] }, and(exists, present('suspended_at_ms')), riders);
   }
 
   /**
-   * Marks an app as deleted and removes its secrets and further clients. Its item stays, because the sums of its org include
-   * it, and because rotation and generation go on from there if the id is registered again. False: it was changed meanwhile.
+   * Marks an app as deleted and removes its secrets and further clients. The item stays, because the sums of the org
+   * include it, and because rotation and generation continue if the id is registered again. False if another change
+   * came between.
    */
   async deleteApp(
     app: AppRecord,
     clients: readonly OwnedClient[],
     atMs: number,
-    drafts: readonly TransactItem[],
+    riders: readonly TransactItem[],
   ): Promise<boolean> {
     const { rotation, generation } = app.credentials;
     const { done } = await this.client.transact(
@@ -70,7 +69,7 @@ export class LifecycleStore {
             ({ table, delete: configKey(client), condition: equals('client_id', clientIdOf(client)) }) as const,
         ),
       ],
-      { riders: drafts },
+      { riders },
     );
     return done;
   }
@@ -79,23 +78,13 @@ export class LifecycleStore {
     ref: TenantRef,
     changes: Changes,
     condition: Condition,
-    drafts: readonly TransactItem[],
+    riders: readonly TransactItem[],
   ): Promise<boolean> {
     const { done } = await this.client.transact('fresh', [{ table, update: configKey(ref), ...changes, condition }], {
-      riders: drafts,
+      riders,
     });
     return done;
   }
 }
 
 const exists = and(present('PK'), absent('deleted_at_ms'));
-
-const secretAttributes = [
-  'client_secret_hash',
-  'client_secret_check',
-  'client_secret_rotation',
-  'client_secret_previous_hash',
-  'client_secret_previous_check',
-  'client_secret_previous_rotation',
-  'client_secret_rotation_grace_expires_at_epoch',
-];

@@ -5,25 +5,18 @@ import { globalIdText, nodeId } from '../graphql/node.js';
 import { DateTime, Uuid } from '../graphql/scalars.js';
 import { orgIdText } from '../identity/identity.types.js';
 import { orgIdFor, type Policy } from '../identity/viewer.js';
-import { zoneEffectiveAt } from './org.service.js';
-import {
-  AppConnection,
-  AppType,
-  OrgConnection,
-  OrgType,
-  RegisterAppInput,
-  RegisterAppPayload,
-  RegisterOrgInput,
-  RegisterOrgPayload,
-  UpdateAppInput,
-  UpdateOrgInput,
-} from './org.types.js';
+import { AppConnection, AppType, RegisterAppInput, RegisterAppPayload, UpdateAppInput } from './app.types.js';
+import { zoneEffectiveAt } from './calendar.js';
+import { OrgConnection, OrgType, RegisterOrgInput, RegisterOrgPayload, UpdateOrgInput } from './org.types.js';
 import { type App, appIdIssues, inForce, type Org } from './settings.js';
 
 @Resolver(() => OrgType)
 export class OrgResolver {
   @Authorized<Policy>('signed-in')
-  @Query(() => OrgType, { nullable: true, description: 'An org. Null if it does not exist, or not for the caller.' })
+  @Query(() => OrgType, {
+    nullable: true,
+    description: 'An org. Null if it does not exist, or if the caller may not see it.',
+  })
   org(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
     @Ctx() { viewer, loaders }: Context,
@@ -49,14 +42,14 @@ export class OrgResolver {
     nullable: true,
     description: 'When the current `timezone` takes effect. Null once it has.',
   })
-  timezoneEffectiveAt(@Root() org: Org, @Ctx() { clock }: Context) {
-    return zoneEffectiveAt(org, clock.nowMs());
+  timezoneEffectiveAt(@Root() { zones, timezone }: Org, @Ctx() { clock }: Context) {
+    return zoneEffectiveAt(zones, timezone, clock.nowMs());
   }
 
   @Authorized<Policy>('app:read')
   @FieldResolver(() => AppType, {
     nullable: true,
-    description: 'An app of the org. Null if it does not exist, or not for the caller.',
+    description: 'An app of the org. Null if it does not exist, or if the caller may not see it.',
   })
   app(
     @Root() { orgId }: Org,
@@ -68,13 +61,13 @@ export class OrgResolver {
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => AppConnection, { description: 'Apps of the org, by id.' })
-  apps(@Root() org: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { orgStore, cursors }: Context) {
+  apps(@Root() org: Org, @Args(() => PageArgs) page: PageArgs, @Ctx() { appStore, cursors }: Context) {
     const listing: Listing = { cursors, tenant: org.orgId, field: 'Org.apps' };
     return paginate(
       page,
       listing,
       ({ appId }: App) => appId,
-      async (limit, after) => (await orgStore.listApps(org.orgId, limit, after)).map((app) => inForce(org, app)),
+      async (limit, after) => (await appStore.listApps(org.orgId, limit, after)).map((app) => inForce(org, app)),
     );
   }
 
@@ -93,7 +86,7 @@ export class OrgResolver {
     description: 'Changes settings of an org. Takes effect on all gateways within 2 s.',
   })
   updateOrg(
-    @Arg('input', () => UpdateOrgInput, { description: 'The settings to change; fields left out stay as they are.' }) {
+    @Arg('input', () => UpdateOrgInput, { description: 'The settings to change; absent fields stay unchanged.' }) {
       orgId,
       ...changes
     }: UpdateOrgInput,
@@ -108,7 +101,7 @@ export class OrgResolver {
     @Arg('input', () => RegisterAppInput, { description: 'The app to register.' }) { orgId, ...app }: RegisterAppInput,
     @Ctx() context: Context,
   ) {
-    return context.orgs.registerApp(orgIdFor(context.viewer, orgId, 'input.orgId'), app, context.actor);
+    return context.apps.registerApp(orgIdFor(context.viewer, orgId, 'input.orgId'), app, context.actor);
   }
 
   @Authorized<Policy>('org:manage')
@@ -118,12 +111,12 @@ export class OrgResolver {
   })
   updateApp(
     @Arg('input', () => UpdateAppInput, {
-      description: 'The settings to change; fields left out stay as they are, null returns to inheriting.',
+      description: 'The settings to change; absent fields stay unchanged, null fields are inherited from the org.',
     })
     { orgId, appId, ...changes }: UpdateAppInput,
     @Ctx() context: Context,
   ) {
-    return context.orgs.updateApp(
+    return context.apps.updateApp(
       { orgId: orgIdFor(context.viewer, orgId, 'input.orgId'), appId },
       changes,
       context.actor,
@@ -182,7 +175,8 @@ export class AppResolver {
   @Mutation(() => Boolean, {
     nullable: true,
     description:
-      'Deletes an app with all its clients, on all gateways within 2 s. Its recorded costs stay in the totals of the org. The id may be registered again.',
+      'Deletes an app with all its clients, on all gateways within 2 s. Its recorded costs stay in the totals of ' +
+      'the org. The id may be registered again.',
   })
   async deleteApp(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,

@@ -12,7 +12,7 @@ export interface ModelQuota {
   readonly dailyUsdMicros: number;
 }
 
-/** What an app may set for itself; what it does not set is the org's. */
+/** The settings that an app may override. It inherits the others from its org. */
 export interface Settings {
   readonly modelOrdering: readonly string[];
   readonly quotas: readonly ModelQuota[];
@@ -35,32 +35,44 @@ interface Registered {
   readonly credentials: Credentials;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Since when its credentials do not work; absent: they do. */
+  /** When it was suspended. Absent if its credentials work. */
   readonly suspendedAt?: Date;
-  /** Raised by every change of settings: a change is made to what was read, or not at all. */
+  /** Incremented by every change of settings. A change is a conditional write on the version that was read. */
   readonly version: number;
 }
 
 export interface Org extends Registered, Settings {
   readonly nodeType: 'Org';
-  /** The zone asked for; `zones` says from when it counts. */
+  /** The zone as last set; `zones` says when it takes effect. */
   readonly timezone: string;
   readonly zones: ZoneHistory;
   readonly quotaScope: QuotaScope;
   readonly stickyFallbackEnabled: boolean;
   readonly shardCount: number;
-  /** Whether its apps may send limits of their own with an acquire. */
+  /** True if its app clients may send limits with an acquire. */
   readonly appsMayBringLimits: boolean;
 }
 
+export interface AppRef {
+  readonly orgId: string;
+  readonly appId: string;
+}
+
+/** An org, or one of its apps. */
+export interface TenantRef {
+  readonly orgId: string;
+  readonly appId?: string;
+}
+
+/** An app as stored: without the settings that it inherits. */
 export interface AppRecord extends Registered {
   readonly appId: string;
-  /** Only the sums over an org's apps still see an app that was deleted: its costs remain. */
+  /** A deleted app is visible only to the sums over the apps of an org, because its costs remain. */
   readonly deletedAt?: Date;
   readonly own: Partial<Settings>;
 }
 
-/** An app as it is in force: its own settings over its org's. */
+/** An app with the settings in force: its own, or else those of its org. */
 export interface App extends AppRecord, Settings {
   readonly nodeType: 'App';
   readonly org: Org;
@@ -83,7 +95,7 @@ export function inForce(org: Org, app: AppRecord): App {
   };
 }
 
-/** The settings of an org that a change may touch. */
+/** The settings of an org that can be changed. */
 export const changeableSettings = (org: Org) => ({
   name: org.name,
   timezone: org.timezone,
@@ -93,58 +105,57 @@ export const changeableSettings = (org: Org) => ({
 });
 
 export const shardCounts = [8, 16, 32, 64];
-const mostMicros = 1_000_000_000_000_000;
-const longestIntervalSecs = 86_400;
+const maxQuotaMicros = 1_000_000_000_000_000;
+const maxIntervalSecs = 86_400;
 
-/** The labels that orgs may use: the keys of the catalog. */
+/** The labels that orgs may use, which are the keys of the catalog. */
 export type KnownLabels = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
 
-/** Everything wrong with settings, each with its path below `input`. A missing one is somebody else's business. */
+/** All issues of the settings that are present, each with its path below `input`. */
 export function settingsIssues(settings: Partial<Settings>, labels: KnownLabels): Issue[] {
-  const { modelOrdering, quotas, tightModeThresholdPct, refreshIntervalNormalSecs, refreshIntervalTightSecs } =
-    settings;
-  const issues: Issue[] = [];
-  const refuse = (path: string, message: string) => issues.push({ path: `input.${path}`, message });
-  const known = [...labels.keys()].join(', ');
-  if (modelOrdering) {
-    if (modelOrdering.length === 0) refuse('modelOrdering', 'needs at least one label');
-    modelOrdering.forEach((label, i) => {
-      if (!labels.has(label)) refuse(`modelOrdering.${i}`, `unknown label; known are ${known}`);
-      else if (modelOrdering.indexOf(label) !== i) refuse(`modelOrdering.${i}`, `${label} stands twice`);
-    });
-  }
-  if (quotas) {
-    const quotaLabels = quotas.map(({ label }) => label);
-    quotas.forEach(({ label, dailyUsdMicros }, i) => {
-      if (!labels.has(label)) refuse(`quotas.${i}.label`, `unknown label; known are ${known}`);
-      else if (quotaLabels.indexOf(label) !== i) refuse(`quotas.${i}.label`, `${label} stands twice`);
-      if (!isWholeWithin(dailyUsdMicros, 0, mostMicros))
-        refuse(`quotas.${i}.dailyUsdMicros`, `must be from 0 to ${mostMicros}`);
-    });
-  }
-  const inRange = (name: keyof Settings, value: number | undefined, min: number, max: number) => {
-    if (value !== undefined && !isWholeWithin(value, min, max)) refuse(name, `must be from ${min} to ${max}`);
-  };
-  inRange('tightModeThresholdPct', tightModeThresholdPct, 1, 100);
-  inRange('refreshIntervalNormalSecs', refreshIntervalNormalSecs, 1, longestIntervalSecs);
-  inRange('refreshIntervalTightSecs', refreshIntervalTightSecs, 1, longestIntervalSecs);
-  return issues;
+  const { modelOrdering = [], quotas = [] } = settings;
+  const isEmpty = settings.modelOrdering?.length === 0;
+  const quotaLabels = quotas.map(({ label }) => label);
+  return [
+    ...(isEmpty ? [{ path: 'input.modelOrdering', message: 'must have at least one label' }] : []),
+    ...modelOrdering.flatMap((_, i) => labelIssues(`modelOrdering.${i}`, modelOrdering, i, labels)),
+    ...quotas.flatMap(({ dailyUsdMicros }, i) => [
+      ...labelIssues(`quotas.${i}.label`, quotaLabels, i, labels),
+      ...rangeIssues(`quotas.${i}.dailyUsdMicros`, dailyUsdMicros, 0, maxQuotaMicros),
+    ]),
+    ...rangeIssues('tightModeThresholdPct', settings.tightModeThresholdPct, 1, 100),
+    ...rangeIssues('refreshIntervalNormalSecs', settings.refreshIntervalNormalSecs, 1, maxIntervalSecs),
+    ...rangeIssues('refreshIntervalTightSecs', settings.refreshIntervalTightSecs, 1, maxIntervalSecs),
+  ];
 }
 
-/** Labels of an ordering that no quota is set for: spend on them would know no bound. */
-export function unmetered({ modelOrdering, quotas }: Pick<Settings, 'modelOrdering' | 'quotas'>): string[] {
+/** The issues of the label at `index` of a list: it must be known and listed once. */
+function labelIssues(name: string, list: readonly string[], index: number, known: KnownLabels): Issue[] {
+  const label = list[index] as string;
+  const path = `input.${name}`;
+  if (!known.has(label)) return [{ path, message: `unknown label; known are ${[...known.keys()].join(', ')}` }];
+  return list.indexOf(label) === index ? [] : [{ path, message: `${label} is listed twice` }];
+}
+
+function rangeIssues(name: string, value: number | undefined, min: number, max: number): Issue[] {
+  const isValid = value === undefined || isWholeWithin(value, min, max);
+  return isValid ? [] : [{ path: `input.${name}`, message: `must be from ${min} to ${max}` }];
+}
+
+/** The labels of an ordering without a quota. Spend on them would have no bound. */
+export function unmeteredLabels({ modelOrdering, quotas }: Pick<Settings, 'modelOrdering' | 'quotas'>): string[] {
   const metered = new Set(quotas.map(({ label }) => label));
   return modelOrdering.filter((label) => !metered.has(label));
 }
 
 export function unmeteredIssues(settings: Pick<Settings, 'modelOrdering' | 'quotas'>): Issue[] {
-  return unmetered(settings).map((label) => ({
+  return unmeteredLabels(settings).map((label) => ({
     path: 'input.quotas',
-    message: `needs a quota for ${label}, which the ordering names`,
+    message: `must have a quota for ${label}, which is in modelOrdering`,
   }));
 }
 
-/** The tight interval is for rechecking sooner: a larger one than the normal interval is a mistake. */
+/** The tight interval is for rechecking sooner, so it must not be larger than the normal interval. */
 export function intervalIssues({
   refreshIntervalNormalSecs: normal,
   refreshIntervalTightSecs: tight,
@@ -153,19 +164,19 @@ export function intervalIssues({
   return [
     {
       path: 'input.refreshIntervalTightSecs',
-      message: `is ${tight}, larger than refreshIntervalNormalSecs, which is ${normal}: lower it or raise that`,
+      message: `must not be larger than refreshIntervalNormalSecs (${normal}), but is ${tight}`,
     },
   ];
 }
 
-/** Under quotaScope ORG there is one quota for all apps. An app's own chain, amounts or threshold would judge the others too. */
+/** Under quotaScope ORG all apps share one quota, so an app cannot have its own chain, amounts or threshold. */
 export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] {
   if (scope === 'APP') return [];
   return (['modelOrdering', 'quotas', 'tightModeThresholdPct'] as const)
     .filter((field) => own[field] !== undefined)
     .map((field) => ({
       path: `input.${field}`,
-      message: "is the org's under quotaScope ORG; an app cannot set its own",
+      message: 'cannot be set on an app if quotaScope is ORG; set it on the org',
     }));
 }
 
@@ -179,8 +190,24 @@ export const shardCountIssues = (count: number): Issue[] =>
     ? []
     : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }];
 
-/** Quotas in the order of the chain, then by label: they are stored in a map, which has no order of its own. */
+/** Quotas in the order of the chain, then by label. They are stored in a map, which has no order. */
 export function inChainOrder(quotas: readonly ModelQuota[], ordering: readonly string[]): ModelQuota[] {
   const rank = (label: string) => (ordering.includes(label) ? ordering.indexOf(label) : ordering.length);
   return [...quotas].sort((a, b) => rank(a.label) - rank(b.label) || (a.label < b.label ? -1 : 1));
 }
+
+/** The input of a change: each property may be absent or null. */
+export type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
+type WithoutNull<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+export const withoutNull = <T extends object>(value: T): WithoutNull<T> =>
+  Object.fromEntries(
+    Object.entries(value).filter(([, entry]) => entry !== undefined && entry !== null),
+  ) as WithoutNull<T>;
+
+/** True if every property of `some` has the same value in `all`. */
+export const includes = (all: object, some: object): boolean =>
+  Object.entries(some).every(
+    ([name, value]) => JSON.stringify(value) === JSON.stringify((all as Record<string, unknown>)[name]),
+  );

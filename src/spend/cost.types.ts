@@ -1,25 +1,25 @@
 import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../graphql/enum.js';
+import { ItemErrorType } from '../graphql/item-error.js';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
 import type { PriceSource } from './price.js';
 import { PriceSourceType } from './price.types.js';
-import { ItemErrorType } from './spend.types.js';
 
 export const CallStatusType = enumOf(['OK', 'ERROR'] as const);
 registerEnumType(CallStatusType, {
   name: 'CallStatus',
-  description: 'How the model call ended. It is stored with the cost and does not change what is counted.',
+  description: 'The outcome of the model call. It is stored with the cost and does not change how the cost counts.',
   valuesConfig: {
     OK: { description: 'The call succeeded.' },
-    ERROR: { description: 'The call failed; its cost counts all the same.' },
+    ERROR: { description: 'The call failed. Its cost counts too.' },
   },
 });
 
-@InputType({ description: 'What one model call has used.' })
+@InputType({ description: 'The usage of one model call.' })
 export class SubmitCostInput {
   @Field(() => Uuid, {
     nullable: true,
-    description: 'The org. Required for the platform admin; absent: the caller’s own.',
+    description: 'The org. Required for the platform admin. Default: the org of the caller.',
   })
   readonly orgId?: string | null;
 
@@ -31,7 +31,9 @@ export class SubmitCostInput {
 
   @Field(() => Uuid, {
     description:
-      'Idempotency key, chosen by the app; it belongs to that app. Within 35 days the same id counts once: a retry with the same payload gets the first receipt, one with another payload is IDEMPOTENCY_CONFLICT. A retry must repeat every field as it was: one that adds `occurredAt` conflicts.',
+      'Idempotency key, chosen by the app and unique within it. Within 35 days the same id counts once: a retry with ' +
+      'the same payload returns the first receipt, a retry with another payload fails with IDEMPOTENCY_CONFLICT. ' +
+      'A retry must repeat every field unchanged: one that adds `occurredAt` conflicts.',
   })
   readonly requestId!: string;
 
@@ -47,39 +49,44 @@ export class SubmitCostInput {
   @Field(() => SafeInt, {
     nullable: true,
     description:
-      'The cost in micro-dollars, 0 to 10^12. Absent: computed from the tokens and the price in force when the call occurred.',
+      'The cost in micro-dollars, 0 to 10^12. ' +
+      'Default: computed from the tokens and the price in force when the call occurred.',
   })
   readonly costUsdMicros?: number | null;
 
-  @Field(() => CallStatusType, { defaultValue: 'OK', description: 'How the call ended.' })
+  @Field(() => CallStatusType, { defaultValue: 'OK', description: 'The outcome of the call.' })
   readonly callStatus!: 'OK' | 'ERROR';
 
   @Field(() => DateTime, {
     nullable: true,
     description:
-      'When the call was made: at most 24 hours ago and 5 minutes ahead. It decides the org-local day. Absent: now.',
+      'When the call was made, at most 24 hours in the past and 5 minutes in the future. ' +
+      'It decides the day, in the time zone of the org. Default: now.',
   })
   readonly occurredAt?: Date | null;
 }
 
-@ObjectType('CostReceipt', { description: 'What was recorded for a call. A retry gets the same receipt.' })
+@ObjectType('CostReceipt', { description: 'The recorded cost of a call. A retry returns the same receipt.' })
 export class CostReceiptType {
-  @Field(() => Uuid, { simple: true, description: 'The id that was submitted.' })
+  @Field(() => Uuid, { simple: true, description: 'The submitted `requestId`.' })
   readonly requestId!: string;
 
   @Field(() => Boolean, {
     simple: true,
-    description: 'True if this id had been recorded before. The figures are then those of the first submission.',
+    description: 'True if this id was recorded before. The figures are then those of the first submission.',
   })
   readonly replayed!: boolean;
 
-  @Field(() => String, { simple: true, description: 'The label it was counted under.' })
+  @Field(() => String, { simple: true, description: 'The label that the cost counts under.' })
   readonly label!: string;
 
-  @Field(() => LocalDate, { simple: true, description: 'The org-local day it was counted on.' })
+  @Field(() => LocalDate, {
+    simple: true,
+    description: 'The day that the cost counts on, in the time zone of the org.',
+  })
   readonly day!: string;
 
-  @Field(() => SafeInt, { simple: true, description: 'The cost that was counted, in micro-dollars.' })
+  @Field(() => SafeInt, { simple: true, description: 'The recorded cost, in micro-dollars.' })
   readonly costUsdMicros!: number;
 
   @Field(() => PriceSourceType, { simple: true, description: 'Where the cost comes from.' })
@@ -88,12 +95,20 @@ export class CostReceiptType {
 
 @ObjectType('CostOutcome', { description: 'The outcome of one item of a batch: a receipt or an error.' })
 export class CostOutcomeType {
-  @Field(() => Uuid, { simple: true, description: 'The id that was submitted.' })
+  @Field(() => Uuid, { simple: true, description: 'The submitted `requestId`.' })
   readonly requestId!: string;
 
-  @Field(() => CostReceiptType, { nullable: true, simple: true, description: 'Null if the item was refused.' })
+  @Field(() => CostReceiptType, {
+    nullable: true,
+    simple: true,
+    description: 'The receipt. Null if the item was rejected.',
+  })
   readonly receipt?: CostReceiptType;
 
-  @Field(() => ItemErrorType, { nullable: true, simple: true, description: 'Null if the item was recorded.' })
+  @Field(() => ItemErrorType, {
+    nullable: true,
+    simple: true,
+    description: 'The error. Null if the item was recorded.',
+  })
   readonly error?: ItemErrorType;
 }

@@ -1,18 +1,20 @@
 import type { Clock } from '../lib/clock.js';
 import { type SpendId, sliceOf } from '../orgs/scope.js';
 import { type AppRecord, inForce } from '../orgs/settings.js';
+import { type DayView, type Figures, labelSpend } from './day-spend.js';
 import type { LabelStore } from './label.store.js';
 import { sum, type Usage, worstMode } from './money.js';
 import { firstOpenDay, firstShardDay } from './open-days.js';
-import { appSubject, type DayView, type Figures, knownLabels, labelSpend, type SpendReader } from './report.js';
+import type { ShardStore } from './shard.store.js';
 import type { SliceStore } from './slice.store.js';
-import type { SpendStore } from './spend.store.js';
+import type { SpendReader } from './spend-reader.js';
+import { appSubject, configuredLabels } from './subject.js';
 import type { TotalService } from './total.service.js';
 
-const advice = '`consistency: EXACT` reads every shard of every label; use AGGREGATED, or ask for fewer apps';
+const advice = '`consistency: EXACT` reads every shard of every label; use AGGREGATED, or request fewer apps';
 
 export interface ExactDeps {
-  readonly shards: SpendStore;
+  readonly shards: ShardStore;
   readonly totals: TotalService;
   readonly labels: LabelStore;
   readonly slices: SliceStore;
@@ -21,25 +23,25 @@ export interface ExactDeps {
   readonly shardDays: number;
 }
 
-/** Figures of this moment: from the shards, or from the total of a day that was summed for good. */
+/** Exact figures: summed from the shards, or read from the totals if the day is closed. */
 export class ExactService {
   constructor(private readonly deps: ExactDeps) {}
 
-  /** Charges what it reads before it reads it: labels × shards, for a roll-up × apps. */
+  /** Charges its reads to the operation before it reads: labels × shards, on a roll-up × apps. */
   async figures(view: DayView, reader: SpendReader): Promise<ReadonlyMap<string, Figures | undefined>> {
     const { subject, catalog, day } = view;
     const { orgId, shardCount } = subject.org;
-    const known = knownLabels(subject, catalog);
-    reader.charge(known.length * shardCount, advice);
+    const configured = configuredLabels(subject, catalog);
+    reader.charge(configured.length * shardCount, advice);
     const stored = await this.deps.labels.load(orgId, { consistent: true });
-    const labels = [...new Set([...known, ...stored])];
-    // Charged after the wait: by now all other fields of the operation have charged theirs, and one past the bound reads nothing.
-    reader.charge((labels.length - known.length) * shardCount, advice);
+    const labels = [...new Set([...configured, ...stored])];
+    // By now all other fields of the operation have charged too. If the operation exceeds its bound, no shard is read.
+    reader.charge((labels.length - configured.length) * shardCount, advice);
     if (await this.isClosed(orgId, day)) return this.closed(view, labels);
     return subject.isRollup ? this.rolledUp(view, labels, reader) : this.summed(view, labels);
   }
 
-  /** Whether the totals of a day are final: it can get no further cost, and was summed since, or its shards have expired. */
+  /** True if the totals of a day are final: it gets no more costs and was summed since, or its shards have expired. */
   private async isClosed(orgId: string, day: string): Promise<boolean> {
     const nowMs = this.deps.clock.nowMs();
     if (day >= firstOpenDay(nowMs)) return false;
@@ -79,13 +81,13 @@ export class ExactService {
     const apps = (await this.deps.apps.listAllApps(org.orgId)).map((app) => appSubject(inForce(org, app)));
     reader.charge(labels.length * org.shardCount * Math.max(0, apps.length - 1), advice);
     const sums: Usage[][] = [];
-    // One app after the other: an org may have many, and other callers need the store too.
+    // One app after the other, because an org may have many apps and other requests need DynamoDB capacity too.
     for (const app of apps) sums.push(await this.deps.shards.sumShards(idsOf(app.scope, labels, day), org.shardCount));
     const stored = isOver ? await this.deps.totals.loadMany(idsOf(scope, labels, day)) : [];
     return new Map(
       labels.map((label, l) => {
         const modes = apps.map((app, a) => labelSpend({ ...view, subject: app }, label, sums[a]?.[l]).mode);
-        // A day that is over was judged by its own rules, which are on the totals.
+        // The mode of a day that is over was decided by its own rules, which are stored with the totals.
         const mode = isOver ? (stored[l]?.mode ?? 'NORMAL') : worstMode(modes);
         return [label, { ...sum(sums.map((usages) => usages[l] as Usage)), mode, asOf }];
       }),

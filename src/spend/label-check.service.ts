@@ -3,10 +3,10 @@ import type { Org } from '../orgs/settings.js';
 import type { Catalog } from './price.js';
 
 const pageSize = 100;
-/** Bounds the work of a start: at most this many orgs are read, those registered first. */
+/** Bounds the work at start. The orgs that were registered first are read. */
 const maxOrgs = 1000;
-/** Bounds the line of the log. */
-const maxNamed = 20;
+/** Bounds the length of the log line. */
+const maxLoggedOrgs = 20;
 
 export interface LabelCheckDeps {
   readonly orgs: { listOrgs(limit: number, after?: Org): Promise<Org[]> };
@@ -14,7 +14,9 @@ export interface LabelCheckDeps {
   readonly log: Log;
 }
 
-/** Warns of orgs whose settings name labels that the catalog does not have: selections skip those labels. */
+/**
+ * Logs a warning about orgs whose settings name labels that the catalog does not have. Selections skip those labels.
+ */
 export class LabelCheckService {
   constructor(private readonly deps: LabelCheckDeps) {}
 
@@ -36,8 +38,8 @@ export class LabelCheckService {
     }
     if (found.length === 0) return;
     log.warn(
-      { orgs: found.slice(0, maxNamed), count: found.length, checked },
-      'some orgs use labels that config.yaml does not have; selections skip them',
+      { orgs: found.slice(0, maxLoggedOrgs), count: found.length, checked },
+      'orgs use labels that are not in config.yaml; selections skip them',
     );
   }
 }

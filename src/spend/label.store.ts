@@ -8,26 +8,26 @@ const prefix = 'label_';
 export const labelsKey = (orgId: string) => ({ PK: key`ORG#${orgId}`, SK: '#LABELS' });
 
 /**
- * The labels that each org has ever spent on. A report must name them all, also those that the catalog of its own process
- * does not have: removed since, or added by a newer version that is being rolled out.
+ * The labels that each org has ever spent on. A report must include all of them, also labels that the catalog of its
+ * process does not have because they were removed, or added by a newer configuration that is being rolled out.
  */
 export class LabelStore {
-  private readonly noted = new LRUCache<string, Promise<void>>({ max: 50_000 });
+  private readonly cache = new LRUCache<string, Promise<void>>({ max: 50_000 });
 
   constructor(private readonly client: StoreClient) {}
 
-  /** Before the first cost of a label is recorded: one write per process, org and label. */
-  note(orgId: string, label: string): Promise<void> {
+  /** Adds a label before its first cost is recorded. One write per process, org and label. */
+  add(orgId: string, label: string): Promise<void> {
     const name = `${orgId} ${label}`;
-    const known = this.noted.get(name);
-    if (known) return known;
-    const noting = this.write(orgId, label);
-    this.noted.set(name, noting);
-    noting.catch(() => this.noted.delete(name));
-    return noting;
+    const cached = this.cache.get(name);
+    if (cached) return cached;
+    const writing = this.write(orgId, label);
+    this.cache.set(name, writing);
+    writing.catch(() => this.cache.delete(name));
+    return writing;
   }
 
-  /** Consistent: a report that is called exact must not miss a label noted a moment ago. */
+  /** `consistent` is for EXACT reports, which must include a label that was added a moment ago. */
   async load(orgId: string, { consistent = false }: { readonly consistent?: boolean } = {}): Promise<string[]> {
     const item = await this.client.get(table, labelsKey(orgId), { consistent });
     return Object.keys(item ?? {})

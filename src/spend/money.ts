@@ -1,8 +1,8 @@
 import type { Issue } from '../lib/errors.js';
 import { isWholeWithin } from '../lib/int.js';
-import type { Price, PriceSource } from './price.js';
+import type { Price, PriceSource, UnitPrice } from './price.js';
 
-/** What calls have used: exact whole numbers, all of them only ever growing within a day. */
+/** The usage of model calls, as exact whole numbers. Within a day every figure only grows. */
 export interface Usage {
   readonly costUsdMicros: number;
   readonly inputTokens: number;
@@ -12,7 +12,7 @@ export interface Usage {
 
 export const noUsage: Usage = { costUsdMicros: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
 
-/** Exact up to 2^53, and standing still there. */
+/** Exact up to 2^53 - 1, where the sum saturates. */
 const added = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
 
 export const plus = (a: Usage, b: Usage): Usage => ({
@@ -24,49 +24,71 @@ export const plus = (a: Usage, b: Usage): Usage => ({
 
 export const sum = (usages: readonly Usage[]): Usage => usages.reduce(plus, noUsage);
 
-export const mostACall = 1_000_000_000_000;
+/** The maximum of each amount of a call: micro-dollars, input tokens, output tokens. */
+export const maxAmountPerCall = 1_000_000_000_000;
 
-export interface Submitted {
+export interface SubmittedAmounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Absent or null: the cost is computed from the tokens. */
   readonly costUsdMicros?: number | null | undefined;
 }
 
-export function amountIssues({ inputTokens, outputTokens, costUsdMicros }: Submitted): Issue[] {
+export function amountIssues({ inputTokens, outputTokens, costUsdMicros }: SubmittedAmounts): Issue[] {
   const amounts = {
     inputTokens,
     outputTokens,
     ...(costUsdMicros === undefined || costUsdMicros === null ? {} : { costUsdMicros }),
   };
   return Object.entries(amounts)
-    .filter(([, amount]) => !isWholeWithin(amount, 0, mostACall))
-    .map(([name]) => ({ path: `input.${name}`, message: `must be a whole number from 0 to ${mostACall}` }));
+    .filter(([, amount]) => !isWholeWithin(amount, 0, maxAmountPerCall))
+    .map(([name]) => ({ path: `input.${name}`, message: `must be a whole number from 0 to ${maxAmountPerCall}` }));
 }
 
-/** What a call cost: as submitted, else from its tokens, rounded down on each side. Products pass 2^53, so they are BigInt. */
-export function costOf(
-  { inputTokens, outputTokens, costUsdMicros }: Submitted,
-  price: Price,
-): { readonly costUsdMicros: number; readonly priceSource: PriceSource } {
+export interface Cost {
+  readonly costUsdMicros: number;
+  readonly priceSource: PriceSource;
+  /** Absent if the cost was submitted. */
+  readonly unitPrice?: UnitPrice;
+}
+
+/**
+ * The cost of a call: the submitted one, or else computed from the tokens, rounded down for each of input and output.
+ * `loadPrice` is called only if a price is needed.
+ */
+export async function costOf(
+  { inputTokens, outputTokens, costUsdMicros }: SubmittedAmounts,
+  loadPrice: () => Promise<Price>,
+): Promise<Cost> {
   if (costUsdMicros !== undefined && costUsdMicros !== null) return { costUsdMicros, priceSource: 'SUBMITTED' };
-  const side = (tokens: number, perMillion: number) => (BigInt(tokens) * BigInt(perMillion)) / 1_000_000n;
-  const cost = side(inputTokens, price.inputUsdMicrosPer1M) + side(outputTokens, price.outputUsdMicrosPer1M);
-  return { costUsdMicros: Number(cost), priceSource: price.source };
+  const { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source } = await loadPrice();
+  // BigInt, because the products exceed 2^53.
+  const rounded = (tokens: number, perMillion: number) => (BigInt(tokens) * BigInt(perMillion)) / 1_000_000n;
+  const cost = rounded(inputTokens, inputUsdMicrosPer1M) + rounded(outputTokens, outputUsdMicrosPer1M);
+  return {
+    costUsdMicros: Number(cost),
+    priceSource: source,
+    unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M },
+  };
 }
 
 export const spendModes = ['NORMAL', 'TIGHT', 'EXCEEDED'] as const;
 export type SpendMode = (typeof spendModes)[number];
 
-/** How near a label is to its quota. A quota of 0 is used up from the start; no quota at all counts as that too. */
+/**
+ * Compares a cost with its quota. A quota of 0 is used up from the start; callers pass 0 for a label without a quota.
+ */
 export function modeOf(costUsdMicros: number, quotaUsdMicros: number, thresholdPct: number): SpendMode {
   if (costUsdMicros >= quotaUsdMicros) return 'EXCEEDED';
-  // Multiplied out, so that no rounding decides.
+  // Multiplied instead of divided, so that rounding cannot decide.
   return BigInt(costUsdMicros) * 100n >= BigInt(quotaUsdMicros) * BigInt(thresholdPct) ? 'TIGHT' : 'NORMAL';
 }
 
 export const worstMode = (modes: readonly SpendMode[]): SpendMode =>
   spendModes[Math.max(0, ...modes.map((mode) => spendModes.indexOf(mode)))] as SpendMode;
 
-/** In per cent of the quota, to four places, rounded down: 100 or more exactly where it is used up. */
+/**
+ * The cost as a percentage of the quota, rounded down to four decimal places: 100 or more if and only if it is used up.
+ */
 export const quotaPct = (costUsdMicros: number, quotaUsdMicros: number): number =>
   quotaUsdMicros === 0 ? 100 : Number((BigInt(costUsdMicros) * 1_000_000n) / BigInt(quotaUsdMicros)) / 10_000;

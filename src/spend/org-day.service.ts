@@ -5,28 +5,19 @@ import type { Metrics } from '../lib/metrics.js';
 import { dayAt } from '../orgs/calendar.js';
 import { type SpendId, scopeKey } from '../orgs/scope.js';
 import { type AppRecord, inForce, type Org } from '../orgs/settings.js';
+import { type DayView, type Figures, type LabelSpend, labelSpend } from './day-spend.js';
 import { noUsage, sum, type Usage, worstMode } from './money.js';
 import type { Catalog } from './price.js';
 import { alertFor } from './quota-alert.js';
-import {
-  appSubject,
-  type DayRules,
-  type DayView,
-  type Figures,
-  type LabelSpend,
-  labelSpend,
-  orgSubject,
-  rulesNow,
-  type Subject,
-} from './report.js';
-import type { ActiveScope, SpendStore } from './spend.store.js';
-import type { Judgement, TotalStore } from './total.store.js';
+import type { ActiveScope, ShardStore } from './shard.store.js';
+import { appSubject, type DayRules, orgSubject, rulesNow, type Subject } from './subject.js';
+import type { ModeBasis, TotalStore } from './total.store.js';
 
-/** A scope this near to its threshold, in percentage points, is summed more often. */
+/** A scope within this many percentage points of its threshold is summed more often. */
 const nearPoints = 10;
 
 export interface OrgDayDeps {
-  readonly shards: SpendStore;
+  readonly shards: ShardStore;
   readonly totals: TotalStore;
   readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
   readonly alerts: AlertService;
@@ -35,29 +26,39 @@ export interface OrgDayDeps {
   readonly metrics: Metrics;
 }
 
-/** One org's day, while it is being summed. */
+/** A day of an org that is being summed. */
 interface OrgDay {
   readonly org: Org;
   readonly day: string;
-  /** Everything acknowledged before this is included. */
+  /** Every cost acknowledged before this time is included. */
   readonly asOfMs: number;
   readonly isOver: boolean;
   readonly subjects: ReadonlyMap<string | undefined, Subject>;
 }
 
-export const nameOf = (id: SpendId): string => `${id.day} ${scopeKey(id)} ${id.label}`;
-const dayIn = (name: string): string => name.slice(0, 10);
+interface CheckedScope {
+  readonly id: SpendId;
+  readonly spend: LabelSpend;
+  readonly alert: AlertDraft | undefined;
+}
 
-/** Sums the shards of one org's day into its totals, and judges them. */
+export const nameOf = (id: SpendId): string => `${id.day} ${scopeKey(id)} ${id.label}`;
+const dayOf = (name: string): string => name.slice(0, 10);
+
+/** Sums the shards of one day of an org into totals, and raises alerts for them. */
 export class OrgDayService {
-  // A total that has not changed since it was saved is not saved again: an idle scope costs reads only.
-  private readonly saved = new Map<string, { readonly state: string; readonly rules?: DayRules }>();
-  // The index is eventually consistent and may leave out an entry that it had before.
-  private readonly seenShards = new Map<string, Set<number>>();
+  // The totals that this process saved. A total that has not changed is not saved again, so an idle scope costs only
+  // reads.
+  private readonly savedTotals = new Map<string, { readonly state: string; readonly rules?: DayRules }>();
+  // The shards found so far. The index is eventually consistent and may omit an entry that it returned before.
+  private readonly foundShards = new Map<string, Set<number>>();
 
   constructor(private readonly deps: OrgDayDeps) {}
 
-  /** Sums scopes of one day, then the org's roll-up, then raises alerts. Returns those that are to be summed more often. */
+  /**
+   * Sums scopes of one day, then the roll-up of the org, then raises alerts. Returns the scopes near their quota, which
+   * are to be summed more often.
+   */
   async sum(org: Org, scopes: readonly ActiveScope[], asOfMs: number): Promise<SpendId[]> {
     const day = scopes[0]?.id.day as string;
     const apps = org.quotaScope === 'APP' ? await this.deps.apps.listAllApps(org.orgId) : [];
@@ -66,50 +67,53 @@ export class OrgDayService {
       ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
     ]);
     const orgDay: OrgDay = { org, day, asOfMs, isOver: day < dayAt(org.zones, this.deps.clock.nowMs()), subjects };
-    const usages = await this.deps.shards.sumActive(scopes.map((scope) => this.withSeen(scope)));
+    const usages = await this.deps.shards.sumActive(scopes.map((scope) => this.withFound(scope)));
     const figures = new Map<string, Figures>();
-    const judged: { readonly id: SpendId; readonly spend: LabelSpend; readonly alert: AlertDraft | undefined }[] = [];
+    const checked: CheckedScope[] = [];
     for (const [i, { id }] of scopes.entries()) {
       const summed = await this.saveScope(orgDay, id, usages[i] as Usage);
       figures.set(nameOf(id), summed);
       const subject = subjects.get(id.appId);
-      if (subject) judged.push(this.judge(orgDay, id, subject, summed));
+      if (subject) checked.push(this.check(orgDay, id, subject, summed));
     }
     if (org.quotaScope === 'APP') await this.rollUp(orgDay, scopes, figures);
-    // After the totals, which do not wait for them.
-    const failed = new Set(await this.deps.alerts.raiseAll(judged.map(({ alert }) => alert)));
-    return judged
+    // After the totals, so that a slow alert does not delay them.
+    const failed = new Set(await this.deps.alerts.raiseAll(checked.map(({ alert }) => alert)));
+    return checked
       .filter(({ spend, alert }) => !orgDay.isOver && isNear(spend, alert !== undefined && !failed.has(alert)))
       .map(({ id }) => id);
   }
 
+  /** Removes closed days from the caches. */
   forgetClosed(firstOpenDay: string): void {
-    for (const state of [this.saved, this.seenShards])
-      for (const name of state.keys()) if (dayIn(name) < firstOpenDay) state.delete(name);
+    for (const cache of [this.savedTotals, this.foundShards])
+      for (const name of cache.keys()) if (dayOf(name) < firstOpenDay) cache.delete(name);
   }
 
-  private withSeen({ id, shards }: ActiveScope): ActiveScope {
-    const seen = this.seenShards.get(nameOf(id)) ?? new Set();
-    for (const shard of shards) seen.add(shard);
-    this.seenShards.set(nameOf(id), seen);
-    return { id, shards: [...seen] };
+  private withFound({ id, shards }: ActiveScope): ActiveScope {
+    const found = this.foundShards.get(nameOf(id)) ?? new Set();
+    for (const shard of shards) found.add(shard);
+    this.foundShards.set(nameOf(id), found);
+    return { id, shards: [...found] };
   }
 
   private async saveScope(orgDay: OrgDay, id: SpendId, usage: Usage): Promise<Figures> {
     const subject = orgDay.subjects.get(id.appId);
-    // An app that is no longer registered has no quota, but what it spent stays.
+    // An app that is no longer registered has no quota, but its spend still counts.
     const rules = subject ? rulesNow(subject, id.label) : { thresholdPct: orgDay.org.tightModeThresholdPct };
     const stored = await this.save(orgDay, id, usage, { rules });
     return { ...usage, ...(stored ? { rules: stored } : {}) };
   }
 
-  private judge({ day, isOver }: OrgDay, id: SpendId, subject: Subject, figures: Figures) {
+  private check({ day, isOver }: OrgDay, id: SpendId, subject: Subject, figures: Figures): CheckedScope {
     const spend = labelSpend({ subject, catalog: this.deps.catalog, day, isOver }, id.label, figures);
     if (spend.quotaPct !== undefined) this.deps.metrics.quotaProximity.observe(spend.quotaPct);
     return { id, spend, alert: alertFor(subject, spend, day) };
   }
 
-  /** The org's own totals: over all its apps. Those that were not summed now count with their stored totals. */
+  /**
+   * The totals of the org over all its apps. Apps that were not summed in this round count with their stored totals.
+   */
   private async rollUp(
     orgDay: OrgDay,
     scopes: readonly ActiveScope[],
@@ -134,24 +138,24 @@ export class OrgDayService {
     }
   }
 
-  /** Returns the rules that the stored total has. */
+  /** Saves a total if it has changed. Returns the rules of the stored total. */
   private async save(
     { asOfMs, isOver }: OrgDay,
     id: SpendId,
     usage: Usage,
-    judgement: Judgement,
+    basis: ModeBasis,
   ): Promise<DayRules | undefined> {
-    const state = JSON.stringify([usage.requests, isOver ? 'over' : judgement]);
-    const known = this.saved.get(nameOf(id));
-    if (known?.state === state) return known.rules;
+    const state = JSON.stringify([usage.requests, isOver ? 'over' : basis]);
+    const saved = this.savedTotals.get(nameOf(id));
+    if (saved?.state === state) return saved.rules;
     if (usage.requests === 0) return undefined;
-    const { rules } = await this.deps.totals.saveTotal(id, { usage, asOfMs, judgement, isOver });
-    this.saved.set(nameOf(id), { state, ...(rules ? { rules } : {}) });
+    const { rules } = await this.deps.totals.saveTotal(id, { usage, asOfMs, basis, isOver });
+    this.savedTotals.set(nameOf(id), { state, ...(rules ? { rules } : {}) });
     return rules;
   }
 }
 
-/** Once a quota is used up and its alert raised, more cost changes nothing until the next day. */
+/** Once a quota is used up and its alert is raised, further costs change nothing until the next day. */
 function isNear({ mode, quotaPct, thresholdPct }: LabelSpend, isAlertRaised: boolean): boolean {
   if (mode === 'EXCEEDED' && isAlertRaised) return false;
   return quotaPct !== undefined && quotaPct >= thresholdPct - nearPoints;

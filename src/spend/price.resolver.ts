@@ -7,7 +7,7 @@ import { ModelType } from './price.types.js';
 export class PriceResolver {
   @Authorized<Policy>('signed-in')
   @Query(() => [ModelType], {
-    description: 'The labels that model orderings may name, each with its model and the price in force today (UTC).',
+    description: 'The models of the catalog, each with its label and its price in force today (UTC).',
   })
   async models(@Ctx() { catalog, prices, clock }: Context) {
     const models = [...catalog.values()];

@@ -6,7 +6,7 @@ import type { PriceStore } from './price.store.js';
 
 const cachedMs = 60_000;
 
-/** Prices of a day (UTC): as the worker fetched them, the last known ones until there are new ones, else as configured. */
+/** The prices of a UTC day: fetched by the worker on that day, else the last fetched before it, else configured. */
 export class PriceService {
   private readonly cache = new LRUCache<string, { readonly price: Price; readonly untilMs: number }>({ max: 1000 });
 
@@ -28,7 +28,7 @@ export class PriceService {
     return price;
   }
 
-  /** One price per model, in their order. */
+  /** One price per model, in the order of the models. */
   allAt(models: readonly CatalogModel[], atMs: number): Promise<Price[]> {
     return Promise.all(models.map((model) => this.at(model, atMs)));
   }

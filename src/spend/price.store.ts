@@ -1,8 +1,9 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, atMost, differs, equals, lessThan, or } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
-import type { CatalogModel, Price } from './price.js';
+import type { CatalogModel, FetchedPrice, UnitPrice } from './price.js';
 
 const table = 'pricing_cache';
 
@@ -12,10 +13,8 @@ export interface PriceRef {
   readonly day: string;
 }
 
-export type ListedPrice = Pick<Price, 'inputUsdMicrosPer1M' | 'outputUsdMicrosPer1M'>;
-
 export const priceKey = ({ bedrockModelId, day }: PriceRef) => ({ PK: key`${bedrockModelId}`, SK: key`${day}` });
-/** Sorts before every day, so that one query finds the newest day's price or, past their retention, this. */
+/** Sorts before every day, so that one query finds the price of the newest day or, if those have expired, this item. */
 export const lastPriceKey = ({ bedrockModelId }: Pick<PriceRef, 'bedrockModelId'>) => ({
   PK: key`${bedrockModelId}`,
   SK: '#LAST',
@@ -27,10 +26,13 @@ export class PriceStore {
     private readonly retentionDays: number,
   ) {}
 
-  /** Sets a model's price of a day, or corrects it if a later fetch found another. False: it is set to this already, or to a later one. */
-  async save(model: CatalogModel, day: string, price: ListedPrice, fetchedAtMs: number): Promise<boolean> {
+  /**
+   * Sets the price of a model on a day, or corrects it if a later fetch found another price. Returns false if the same
+   * price or one of a later fetch is stored.
+   */
+  async save(model: CatalogModel, day: string, price: UnitPrice, fetchedAtMs: number): Promise<boolean> {
     const prices = priceAttributes(price);
-    const isCorrected = and(
+    const isCorrection = and(
       lessThan('fetched_at_ms', fetchedAtMs),
       or(...Object.entries(prices).map(([name, value]) => differs(name, value))),
     );
@@ -41,11 +43,11 @@ export class PriceStore {
     };
     const isOwn = (old: Item) =>
       old.fetched_at_ms === fetchedAtMs && Object.entries(prices).every(([name, value]) => old[name] === value);
-    return (await this.client.write({ table, put, condition: or(absent('PK'), isCorrected) }, { repeat: isOwn })).done;
+    return (await this.client.write({ table, put, condition: or(absent('PK'), isCorrection) }, { repeat: isOwn })).done;
   }
 
-  /** Keeps the last price that was fetched, without an expiry: it applies until there is a new one, however long that takes. */
-  async saveLast(model: CatalogModel, day: string, price: ListedPrice, fetchedAtMs: number): Promise<void> {
+  /** Stores the last fetched price without an expiry, because it applies until there is a newer one. */
+  async saveLast(model: CatalogModel, day: string, price: UnitPrice, fetchedAtMs: number): Promise<void> {
     const put = { ...lastPriceKey(model), ...attributes(model, price, fetchedAtMs), day };
     await this.client.write(
       { table, put, condition: or(absent('PK'), lessThan('fetched_at_ms', fetchedAtMs)) },
@@ -53,8 +55,8 @@ export class PriceStore {
     );
   }
 
-  /** The price of a day: its own, else the last one known before it. */
-  async load({ bedrockModelId, day }: PriceRef): Promise<Omit<Price, 'source'> | undefined> {
+  /** The price fetched for a day, or else the last one before it. */
+  async load({ bedrockModelId, day }: PriceRef): Promise<FetchedPrice | undefined> {
     const { PK, SK } = priceKey({ bedrockModelId, day });
     const page = await this.client.query({
       table,
@@ -63,22 +65,25 @@ export class PriceStore {
       limit: 1,
     });
     const [item] = page.items;
-    return item && ((item.day as string | undefined) ?? '') <= day ? toPrice(item) : undefined;
+    if (!item) return undefined;
+    // Only the #LAST item has this attribute, and it may be of a later day than the one asked for.
+    const lastDay = fields(table, item).optionalString('day') ?? '';
+    return lastDay <= day ? toPrice(item) : undefined;
   }
 
-  /** When the last price of each model was fetched; undefined for one that never had any. */
+  /** When the last price of each model was fetched. Undefined for a model that never had one. */
   async loadFetchTimes(models: readonly CatalogModel[]): Promise<(number | undefined)[]> {
     const items = await this.client.getMany(table, models.map(lastPriceKey));
-    return items.map((item) => item?.fetched_at_ms as number | undefined);
+    return items.map((item) => item && fields(table, item).optionalNumber('fetched_at_ms'));
   }
 }
 
-const priceAttributes = ({ inputUsdMicrosPer1M, outputUsdMicrosPer1M }: ListedPrice) => ({
+const priceAttributes = ({ inputUsdMicrosPer1M, outputUsdMicrosPer1M }: UnitPrice) => ({
   input_price_usd_micros_per_1m: inputUsdMicrosPer1M,
   output_price_usd_micros_per_1m: outputUsdMicrosPer1M,
 });
 
-const attributes = (model: CatalogModel, price: ListedPrice, fetchedAtMs: number): Item => ({
+const attributes = (model: CatalogModel, price: UnitPrice, fetchedAtMs: number): Item => ({
   model_label: model.label,
   tier: model.tier,
   family: model.family,
@@ -88,8 +93,11 @@ const attributes = (model: CatalogModel, price: ListedPrice, fetchedAtMs: number
   fetched_at_epoch: epochSeconds(fetchedAtMs),
 });
 
-const toPrice = (item: Item): Omit<Price, 'source'> => ({
-  inputUsdMicrosPer1M: item.input_price_usd_micros_per_1m as number,
-  outputUsdMicrosPer1M: item.output_price_usd_micros_per_1m as number,
-  fetchedAt: new Date((item.fetched_at_epoch as number) * 1000),
-});
+function toPrice(item: Item): FetchedPrice {
+  const read = fields(table, item);
+  return {
+    inputUsdMicrosPer1M: read.number('input_price_usd_micros_per_1m'),
+    outputUsdMicrosPer1M: read.number('output_price_usd_micros_per_1m'),
+    fetchedAt: new Date(read.number('fetched_at_epoch') * 1000),
+  };
+}

@@ -9,17 +9,17 @@ registerEnumType(PriceSourceType, {
   description: 'Where a price or cost comes from.',
   valuesConfig: {
     PRICING_CACHE: {
-      description: 'The price list that the platform fetches: the price of the day, or the last known one before it.',
+      description: 'The price list that the platform fetches: the price of the day, or the last one known before it.',
     },
     CONFIG_DEFAULT: {
       description:
-        'The default price of the platform’s configuration, because no price list has had one for this model.',
+        'The default price in the configuration of the platform, because no price list has had a price for this model.',
     },
     SUBMITTED: { description: 'The caller submitted the cost itself.' },
   },
 });
 
-@ObjectType('ModelPrice', { description: 'What the tokens of a model cost.' })
+@ObjectType('ModelPrice', { description: 'The price of the tokens of a model.' })
 export class ModelPriceType {
   @Field(() => SafeInt, { simple: true, description: 'Micro-dollars per million input tokens.' })
   readonly inputUsdMicrosPer1M!: number;
@@ -38,25 +38,25 @@ export class ModelPriceType {
   readonly fetchedAt?: Date;
 }
 
-@ObjectType('Model', { description: 'A model that a model ordering may name by its label.' })
+@ObjectType('Model', { description: 'A model. Model orderings, quotas and costs name it by its label.' })
 export class ModelType {
   @Field(() => String, { simple: true, description: 'The name to use in model orderings, quotas and costs.' })
   readonly label!: string;
 
-  @Field(() => String, { simple: true, description: 'The id to call the model by at Amazon Bedrock.' })
+  @Field(() => String, { simple: true, description: 'The ID of the model at Amazon Bedrock.' })
   readonly bedrockModelId!: string;
 
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The tier the platform has put it in, such as `premium`.',
+    description: 'The tier that the platform assigns to it, such as `premium`.',
   })
   readonly tier?: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'The family of models it belongs to.' })
+  @Field(() => String, { nullable: true, simple: true, description: 'The model family it belongs to.' })
   readonly family?: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'A sentence for people.' })
+  @Field(() => String, { nullable: true, simple: true, description: 'A description for people.' })
   readonly description?: string;
 
   @Field(() => ModelPriceType, { simple: true, description: 'The price in force today (UTC).' })

@@ -9,11 +9,11 @@ import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
+import { type LabelSpend, labelSpend } from './day-spend.js';
 import type { SpendMode } from './money.js';
 import { invalidLabel, type Price } from './price.js';
 import type { PriceService } from './price.service.js';
 import { alertFor, fallbackAlert } from './quota-alert.js';
-import { type LabelSpend, labelSpend, type SelectionReader, type Subject } from './report.js';
 import {
   type Choice,
   choose,
@@ -22,7 +22,9 @@ import {
   type SkipReason,
   type Sticky,
 } from './selection.js';
+import type { SelectionReader } from './spend-reader.js';
 import type { StickyStore } from './sticky.store.js';
+import type { Subject } from './subject.js';
 
 export interface SkippedLabel {
   readonly label: string;
@@ -43,7 +45,7 @@ export interface ModelSelection {
   readonly resetsAt: Date;
 }
 
-const alertMs = 500;
+const maxAlertWaitMs = 500;
 
 export interface SelectionDeps {
   readonly stickies: StickyStore;
@@ -55,36 +57,37 @@ export interface SelectionDeps {
   readonly log: Log;
 }
 
-/** Which model a scope may call, and the fallback it has come to. */
+/** Recommends the model that a scope may call, and stores its fallback. */
 export class SelectionService {
+  // Each warning about an unknown label is logged once per process.
   private readonly warned = new LRUCache<string, true>({ max: 1000 });
 
   constructor(private readonly deps: SelectionDeps) {}
 
-  /** Which model to call now. A move along the chain is stored, and raises its alert, once. */
+  /** Returns the model to call now. A move along the chain is stored once and raises its alert once. */
   async select(subject: Subject, reader: SelectionReader): Promise<ModelSelection> {
     const { org, scope } = subject;
     const { catalog } = this.deps.prices;
     const day = dayAt(org.zones, this.deps.clock.nowMs());
     const id = { ...scope, day };
     const labels = subject.settings.modelOrdering;
-    const [totals, found] = await Promise.all([
+    const [totals, stored] = await Promise.all([
       Promise.all(labels.map((label) => reader.total({ ...id, label }))),
       reader.sticky(id),
     ]);
     const chain = labels.map((label, i) => labelSpend({ subject, catalog, day, isOver: false }, label, totals[i]));
-    const { choice, sticky } = await this.decide(subject, chain, day, found);
+    const { choice, sticky } = await this.decide(subject, chain, day, stored);
     const drafts = [...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)];
-    // A selection does not wait long for its alerts to be written, and does not fail with them.
-    await within(alertMs, this.deps.alerts.raiseAll(drafts), () => []);
-    return this.answer(subject, chain, choice, day);
+    // A selection waits only briefly for its alerts, and succeeds if they fail.
+    await within(maxAlertWaitMs, this.deps.alerts.raiseAll(drafts), () => []);
+    return this.selectionOf(subject, chain, choice, day);
   }
 
   private async decide(
     subject: Subject,
     chain: readonly LabelSpend[],
     day: string,
-    found: Sticky | undefined,
+    stored: Sticky | undefined,
   ): Promise<{ readonly choice: Choice; readonly sticky: Sticky | undefined }> {
     const { catalog } = this.deps.prices;
     const { org, scope, settings } = subject;
@@ -96,10 +99,10 @@ export class SelectionService {
     }));
     const decide = (sticky: Sticky | undefined) =>
       choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
-    const choice = decide(found);
-    if (!choice.move) return { choice, sticky: found };
+    const choice = decide(stored);
+    if (!choice.move) return { choice, sticky: stored };
     await this.move(subject, choice.move, day);
-    // Whoever moved it, this call or another: what is stored now counts.
+    // Another request may have moved it further, so the stored state decides.
     const sticky = await this.deps.stickies.read({ ...scope, day });
     return {
       choice: { ...decide(sticky), ...(sticky?.activeLabel === choice.label ? { reason: choice.reason } : {}) },
@@ -107,7 +110,7 @@ export class SelectionService {
     };
   }
 
-  private async answer(
+  private async selectionOf(
     subject: Subject,
     chain: readonly LabelSpend[],
     { label, reason, mode }: Choice,
@@ -119,7 +122,7 @@ export class SelectionService {
     const skipped = chain
       .filter((link) => !catalog.has(link.label))
       .map((link) => ({ label: link.label, reason: 'UNKNOWN_LABEL' as const }));
-    this.warnOf(subject, skipped);
+    this.warnAbout(subject, skipped);
     const resetsAtMs = endOfDayMs(org.zones, day);
     const intervalSecs = mode === 'TIGHT' ? settings.refreshIntervalTightSecs : settings.refreshIntervalNormalSecs;
     const nowMs = this.deps.clock.nowMs();
@@ -131,19 +134,20 @@ export class SelectionService {
       mode,
       chain,
       skipped,
-      // Another gateway may know a label that was skipped here, and answer otherwise before the day ends.
+      // If labels were skipped, another gateway may have models for them, so the client should not wait for the end of
+      // the day.
       recheckAfterSecs: recheckAfterSecs(intervalSecs, nowMs, resetsAtMs, label === undefined && skipped.length === 0),
       day,
       resetsAt: new Date(resetsAtMs),
     };
   }
 
-  /** Puts a scope on a label of its chain for the rest of the day; null lets the quotas decide again. */
+  /** Sets the label of a scope for the rest of its day. Null clears the override, so that the quotas decide again. */
   async override(subject: Subject, label: string | null | undefined, actor: Actor): Promise<void> {
     if (label === undefined)
       throw badInput({
         path: 'input.label',
-        message: 'is missing: name a label of the chain, or send null to clear the override',
+        message: 'is required: send a label of the model ordering, or null to clear the override',
       });
     const { org, scope, settings, orderingVersion } = subject;
     const day = dayAt(org.zones, this.deps.clock.nowMs());
@@ -151,7 +155,7 @@ export class SelectionService {
     const usable = settings.modelOrdering.filter((entry) => this.deps.prices.catalog.has(entry));
     if (label !== null && !usable.includes(label)) throw invalidLabel(usable);
     const before = await this.deps.stickies.read(id);
-    const act = this.deps.audit.draft({
+    const auditEvent = this.deps.audit.draft({
       orgId: org.orgId,
       actor,
       action: 'model_overridden',
@@ -159,14 +163,10 @@ export class SelectionService {
       details: { day },
       changes: changesBetween({ label: before?.activeLabel }, { label }),
     });
-    if (label === null) return this.deps.stickies.clear(id, act);
+    if (label === null) return this.deps.stickies.clear(id, auditEvent);
     const position = { label, index: settings.modelOrdering.indexOf(label), orderingVersion };
-    await this.deps.stickies.override(
-      id,
-      position,
-      { nowMs: this.deps.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) },
-      act,
-    );
+    const times = { nowMs: this.deps.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) };
+    await this.deps.stickies.override(id, position, times, auditEvent);
   }
 
   private async move(
@@ -176,17 +176,15 @@ export class SelectionService {
   ): Promise<void> {
     const { org, scope, settings, orderingVersion } = subject;
     const position = { label: to, index: settings.modelOrdering.indexOf(to), orderingVersion };
-    const moved = await this.deps.stickies.advance(
-      { ...scope, day },
-      position,
-      from,
-      this.deps.clock.nowMs(),
-      endOfDayMs(org.zones, day),
-    );
+    const times = { nowMs: this.deps.clock.nowMs(), dayEndMs: endOfDayMs(org.zones, day) };
+    const moved = await this.deps.stickies.advance({ ...scope, day }, position, from, times);
     if (moved) this.deps.metrics.stickyFlips.inc();
   }
 
-  /** From the stored state, not from the move itself: the process that moved it may have died before it raised the alert. */
+  /**
+   * The alert comes from the stored state, because the process that moved it may have crashed before it raised the
+   * alert.
+   */
   private fallbackOf(
     subject: Subject,
     chain: readonly LabelSpend[],
@@ -198,14 +196,14 @@ export class SelectionService {
     return sticky && usedUp && fallbackAlert(subject, usedUp, sticky.activeLabel, day);
   }
 
-  private warnOf({ scope }: Subject, skipped: readonly SkippedLabel[]): void {
+  private warnAbout({ scope }: Subject, skipped: readonly SkippedLabel[]): void {
     for (const { label } of skipped) {
       const name = `${scope.orgId} ${scope.appId ?? ''} ${label}`;
       if (this.warned.has(name)) continue;
       this.warned.set(name, true);
       this.deps.log.warn(
         { ...scope, label },
-        'a model ordering names a label that config.yaml does not have; selections skip it',
+        'a model ordering names a label that is not in config.yaml; selections skip it',
       );
     }
   }

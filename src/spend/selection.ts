@@ -3,7 +3,7 @@ import { modeOf, type SpendMode } from './money.js';
 export const stickyReasons = ['QUOTA_EXCEEDED', 'MANUAL_OVERRIDE'] as const;
 export type StickyReason = (typeof stickyReasons)[number];
 
-/** The label a scope has fallen back to, or was put on, for the rest of its day. */
+/** The label that a scope uses for the rest of its day, because of a fallback or an override. */
 export interface Sticky {
   readonly activeLabel: string;
   readonly previousLabel?: string;
@@ -24,28 +24,29 @@ export type SelectionReason = (typeof selectionReasons)[number];
 export const skipReasons = ['UNKNOWN_LABEL'] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
-/** One label of the chain, with what it has used today. */
+/** One label of the chain, with its spend of today. */
 export interface ChainLink {
   readonly label: string;
   readonly costUsdMicros: number;
-  /** A label without a quota has a quota of 0: spend must have a bound. */
+  /** 0 for a label without a quota, because spend must be bounded. */
   readonly quotaUsdMicros: number;
-  /** False: the catalog has no model for it, so it cannot be recommended. */
+  /** False if the catalog has no model for the label. It is then never recommended. */
   readonly hasModel: boolean;
 }
 
 export interface Choice {
-  /** Undefined: no label from here on can be called. */
+  /** Undefined if no label can be called. */
   readonly label: string | undefined;
   readonly reason: SelectionReason;
   readonly mode: SpendMode;
-  /** Set if the sticky state has to move: from which label to which. */
+  /** Present if the sticky state has to move from one label to another. */
   readonly move?: { readonly from: string; readonly to: string };
 }
 
 /**
- * Walks the chain from the sticky label, or the start, to the first label that has a model and is under its quota. The
- * sticky label itself is checked too; an override is obeyed as it stands, if its label has a model.
+ * Walks the chain from the sticky label, or from the start, to the first label that has a model and is under its quota.
+ * The quota of the sticky label is checked too. An override applies without a check of the quota if its label has a
+ * model.
  */
 export function choose(
   chain: readonly ChainLink[],
@@ -59,33 +60,37 @@ export function choose(
   if (sticky?.reason === 'MANUAL_OVERRIDE' && stuck?.hasModel)
     return { label: stuck.label, reason: 'MANUAL_OVERRIDE', mode: modeAt(stuck) };
 
-  // A label that has left the ordering binds nobody.
+  // A sticky label that has been removed from the ordering is ignored.
   const start = stickyEnabled && stuck ? stuckAt : 0;
   const found = chain.findIndex((link, i) => i >= start && link.hasModel && modeAt(link) !== 'EXCEEDED');
   const chosen = chain[found];
-  if (!chosen) return nothingToCall(chain.slice(start));
+  if (!chosen) return noLabel(chain.slice(start));
   const passed = chain.slice(start, found);
   const mode = modeAt(chosen);
   if (!passed.some((link) => modeAt(link) === 'EXCEEDED'))
     return { label: chosen.label, reason: start > 0 ? 'STICKY_FALLBACK' : 'WITHIN_QUOTA', mode };
-  // Another gateway may know the label that was skipped here, so only used-up labels move the state that all gateways share.
+  // All gateways share the sticky state, and another one may have a model for a label that this one skipped. So the
+  // state moves only if all passed labels are used up.
   const [from] = passed;
-  const moves = stickyEnabled && from && passed.every((link) => modeAt(link) === 'EXCEEDED');
+  const isMove = stickyEnabled && from && passed.every((link) => modeAt(link) === 'EXCEEDED');
   return {
     label: chosen.label,
     reason: 'QUOTA_EXCEEDED',
     mode,
-    ...(moves ? { move: { from: from.label, to: chosen.label } } : {}),
+    ...(isMove ? { move: { from: from.label, to: chosen.label } } : {}),
   };
 }
 
-const nothingToCall = (rest: readonly ChainLink[]): Choice => ({
+const noLabel = (rest: readonly ChainLink[]): Choice => ({
   label: undefined,
   reason: rest.length > 0 && rest.every(({ hasModel }) => !hasModel) ? 'NO_USABLE_MODEL' : 'ALL_QUOTAS_EXCEEDED',
   mode: 'EXCEEDED',
 });
 
-/** How long an answer may be relied on: the interval of its mode, and never past the end of the day. Nothing to call: until then. */
+/**
+ * How long a client may use a selection: the interval of its mode, but not past the end of the day. If all quotas are
+ * used up, until the end of the day.
+ */
 export function recheckAfterSecs(
   intervalSecs: number,
   nowMs: number,

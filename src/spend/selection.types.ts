@@ -11,11 +11,13 @@ registerEnumType(SelectionReasonType, {
   name: 'SelectionReason',
   description: 'Why a selection recommends its label, or none.',
   valuesConfig: {
-    WITHIN_QUOTA: { description: 'It is the first usable label of the chain, and its quota is not used up.' },
-    QUOTA_EXCEEDED: { description: 'The quotas of labels before it are used up.' },
-    STICKY_FALLBACK: { description: 'An earlier selection of this day fell back to it, and its quota is not used up.' },
-    MANUAL_OVERRIDE: { description: '`overrideModel` put the scope on it for the rest of the day, used up or not.' },
-    ALL_QUOTAS_EXCEEDED: { description: 'No label is recommended: the quotas of all usable labels are used up.' },
+    WITHIN_QUOTA: { description: 'It is the first label of the chain that has a model, and its quota is not used up.' },
+    QUOTA_EXCEEDED: { description: 'The quotas of the labels before it are used up.' },
+    STICKY_FALLBACK: { description: 'An earlier selection of the day fell back to it, and its quota is not used up.' },
+    MANUAL_OVERRIDE: { description: '`overrideModel` set it for the rest of the day, even if its quota is used up.' },
+    ALL_QUOTAS_EXCEEDED: {
+      description: 'No label is recommended: the quotas of all labels that have a model are used up.',
+    },
     NO_USABLE_MODEL: {
       description: 'No label is recommended: this gateway has no model for any label of the chain. See `skipped`.',
     },
@@ -25,11 +27,11 @@ registerEnumType(SelectionReasonType, {
 export const SkipReasonType = enumOf<SkipReason>(skipReasons);
 registerEnumType(SkipReasonType, {
   name: 'SkipReason',
-  description: 'Why a selection passed over a label without looking at its quota.',
+  description: 'Why a selection skipped a label without checking its quota.',
   valuesConfig: {
     UNKNOWN_LABEL: {
       description:
-        'The configuration of this gateway has no model for the label: it was removed, or is still being rolled out.',
+        'The configuration of this gateway has no model for the label. It was removed, or is still being rolled out.',
     },
   },
 });
@@ -43,84 +45,90 @@ export class SkippedLabelType {
   readonly reason!: SkipReason;
 }
 
-@ObjectType('ModelSelection', { description: 'Which model to call now.' })
+@ObjectType('ModelSelection', { description: 'The model to call now.' })
 export class ModelSelectionType {
   @Field(() => Boolean, {
     simple: true,
-    description: 'False if no label can be called: all quotas are used up, or no label has a model.',
+    description: 'False if no label can be called, because all quotas are used up or no label has a model.',
   })
   readonly allowed!: boolean;
 
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The label to call and to submit the cost under. Null if nothing is allowed.',
+    description: 'The label to call and to submit the cost under. Null if `allowed` is false.',
   })
   readonly label?: string;
 
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The Bedrock id of that model. Never null if a label is recommended.',
+    description: 'The Amazon Bedrock ID of the model. Not null if `label` is not null.',
   })
   readonly bedrockModelId?: string;
 
-  @Field(() => SelectionReasonType, { simple: true, description: 'Why this label, or none.' })
+  @Field(() => SelectionReasonType, { simple: true, description: 'Why this label is recommended, or none.' })
   readonly reason!: SelectionReason;
 
-  @Field(() => SpendModeType, { simple: true, description: 'How near the recommended label is to its quota.' })
+  @Field(() => SpendModeType, {
+    simple: true,
+    description: 'How near the recommended label is to its quota. EXCEEDED if no label is recommended.',
+  })
   readonly mode!: SpendMode;
 
   @Field(() => [LabelSpendType], {
     simple: true,
-    description: 'All labels of the chain in order, with what they have used today.',
+    description: 'All labels of the model ordering, in its order, with their spend of today.',
   })
   readonly chain!: LabelSpendType[];
 
   @Field(() => [SkippedLabelType], {
     simple: true,
-    description: 'Labels of the chain that this gateway has no model for. They are never recommended.',
+    description: 'Labels of the model ordering for which this gateway has no model. They are never recommended.',
   })
   readonly skipped!: SkippedLabelType[];
 
   @Field(() => ModelPriceType, {
     nullable: true,
     simple: true,
-    description: 'The price of the recommended model today. Null if nothing is allowed.',
+    description: 'Today’s price of the recommended model. Null if `allowed` is false.',
   })
   readonly price?: ModelPriceType;
 
   @Field(() => Int, {
     simple: true,
-    description: 'Ask again after this many seconds. Never past `resetsAt`; if all quotas are used up, at `resetsAt`.',
+    description:
+      'Request a new selection after this many seconds. ' +
+      'At `resetsAt` if all quotas are used up, and never later than that.',
   })
   readonly recheckAfterSecs!: number;
 
-  @Field(() => LocalDate, { simple: true, description: 'Today in the org’s time zone.' })
+  @Field(() => LocalDate, { simple: true, description: 'Today in the time zone of the org.' })
   readonly day!: string;
 
-  @Field(() => DateTime, { simple: true, description: 'The end of the day, when the quotas start anew.' })
+  @Field(() => DateTime, { simple: true, description: 'The end of the day, when all quotas start again.' })
   readonly resetsAt!: Date;
 }
 
-@InputType({ description: 'Which label a scope is put on for the rest of its day.' })
+@InputType({ description: 'The label that a scope uses for the rest of its day.' })
 export class OverrideModelInput {
   @Field(() => Uuid, {
     nullable: true,
-    description: 'The org. Required for the platform admin; absent: the caller’s own.',
+    description: 'The org. Required for the platform admin. Default: the org of the caller.',
   })
   readonly orgId?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'The app. Required under quotaScope APP; under quotaScope ORG the override is for all apps.',
+    description: 'The app. Required under quotaScope APP. Under quotaScope ORG the override applies to all apps.',
   })
   readonly appId?: string | null;
 
   @Field(() => String, {
     nullable: true,
     description:
-      'A label of the model ordering. Null clears the override and the fallback of the day. It must not be left out.',
+      'A label of the model ordering. Null clears the override and the fallback of the day. ' +
+      'Required: send null explicitly to clear.',
   })
   readonly label?: string | null;
 }

@@ -1,16 +1,19 @@
 import type { StoreClient } from '../dynamo/client.js';
 import { absent, equals, greaterThan, lessThan, or } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
+import { versionKey } from '../dynamo/version-item.js';
 
 const table = 'daily_total';
-/** Clocks of two machines may differ by this much without any harm. */
-const skewMs = 5000;
+/** The accepted difference between the clocks of two machines. */
+const maxSkewMs = 5000;
 
 const sliceKey = (slice: number) => ({ PK: key`#SLICE#${slice}`, SK: '#SLICE' });
-/** One item for all slices: a round costs one write to mark, and one read shows every slice. */
+/** One item for all slices, so that a round is marked with one write and all slices are read with one read. */
 export const roundsKey = { PK: '#ROUNDS', SK: '#ROUNDS' };
 const markName = (slice: number): string => `slice_${slice}`;
 
+/** A worker's hold on a slice. */
 export interface Claim {
   readonly slice: number;
   readonly worker: string;
@@ -18,14 +21,14 @@ export interface Claim {
   readonly claimMs: number;
 }
 
-/** Who sums which slice of the active scopes, and how far each slice has been summed. */
+/** Assigns the slices of the active scopes to workers, and stores how far each slice has been summed. */
 export class SliceStore {
   constructor(private readonly client: StoreClient) {}
 
   /**
-   * Claims a slice for a while, so that two workers do not sum the same; a lost claim costs work, never exactness. A claim
-   * that was made in the future comes from a wrong clock and does not count. Returns through which day the slice has been
-   * summed for good; false: another worker has it.
+   * Claims a slice for `claimMs`, so that two workers do not sum the same scopes. A claim that is lost too early costs
+   * work, not exactness. A claim dated in the future comes from a wrong clock and is ignored. Returns the first day of
+   * the slice that is not closed, or false if another worker has the slice.
    */
   async claim({ slice, worker, nowMs, claimMs }: Claim): Promise<{ readonly summedThrough?: string } | false> {
     const outcome = await this.client.write(
@@ -37,17 +40,17 @@ export class SliceStore {
           absent('until_ms'),
           lessThan('until_ms', nowMs),
           equals('worker', worker),
-          greaterThan('claimed_at_ms', nowMs + skewMs),
+          greaterThan('claimed_at_ms', nowMs + maxSkewMs),
         ),
       },
       { repeat: 'idempotent', returnNew: 'all' },
     );
     if (!outcome.done) return false;
-    const day = outcome.item?.summed_through as string | undefined;
-    return day === undefined ? {} : { summedThrough: day };
+    const summedThrough = outcome.item && fields(table, outcome.item).optionalString('summed_through');
+    return summedThrough === undefined ? {} : { summedThrough };
   }
 
-  /** Marks all days before this one as summed for good. It only moves on. */
+  /** Closes all days before this one: their totals are final. Never moves back. */
   async closeDays(slice: number, day: string): Promise<void> {
     const condition = or(absent('summed_through'), lessThan('summed_through', day));
     await this.client.write(
@@ -56,12 +59,13 @@ export class SliceStore {
     );
   }
 
-  /** The first day of a slice that is not summed for good; undefined: none is. */
+  /** The first day of a slice that is not closed. Undefined if no day is closed. */
   async summedThrough(slice: number): Promise<string | undefined> {
-    return (await this.client.get(table, sliceKey(slice), { consistent: true }))?.summed_through as string | undefined;
+    const item = await this.client.get(table, sliceKey(slice), { consistent: true });
+    return item && fields(table, item).optionalString('summed_through');
   }
 
-  /** Marks slices as summed in full by a round that includes everything acknowledged before `asOfMs`. */
+  /** Marks slices as completely summed by a round that includes every cost acknowledged before `asOfMs`. */
   async markRounds(slices: readonly number[], asOfMs: number): Promise<void> {
     if (slices.length === 0) return;
     await this.client.write(
@@ -70,17 +74,16 @@ export class SliceStore {
     );
   }
 
-  /** Up to when each slice has been summed; absent for one that never was. */
+  /** The time of the last complete round of each slice. Undefined for a slice that was never summed. */
   async loadRounds(options: { readonly consistent?: boolean } = {}): Promise<(slice: number) => number | undefined> {
     const item = await this.client.get(table, roundsKey, options);
-    return (slice) => item?.[markName(slice)] as number | undefined;
+    const read = item && fields(table, item);
+    return (slice) => read?.optionalNumber(markName(slice));
   }
 
-  /** When the tables were made: no cost is older. */
-  async birthMs(): Promise<number> {
-    return (
-      ((await this.client.get('limiter', { PK: '_/SYSTEM#', SK: '#VERSION' }))?.created_at_ms as number | undefined) ??
-      0
-    );
+  /** When the tables were created. No cost is older. 0 if it is not known. */
+  async tablesCreatedAtMs(): Promise<number> {
+    const item = await this.client.get('limiter', versionKey);
+    return (item && fields('limiter', item).optionalNumber('created_at_ms')) ?? 0;
   }
 }

@@ -3,28 +3,31 @@ import type { Context } from '../graphql/context.js';
 import { DateTime, LocalDate } from '../graphql/scalars.js';
 import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { badInput, GatewayError, notFound } from '../lib/errors.js';
+import { AppType } from '../orgs/app.types.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
-import { AppType, OrgType } from '../orgs/org.types.js';
+import { OrgType } from '../orgs/org.types.js';
 import { type App, appIdIssues, type Org } from '../orgs/settings.js';
 import { CostOutcomeType, CostReceiptType, SubmitCostInput } from './cost.types.js';
-import { appSubject, type DaySpend, labelSpend, orgSubject } from './report.js';
+import { type DaySpend, labelSpend } from './day-spend.js';
 import { ModelSelectionType, OverrideModelInput } from './selection.types.js';
 import type { Consistency, CostReceipt } from './spend.service.js';
 import { ConsistencyType, DaySpendType, LabelSpendType, StickyFallbackType } from './spend.types.js';
+import { appSubject, orgSubject } from './subject.js';
 
 const maxInputs = 100;
 
-/** The app a call is about: the caller's own, or the one it names. A foreign one is not found. */
-async function appFor(
-  { viewer, loaders }: Context,
-  orgId: string | null | undefined,
-  appId: string | null | undefined,
-): Promise<App> {
-  const org = orgIdFor(viewer, orgId, 'input.orgId');
-  if (viewer.kind === 'APP_CLIENT' && appId && appId !== viewer.appId) throw notFound('app');
-  const named = viewer.kind === 'APP_CLIENT' ? viewer.appId : appId;
-  if (!named) throw badInput({ path: 'input.appId', message: 'is required unless the caller is the app itself' });
-  const app = appIdIssues(named).length > 0 ? undefined : await loaders.app({ orgId: org, appId: named });
+interface AppInput {
+  readonly orgId?: string | null;
+  readonly appId?: string | null;
+}
+
+/** The app of the input or, for an app client, its own app. An app of another tenant is not found. */
+async function appFor({ viewer, loaders }: Context, input: AppInput): Promise<App> {
+  const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
+  if (viewer.kind === 'APP_CLIENT' && input.appId && input.appId !== viewer.appId) throw notFound('app');
+  const appId = viewer.kind === 'APP_CLIENT' ? viewer.appId : input.appId;
+  if (!appId) throw badInput({ path: 'input.appId', message: 'is required unless the caller is the app itself' });
+  const app = appIdIssues(appId).length > 0 ? undefined : await loaders.app({ orgId, appId });
   if (!app) throw notFound('app');
   return app;
 }
@@ -34,27 +37,27 @@ export class CostResolver {
   @Authorized<Policy>('spend:submit')
   @Mutation(() => CostReceiptType, {
     nullable: true,
-    description: 'Records what a model call cost. Idempotent by `requestId` within its app.',
+    description: 'Records the cost of a model call. Idempotent by `requestId` within its app.',
   })
   async submitCost(
-    @Arg('input', () => SubmitCostInput, { description: 'What the call has used.' }) input: SubmitCostInput,
+    @Arg('input', () => SubmitCostInput, { description: 'The usage of the call.' }) input: SubmitCostInput,
     @Ctx() context: Context,
   ) {
-    return context.spend.submitCost(await appFor(context, input.orgId, input.appId), input);
+    return context.spend.submitCost(await appFor(context, input), input);
   }
 
   @Authorized<Policy>('spend:submit')
   @Mutation(() => [CostOutcomeType], {
     nullable: true,
-    description: 'Records 1 to 100 costs. Each gets its own outcome, in the order of the inputs.',
+    description: 'Records 1 to 100 costs. Returns one outcome per input, in the order of the inputs.',
   })
   submitCosts(
-    @Arg('inputs', () => [SubmitCostInput], { description: 'One input per call.' }) inputs: SubmitCostInput[],
+    @Arg('inputs', () => [SubmitCostInput], { description: 'The usage of each call.' }) inputs: SubmitCostInput[],
     @Ctx() context: Context,
   ) {
     if (inputs.length < 1 || inputs.length > maxInputs)
       throw badInput({ path: 'inputs', message: `must have 1 to ${maxInputs} items` });
-    // Of two items with one id the first is recorded first, whatever scopes and labels they name.
+    // Two items with the same id are recorded in their order, even if their scopes and labels differ.
     const turns = new Map<string, Promise<unknown>>();
     return Promise.all(
       inputs.map((input) => {
@@ -77,7 +80,7 @@ export class CostResolver {
   }
 
   @FieldResolver(() => LabelSpendType, {
-    description: 'The running total of the label on that day, as last aggregated.',
+    description: 'The total of the label on that day, as last aggregated.',
   })
   async spend(@Root() { app, label, day }: CostReceipt, @Ctx() { catalog, loaders, clock }: Context) {
     const subject = appSubject(app);
@@ -89,21 +92,19 @@ export class CostResolver {
   @Mutation(() => ModelSelectionType, {
     nullable: true,
     description:
-      'Puts an app, or an org under quotaScope ORG, on a label for the rest of its day, whether its quota is used up or not. `label: null` lets the quotas decide again.',
+      'Sets the label that an app, or an org under quotaScope ORG, uses for the rest of its day, ' +
+      'even if the quota of the label is used up. `label: null` clears the override, so that the quotas decide again.',
   })
   async overrideModel(
-    @Arg('input', () => OverrideModelInput, { description: 'Whom to put on which label.' }) {
-      orgId,
-      appId,
-      label,
-    }: OverrideModelInput,
+    @Arg('input', () => OverrideModelInput, { description: 'The scope and its label.' }) input: OverrideModelInput,
     @Ctx() context: Context,
   ) {
+    const { orgId, appId, label } = input;
     const org = await context.loaders.org(orgIdFor(context.viewer, orgId, 'input.orgId'));
     if (!org) throw notFound('org');
     if (!appId && org.quotaScope === 'APP')
       throw badInput({ path: 'input.appId', message: 'is required under quotaScope APP' });
-    const subject = appId ? appSubject(await appFor(context, orgId, appId)) : orgSubject(org);
+    const subject = appId ? appSubject(await appFor(context, input)) : orgSubject(org);
     await context.selection.override(subject, label, context.actor);
     return context.selection.select(subject, context.freshReader());
   }
@@ -114,18 +115,19 @@ export class OrgSpendResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => DaySpendType, {
     description:
-      'The spend of a day. Under quotaScope APP: the sum over the org’s apps, without a quota of its own (`quotaUsdMicros` and `quotaPct` are null, `mode` is the worst of the apps).',
+      'The spend of a day. Under quotaScope APP: the sum over the apps of the org, without a quota of its own ' +
+      '(`quotaUsdMicros` and `quotaPct` are null, `mode` is the worst mode of the apps).',
   })
   spend(
     @Root() org: Org,
     @Arg('day', () => LocalDate, {
       nullable: true,
-      description: 'A day in the org’s time zone, not in the future. Absent: today.',
+      description: 'A day in the time zone of the org, not in the future. Default: today.',
     })
     day: string | null | undefined,
     @Arg('consistency', () => ConsistencyType, {
       defaultValue: 'AGGREGATED',
-      description: 'How fresh the figures have to be.',
+      description: 'How fresh the figures must be.',
     })
     consistency: Consistency,
     @Ctx() { spend, reader }: Context,
@@ -136,7 +138,8 @@ export class OrgSpendResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => [DaySpendType], {
     description:
-      'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
+      'The spend of each day of a range, oldest first, as last aggregated. ' +
+      'At most 366 days. Adds one unit of complexity per day.',
   })
   spendHistory(
     @Root() org: Org,
@@ -152,18 +155,18 @@ export class OrgSpendResolver {
 export class AppSpendResolver {
   @Authorized<Policy>('app:read')
   @FieldResolver(() => DaySpendType, {
-    description: 'The spend of a day. Under quotaScope ORG: the spend of the org, which all its apps share.',
+    description: 'The spend of a day. Under quotaScope ORG: the spend of the whole org, which its apps share.',
   })
   spend(
     @Root() app: App,
     @Arg('day', () => LocalDate, {
       nullable: true,
-      description: 'A day in the org’s time zone, not in the future. Absent: today.',
+      description: 'A day in the time zone of the org, not in the future. Default: today.',
     })
     day: string | null | undefined,
     @Arg('consistency', () => ConsistencyType, {
       defaultValue: 'AGGREGATED',
-      description: 'How fresh the figures have to be.',
+      description: 'How fresh the figures must be.',
     })
     consistency: Consistency,
     @Ctx() { spend, reader }: Context,
@@ -174,7 +177,8 @@ export class AppSpendResolver {
   @Authorized<Policy>('app:read')
   @FieldResolver(() => [DaySpendType], {
     description:
-      'The spend of each day of a range, oldest first, as last aggregated. At most 366 days; costs one unit of complexity per day.',
+      'The spend of each day of a range, oldest first, as last aggregated. ' +
+      'At most 366 days. Adds one unit of complexity per day.',
   })
   spendHistory(
     @Root() app: App,
@@ -187,7 +191,7 @@ export class AppSpendResolver {
 
   @Authorized<Policy>('app:read')
   @FieldResolver(() => ModelSelectionType, {
-    description: 'Which model to call now. Ask again after `recheckAfterSecs`.',
+    description: 'The model to call now. Request a new selection after `recheckAfterSecs`.',
   })
   modelSelection(@Root() app: App, @Ctx() { selection, reader }: Context) {
     return selection.select(appSubject(app), reader);
@@ -199,17 +203,18 @@ export class DaySpendResolver {
   @FieldResolver(() => StickyFallbackType, {
     nullable: true,
     description:
-      'The fallback or override that selections of this day go by. Null if there is none, and on the roll-up of an org whose apps have the quotas.',
+      'The fallback or override that decides the selections of this day. Null if there is none, ' +
+      'and for an org under quotaScope APP.',
   })
   async stickyFallback(@Root() { subject, day, isOver }: DaySpend, @Ctx() { loaders }: Context) {
     if (subject.isRollup) return null;
     const sticky = await loaders.sticky({ ...subject.scope, day });
-    // Selections ignore it while sticky fallback is off, except for an override.
+    // While sticky fallback is disabled, selections ignore a stored fallback but not an override.
     const isIgnored = !isOver && !subject.org.stickyFallbackEnabled && sticky?.reason === 'QUOTA_EXCEEDED';
     return isIgnored ? null : sticky;
   }
 
-  @FieldResolver(() => DateTime, { description: 'The end of this day, when the quotas start anew.' })
+  @FieldResolver(() => DateTime, { description: 'The end of this day, when all quotas start again.' })
   resetsAt(@Root() { subject, day }: DaySpend) {
     return new Date(endOfDayMs(subject.org.zones, day));
   }

@@ -5,37 +5,42 @@ import { type SpendId, sliceCount } from '../orgs/scope.js';
 import type { Org } from '../orgs/settings.js';
 import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
 import { nameOf, type OrgDayService } from './org-day.service.js';
+import type { ActiveScope, ShardStore } from './shard.store.js';
 import type { SliceStore } from './slice.store.js';
-import type { ActiveScope, SpendStore } from './spend.store.js';
 
-const atOnce = 8;
-/** After that many in a row the store is in trouble, and the next round will find it better. */
-const maxFailuresInARow = 2;
-/** The index of active shards is eventually consistent: a shard made less than this ago may not be in it yet. */
+const maxConcurrentOrgDays = 8;
+/** After this many consecutive failures DynamoDB is probably unavailable. The next round retries. */
+const maxConsecutiveFailures = 2;
+/** The index of active shards is eventually consistent. A shard created less than this ago may be missing from it. */
 const indexLagMs = 1000;
 
 export interface SpendRollupDeps {
-  readonly shards: SpendStore;
+  readonly shards: ShardStore;
   readonly slices: SliceStore;
   readonly orgDays: OrgDayService;
   readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The name of this worker, and how long it keeps a slice from the others. */
+  /** The name of this worker, and how long its claim on a slice lasts. */
   readonly worker: string;
   readonly claimMs: number;
   readonly shardDays: number;
 }
 
+/** The outcome of one round. */
 export interface Round {
   readonly scopes: number;
   readonly failed: number;
 }
 
-/** Sums shards into daily totals and judges them. Any number of workers may do it at once: totals only grow. */
+/**
+ * Sums shards into daily totals and raises alerts. Any number of workers may do so at the same time, because totals
+ * only grow.
+ */
 export class SpendRollup {
   private rounds = 0;
+  /** The scopes that were near their quota when they were last summed. */
   private readonly near = new Map<string, SpendId>();
   private readonly startedMs: number;
   private markOf: (slice: number) => number | undefined = () => undefined;
@@ -44,25 +49,25 @@ export class SpendRollup {
     this.startedMs = deps.clock.nowMs();
   }
 
-  /** One round over every open day and every slice that no other worker holds. */
+  /** One round over every open day and every slice that no other worker has claimed. */
   async sumAll(): Promise<Round> {
     const { clock, log, slices } = this.deps;
     const beganMs = clock.nowMs();
     const total = { scopes: 0, failed: 0 };
     const complete: number[] = [];
-    // Begins elsewhere each time, so that a slice in trouble does not always keep the same ones waiting.
+    // Each round starts at another slice, so that a failing slice does not always delay the same ones.
     const first = this.rounds++ % sliceCount;
-    for (let i = 0, inARow = 0; i < sliceCount && inARow < maxFailuresInARow; i++) {
+    for (let i = 0, failures = 0; i < sliceCount && failures < maxConsecutiveFailures; i++) {
       const slice = (first + i) % sliceCount;
       try {
         const round = await this.sumSlice(slice, beganMs);
         total.scopes += round?.scopes ?? 0;
         total.failed += round?.failed ?? 0;
         if (round?.failed === 0) complete.push(slice);
-        inARow = 0;
+        failures = 0;
       } catch (error) {
         total.failed++;
-        inARow++;
+        failures++;
         log.warn({ err: error, slice }, 'failed to sum a slice');
       }
     }
@@ -74,7 +79,7 @@ export class SpendRollup {
     return total;
   }
 
-  /** The scopes that were near a quota when last looked at, between two rounds. */
+  /** Sums the scopes near their quota, between two rounds. */
   async sumNear(): Promise<Round> {
     const asOfMs = this.deps.clock.nowMs() - indexLagMs;
     const ids = [...this.near.values()];
@@ -85,15 +90,15 @@ export class SpendRollup {
     );
   }
 
-  /** Every open day of a slice, from the last one that was closed. Undefined: another worker has the slice. */
+  /** Sums every day of a slice that is not closed. Returns undefined if another worker has the slice. */
   private async sumSlice(slice: number, beganMs: number): Promise<Round | undefined> {
     const { shards, slices, worker, claimMs, shardDays } = this.deps;
     const claimed = await slices.claim({ slice, worker, nowMs: beganMs, claimMs });
     if (!claimed) return undefined;
     const openDay = firstOpenDay(beganMs);
-    // Before the first round of all no day is closed.
-    const closed = claimed.summedThrough ?? firstCostDay(await slices.birthMs(), beganMs, shardDays);
-    const [first = openDay] = [closed, openDay].sort();
+    // Before the very first round no day is closed.
+    const from = claimed.summedThrough ?? firstCostDay(await slices.tablesCreatedAtMs(), beganMs, shardDays);
+    const [first = openDay] = [from, openDay].sort();
     const days = daysBetween(first, lastOpenDay(beganMs));
     const round = { scopes: 0, failed: 0 };
     for (const scopes of await Promise.all(days.map((day) => shards.listActive(day, slice)))) {
@@ -111,14 +116,14 @@ export class SpendRollup {
     const orgIds = [...new Set(scopes.map(({ id }) => id.orgId))];
     const orgs = new Map((await this.deps.orgs.loadOrgs(orgIds)).map((org) => [org?.orgId, org]));
     let failed = 0;
-    await inTurns([...byOrgDay.values()], atOnce, async (group) => {
+    await forEachLimited([...byOrgDay.values()], maxConcurrentOrgDays, async (group) => {
       const org = orgs.get(group[0]?.id.orgId);
       try {
         const near = org ? await this.deps.orgDays.sum(org, group, asOfMs) : [];
         for (const { id } of group) this.near.delete(nameOf(id));
         for (const id of near) this.near.set(nameOf(id), id);
       } catch (error) {
-        // A scope that could not be read waits for the next round: a missing shard must never pass for an empty one.
+        // The next round retries. A shard that could not be read must not count as empty.
         failed += group.length;
         this.deps.log.warn({ err: error, scopes: group.length }, 'failed to sum some scopes');
       }
@@ -127,8 +132,8 @@ export class SpendRollup {
   }
 
   /**
-   * From the stored marks of all slices, so that every worker shows a slice that nobody sums, a standby too. A mark in the
-   * future comes from a wrong clock and counts as far off as one in the past.
+   * Measures the lag from the stored marks of all slices, so that every worker, also a standby, reports a slice that
+   * nobody sums. A mark in the future comes from a wrong clock and counts as much as one in the past.
    */
   private async measureLag(): Promise<void> {
     const { slices, clock, metrics, log } = this.deps;
@@ -138,10 +143,10 @@ export class SpendRollup {
       log.warn({ err: error }, 'failed to read the marks of the slices');
     }
     const nowMs = clock.nowMs();
-    const distances = Array.from({ length: sliceCount }, (_, slice) =>
+    const lagsMs = Array.from({ length: sliceCount }, (_, slice) =>
       Math.abs(nowMs - (this.markOf(slice) ?? this.startedMs)),
     );
-    metrics.aggregatorLag.set(Math.max(...distances) / 1000);
+    metrics.aggregatorLag.set(Math.max(...lagsMs) / 1000);
   }
 
   private forgetClosed(openDay: string): void {
@@ -160,11 +165,15 @@ function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, 
   return groups;
 }
 
-/** Runs a task for each, a few at once. */
-async function inTurns<T>(all: readonly T[], atOnceCount: number, task: (entry: T) => Promise<void>): Promise<void> {
+/** Runs a task for each entry, at most `maxConcurrent` at the same time. */
+async function forEachLimited<T>(
+  all: readonly T[],
+  maxConcurrent: number,
+  task: (entry: T) => Promise<void>,
+): Promise<void> {
   const rest = [...all];
   await Promise.all(
-    Array.from({ length: atOnceCount }, async () => {
+    Array.from({ length: maxConcurrent }, async () => {
       for (let next = rest.shift(); next !== undefined; next = rest.shift()) await task(next);
     }),
   );

@@ -4,36 +4,33 @@ import { sha256 } from '../lib/id.js';
 import { dayAt } from '../orgs/calendar.js';
 import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
+import type { CostRecord } from './cost.item.js';
+import type { CostStore } from './cost.store.js';
+import { type DaySpend, type DayView, daySpend, type Figures } from './day-spend.js';
 import type { ExactService } from './exact.service.js';
 import type { LabelStore } from './label.store.js';
-import { amountIssues, costOf, mostACall } from './money.js';
+import { amountIssues, type Cost, costOf, maxAmountPerCall, type SubmittedAmounts } from './money.js';
 import { daysBetween } from './open-days.js';
-import { type CatalogModel, invalidLabel, type Price } from './price.js';
+import { type CatalogModel, invalidLabel, type PriceSource } from './price.js';
 import type { PriceService } from './price.service.js';
-import {
-  type DaySpend,
-  type DayView,
-  daySpend,
-  type Figures,
-  knownLabels,
-  type SpendReader,
-  type Subject,
-} from './report.js';
-import type { CostRecord, SpendStore } from './spend.store.js';
+import type { SpendReader } from './spend-reader.js';
+import { configuredLabels, type Subject } from './subject.js';
 import type { TotalService } from './total.service.js';
 
-const backMs = 24 * 3_600_000;
-const aheadMs = 5 * 60_000;
-const maxDays = 366;
-const historyAdvice = 'ask for fewer days, or for fewer apps at once';
+// Reading order of this folder. Rules: money, price, subject (whose spend), day-spend (reports), selection,
+// quota-alert. Costs: this file, cost.store and cost.item. Aggregation: spend.rollup, org-day.service, shard.store,
+// total.store. Reports: this file, total.service, exact.service. Model selection: selection.service, sticky.store.
+// Prices: price.service, price-refresh.service.
 
-export interface CostSubmission {
+const maxAgeMs = 24 * 3_600_000;
+const maxAheadMs = 5 * 60_000;
+const maxDays = 366;
+const historyAdvice = 'request fewer days, or fewer apps in one operation';
+
+export interface CostSubmission extends SubmittedAmounts {
   readonly requestId: string;
   readonly modelLabel: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costUsdMicros?: number | null | undefined;
-  readonly callStatus: 'OK' | 'ERROR';
+  readonly callStatus: CostRecord['callStatus'];
   readonly occurredAt?: Date | null | undefined;
 }
 
@@ -43,14 +40,14 @@ export interface CostReceipt {
   readonly label: string;
   readonly day: string;
   readonly costUsdMicros: number;
-  readonly priceSource: Price['source'];
+  readonly priceSource: PriceSource;
   readonly app: App;
 }
 
 export type Consistency = 'AGGREGATED' | 'EXACT';
 
 export interface SpendDeps {
-  readonly store: SpendStore;
+  readonly costs: CostStore;
   readonly labels: LabelStore;
   readonly totals: TotalService;
   readonly exact: ExactService;
@@ -61,7 +58,9 @@ export interface SpendDeps {
 export class SpendService {
   constructor(private readonly deps: SpendDeps) {}
 
-  /** Records a cost once. A retry returns the first receipt; a retry with a different payload is an IDEMPOTENCY_CONFLICT. */
+  /**
+   * Records a cost once. A retry returns the first receipt. A retry with another payload is an IDEMPOTENCY_CONFLICT.
+   */
   async submitCost(app: App, input: CostSubmission): Promise<CostReceipt> {
     refuseAny(amountIssues(input));
     const receivedAtMs = this.deps.clock.nowMs();
@@ -72,36 +71,31 @@ export class SpendService {
       return this.earlierReceipt(app, input.requestId, payloadHash, () =>
         invalidLabel([...this.deps.prices.catalog.keys()]),
       );
-    const isOutside = occurredAtMs < receivedAtMs - backMs || occurredAtMs > receivedAtMs + aheadMs;
+    const isOutside = occurredAtMs < receivedAtMs - maxAgeMs || occurredAtMs > receivedAtMs + maxAheadMs;
     if (isOutside) return this.earlierReceipt(app, input.requestId, payloadHash, outsideWindow);
-    const { costUsdMicros, ...priced } = await this.priced(input, model, occurredAtMs);
+    const { costUsdMicros, ...price } = await this.costOf(input, model, occurredAtMs);
     const { inputTokens, outputTokens, requestId, callStatus } = input;
     const { orgId, appId, org } = app;
     const id: SpendId = { ...scopeOf(app), label: model.label, day: dayAt(org.zones, occurredAtMs) };
     const usage = { costUsdMicros, inputTokens, outputTokens, requests: 1 };
     const call = { callStatus, occurredAtMs, receivedAtMs };
-    // Before the cost: a report that finds the cost's shard must also know its label.
-    await this.deps.labels.note(orgId, id.label);
-    const record = { requestId, orgId, appId, label: id.label, day: id.day, payloadHash, usage, ...priced, ...call };
-    const recorded = await this.deps.store.record(id, org.shardCount, record);
-    if (recorded.kind === 'conflict') throw conflict();
-    return receiptOf(recorded.record, recorded.kind === 'replayed', app);
+    // Before the cost, because a report must know the label of every shard that has costs.
+    await this.deps.labels.add(orgId, id.label);
+    const record = { requestId, orgId, appId, label: id.label, day: id.day, payloadHash, usage, ...price, ...call };
+    const outcome = await this.deps.costs.record(id, org.shardCount, record);
+    if (outcome.kind === 'conflict') throw conflict();
+    return receiptOf(outcome.record, outcome.kind === 'replayed', app);
   }
 
-  /** Resolves when all that was submitted has its answer. */
-  flush(): Promise<void> {
-    return this.deps.store.flush();
-  }
-
-  /** A day's spend, as last summed or as it is this moment. */
+  /** The spend of a day, as last aggregated or exact. */
   async day(
     subject: Subject,
-    named: string | null | undefined,
+    requestedDay: string | null | undefined,
     consistency: Consistency,
     reader: SpendReader,
   ): Promise<DaySpend> {
     const today = this.today(subject.org);
-    const day = named ?? today;
+    const day = requestedDay ?? today;
     if (day > today)
       throw badInput({ path: 'day', message: `is in the future: today is ${today} in the org's time zone` });
     const view: DayView = { subject, catalog: this.deps.prices.catalog, day, isOver: day < today };
@@ -110,7 +104,7 @@ export class SpendService {
     return daySpend(view, await (consistency === 'EXACT' ? exact() : this.aggregated(view, reader)));
   }
 
-  /** Every day of a range, both ends included, oldest first. */
+  /** The spend of every day of a range, both ends included, oldest first. */
   async history(subject: Subject, from: string, to: string, reader: SpendReader): Promise<DaySpend[]> {
     const { catalog } = this.deps.prices;
     const today = this.today(subject.org);
@@ -123,8 +117,8 @@ export class SpendService {
       ...(to > today ? [{ path: 'to', message: `is in the future: today is ${today} in the org's time zone` }] : []),
     ]);
     reader.charge(count, historyAdvice);
-    const labels = [...new Set([...knownLabels(subject, catalog), ...(await reader.labels(subject.org.orgId))])];
-    // By now all other fields of the operation have charged theirs, and one past the bound reads nothing.
+    const labels = [...new Set([...configuredLabels(subject, catalog), ...(await reader.labels(subject.org.orgId))])];
+    // By now all other fields of the operation have charged too. If the operation exceeds its bound, no total is read.
     reader.charge(0, historyAdvice);
     const totals = await Promise.all(labels.map((label) => this.deps.totals.list(subject.scope, label, from, to)));
     return daysBetween(from, to).map((day) =>
@@ -141,40 +135,36 @@ export class SpendService {
   ): Promise<ReadonlyMap<string, Figures | undefined>> {
     const load = (labels: readonly string[]) =>
       Promise.all(labels.map(async (label) => [label, await reader.total({ ...subject.scope, label, day })] as const));
-    const known = knownLabels(subject, catalog);
-    const [stored, totals] = await Promise.all([reader.labels(subject.org.orgId), load(known)]);
-    return new Map([...totals, ...(await load(stored.filter((label) => !known.includes(label))))]);
+    const configured = configuredLabels(subject, catalog);
+    const [stored, totals] = await Promise.all([reader.labels(subject.org.orgId), load(configured)]);
+    return new Map([...totals, ...(await load(stored.filter((label) => !configured.includes(label))))]);
   }
 
   private today({ zones }: Org): string {
     return dayAt(zones, this.deps.clock.nowMs());
   }
 
-  private async priced(
-    input: CostSubmission,
-    model: CatalogModel,
-    atMs: number,
-  ): Promise<Pick<CostRecord, 'priceSource' | 'unitPrice'> & { costUsdMicros: number }> {
-    if (typeof input.costUsdMicros === 'number')
-      return { costUsdMicros: input.costUsdMicros, priceSource: 'SUBMITTED' };
-    const { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source } = await this.deps.prices.at(model, atMs);
-    const priced = costOf(input, { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source });
-    if (priced.costUsdMicros > mostACall)
+  private async costOf(input: CostSubmission, model: CatalogModel, atMs: number): Promise<Cost> {
+    const cost = await costOf(input, () => this.deps.prices.at(model, atMs));
+    if (cost.costUsdMicros > maxAmountPerCall)
       throw badInput({
         path: 'input.inputTokens',
-        message: `so many tokens cost more than ${mostACall} micro-dollars, the maximum of one call`,
+        message: `the computed cost exceeds the maximum of ${maxAmountPerCall} micro-dollars per call`,
       });
-    return { ...priced, unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M } };
+    return cost;
   }
 
-  /** A retry may come long after its call, or after its label has left the catalog. It still gets the receipt of the first attempt. */
+  /**
+   * The receipt of the first attempt, for a retry that comes long after its call or after its label has left the
+   * catalog. Throws `refusal` if there was no first attempt.
+   */
   private async earlierReceipt(
     app: App,
     requestId: string,
     payloadHash: string,
     refusal: () => GatewayError,
   ): Promise<CostReceipt> {
-    const record = await this.deps.store.loadRecord({ orgId: app.orgId, appId: app.appId, requestId });
+    const record = await this.deps.costs.loadRecord({ orgId: app.orgId, appId: app.appId, requestId });
     if (!record) throw refusal();
     if (record.payloadHash !== payloadHash) throw conflict();
     return receiptOf(record, true, app);
@@ -182,12 +172,18 @@ export class SpendService {
 }
 
 const conflict = () =>
-  new GatewayError('IDEMPOTENCY_CONFLICT', 'this requestId was recorded with a different payload; nothing was changed');
+  new GatewayError(
+    'IDEMPOTENCY_CONFLICT',
+    'this requestId was already recorded with another payload; nothing was changed',
+  );
 
 const outsideWindow = () =>
-  badInput({ path: 'input.occurredAt', message: 'must lie within the last 24 hours, or at most 5 minutes ahead' });
+  badInput({
+    path: 'input.occurredAt',
+    message: 'must be at most 24 hours in the past and at most 5 minutes in the future',
+  });
 
-/** Of what the caller sent: what is computed from it may differ from one attempt to the next. */
+/** A hash of the input only, because values computed from it may differ between attempts. */
 const hashOf = (
   appId: string,
   { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt }: CostSubmission,

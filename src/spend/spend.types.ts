@@ -9,7 +9,7 @@ import type { Consistency } from './spend.service.js';
 export const SpendModeType = enumOf<SpendMode>(spendModes);
 registerEnumType(SpendModeType, {
   name: 'SpendMode',
-  description: 'How near spend is to a daily quota.',
+  description: 'The state of a label’s spend relative to its daily quota.',
   valuesConfig: {
     NORMAL: { description: 'Below the tight-mode threshold, or without a quota.' },
     TIGHT: { description: 'At or above the tight-mode threshold.' },
@@ -19,24 +19,25 @@ registerEnumType(SpendModeType, {
 export const ConsistencyType = enumOf<Consistency>(['AGGREGATED', 'EXACT']);
 registerEnumType(ConsistencyType, {
   name: 'Consistency',
-  description: 'How fresh figures have to be.',
+  description: 'How fresh the figures must be.',
   valuesConfig: {
     AGGREGATED: {
       description: 'The totals of the last aggregation, which are cheap to read. `asOf` says how old they are.',
     },
     EXACT: {
       description:
-        'All costs acknowledged before the request. Costs complexity: labels × shards, on an org under quotaScope APP × apps. A day that has been summed for good is answered from its total.',
+        'All costs acknowledged before the request. Adds complexity: labels × shards, ' +
+        'for an org under quotaScope APP × apps. The figures of a day whose aggregation is final come from its total.',
     },
   },
 });
 export const StickyReasonType = enumOf<StickyReason>(stickyReasons);
 registerEnumType(StickyReasonType, {
   name: 'StickyReason',
-  description: 'Why a scope is on a label for the rest of its day.',
+  description: 'Why a scope uses a label for the rest of its day.',
   valuesConfig: {
     QUOTA_EXCEEDED: { description: 'The quota of the label before it was used up.' },
-    MANUAL_OVERRIDE: { description: '`overrideModel` put it there.' },
+    MANUAL_OVERRIDE: { description: '`overrideModel` set it.' },
   },
 });
 
@@ -48,7 +49,7 @@ export class LabelSpendType {
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The model of the label. Null if this gateway has no model for it.',
+    description: 'The Amazon Bedrock ID of the model. Null if this gateway has no model for the label.',
   })
   readonly bedrockModelId?: string;
 
@@ -61,21 +62,22 @@ export class LabelSpendType {
   @Field(() => SafeInt, { simple: true, description: 'Output tokens used.' })
   readonly outputTokens!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'How many calls were recorded.' })
+  @Field(() => SafeInt, { simple: true, description: 'Number of recorded calls.' })
   readonly requests!: number;
 
   @Field(() => SafeInt, {
     nullable: true,
     simple: true,
     description:
-      'The daily quota in micro-dollars: of today the one in force now, of a past day the one it ended with. Null if there is none.',
+      'The daily quota in micro-dollars: for today the one in force now, for a past day the one it ended with. ' +
+      'Null if there is none.',
   })
   readonly quotaUsdMicros?: number;
 
   @Field(() => Float, {
     nullable: true,
     simple: true,
-    description: 'The cost in per cent of the quota, to four decimal places, rounded down. Null without a quota.',
+    description: 'The cost as a percentage of the quota, rounded down to four decimal places. Null without a quota.',
   })
   readonly quotaPct?: number;
 
@@ -88,13 +90,13 @@ export class LabelSpendType {
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'All costs acknowledged before this instant are included. Null before the first aggregation.',
+    description: 'All costs acknowledged before this time are included. Null before the first aggregation.',
   })
   readonly asOf?: Date;
 }
 
 @ObjectType('StickyFallback', {
-  description: 'The label that a scope has fallen back to, or was put on, for the rest of its day.',
+  description: 'The label that a scope uses for the rest of its day, because of a fallback or an override.',
 })
 export class StickyFallbackType {
   @Field(() => String, { simple: true, description: 'The label in use.' })
@@ -103,33 +105,37 @@ export class StickyFallbackType {
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The used-up label that was in use before. Null after an override.',
+    description: 'The label that was in use before its quota was used up. Null after an override.',
   })
   readonly previousLabel?: string;
 
-  @Field(() => StickyReasonType, { simple: true, description: 'Why the scope is on this label.' })
+  @Field(() => StickyReasonType, { simple: true, description: 'Why the scope uses this label.' })
   readonly reason!: StickyReason;
 
-  @Field(() => DateTime, { simple: true, description: 'When it was put there.' })
+  @Field(() => DateTime, { simple: true, description: 'When the fallback or override happened.' })
   readonly activatedAt!: Date;
 }
 
-@ObjectType('DaySpend', { description: 'The spend of an org or app on one day of the org’s time zone.' })
+@ObjectType('DaySpend', { description: 'The spend of an org or app on one day, in the time zone of the org.' })
 export class DaySpendType {
   @Field(() => LocalDate, { simple: true, description: 'The day.' })
   readonly day!: string;
 
-  @Field(() => QuotaScopeType, { simple: true, description: 'Whose figures these are: one app’s, or the org’s.' })
+  @Field(() => QuotaScopeType, {
+    simple: true,
+    description: 'ORG if the figures are those of the whole org, APP if they are those of one app.',
+  })
   readonly scope!: 'ORG' | 'APP';
 
   @Field(() => [LabelSpendType], {
     simple: true,
     description:
-      'The labels of the model ordering in its order, then every other label that was spent on, known to this gateway or not.',
+      'The labels of the model ordering in its order, then every other label with spend, ' +
+      'even if this gateway has no model for it.',
   })
   readonly labels!: LabelSpendType[];
 
-  @Field(() => SafeInt, { simple: true, description: 'The cost of all labels, in micro-dollars.' })
+  @Field(() => SafeInt, { simple: true, description: 'Total cost of all labels, in micro-dollars.' })
   readonly costUsdMicros!: number;
 
   @Field(() => SafeInt, { simple: true, description: 'Input tokens of all labels.' })
@@ -138,18 +144,9 @@ export class DaySpendType {
   @Field(() => SafeInt, { simple: true, description: 'Output tokens of all labels.' })
   readonly outputTokens!: number;
 
-  @Field(() => SafeInt, { simple: true, description: 'Calls recorded for all labels.' })
+  @Field(() => SafeInt, { simple: true, description: 'Number of recorded calls of all labels.' })
   readonly requests!: number;
 
   @Field(() => SpendModeType, { simple: true, description: 'The worst mode of its labels.' })
   readonly mode!: SpendMode;
-}
-
-@ObjectType('ItemError', { description: 'Why one item of a batch was refused.' })
-export class ItemErrorType {
-  @Field(() => String, { simple: true, description: 'The error code, as in `extensions.code` of an error.' })
-  readonly code!: string;
-
-  @Field(() => String, { simple: true, description: 'What is wrong, for people.' })
-  readonly message!: string;
 }

@@ -1,15 +1,17 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, equals, lessThan, or } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { TransactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
 import { type Scope, scopeKey } from '../orgs/scope.js';
-import type { Sticky, StickyReason } from './selection.js';
+import { type Sticky, type StickyReason, stickyReasons } from './selection.js';
 
 const table = 'sticky_state';
-const keptAfterDaySecs = 25 * 3600;
+/** How long an item is stored after the end of its day. */
+const retentionSecs = 25 * 3600;
 
-/** A scope's day. */
+/** One day of a scope. */
 export interface StickyId extends Scope {
   readonly day: string;
 }
@@ -19,11 +21,17 @@ export const stickyKey = ({ day, ...scope }: StickyId) => ({
   SK: key`DAY#${day.replaceAll('-', '')}`,
 });
 
-/** Where in an ordering a label stands, and which version of the ordering that is. */
-export interface Position {
+/** The position of a label in one version of a model ordering. */
+export interface OrderingPosition {
   readonly label: string;
   readonly index: number;
   readonly orderingVersion: number;
+}
+
+/** When a label became active, and when its day ends. */
+export interface StickyTimes {
+  readonly nowMs: number;
+  readonly dayEndMs: number;
 }
 
 export class StickyStore {
@@ -34,16 +42,19 @@ export class StickyStore {
     return items.map((item) => item && toSticky(item));
   }
 
-  /** For a decision after a lost race: what is stored now. */
+  /** A consistent read, for a decision after a lost race. */
   async read(id: StickyId): Promise<Sticky | undefined> {
     const item = await this.client.get(table, stickyKey(id), { consistent: true });
     return item && toSticky(item);
   }
 
-  /** Moves forward along the chain, never back, unless the chain itself has changed, and never over an override. False: another was there first. */
-  async advance(id: StickyId, to: Position, previousLabel: string, nowMs: number, dayEndMs: number): Promise<boolean> {
-    const set = attributes(to, 'QUOTA_EXCEEDED', nowMs, dayEndMs, previousLabel);
-    const further = or(
+  /**
+   * Moves forward along the chain. Never moves back unless the chain itself has changed, and never replaces an
+   * override. Returns false if another process has moved it at least as far.
+   */
+  async advance(id: StickyId, to: OrderingPosition, previousLabel: string, times: StickyTimes): Promise<boolean> {
+    const set = { ...attributes(to, 'QUOTA_EXCEEDED', times), previous_model_label: previousLabel };
+    const isForward = or(
       lessThan('ordering_version', to.orderingVersion),
       and(equals('ordering_version', to.orderingVersion), lessThan('active_model_index', to.index)),
     );
@@ -52,25 +63,17 @@ export class StickyStore {
         table,
         update: stickyKey(id),
         set,
-        condition: or(absent('active_model_label'), and(equals('reason', 'QUOTA_EXCEEDED'), further)),
+        condition: or(absent('active_model_label'), and(equals('reason', 'QUOTA_EXCEEDED'), isForward)),
       },
-      { repeat: (old) => old.active_model_label === to.label && old.activated_at_ms === nowMs },
+      { repeat: (old) => old.active_model_label === to.label && old.activated_at_ms === times.nowMs },
     );
     return outcome.done;
   }
 
-  /** Puts a scope on a label for the rest of its day, together with the audit event. The last one to say so is obeyed. */
-  async override(
-    id: StickyId,
-    to: Position,
-    { nowMs, dayEndMs }: { readonly nowMs: number; readonly dayEndMs: number },
-    audit: TransactItem,
-  ): Promise<void> {
-    await this.client.transact(
-      'fresh',
-      [{ table, put: { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', nowMs, dayEndMs) } }],
-      { riders: [audit] },
-    );
+  /** Sets a label for the rest of the day, together with the audit event. The last override wins. */
+  async override(id: StickyId, to: OrderingPosition, times: StickyTimes, audit: TransactItem): Promise<void> {
+    const put = { ...stickyKey(id), ...attributes(to, 'MANUAL_OVERRIDE', times) };
+    await this.client.transact('fresh', [{ table, put }], { riders: [audit] });
   }
 
   async clear(id: StickyId, audit: TransactItem): Promise<void> {
@@ -79,25 +82,26 @@ export class StickyStore {
 }
 
 const attributes = (
-  { label, index, orderingVersion }: Position,
+  { label, index, orderingVersion }: OrderingPosition,
   reason: StickyReason,
-  nowMs: number,
-  dayEndMs: number,
-  previousLabel?: string,
+  { nowMs, dayEndMs }: StickyTimes,
 ): Item => ({
   active_model_label: label,
   active_model_index: index,
   ordering_version: orderingVersion,
   reason,
-  previous_model_label: previousLabel,
   activated_at_ms: nowMs,
   activated_at_epoch: epochSeconds(nowMs),
-  expires_at_epoch: epochSeconds(dayEndMs) + keptAfterDaySecs,
+  expires_at_epoch: epochSeconds(dayEndMs) + retentionSecs,
 });
 
-const toSticky = (item: Item): Sticky => ({
-  activeLabel: item.active_model_label as string,
-  ...(item.previous_model_label ? { previousLabel: item.previous_model_label as string } : {}),
-  reason: item.reason as StickyReason,
-  activatedAt: new Date(item.activated_at_ms as number),
-});
+function toSticky(item: Item): Sticky {
+  const read = fields(table, item);
+  const previousLabel = read.optionalString('previous_model_label');
+  return {
+    activeLabel: read.string('active_model_label'),
+    ...(previousLabel === undefined ? {} : { previousLabel }),
+    reason: read.oneOf('reason', stickyReasons),
+    activatedAt: read.date('activated_at_ms'),
+  };
+}

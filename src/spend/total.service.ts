@@ -12,8 +12,8 @@ export interface TotalDeps {
 }
 
 /**
- * Daily totals as callers see them. A total is written only when it changes, so its own time says when that was; the last
- * complete round of its slice says up to when it is known to be right.
+ * Daily totals as callers see them. A total is written only when it changes, so its stored time is that of the last
+ * change. It is known to be right up to the last complete round of its slice, so `asOf` is the later of the two.
  */
 export class TotalService {
   private rounds:
@@ -27,22 +27,22 @@ export class TotalService {
     options: { readonly consistent?: boolean } = {},
   ): Promise<(Total | undefined)[]> {
     const [markOf, totals] = await Promise.all([this.loadRounds(), this.deps.totals.loadTotals(ids, options)]);
-    return totals.map((total, i) => total && this.freshened(total, markOf(sliceOf((ids[i] as SpendId).orgId))));
+    return totals.map((total, i) => total && this.withRound(total, markOf(sliceOf((ids[i] as SpendId).orgId))));
   }
 
-  /** A label's totals from day to day, both included; days without any are left out. */
+  /** The totals of a label from one day to another, inclusive. Days without a total are left out. */
   async list(scope: Scope, label: string, from: string, to: string): Promise<ReadonlyMap<string, Total>> {
     const [markOf, found] = await Promise.all([this.loadRounds(), this.deps.totals.listTotals(scope, label, from, to)]);
     const markMs = markOf(sliceOf(scope.orgId));
-    return new Map(found.map(({ day, total }) => [day, this.freshened(total, markMs)]));
+    return new Map(found.map(({ day, total }) => [day, this.withRound(total, markMs)]));
   }
 
-  private freshened(total: Total, markMs = 0): Total {
+  private withRound(total: Total, markMs = 0): Total {
     // A worker whose clock is ahead must not make a figure look newer than now.
     return { ...total, asOf: new Date(Math.min(this.deps.clock.nowMs(), Math.max(total.asOf.getTime(), markMs))) };
   }
 
-  /** One small read per second at most, for all scopes together. */
+  /** At most one small read per second for all scopes together. */
   private loadRounds(): Promise<(slice: number) => number | undefined> {
     const nowMs = this.deps.clock.monotonicMs();
     if (this.rounds && this.rounds.untilMs > nowMs) return this.rounds.markOf;

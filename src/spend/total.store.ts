@@ -1,34 +1,35 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, atMost, between, type Condition, differs, equals, lessThan, or } from '../dynamo/expression.js';
+import { fields } from '../dynamo/fields.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Scope, SpendId } from '../orgs/scope.js';
-import type { SpendMode, Usage } from './money.js';
-import type { DayRules } from './report.js';
-import { dashed, dayKey, totalKey, toUsage, usageAttributes } from './spend-item.js';
+import { type SpendMode, spendModes, type Usage } from './money.js';
+import { dayIn, dayKey, totalKey, toUsage, usageAttributes } from './spend.item.js';
+import type { DayRules } from './subject.js';
 
 const table = 'daily_total';
 
-/** A total as last summed. */
+/** A total as it was last summed. */
 export interface Total extends Usage {
   readonly asOf: Date;
-  /** On an org's roll-up only: the worst mode of its apps. */
+  /** Only on the roll-up of an org: the worst mode of its apps. */
   readonly mode?: SpendMode;
   /** On every other total: the quota and threshold in force when the day was last summed, or when it ended. */
   readonly rules?: DayRules;
 }
 
-/** How a total is judged: by its own rules, or as a roll-up by the worst mode of its apps. */
-export type Judgement = { readonly rules: DayRules } | { readonly mode: SpendMode };
+/** What decides the mode of a total: its own rules or, on a roll-up, the worst mode of its apps. */
+export type ModeBasis = { readonly rules: DayRules } | { readonly mode: SpendMode };
 
 export interface TotalDraft {
   readonly usage: Usage;
   readonly asOfMs: number;
-  readonly judgement: Judgement;
-  /** A day that is over keeps the rules that it ended with. */
+  readonly basis: ModeBasis;
+  /** A day that is over keeps the rules it ended with. */
   readonly isOver: boolean;
 }
 
-/** The daily totals: what selections and reports go by. */
+/** The daily totals, which selections and reports are based on. */
 export class TotalStore {
   constructor(
     private readonly client: StoreClient,
@@ -43,7 +44,7 @@ export class TotalStore {
     return items.map((item) => item && toTotal(item));
   }
 
-  /** A label's totals from day to day, both included; days without any are left out. */
+  /** The totals of a label from one day to another, inclusive. Days without a total are left out. */
   async listTotals(
     scope: Scope,
     label: string,
@@ -55,19 +56,20 @@ export class TotalStore {
       table,
       where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))),
     });
-    return items.map((item) => ({ day: dashed((item.SK as string).slice('DAY#'.length)), total: toTotal(item) }));
+    return items.map((item) => ({ day: dayIn(fields(table, item).string('SK')), total: toTotal(item) }));
   }
 
   /**
-   * Saves a total only if it has grown in every figure: of two workers, the one that read earlier must not undo the other.
-   * The same figures are saved again only if the day is not over and its rules have changed. Returns whether it was saved,
-   * and the rules that the stored total has now.
+   * Saves a total only if no figure shrinks and `requests` has grown, because a worker with an older read must not
+   * overwrite a newer total. The same figures are saved again only if the day is not over and its rules have changed.
+   * Returns if the total was saved, and the rules that the stored total has now.
    */
   async saveTotal(
     id: SpendId,
-    { usage, asOfMs, judgement, isOver }: TotalDraft,
+    { usage, asOfMs, basis, isOver }: TotalDraft,
   ): Promise<{ readonly saved: boolean; readonly rules?: DayRules }> {
-    const judged = judgementAttributes(judgement);
+    const basisSet = basisAttributes(basis);
+    const keepsRules = isOver && 'rules' in basis;
     const outcome = await this.client.write(
       {
         table,
@@ -77,13 +79,13 @@ export class TotalStore {
           as_of_ms: asOfMs,
           updated_at_epoch: epochSeconds(asOfMs),
           expires_at_epoch: epochSeconds(asOfMs) + this.totalDays * 86_400,
-          ...(isOver && 'rules' in judgement ? {} : judged),
+          ...(keepsRules ? {} : basisSet),
         },
-        ...(isOver && 'rules' in judgement ? { setIfAbsent: judged } : {}),
+        ...(keepsRules ? { setIfAbsent: basisSet } : {}),
         condition: or(
           absent('requests'),
           hasGrownTo(usage),
-          ...(isOver ? [] : [and(isStill(usage), isJudgedOtherwise(judged))]),
+          ...(isOver ? [] : [and(hasFigures(usage), hasOtherBasis(basisSet))]),
         ),
       },
       { repeat: (old) => old.requests === usage.requests && old.as_of_ms === asOfMs, returnNew: 'all' },
@@ -102,32 +104,34 @@ const hasGrownTo = (usage: Usage): Condition =>
     atMost('output_tokens', usage.outputTokens),
   );
 
-const isStill = (usage: Usage): Condition =>
+const hasFigures = (usage: Usage): Condition =>
   and(...Object.entries(usageAttributes(usage)).map(([name, value]) => equals(name, value)));
 
-const isJudgedOtherwise = (judged: Item): Condition =>
-  or(
-    ...Object.entries(judged).flatMap(([name, value]) => [
-      absent(name),
-      differs(name, value as string | number | null),
-    ]),
-  );
+const hasOtherBasis = (basis: BasisAttributes): Condition =>
+  or(...Object.entries(basis).flatMap(([name, value]) => [absent(name), differs(name, value)]));
 
-/** No quota is stored as null: a late cost must not take it for a quota that was never stamped. */
-const judgementAttributes = (judgement: Judgement): Item =>
-  'mode' in judgement
-    ? { worst_mode: judgement.mode }
-    : { quota_usd_micros: judgement.rules.quotaUsdMicros ?? null, threshold_pct: judgement.rules.thresholdPct };
+type BasisAttributes = Readonly<Record<string, string | number | null>>;
+
+/**
+ * "No quota" is stored as null. An absent attribute would mean that no rules were stored yet, and a late cost would set
+ * them.
+ */
+const basisAttributes = (basis: ModeBasis): BasisAttributes =>
+  'mode' in basis
+    ? { worst_mode: basis.mode }
+    : { quota_usd_micros: basis.rules.quotaUsdMicros ?? null, threshold_pct: basis.rules.thresholdPct };
 
 function toTotal(item: Item): Total {
-  const quota = item.quota_usd_micros as number | null | undefined;
-  const thresholdPct = item.threshold_pct as number | undefined;
+  const read = fields(table, item);
+  const mode = read.optionalOneOf('worst_mode', spendModes);
+  const thresholdPct = read.optionalNumber('threshold_pct');
+  const quota = item.quota_usd_micros === null ? undefined : read.optionalNumber('quota_usd_micros');
   return {
-    ...toUsage(item),
-    asOf: new Date(item.as_of_ms as number),
-    ...(item.worst_mode ? { mode: item.worst_mode as SpendMode } : {}),
+    ...toUsage(table, item),
+    asOf: read.date('as_of_ms'),
+    ...(mode ? { mode } : {}),
     ...(thresholdPct === undefined
       ? {}
-      : { rules: { ...(typeof quota === 'number' ? { quotaUsdMicros: quota } : {}), thresholdPct } }),
+      : { rules: { ...(quota === undefined ? {} : { quotaUsdMicros: quota }), thresholdPct } }),
   };
 }

@@ -64,7 +64,7 @@ describe('a change of limits', () => {
     await refused(place, { rpm: 1 }, { requestId: randomUUID() }, other);
   });
 
-  it('does not affect a retry: the first lease comes back even if the new limits are lower than its amount', async () => {
+  it('does not affect a retry, even if the new limits are lower than the amount of the lease', async () => {
     const place = await newPlace([rpm(100)]);
     const requestId = randomUUID();
     const { leaseId } = await granted(place, { rpm: 50 }, { requestId });
@@ -86,7 +86,7 @@ describe('a change of limits', () => {
     for (const on of [app, other]) await refused(place, { rpm: 5 }, {}, on);
   });
 
-  it('takes effect through another gateway without a write of the bucket once that gateway has polled the change', async () => {
+  it('takes effect through another gateway once it has polled the change', async () => {
     const place = await newPlace([rpm(100)]);
     await granted(place, { rpm: 1 }, {}, other);
     await setLimits(place.orgId, [rpm(5)]);

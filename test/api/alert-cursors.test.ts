@@ -30,7 +30,7 @@ interface Event {
   readonly errors?: readonly PublicError[];
 }
 
-/** The first events of a subscription over SSE, or as many as come within two seconds. */
+/** The first `count` events of a subscription over SSE, or those that arrive within two seconds. */
 async function follow(variables: op.QuotaAlertsSubscriptionVariables, count: number): Promise<Event[]> {
   const controller = new AbortController();
   opened.push(controller);
@@ -52,7 +52,7 @@ async function follow(variables: op.QuotaAlertsSubscriptionVariables, count: num
       if (events.length >= count) break;
     }
   } catch {
-    // Aborted: there was no more.
+    // Aborted, because no more events arrived.
   }
   clearTimeout(timer);
   return events;
@@ -62,8 +62,8 @@ const alertsIn = (events: readonly Event[]) => events.map(({ data }) => data?.qu
 const labels = ['premium', 'standard', 'economy'];
 const tightQuotas = { quotas: labels.map((label) => ({ label, dailyUsdMicros: 1000 })) };
 
-/** One alert per label, the oldest first. */
-async function raised(tenant: Tenant): Promise<op.AlertFragment[]> {
+/** Raises one alert per label and returns them, the oldest first. */
+async function raiseAll(tenant: Tenant): Promise<op.AlertFragment[]> {
   for (const modelLabel of labels) {
     await submit(app.admin, [cost(tenant, { modelLabel, costUsdMicros: 1000 })]);
     await worker.spend.sumAll();
@@ -76,9 +76,9 @@ const remove = (alert: op.AlertFragment) =>
   app.gateway.services.store.write({ table: 'alerts', delete: entryKey(partitionOf(alert.orgId), numberOf(alert)) });
 
 describe('a cursor of quotaAlerts', () => {
-  it('whose next alerts have expired starts with a GAP, then goes on with those that are kept', async () => {
+  it('whose next alerts have expired starts with a GAP, and continues with the stored alerts', async () => {
     const tenant = await newTenant(app, tightQuotas);
-    const [first, second, third] = (await raised(tenant)) as [op.AlertFragment, op.AlertFragment, op.AlertFragment];
+    const [first, second, third] = (await raiseAll(tenant)) as [op.AlertFragment, op.AlertFragment, op.AlertFragment];
     await remove(second);
     const [gap, next] = alertsIn(await follow({ orgId: tenant.orgId, after: first.cursor }, 2));
     expect(gap).toMatchObject({
@@ -91,13 +91,13 @@ describe('a cursor of quotaAlerts', () => {
       quotaUsdMicros: 0,
     });
     expect(next).toEqual(third);
-    // Its own cursor goes on after the gap.
+    // The cursor of the GAP continues after the gap.
     expect(alertsIn(await follow({ orgId: tenant.orgId, after: gap?.cursor }, 1))).toEqual([third]);
   });
 
-  it('after which everything has expired starts with a GAP too, whatever kinds and app were asked for', async () => {
+  it('after which every alert has expired starts with a GAP too, whatever kinds and app were requested', async () => {
     const tenant = await newTenant(app, tightQuotas);
-    const [first, ...rest] = (await raised(tenant)) as [op.AlertFragment, ...op.AlertFragment[]];
+    const [first, ...rest] = (await raiseAll(tenant)) as [op.AlertFragment, ...op.AlertFragment[]];
     for (const alert of rest) await remove(alert);
     const [gap] = alertsIn(
       await follow({ orgId: tenant.orgId, appId: 'chat', kinds: ['FALLBACK_ACTIVATED'], after: first.cursor }, 1),
@@ -106,24 +106,24 @@ describe('a cursor of quotaAlerts', () => {
     expect((await app.admin.ask(op.NodeDocument, { id: gap?.id ?? '' })).node).toBeNull();
   });
 
-  it('of a month and more ago starts with a GAP once a sweep has deleted what has expired', async () => {
+  it('of more than a month ago starts with a GAP after the sweep of expired items', async () => {
     const tenant = await newTenant(app, tightQuotas);
-    const [first] = await raised(tenant);
+    const [first] = await raiseAll(tenant);
     clock.advance(40 * dayMs);
     await worker.sweep();
     expect(alertsIn(await follow({ orgId: tenant.orgId, after: first?.cursor }, 1))).toMatchObject([{ kind: 'GAP' }]);
   });
 
-  it('that has missed nothing starts with nothing', async () => {
+  it('after which no alert was raised starts with no event', async () => {
     const tenant = await newTenant(app, tightQuotas);
-    const alerts = await raised(tenant);
+    const alerts = await raiseAll(tenant);
     expect(await follow({ orgId: tenant.orgId, after: alerts.at(-1)?.cursor }, 1)).toEqual([]);
     expect(alertsIn(await follow({ orgId: tenant.orgId, after: alerts[0]?.cursor }, 2))).toEqual(alerts.slice(1));
   });
 
-  it('ahead of the log, which was restored to an earlier time, is refused', async () => {
+  it('ahead of a log that was restored to an earlier time is rejected', async () => {
     const tenant = await newTenant(app, tightQuotas);
-    const last = (await raised(tenant)).at(-1) as op.AlertFragment;
+    const last = (await raiseAll(tenant)).at(-1) as op.AlertFragment;
     const update = headKey(partitionOf(tenant.orgId));
     await app.gateway.services.store.write({ table: 'alerts', update, set: { n: numberOf(last) - 1 } });
     const [{ errors } = {}] = await follow({ orgId: tenant.orgId, after: last.cursor }, 1);
@@ -132,9 +132,9 @@ describe('a cursor of quotaAlerts', () => {
     await app.gateway.services.store.write({ table: 'alerts', update, set: { n: numberOf(last) } });
   });
 
-  it('that pages the list of alerts is refused with what to use', async () => {
+  it('of the list of alerts is rejected, and the message names the right one', async () => {
     const tenant = await newTenant(app, tightQuotas);
-    await raised(tenant);
+    await raiseAll(tenant);
     const listCursor = (await app.admin.ask(op.OrgAlertsDocument, { orgId: tenant.orgId })).org?.alerts.pageInfo
       .endCursor;
     const [{ errors } = {}] = await follow({ orgId: tenant.orgId, after: listCursor }, 1);

@@ -8,7 +8,8 @@ import * as op from '../support/operations.js';
 import { until } from '../support/until.js';
 
 const dayMs = 24 * 3_600_000;
-const leaseMs = 91_000;
+/** Longer than a worker's claim on a slice. */
+const claimMs = 91_000;
 
 let app: TestApp;
 let other: TestApp;
@@ -24,12 +25,12 @@ afterAll(async () => {
   await Promise.all([app.stop(), other.stop()]);
 });
 
-// Whatever a test has opened, and left open by failing, ends with it.
+// Closes what a failed test has left open.
 const opened = new Set<() => void>();
 afterEach(() => {
   for (const end of opened) end();
   opened.clear();
-  // The days of one test are closed in the next, so that a round does not sum them again.
+  // The days of one test are closed in the next one, so that a round does not sum them again.
   app.clock.advance(3 * dayMs);
 });
 
@@ -66,7 +67,7 @@ const cost = (place: Place, costUsdMicros: number, modelLabel = 'premium'): op.S
   costUsdMicros,
 });
 
-/** Spends and lets the worker see it. */
+/** Submits a cost and runs a round of the worker. */
 async function spend(place: Place, costUsdMicros: number, modelLabel = 'premium'): Promise<void> {
   await app.admin.ask(op.SubmitCostDocument, { input: cost(place, costUsdMicros, modelLabel) });
   await worker.spend.sumAll();
@@ -78,7 +79,7 @@ const alertsOf = async (orgId: string): Promise<op.AlertFragment[]> =>
   (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 100 })).org?.alerts.nodes ?? [];
 const kindsOf = async (orgId: string) => (await alertsOf(orgId)).map(({ kind, label }) => `${kind} ${label}`).reverse();
 
-/** Uses up the quotas of as many new apps, one alert each. */
+/** Uses up the quotas of `count` new apps, which raises one alert each. */
 async function raise(orgId: string, count: number, prefix: string): Promise<void> {
   const inputs: op.SubmitCostInput[] = [];
   for (let i = 0; i < count; i++) inputs.push(cost(await addApp(orgId, `${prefix}-${i}`), 1000));
@@ -87,7 +88,7 @@ async function raise(orgId: string, count: number, prefix: string): Promise<void
 }
 
 describe('an alert', () => {
-  it('of tight mode is raised at 95 % of a quota, and not before', async () => {
+  it('of tight mode is raised at 95 % of a quota, and not earlier', async () => {
     const place = await newPlace();
     await spend(place, 949);
     expect(await alertsOf(place.orgId)).toEqual([]);
@@ -110,7 +111,7 @@ describe('an alert', () => {
     expect(Date.parse(alert?.raisedAt ?? '')).toBeLessThanOrEqual(app.clock.nowMs());
   });
 
-  it('of a quota used up follows that of tight mode, and stands alone where both lines were jumped', async () => {
+  it('of a used-up quota follows the one of tight mode, and replaces it if one cost exceeds both', async () => {
     const [slow, sudden] = [await newPlace(), await newPlace()];
     await spend(slow, 999);
     await spend(slow, 1);
@@ -121,7 +122,7 @@ describe('an alert', () => {
     expect(await alertsOf(sudden.orgId)).toMatchObject([{ costUsdMicros: 1500, quotaPct: 150 }]);
   });
 
-  it('goes by the threshold of the app', async () => {
+  it('uses the threshold of the app', async () => {
     const { orgId } = await newOrg(app, small);
     await app.admin.ask(op.RegisterAppDocument, {
       input: { orgId, appId: 'wary', name: 'Wary', tightModeThresholdPct: 50 },
@@ -130,7 +131,7 @@ describe('an alert', () => {
     expect(await alertsOf(orgId)).toMatchObject([{ kind: 'TIGHT_MODE', thresholdPct: 50, quotaPct: 50 }]);
   });
 
-  it('of a fallback names the label used up and the one now in use, once it has moved', async () => {
+  it('of a fallback names the used-up label and the label now in use', async () => {
     const place = await newPlace();
     await spend(place, 1000);
     expect(await kindsOf(place.orgId)).toEqual(['QUOTA_EXCEEDED premium']);
@@ -150,7 +151,7 @@ describe('an alert', () => {
     expect((await alertsOf(place.orgId))[0]).toMatchObject({ label: 'standard', activeLabel: 'economy' });
   });
 
-  it('is raised by a selection that is first to see a changed quota', async () => {
+  it('is raised by the first selection after a change of a quota', async () => {
     const place = await newPlace();
     await spend(place, 500);
     await app.admin.ask(op.UpdateAppDocument, { input: { ...place, tightModeThresholdPct: 40 } });
@@ -158,55 +159,55 @@ describe('an alert', () => {
     expect(await kindsOf(place.orgId)).toEqual(['TIGHT_MODE premium']);
   });
 
-  it('is raised once a day, however often and by however many it is seen, and again the next day', async () => {
+  it('is raised once per day, however many workers and gateways find it, and again on the next day', async () => {
     const place = await newPlace();
     const [second, third] = [newWorker(), newWorker()];
     try {
-      const seeOften = async () => {
+      const findOften = async () => {
         await spend(place, 1000);
         for (let round = 0; round < 3; round++) {
-          // A lease that has run out lets another worker judge the same.
-          app.clock.advance(leaseMs);
+          // After a claim has expired, another worker sums the same scopes.
+          app.clock.advance(claimMs);
           await Promise.all([worker, second, third].map((each) => each.spend.sumAll()));
           await Promise.all([worker, second, third].map((each) => each.spend.sumNear()));
           await Promise.all([select(place), select(place, other)]);
         }
       };
-      await seeOften();
+      await findOften();
       const once = ['QUOTA_EXCEEDED premium', 'FALLBACK_ACTIVATED premium'];
       expect(await kindsOf(place.orgId)).toEqual(once);
       app.clock.advance(dayMs);
-      await seeOften();
+      await findOften();
       expect(await kindsOf(place.orgId)).toEqual([...once, ...once]);
       expect(new Set((await alertsOf(place.orgId)).map(({ day }) => day)).size).toBe(2);
     } finally {
-      app.clock.advance(leaseMs);
+      app.clock.advance(claimMs);
       second.close();
       third.close();
     }
   });
 
-  it('is raised once when two that know nothing of each other see it at the same time', async () => {
+  it('is raised once when two workers find it at the same time', async () => {
     const place = await newPlace();
     await app.admin.ask(op.SubmitCostDocument, { input: cost(place, 960) });
-    app.clock.advance(leaseMs);
+    app.clock.advance(claimMs);
     const [first, second] = [newWorker(), newWorker()];
     try {
-      // The near ones are summed without a lease: each learns of them in a round of its own.
+      // Scopes near their quota are summed without a claim. Each worker finds them in a round of its own.
       await first.spend.sumAll();
-      app.clock.advance(leaseMs);
+      app.clock.advance(claimMs);
       await second.spend.sumAll();
       await app.admin.ask(op.SubmitCostDocument, { input: cost(place, 40) });
       await Promise.all([first.spend.sumNear(), second.spend.sumNear()]);
       expect(await kindsOf(place.orgId)).toEqual(['TIGHT_MODE premium', 'QUOTA_EXCEEDED premium']);
     } finally {
-      app.clock.advance(leaseMs);
+      app.clock.advance(claimMs);
       first.close();
       second.close();
     }
   });
 
-  it('is the org’s under quotaScope ORG, and each of its apps shows it', async () => {
+  it('belongs to the org under quotaScope ORG, and every app shows it', async () => {
     const one = await newPlace({ quotaScope: 'ORG' });
     const two = await addApp(one.orgId, 'two');
     await spend(one, 500);
@@ -218,7 +219,7 @@ describe('an alert', () => {
       );
   });
 
-  it('is not raised for the roll-up of an org whose apps have quotas', async () => {
+  it('is not raised for the roll-up of an org under quotaScope APP', async () => {
     const place = await newPlace();
     await spend(place, 600);
     await spend(await addApp(place.orgId, 'two'), 600);
@@ -227,7 +228,7 @@ describe('an alert', () => {
 });
 
 describe('lists', () => {
-  it('have the newest first, in pages that add up to the whole', async () => {
+  it('have the newest alert first, and their pages contain every alert once', async () => {
     const place = await newPlace();
     for (const label of ['premium', 'standard', 'economy']) {
       await spend(place, 960, label);
@@ -247,22 +248,22 @@ describe('lists', () => {
     expect(pages.flat().reverse()).toEqual(inOrder);
   });
 
-  it('of an app have those of its scope alone, and a foreign cursor opens no list', async () => {
+  it('of an app contain only the alerts of its scope, and reject cursors of other lists', async () => {
     const place = await newPlace();
     const second = await addApp(place.orgId, 'second');
     await spend(place, 1000);
     await spend(second, 960);
-    const ofApp = async (of: Place, after?: string | null) =>
-      (await app.admin.ask(op.AppAlertsDocument, { ...of, first: 1, after })).org?.app?.alerts;
-    expect((await ofApp(place))?.nodes).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: 'chat' }]);
-    expect((await ofApp(second))?.nodes).toMatchObject([{ kind: 'TIGHT_MODE', appId: 'second' }]);
-    expect((await ofApp(place))?.pageInfo.hasNextPage).toBe(false);
-    const after = (await ofApp(second))?.pageInfo.endCursor;
+    const alertsOfApp = async (place: Place, after?: string | null) =>
+      (await app.admin.ask(op.AppAlertsDocument, { ...place, first: 1, after })).org?.app?.alerts;
+    expect((await alertsOfApp(place))?.nodes).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: 'chat' }]);
+    expect((await alertsOfApp(second))?.nodes).toMatchObject([{ kind: 'TIGHT_MODE', appId: 'second' }]);
+    expect((await alertsOfApp(place))?.pageInfo.hasNextPage).toBe(false);
+    const after = (await alertsOfApp(second))?.pageInfo.endCursor;
     expect(await app.admin.codeOf(op.AppAlertsDocument, { ...place, after })).toBe('BAD_USER_INPUT');
     expect(await app.admin.codeOf(op.OrgAlertsDocument, { orgId: place.orgId, after })).toBe('BAD_USER_INPUT');
   });
 
-  it('and node show an app client what concerns its own scope, and an org client nothing foreign', async () => {
+  it('and `node` show an app client only alerts of its scope, and an org client only those of its org', async () => {
     const org = await newOrg(app, small);
     const own = await newApp(app, org, 'own');
     const foreign = await newOrg(app, small);
@@ -283,12 +284,12 @@ describe('lists', () => {
   });
 });
 
-/** A subscription of quotaAlerts, and what has come of it so far. */
+/** A subscription to quotaAlerts, and what has arrived so far. */
 interface Following {
   readonly alerts: op.AlertFragment[];
   readonly codes: string[];
   readonly ended: () => boolean;
-  /** The code the socket was closed with. */
+  /** The close code of the socket. */
   readonly closeCode: () => number | undefined;
 }
 
@@ -303,7 +304,7 @@ type Follow = (
   variables?: op.QuotaAlertsSubscriptionVariables,
 ) => Promise<Following>;
 
-function taking(): { readonly alerts: op.AlertFragment[]; readonly codes: string[]; take(payload: Payload): void } {
+function collector(): { readonly alerts: op.AlertFragment[]; readonly codes: string[]; take(payload: Payload): void } {
   const alerts: op.AlertFragment[] = [];
   const codes: string[] = [];
   return {
@@ -319,7 +320,7 @@ function taking(): { readonly alerts: op.AlertFragment[]; readonly codes: string
 const query = print(op.QuotaAlertsDocument);
 
 const overWebSocket: Follow = async (url, credentials, variables = {}) => {
-  const { alerts, codes, take } = taking();
+  const { alerts, codes, take } = collector();
   let ended = false;
   let closeCode: number | undefined;
   let acknowledged = false;
@@ -338,13 +339,13 @@ const overWebSocket: Follow = async (url, credentials, variables = {}) => {
     ended = true;
     closeCode = code;
   });
-  await until('the socket is let in', () => acknowledged);
+  await until('the socket is acknowledged', () => acknowledged);
   socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query, variables } }));
   return { alerts, codes, ended: () => ended, closeCode: () => closeCode };
 };
 
 const overEvents: Follow = async (url, credentials, variables = {}) => {
-  const { alerts, codes, take } = taking();
+  const { alerts, codes, take } = collector();
   let ended = false;
   const controller = new AbortController();
   opened.add(() => controller.abort());
@@ -385,8 +386,8 @@ describe.each([
   ['WebSocket', overWebSocket],
   ['SSE', overEvents],
 ] as const)('quotaAlerts over %s', (_name, follow) => {
-  /** Open for certain: what was raised before it began is replayed to it first. */
-  async function followSurely(
+  /** Returns when the subscription is open: it waits until an alert raised before it has been replayed. */
+  async function followWhenOpen(
     url: string,
     credentials: Record<string, string>,
     place: Place,
@@ -395,34 +396,34 @@ describe.each([
     const [last] = (await app.admin.ask(op.AppAlertsDocument, place)).org?.app?.alerts.nodes.slice(-1) ?? [];
     await spend(place, 1000, 'economy');
     const following = await follow(url, credentials, { ...variables, after: last?.cursor });
-    await until('what was missed arrives', () => following.alerts.length > 0);
+    await until('the missed alert arrives', () => following.alerts.length > 0);
     following.alerts.length = 0;
     return following;
   }
 
-  it('bring an alert within a few seconds, as the list has it, on this and on another gateway', async () => {
+  it('delivers an alert within a few seconds, equal to that of the list, on this and on another gateway', async () => {
     const org = await newOrg(app, small);
     const place = await addApp(org.orgId, 'chat');
     await spend(place, 960, 'economy');
     const [economyTight] = await alertsOf(org.orgId);
     expect(economyTight?.kind).toBe('TIGHT_MODE');
-    const here = await followSurely(app.url, bearer(org), place);
+    const here = await followWhenOpen(app.url, bearer(org), place);
     const there = await follow(other.url, asAdmin, { orgId: org.orgId, after: economyTight?.cursor });
-    await until('what was missed arrives there', () => there.alerts.length > 0);
+    await until('the missed alert arrives there', () => there.alerts.length > 0);
     await spend(place, 1000);
-    await until('it arrives on both', () => here.alerts.length > 0 && there.alerts.length > 1);
+    await until('the alert arrives on both', () => here.alerts.length > 0 && there.alerts.length > 1);
     const [newest] = await alertsOf(org.orgId);
     expect(newest).toMatchObject({ kind: 'QUOTA_EXCEEDED', label: 'premium' });
     expect(here.alerts).toEqual([newest]);
     expect(there.alerts.slice(1)).toEqual([newest]);
   });
 
-  it('bring, without `after`, nothing of the past and each one from the first on', async () => {
+  it('delivers without `after` no earlier alert, and every alert from the first live one on', async () => {
     const org = await newOrg(app, small);
     await raise(org.orgId, 2, 'past');
     const following = await follow(app.url, bearer(org));
     let raised = 0;
-    await until('a live one arrives', async () => {
+    await until('a live alert arrives', async () => {
       await raise(org.orgId, 1, `live${raised++}`);
       return following.alerts.length > 0;
     });
@@ -434,7 +435,7 @@ describe.each([
     expect(all.length - following.alerts.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('bring with `after` what was missed and then what comes, without gap or repeat', async () => {
+  it('delivers with `after` the missed alerts and then live ones, without gap or repeat', async () => {
     const org = await newOrg(app, small);
     await raise(org.orgId, 5, 'missed');
     const [, second] = await oldestFirst(org.orgId);
@@ -449,7 +450,7 @@ describe.each([
       await until('the eighth arrives', () => alerts.some(({ id }) => id === all[7]?.id));
       expect(ids(alerts)).toEqual(ids(all.slice(2)));
     }
-    // One more, so that a repeat of what came before would have been seen.
+    // One more, so that a repeated alert would have arrived before it.
     await raise(org.orgId, 1, 'last');
     const [last] = await alertsOf(org.orgId);
     for (const { alerts } of followings) {
@@ -458,7 +459,7 @@ describe.each([
     }
   });
 
-  it('bring an app client its own scope alone, live and missed', async () => {
+  it('delivers to an app client only the alerts of its scope, live and missed', async () => {
     const org = await newOrg(app, small);
     const own = await newApp(app, org, 'own');
     const [place, sibling] = [{ orgId: org.orgId, appId: 'own' }, await addApp(org.orgId, 'sibling')];
@@ -470,59 +471,59 @@ describe.each([
     await spend(sibling, 40);
     await spend(place, 40);
     for (const { alerts } of [following, named]) {
-      await until('its own arrives', () => alerts.length > 0);
+      await until('the alert of the app arrives', () => alerts.length > 0);
       expect(alerts.map(({ appId, kind }) => `${appId} ${kind}`)).toEqual(['own QUOTA_EXCEEDED']);
     }
   });
 
-  it('are refused to whom they do not concern', async () => {
+  it('rejects foreign cursors, orgs and apps', async () => {
     const org = await newOrg(app, small);
     const own = await newApp(app, org, 'own');
     await addApp(org.orgId, 'sibling');
     const foreign = await newOrg(app, small);
     await spend(await addApp(foreign.orgId, 'chat'), 1000);
-    const [theirs] = await alertsOf(foreign.orgId);
+    const [foreignAlert] = await alertsOf(foreign.orgId);
     await spend({ orgId: org.orgId, appId: 'own' }, 1000);
     const listCursor = (await app.admin.ask(op.OrgAlertsDocument, { orgId: org.orgId })).org?.alerts.pageInfo.endCursor;
-    const refused = async (credentials: Record<string, string>, variables: op.QuotaAlertsSubscriptionVariables) => {
+    const codesOf = async (credentials: Record<string, string>, variables: op.QuotaAlertsSubscriptionVariables) => {
       const { codes, alerts, ended } = await follow(app.url, credentials, variables);
-      await until('it is refused', () => codes.length > 0 || ended());
+      await until('it is rejected', () => codes.length > 0 || ended());
       expect(alerts).toEqual([]);
       return codes;
     };
-    expect(await refused(bearer(org), { after: theirs?.cursor })).toEqual(['BAD_USER_INPUT']);
-    expect(await refused(bearer(org), { after: listCursor })).toEqual(['BAD_USER_INPUT']);
-    expect(await refused(bearer(org), { after: 'nonsense' })).toEqual(['BAD_USER_INPUT']);
-    expect(await refused(bearer(org), { orgId: foreign.orgId })).toEqual(['NOT_FOUND']);
-    expect(await refused(asAdmin, { orgId: randomUUID() })).toEqual(['NOT_FOUND']);
-    expect(await refused(asAdmin, {})).toEqual(['BAD_USER_INPUT']);
-    expect(await refused(bearer(org), { appId: 'nobody' })).toEqual(['NOT_FOUND']);
-    expect(await refused(bearer(org), { appId: 'x#y' })).toEqual(['NOT_FOUND']);
-    expect(await refused(bearer(own), { appId: 'sibling' })).toEqual(['NOT_FOUND']);
-    expect(await refused(bearer(own), { orgId: foreign.orgId })).toEqual(['NOT_FOUND']);
+    expect(await codesOf(bearer(org), { after: foreignAlert?.cursor })).toEqual(['BAD_USER_INPUT']);
+    expect(await codesOf(bearer(org), { after: listCursor })).toEqual(['BAD_USER_INPUT']);
+    expect(await codesOf(bearer(org), { after: 'nonsense' })).toEqual(['BAD_USER_INPUT']);
+    expect(await codesOf(bearer(org), { orgId: foreign.orgId })).toEqual(['NOT_FOUND']);
+    expect(await codesOf(asAdmin, { orgId: randomUUID() })).toEqual(['NOT_FOUND']);
+    expect(await codesOf(asAdmin, {})).toEqual(['BAD_USER_INPUT']);
+    expect(await codesOf(bearer(org), { appId: 'nobody' })).toEqual(['NOT_FOUND']);
+    expect(await codesOf(bearer(org), { appId: 'x#y' })).toEqual(['NOT_FOUND']);
+    expect(await codesOf(bearer(own), { appId: 'sibling' })).toEqual(['NOT_FOUND']);
+    expect(await codesOf(bearer(own), { orgId: foreign.orgId })).toEqual(['NOT_FOUND']);
   });
 
-  it('end when the token is revoked, and nothing arrives after', async () => {
+  it('ends when the token is revoked, and delivers nothing afterwards', async () => {
     const org = await newOrg(app, small);
     const place = await addApp(org.orgId, 'chat');
     await spend(place, 960, 'economy');
-    const ending = await followSurely(app.url, bearer(org), place);
+    const ending = await followWhenOpen(app.url, bearer(org), place);
     const lasting = await follow(app.url, asAdmin, { orgId: org.orgId, after: (await alertsOf(org.orgId))[0]?.cursor });
     await app.admin.ask(op.RevokeTokenDocument, { token: org.accessToken });
     await until('it ends', ending.ended);
     if (follow === overWebSocket) expect(ending.closeCode()).toBe(4403);
     await spend(place, 1000);
-    await until('the others still hear', () => lasting.alerts.length > 0);
+    await until('the other subscription still gets alerts', () => lasting.alerts.length > 0);
     expect(ending.alerts).toEqual([]);
     expect(lasting.ended()).toBe(false);
   });
 });
 
-// What is decided before any transport is, tried over one of them.
+// Tested with one transport, because it does not depend on the transport.
 describe('quotaAlerts', () => {
   const follow = overWebSocket;
 
-  it('bring no gap or repeat to those who begin while alerts are being raised', async () => {
+  it('delivers without gap or repeat to subscriptions that start while alerts are being raised', async () => {
     const org = await newOrg(app, small);
     await raise(org.orgId, 1, 'first');
     const [first] = await alertsOf(org.orgId);
@@ -541,14 +542,14 @@ describe('quotaAlerts', () => {
     }
   });
 
-  it('bring only the kinds, and only the app, that were asked for', async () => {
+  it('delivers only the requested kinds, and only those of the requested app', async () => {
     const org = await newOrg(app, small);
     const [one, two] = [await addApp(org.orgId, 'one'), await addApp(org.orgId, 'two')];
     await spend(one, 960);
     const [first] = await alertsOf(org.orgId);
     const after = first?.cursor;
     const fallbacks = await follow(app.url, bearer(org), { kinds: ['FALLBACK_ACTIVATED'], after });
-    const spent = await follow(app.url, bearer(org), { kinds: ['QUOTA_EXCEEDED', 'TIGHT_MODE'], after });
+    const quotas = await follow(app.url, bearer(org), { kinds: ['QUOTA_EXCEEDED', 'TIGHT_MODE'], after });
     const ofTwo = await follow(app.url, bearer(org), { appId: 'two', after });
     const usedUpOfTwo = await follow(app.url, bearer(org), { appId: 'two', kinds: ['QUOTA_EXCEEDED'], after });
     for (const place of [one, two]) {
@@ -560,18 +561,18 @@ describe('quotaAlerts', () => {
       'the last of each arrives',
       () =>
         fallbacks.alerts.length >= 2 &&
-        spent.alerts.length >= 3 &&
+        quotas.alerts.length >= 3 &&
         ofTwo.alerts.length >= 3 &&
         usedUpOfTwo.alerts.length >= 1,
     );
-    const told = ({ alerts }: Following) => alerts.map(({ appId, kind }) => `${appId} ${kind}`);
-    expect(told(fallbacks)).toEqual(['one FALLBACK_ACTIVATED', 'two FALLBACK_ACTIVATED']);
-    expect(told(spent)).toEqual(['one QUOTA_EXCEEDED', 'two TIGHT_MODE', 'two QUOTA_EXCEEDED']);
-    expect(told(ofTwo)).toEqual(['two TIGHT_MODE', 'two QUOTA_EXCEEDED', 'two FALLBACK_ACTIVATED']);
-    expect(told(usedUpOfTwo)).toEqual(['two QUOTA_EXCEEDED']);
+    const kindsIn = ({ alerts }: Following) => alerts.map(({ appId, kind }) => `${appId} ${kind}`);
+    expect(kindsIn(fallbacks)).toEqual(['one FALLBACK_ACTIVATED', 'two FALLBACK_ACTIVATED']);
+    expect(kindsIn(quotas)).toEqual(['one QUOTA_EXCEEDED', 'two TIGHT_MODE', 'two QUOTA_EXCEEDED']);
+    expect(kindsIn(ofTwo)).toEqual(['two TIGHT_MODE', 'two QUOTA_EXCEEDED', 'two FALLBACK_ACTIVATED']);
+    expect(kindsIn(usedUpOfTwo)).toEqual(['two QUOTA_EXCEEDED']);
   });
 
-  it('bring every app of an org under quotaScope ORG what concerns the org', async () => {
+  it('delivers the alerts of an org under quotaScope ORG to each of its apps', async () => {
     const org = await newOrg(app, { ...small, quotaScope: 'ORG' });
     const own = await newApp(app, org, 'own');
     const sibling = await addApp(org.orgId, 'sibling');
@@ -579,7 +580,7 @@ describe('quotaAlerts', () => {
     const [first] = await alertsOf(org.orgId);
     const following = await follow(app.url, bearer(own), { after: first?.cursor });
     await spend(sibling, 40);
-    await until('it arrives', () => following.alerts.length > 0);
+    await until('the alert arrives', () => following.alerts.length > 0);
     expect(following.alerts).toMatchObject([{ kind: 'QUOTA_EXCEEDED', appId: null }]);
   });
 });

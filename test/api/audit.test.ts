@@ -1,10 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { ClientCredentials } from 'simple-oauth2';
 import { type Client, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { hourMs, randomSecret } from '../support/identity.js';
 import * as op from '../support/operations.js';
-
-const hour = 3_600_000;
-const randomSecret = () => `tgs_${randomBytes(32).toString('base64url')}`;
 
 let app: TestApp;
 let other: TestApp;
@@ -28,7 +25,7 @@ const logIn = (at: TestApp, { clientId, clientSecret }: Pick<Client, 'clientId' 
   at.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } }, headers);
 
 describe('an audit event', () => {
-  it('names the address and the request of every act', async () => {
+  it('records the address and the request id of every act', async () => {
     const { orgId, ...org } = await newOrg(app);
     const as = { ...from, authorization: `Bearer ${org.accessToken}` };
     const send: TestApp['anonymous']['send'] = (document, variables) => app.anonymous.send(document, variables, as);
@@ -86,7 +83,7 @@ describe('an audit event', () => {
     );
   });
 
-  it('tells the old and the new value of each setting that was changed, and of no other', async () => {
+  it('records the old and the new value of each changed setting, and of no other', async () => {
     const { orgId, caller } = await newOrg(app);
     const quotas = [
       { label: 'premium', dailyUsdMicros: 1 },
@@ -106,7 +103,7 @@ describe('an audit event', () => {
     ]);
   });
 
-  it('tells of an app what it inherits, before and after', async () => {
+  it('records which settings of an app were and are inherited', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
     await org.caller.ask(op.UpdateAppDocument, {
@@ -121,7 +118,7 @@ describe('an audit event', () => {
     expect(second?.details).toEqual([{ name: 'tightModeThresholdPct', value: 'inherited', previousValue: '50' }]);
   });
 
-  it('tells the limits that were set and those before them', async () => {
+  it('records the limits before and after a change', async () => {
     const { orgId, caller } = await newOrg(app);
     const set = (capacity: number) =>
       caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits: [{ name: 'rpm', capacity }] } });
@@ -137,7 +134,7 @@ describe('an audit event', () => {
     expect(deleted).toEqual([{ name: 'limits', value: 'none', previousValue: words(7) }]);
   });
 
-  it('tells who has overridden the model, from which label to which', async () => {
+  it('records who has overridden the model, with the old and the new label', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
     for (const label of ['economy', 'standard', null])
@@ -155,11 +152,11 @@ describe('logins', () => {
   const succeeded = async (orgId: string) =>
     (await eventsOf(orgId)).filter(({ action }) => action === 'login_succeeded');
 
-  it('are on record once per client and hour, whichever gateways and ways they take', async () => {
+  it('are recorded once per client and hour, on any gateway and endpoint', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
-    // To the beginning of an hour, so that the next logins share it.
-    app.clock.advance(hour - (app.clock.nowMs() % hour));
+    // To the start of an hour, so that all the next logins are in it.
+    app.clock.advance(hourMs - (app.clock.nowMs() % hourMs));
     const before = (await succeeded(org.orgId)).length;
     const auth = { tokenHost: app.origin, tokenPath: '/oauth/token' };
     const oauth = new ClientCredentials({ client: { id: org.clientId, secret: org.clientSecret }, auth });
@@ -175,12 +172,12 @@ describe('logins', () => {
         .map(({ actor }) => actor)
         .sort(),
     ).toEqual([org.clientId, chat.clientId].sort());
-    app.clock.advance(hour);
+    app.clock.advance(hourMs);
     for (const at of [app, other, app]) await logIn(at, org);
     expect(await succeeded(org.orgId)).toHaveLength(events.length + 1);
   });
 
-  it('that are refused fill the trail no faster than one per minute and client', async () => {
+  it('are recorded at most once per minute and client if refused', async () => {
     const org = await newOrg(app);
     for (let i = 0; i < 60; i++) await logIn(app, { clientId: org.clientId, clientSecret: randomSecret() });
     const refused = async () => (await eventsOf(org.orgId)).filter(({ action }) => action === 'login_refused').length;

@@ -227,7 +227,7 @@ describe('a calendar limit', () => {
       await limiter.refused(entityId, calls(1), { via: limiter.other });
       await limiter.release(whole.leaseId, limiter.other);
       expect((await limiter.balances(entityId)).calls).toEqual([79, 161]);
-      await limiter.app.gateway.services.buckets.fold(limiter.id(entityId));
+      await limiter.app.gateway.services.buckets.halve(limiter.id(entityId));
       expect((await limiter.balances(entityId)).calls).toEqual([79, 161]);
       await limiter.take(entityId, calls(79));
       await limiter.refused(entityId, calls(1));

@@ -1,17 +1,9 @@
-import {
-  type Answer,
-  type Caller,
-  type Client,
-  logInWith,
-  newApp,
-  newOrg,
-  startTestApp,
-  type TestApp,
-} from '../support/app.js';
+import { type Caller, type Client, logInWith, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { codeIn, tryLogIn } from '../support/identity.js';
 import * as op from '../support/operations.js';
 
 let app: TestApp;
-/** A second gateway on the same store, with caches of its own. */
+/** A second gateway on the same tables, with caches of its own. */
 let other: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
@@ -22,10 +14,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
 const whoAmI = '{ me { kind clientId role } }';
-const signIn = async ({ clientId, clientSecret }: Client): Promise<string> =>
-  codeIn(await app.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } }));
 
 type Org = Awaited<ReturnType<typeof newOrg>>;
 
@@ -36,16 +25,16 @@ async function newClient(caller: Caller, input: op.CreateClientInput): Promise<C
 const orgClient = (org: Org, role: op.ClientRole = 'FULL') =>
   newClient(org.caller, { name: 'Reports', role, currentSecret: org.clientSecret });
 
-/** What a gateway says at last, within 2 s of the change and what a busy machine adds. */
-async function eventually(ask: () => Promise<string>, wanted: string): Promise<string> {
+/** Repeats `attempt` until it returns `expected`, for 2 s and the time that a busy machine adds. */
+async function eventually(attempt: () => Promise<string>, expected: string): Promise<string> {
   const untilMs = performance.now() + 4000;
-  let said = await ask();
-  while (said !== wanted && performance.now() < untilMs) said = await ask();
-  return said;
+  let result = await attempt();
+  while (result !== expected && performance.now() < untilMs) result = await attempt();
+  return result;
 }
 
 describe('createClient', () => {
-  it('makes a client of the org that does what the first one does', async () => {
+  it('creates a client of the org that may do the same as the first client', async () => {
     const org = await newOrg(app);
     const { createClient } = await org.caller.ask(op.CreateClientDocument, {
       input: { name: 'Console', currentSecret: org.clientSecret },
@@ -78,7 +67,7 @@ describe('createClient', () => {
     });
   });
 
-  it('makes a client of an app, which is no more than the app', async () => {
+  it('creates a client of an app that may do no more than the app', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
     const batch = await newClient(org.caller, { appId: 'chat', name: 'Batch jobs' });
@@ -89,7 +78,7 @@ describe('createClient', () => {
     expect([found?.clients, found?.app?.clients.map(({ clientId }) => clientId)]).toEqual([[], [batch.clientId]]);
   });
 
-  it('takes the secret of an org client for its own level, because a stolen token must not become a lasting one', async () => {
+  it('requires the secret of an org client for a client of the org, so that a stolen token is not enough', async () => {
     const org = await newOrg(app);
     const attempt = (input: Partial<op.CreateClientInput>) =>
       org.caller.codeOf(op.CreateClientDocument, { input: { name: 'Mine', ...input } });
@@ -102,15 +91,15 @@ describe('createClient', () => {
   it.each([
     ['a blank name', { name: ' ' }, 'BAD_USER_INPUT'],
     ['a name of 129 characters', { name: 'x'.repeat(129) }, 'BAD_USER_INPUT'],
-    ['an app that is not there', { appId: 'nothing' }, 'NOT_FOUND'],
-    ['an app id that is none', { appId: 'No App!' }, 'NOT_FOUND'],
+    ['an app that does not exist', { appId: 'nothing' }, 'NOT_FOUND'],
+    ['an invalid app id', { appId: 'No App!' }, 'NOT_FOUND'],
     ['an empty app id', { appId: '' }, 'NOT_FOUND'],
   ])('refuses %s', async (_what, input, code) => {
     const { orgId } = await newOrg(app);
     expect(await app.admin.codeOf(op.CreateClientDocument, { input: { orgId, name: 'Mine', ...input } })).toBe(code);
   });
 
-  it('makes 20 of an org and 20 of an app, however many ask at once', async () => {
+  it('creates at most 20 clients of an org and 20 of an app, however many calls are concurrent', async () => {
     const { orgId } = await newOrg(app);
     await newApp(app, { orgId });
     for (const appId of [null, 'chat']) {
@@ -130,14 +119,14 @@ describe('createClient', () => {
 });
 
 describe('deleteClient', () => {
-  it('ends its secret, its tokens and its sessions, here at once and elsewhere within 2 s', async () => {
+  it('ends its secret, tokens and sessions: on this gateway at once, on others within 2 s', async () => {
     const org = await newOrg(app);
     const console = await orgClient(org);
     const use = (at: TestApp) => async () => codeIn(await at.as(console.accessToken).send(whoAmI));
     expect([await use(app)(), await use(other)()]).toEqual(['ok', 'ok']);
     await org.caller.ask(op.DeleteClientDocument, { clientId: console.clientId });
     expect(await use(app)()).toBe('UNAUTHENTICATED');
-    expect(await signIn(console)).toBe('UNAUTHENTICATED');
+    expect(await tryLogIn(app, console)).toBe('UNAUTHENTICATED');
     expect(await app.anonymous.codeOf(op.RefreshTokenDocument, { refreshToken: console.refreshToken })).toBe(
       'UNAUTHENTICATED',
     );
@@ -145,7 +134,7 @@ describe('deleteClient', () => {
     expect(codeIn(await org.caller.send(whoAmI))).toBe('ok');
   });
 
-  it('voids a secret that was not retrieved yet', async () => {
+  it('voids a secret that is not retrieved yet', async () => {
     const org = await newOrg(app);
     const { createClient } = await app.admin.ask(op.CreateClientDocument, {
       input: { orgId: org.orgId, name: 'Late' },
@@ -159,17 +148,17 @@ describe('deleteClient', () => {
   it.each([
     ['the first client of the org', ({ clientId }: Org) => clientId, 'BAD_USER_INPUT'],
     ['the first client of an app', ({ clientId }: Org) => `${clientId}-app-chat`, 'BAD_USER_INPUT'],
-    ['one that is not there', ({ clientId }: Org) => `${clientId}~0123456789ab`, 'NOT_FOUND'],
-    ['none at all', () => '#', 'NOT_FOUND'],
+    ['a client that does not exist', ({ clientId }: Org) => `${clientId}~0123456789ab`, 'NOT_FOUND'],
+    ['an invalid client id', () => '#', 'NOT_FOUND'],
   ])('refuses %s', async (_what, clientIdOf, code) => {
     const org = await newOrg(app);
     expect(await org.caller.codeOf(op.DeleteClientDocument, { clientId: clientIdOf(org) })).toBe(code);
-    expect(await signIn(org)).toBe('ok');
+    expect(await tryLogIn(app, org)).toBe('ok');
   });
 });
 
 describe('a client with the role READ', () => {
-  it('reads and follows what its org may, and says so', async () => {
+  it('may query and subscribe like its org, and shows its role', async () => {
     const org = await newOrg(app);
     const reader = await orgClient(org, 'READ');
     expect((await reader.caller.ask(whoAmI)) as unknown).toEqual({
@@ -185,7 +174,7 @@ describe('a client with the role READ', () => {
     expect(codeIn(await reader.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toBe('ok');
   });
 
-  it('is refused every mutation but those about its own tokens', async () => {
+  it('is refused every mutation except those about its own tokens', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const readers = [
@@ -193,7 +182,7 @@ describe('a client with the role READ', () => {
       await newClient(org.caller, { appId: 'chat', name: 'Reader', role: 'READ' }),
     ];
     const secret = readers[0]?.clientSecret;
-    // All mutations are tried by the table of permissions.
+    // The permission matrix tries all mutations.
     const calls = [
       `rotateCredentials(input: { currentSecret: "${secret}" }) { __typename }`,
       `createClient(input: { name: "x", currentSecret: "${secret}" }) { __typename }`,
@@ -201,15 +190,15 @@ describe('a client with the role READ', () => {
       'deleteApp(appId: "chat")',
     ];
     for (const reader of readers) {
-      // More than once: what is sent often is compiled.
+      // More than once, because a repeated operation is compiled.
       for (const call of [...calls, ...calls, ...calls, ...calls])
         expect([call, codeIn(await reader.caller.send(`mutation { ${call} }`))]).toEqual([call, 'FORBIDDEN']);
     }
-    expect([await signIn(org), await signIn(chat)]).toEqual(['ok', 'ok']);
+    expect([await tryLogIn(app, org), await tryLogIn(app, chat)]).toEqual(['ok', 'ok']);
     expect((await app.admin.ask(op.OrgDocument, { orgId: org.orgId })).org?.name).toBe('Acme');
   });
 
-  it('issues, refreshes and revokes its own tokens, and stays READ', async () => {
+  it('may issue, refresh and revoke its own tokens, and stays READ', async () => {
     const org = await newOrg(app);
     const reader = await orgClient(org, 'READ');
     const { refreshToken: pair } = await app.anonymous.ask(op.RefreshTokenDocument, {
@@ -232,7 +221,7 @@ describe('rotating a further client', () => {
   const rotate = (caller: Caller, input: op.RotateCredentialsInput) =>
     caller.send(op.RotateCredentialsDocument, { input });
 
-  it('takes its own secret of itself, of a sibling the secret of the one that asks, and none of a parent', async () => {
+  it('requires the secret of the caller for itself and for a sibling, and none from a parent', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
     const [console, batch] = [await orgClient(org), await newClient(org.caller, { appId: 'chat', name: 'Batch' })];
@@ -253,7 +242,7 @@ describe('rotating a further client', () => {
     expect(codeIn(await rotate(app.admin, { orgId: org.orgId, clientId: batch.clientId }))).toBe('ok');
   });
 
-  it('is not for the other clients of its app', async () => {
+  it('is refused to the other clients of its app', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const batch = await newClient(org.caller, { appId: 'chat', name: 'Batch' });
@@ -263,16 +252,16 @@ describe('rotating a further client', () => {
     expect(codeIn(await rotate(batch.caller, { currentSecret: batch.clientSecret }))).toBe('ok');
   });
 
-  it('leaves the first client of the org as it is', async () => {
+  it('does not change the first client of the org', async () => {
     const org = await newOrg(app);
     const console = await orgClient(org);
     const answer = await rotate(console.caller, { graceHours: 0, currentSecret: console.clientSecret });
     const renewed = await logInWith(app, answer.data?.rotateCredentials.secretRetrieval.token ?? '');
-    expect([await signIn(console), await signIn({ ...console, ...renewed }), await signIn(org)]).toEqual([
-      'UNAUTHENTICATED',
-      'ok',
-      'ok',
-    ]);
+    expect([
+      await tryLogIn(app, console),
+      await tryLogIn(app, { ...console, ...renewed }),
+      await tryLogIn(app, org),
+    ]).toEqual(['UNAUTHENTICATED', 'ok', 'ok']);
     expect([codeIn(await console.caller.send(whoAmI)), codeIn(await org.caller.send(whoAmI))]).toEqual([
       'UNAUTHENTICATED',
       'ok',

@@ -38,7 +38,7 @@ interface Dev {
   readonly adminKey: string;
 }
 
-/** Starts `tollgate dev` and waits for its welcome. */
+/** Starts `tollgate dev` and waits until it has printed its first request. */
 async function startDev(dataDir: string, overrides: Record<string, string> = {}): Promise<Dev> {
   const child = spawn('node', [main, 'dev'], {
     env: environment({ TOLLGATE_DATA_DIR: dataDir, LOG_LEVEL: 'warn', BCRYPT_COST: '4', ...overrides }),
@@ -63,7 +63,7 @@ async function startDev(dataDir: string, overrides: Record<string, string> = {})
 const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve(child.exitCode)));
 
-/** Runs a command that is expected to fail, and tells how. */
+/** Runs a command that must fail, and returns its exit code and error output. */
 async function failure(
   args: readonly string[],
   overrides: Record<string, string> = {},
@@ -77,7 +77,7 @@ async function failure(
   throw new Error('it did not fail');
 }
 
-it('prints a first request that works when it is pasted, and keeps its data across a kill -9', async () => {
+it('prints a first request that works when it is pasted, and keeps its data after a kill -9', async () => {
   const dataDir = newFolder();
   const first = await startDev(dataDir);
   const [, pasted = ''] = /(curl [\s\S]*?\n\s+-d '.*')/.exec(first.output) ?? [];
@@ -200,8 +200,8 @@ it('runs every command of docs/getting-started.md as the page shows it', async (
   expect(await ended(child)).toBe(0);
 });
 
-describe('says what to do and fails', () => {
-  it('when the port is in use', async () => {
+describe('tollgate prints what to do and fails', () => {
+  it('if the port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as { port: number };
@@ -212,7 +212,7 @@ describe('says what to do and fails', () => {
     expect(code).toBe(1);
   });
 
-  it('when the data folder cannot be written', async () => {
+  it('if the data folder is not writable', async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const { code, stderr } = await failure(['dev'], { TOLLGATE_DATA_DIR: join(file, 'data') });
@@ -221,7 +221,7 @@ describe('says what to do and fails', () => {
     expect(code).toBe(1);
   });
 
-  it('when there is no engine for the machine', async () => {
+  it('if there is no engine for the machine', async () => {
     const copy = newFolder();
     cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
     cpSync(join(root, 'config.yaml'), join(copy, 'config.yaml'));
@@ -237,7 +237,7 @@ describe('says what to do and fails', () => {
     expect(code).toBe(1);
   });
 
-  it('when config.yaml is broken, with every fault at once', async () => {
+  it('if config.yaml is invalid, and names every problem', async () => {
     const file = join(newFolder(), 'config.yaml');
     writeFileSync(file, 'models: {BAD LABEL: {}}\nsurprise: 1\n');
     const { code, stderr } = await failure(['dev'], {
@@ -251,14 +251,14 @@ describe('says what to do and fails', () => {
     expect(code).toBe(1);
   });
 
-  it('when a gateway has no keys', async () => {
+  it('if a gateway has no secrets', async () => {
     const { code, stderr } = await failure(['gateway'], {});
     for (const name of ['TOLLGATE_ADMIN_KEY', 'API_KEY_PEPPER', 'TOLLGATE_SIGNING_KEYS'])
       expect(stderr).toContain(name);
     expect(code).toBe(1);
   });
 
-  it('when the tables are missing', async () => {
+  it('if the tables are missing', async () => {
     const { code, stderr } = await failure(['tables', 'check'], {
       DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '',
       TABLE_PREFIX: 'nowhere_',
@@ -267,25 +267,36 @@ describe('says what to do and fails', () => {
     expect(code).toBe(1);
   });
 
-  it('when the command is unknown', async () => {
+  it('if the command is unknown', async () => {
     const { code, stderr } = await failure(['gatway']);
-    expect(stderr).toContain('no command gatway');
+    expect(stderr).toContain('unknown command gatway');
+    expect(code).toBe(2);
+  });
+
+  it('if an option is unknown', async () => {
+    const { code, stderr } = await failure(['gateway', '--threads', '2']);
+    expect(stderr).toContain("Unknown option '--threads'");
+    expect(stderr).toContain('tollgate gateway --help');
+    expect(stderr).not.toContain('    at ');
     expect(code).toBe(2);
   });
 });
 
-it('creates tables that it then finds fit, and prints a template without touching anything', async () => {
+it('creates tables that pass its check, and prints a template without creating anything', async () => {
   const overrides = { DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '', TABLE_PREFIX: `c${Date.now()}_` };
   const tables = (...args: string[]) => run('node', [main, 'tables', ...args], { env: environment(overrides) });
   expect((await tables('create')).stdout).toMatch(/^created .*config/);
-  expect((await tables('create')).stdout).toContain('all tables are there');
-  expect((await tables('check')).stdout).toContain('fit this version');
+  expect((await tables('create')).stdout).toContain('all tables exist');
+  expect((await tables('check')).stdout).toContain('match this version');
   expect((await tables('migrate')).stdout).toContain('already');
   const template = JSON.parse((await tables('create', '--template')).stdout) as { Resources: object };
   expect(Object.keys(template.Resources)).toContain('ConfigTable');
 });
 
-it.each(['dev', 'gateway', 'worker', 'tables', 'seed', 'keys'])('says with --help what %s does', async (command) => {
-  const { stdout } = await run('node', [main, command, '--help'], { env: environment() });
-  expect(stdout).toContain(`tollgate ${command}`);
-});
+it.each(['dev', 'gateway', 'worker', 'tables', 'seed', 'keys'])(
+  'prints the help of %s with --help',
+  async (command) => {
+    const { stdout } = await run('node', [main, command, '--help'], { env: environment() });
+    expect(stdout).toContain(`tollgate ${command}`);
+  },
+);

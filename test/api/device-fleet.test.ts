@@ -1,6 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../../src/config.js';
 import { Caller, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { minuteMs, newMac, register, registration, times } from '../support/devices.js';
 import * as op from '../support/operations.js';
 
 let app: TestApp;
@@ -9,33 +10,19 @@ beforeAll(async () => {
 });
 const others: TestApp[] = [];
 afterAll(() => Promise.all([app, ...others].map((each) => each.stop())));
-async function opened(overrides: Partial<Config>): Promise<TestApp> {
+/** Another gateway on the same store, stopped after the tests. */
+async function openAnother(overrides: Partial<Config>): Promise<TestApp> {
   const another = await app.another(overrides);
   others.push(another);
   return another;
 }
 
-const minuteMs = 60_000;
-const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
-const newMac = (): string =>
-  randomBytes(6)
-    .toString('hex')
-    .toUpperCase()
-    .replace(/..(?!$)/g, '$&:');
-
-const registration = (hardwareId: string, overrides: Partial<op.RegisterDeviceInput> = {}): op.RegisterDeviceInput => ({
-  hardwareId,
-  bootId: randomUUID(),
-  firmwareVersion: '1.0.0',
-  capabilities: { sensors: [] },
-  ...overrides,
-});
 const reading = (hardwareId: string): op.ReadingInput => ({
   hardwareId,
   batchId: randomUUID(),
   timestampMs: app.clock.nowMs() - 1000,
   bootId: randomUUID(),
-  firmwareVersion: '1.0.0',
+  firmwareVersion: '1.0.16',
   sensors: { humidityPct: 40 },
   sensorStatus: {},
 });
@@ -48,14 +35,13 @@ async function newKey(org: Caller, input: op.CreateApiKeyInput = {}) {
     caller: new Caller(app.url, { 'x-api-key': createApiKey.secret }),
   };
 }
-const register = async (by: Caller, hardwareId: string, overrides: Partial<op.RegisterDeviceInput> = {}) =>
-  (await by.ask(op.RegisterDeviceDocument, { input: registration(hardwareId, overrides) })).registerDevice;
-const mayRegister = async (by: Caller, hardwareId: string): Promise<string> => {
-  const { errors } = await by.send(op.RegisterDeviceDocument, { input: registration(hardwareId) });
+const mayRegister = async (caller: Caller, hardwareId: string): Promise<string> => {
+  const { errors } = await caller.send(op.RegisterDeviceDocument, { input: registration(hardwareId) });
   return errors?.[0]?.extensions.code ?? 'ok';
 };
-const verdictFor = async (by: Caller, hardwareId: string): Promise<string> => {
-  const [verdict] = (await by.ask(op.IngestDocument, { input: { readings: [reading(hardwareId)] } })).ingest.verdicts;
+const verdictFor = async (caller: Caller, hardwareId: string): Promise<string> => {
+  const [verdict] = (await caller.ask(op.IngestDocument, { input: { readings: [reading(hardwareId)] } })).ingest
+    .verdicts;
   return verdict?.error?.code ?? String(verdict?.kind);
 };
 const countOf = async (org: Caller) => (await org.ask(op.DeviceCountDocument, {})).org?.deviceCount;
@@ -66,8 +52,8 @@ const actionsOf = async (org: Caller, hardwareId: string) =>
     ({ action, actor }) => [action, actor],
   );
 
-describe('the owner of a device', () => {
-  it('is the first key that registers it: another key neither overwrites it nor sends its readings', async () => {
+describe('device ownership', () => {
+  it('goes to the first key that registers the device; no other key may update it or send its readings', async () => {
     const { caller: org } = await newOrg(app);
     const [first, second] = [await newKey(org), await newKey(org)];
     const mac = newMac();
@@ -86,11 +72,15 @@ describe('the owner of a device', () => {
       ['REJECTED', 'FORBIDDEN'],
       ['REJECTED', 'DEVICE_NOT_FOUND'],
     ]);
-    expect(await find(org, mac)).toMatchObject({ friendlyName: 'Mine', firmwareVersion: '1.0.0', latestReading: null });
+    expect(await find(org, mac)).toMatchObject({
+      friendlyName: 'Mine',
+      firmwareVersion: '1.0.16',
+      latestReading: null,
+    });
     expect([await mayRegister(first.caller, mac), await verdictFor(first.caller, mac)]).toEqual(['ok', 'STORED']);
   });
 
-  it('of many keys that register it at once is exactly one', async () => {
+  it('goes to exactly one of many keys that register the device concurrently', async () => {
     const { caller: org } = await newOrg(app);
     const keys = await Promise.all(times(6, () => newKey(org)));
     const mac = newMac();
@@ -100,7 +90,7 @@ describe('the owner of a device', () => {
     expect(await countOf(org)).toBe(1);
   });
 
-  it('is nobody while only the org client has registered it, and then the first key; the org client may always', async () => {
+  it('stays open while only an org client registers the device, then goes to the first key', async () => {
     const { caller: org } = await newOrg(app);
     const [first, second] = [await newKey(org), await newKey(org)];
     const mac = newMac();
@@ -112,7 +102,7 @@ describe('the owner of a device', () => {
     expect(await verdictFor(org, mac)).toBe('STORED');
   });
 
-  it('is another key once the org client says so, and this is audited', async () => {
+  it('moves to another key by assignDevice, and this is audited', async () => {
     const { caller: org, clientId } = await newOrg(app);
     const [first, second] = [await newKey(org), await newKey(org)];
     const mac = newMac();
@@ -139,7 +129,7 @@ describe('the owner of a device', () => {
     expect(await org.codeOf(op.AssignDeviceDocument, { hardwareId: newMac() })).toBe('NOT_FOUND');
   });
 
-  it('may be any of a key and its successors, until the last of them is revoked', async () => {
+  it('is shared by a key and its successors until the last of them is revoked', async () => {
     const { caller: org } = await newOrg(app);
     const stranger = await newKey(org);
     const first = await newKey(org);
@@ -148,7 +138,7 @@ describe('the owner of a device', () => {
     const second = await newKey(org, { replaces: first.keyId });
     const third = await newKey(org, { replaces: second.keyId });
     expect([first, second, third].map(({ apiKey }) => apiKey.ownerId)).toEqual(times(3, () => first.keyId));
-    // During the change of keys, and back.
+    // Old and new keys work during a rotation.
     for (const { caller } of [first, second, third, first])
       expect([await mayRegister(caller, macs[0]), await verdictFor(caller, macs[0])]).toEqual(['ok', 'STORED']);
     await register(third.caller, another);
@@ -165,7 +155,7 @@ describe('the owner of a device', () => {
     }
     await org.ask(op.RevokeApiKeyDocument, { keyId: third.keyId });
     await org.ask(op.RevokeApiKeyDocument, { keyId: third.keyId });
-    // By a registration, and by a reading of a device that has not booted since.
+    // The new owner takes over by a registration, and by a reading of a device that has not rebooted since.
     expect([await mayRegister(stranger.caller, macs[0]), await verdictFor(stranger.caller, macs[1])]).toEqual([
       'ok',
       'STORED',
@@ -177,7 +167,7 @@ describe('the owner of a device', () => {
     expect(await org.codeOf(op.CreateApiKeyDocument, { input: { replaces: third.keyId } })).toBe('BAD_USER_INPUT');
   });
 
-  it('may be a key that is bound to it, which serves no other device', async () => {
+  it('goes to a key that is bound to the device, and such a key serves no other device', async () => {
     const { caller: org } = await newOrg(app);
     const fleet = await newKey(org);
     const [mac, other] = [newMac(), newMac()];
@@ -189,7 +179,7 @@ describe('the owner of a device', () => {
       await verdictFor(bound.caller, other),
       await mayRegister(bound.caller, newMac()),
     ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
-    // The org bound the key on purpose: it goes before the fleet's.
+    // The org bound the key explicitly, so it takes precedence over the key of the fleet.
     expect([await verdictFor(bound.caller, mac), await mayRegister(bound.caller, mac)]).toEqual(['STORED', 'ok']);
     expect([await mayRegister(fleet.caller, mac), await verdictFor(fleet.caller, mac)]).toEqual([
       'FORBIDDEN',
@@ -202,7 +192,7 @@ describe('the owner of a device', () => {
     expect(await org.codeOf(op.CreateApiKeyDocument, { input: { hardwareId: 'x' } })).toBe('BAD_USER_INPUT');
   });
 
-  it('cannot be a key of another org', async () => {
+  it('cannot go to a key of another org', async () => {
     const [one, two] = [await newOrg(app), await newOrg(app)];
     const mac = newMac();
     await register(one.caller, mac);
@@ -217,7 +207,7 @@ describe('the owner of a device', () => {
 });
 
 describe('a MAC address', () => {
-  it('names the same device in either case, wherever it is given', async () => {
+  it('identifies the same device in either case, in every operation', async () => {
     const { caller: org } = await newOrg(app);
     const mac = newMac();
     const lower = mac.toLowerCase();
@@ -238,8 +228,8 @@ describe('a MAC address', () => {
   });
 });
 
-describe('a listing by hardware id', () => {
-  it('has each device of a fleet exactly once, though all of them send readings meanwhile', async () => {
+describe('Org.devices ordered by HARDWARE_ID', () => {
+  it('lists every device exactly once while devices send readings', async () => {
     const { caller: org } = await newOrg(app);
     const key = await newKey(org);
     const macs = times(300, newMac);
@@ -263,7 +253,7 @@ describe('a listing by hardware id', () => {
     expect(await countOf(org)).toBe(300);
   });
 
-  it('opens to no cursor of the other order', async () => {
+  it('refuses a cursor of the other order', async () => {
     const { caller: org } = await newOrg(app);
     for (const mac of times(3, newMac)) await register(org, mac);
     for (const [orderBy, other] of [
@@ -281,8 +271,8 @@ describe('a listing by hardware id', () => {
   });
 });
 
-describe('the number of devices', () => {
-  it('is exact, whatever happens at once', async () => {
+describe('Org.deviceCount', () => {
+  it('is exact under concurrent registrations and deletions', async () => {
     const { caller: org } = await newOrg(app);
     const macs = times(12, newMac);
     await Promise.all(macs.flatMap((mac) => [mac, mac].map((each) => register(org, each))));
@@ -296,8 +286,8 @@ describe('the number of devices', () => {
     expect(await countOf(org)).toBe(7);
   });
 
-  it('is bounded: past it a new device is refused, and a known one still registers', async () => {
-    const small = await opened({ devices: { maxPerOrg: 3, newPerKeyPerMinute: 1000 } });
+  it('is limited: a new device over the limit is refused, and a known one still registers', async () => {
+    const small = await openAnother({ devices: { maxPerOrg: 3, newPerKeyPerMinute: 1000 } });
     const org = await newOrg(small);
     const macs = times(6, newMac);
     const outcomes = await Promise.all(macs.map((mac) => mayRegister(org.caller, mac)));
@@ -312,8 +302,8 @@ describe('the number of devices', () => {
     expect(await mayRegister(org.caller, refused)).toBe('ok');
   });
 
-  it('grows by so many a minute and key at most; known devices boot as often as they like', async () => {
-    const slow = await opened({ devices: { maxPerOrg: 1000, newPerKeyPerMinute: 4 } });
+  it('grows at a limited rate per key, and known devices may register at any rate', async () => {
+    const slow = await openAnother({ devices: { maxPerOrg: 1000, newPerKeyPerMinute: 4 } });
     const org = await newOrg(slow);
     const [one, two] = [await newKey(org.caller), await newKey(org.caller)].map(
       ({ caller }) => new Caller(slow.url, caller.headers),
@@ -328,7 +318,7 @@ describe('the number of devices', () => {
   });
 });
 
-it('a registration is audited when it creates the device, and only then', async () => {
+it('audits a registration only if it creates the device', async () => {
   const { caller: org, clientId } = await newOrg(app);
   const mac = newMac();
   await register(org, mac);

@@ -1,230 +1,205 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Device } from '../../src/devices/device.js';
 import { readingKey } from '../../src/devices/device-keys.js';
-import { ReadingBudget, tooLong } from '../../src/devices/series.js';
-import { Caller, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { equals } from '../../src/dynamo/expression.js';
+import { dayMs, ingest, iso, issuesOf, kindsOf, minuteMs, register, times, useDevices } from '../support/devices.js';
 import * as op from '../support/operations.js';
 
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-let app: TestApp;
-let org: Caller;
-// Unlike a token, it outlives any move of the clock.
-let key: Caller;
-let orgId: string;
-let mac: string;
-beforeAll(async () => {
-  app = await startTestApp({ config: { principalRps: 0, principalConcurrency: 0 } });
-  ({ caller: org, orgId } = await newOrg(app));
-  const { createApiKey } = await org.ask(op.CreateApiKeyDocument, { input: {} });
-  key = new Caller(app.url, { 'x-api-key': createApiKey.secret });
-});
-beforeEach(async () => {
-  mac = randomBytes(6)
-    .toString('hex')
-    .toUpperCase()
-    .replace(/..(?!$)/g, '$&:');
-  await register();
-});
-afterAll(() => app.stop());
+const fleet = useDevices();
+const { batchesOf, find, move, newDevice, page, partitionOf, reading } = fleet;
 
-const bootId = randomUUID();
-const register = async (overrides: Partial<op.RegisterDeviceInput> = {}) =>
-  (
-    await key.ask(op.RegisterDeviceDocument, {
-      input: { hardwareId: mac, bootId, firmwareVersion: '1.0', capabilities: { sensors: [] }, ...overrides },
-    })
-  ).registerDevice;
-const reading = (overrides: object = {}): op.ReadingInput => ({
-  hardwareId: mac,
-  batchId: randomUUID(),
-  timestampMs: app.clock.nowMs() - 1000,
-  bootId,
-  firmwareVersion: '1.0',
-  sensors: { humidityPct: 40 },
-  sensorStatus: { bme280: 'OK' },
-  ...overrides,
-});
-const ingest = async (...readings: (op.ReadingInput | null)[]) =>
-  (await key.ask(op.IngestDocument, { input: { readings } })).ingest;
-const device = async () => (await app.admin.ask(op.DeviceOfDocument, { orgId, hardwareId: mac })).org?.device;
-const stored = async () => (await app.gateway.services.devices.find({ orgId, hardwareId: mac })) as Device;
-
-describe('a reading that is not valid', () => {
-  it.each<[string, object, string, string]>([
-    ['an unknown sensor', { sensors: { humidityPct: 40, co2Ppm: 400 } }, 'INVALID_VALUE', 'sensors.co2Ppm: '],
-    [
-      'a sensor that is a property of every object',
-      { sensors: { constructor: 1 } },
-      'INVALID_VALUE',
-      'sensors.constructor: ',
-    ],
-    ['null for a value', { sensors: { humidityPct: null } }, 'INVALID_VALUE', 'sensors.humidityPct: '],
-    ['text for a value', { sensors: { humidityPct: '40' } }, 'INVALID_VALUE', 'sensors.humidityPct: '],
-    ['a list for the values', { sensors: [40] }, 'INVALID_VALUE', 'sensors: '],
-    ['text for the values', { sensors: 'humidityPct' }, 'INVALID_VALUE', 'sensors: '],
-    ['no values', { sensors: null }, 'INVALID_VALUE', 'sensors: '],
-    ['an unknown state', { sensorStatus: { bme280: 'fine' } }, 'INVALID_VALUE', 'sensorStatus.bme280: '],
-    ['the state of an unknown sensor', { sensorStatus: { co2: 'OK' } }, 'INVALID_VALUE', 'sensorStatus.co2: '],
-    ['no states', { sensorStatus: undefined }, 'INVALID_VALUE', 'sensorStatus: '],
-    ['no time', { timestampMs: null }, 'INVALID_TIMESTAMP', 'timestampMs: '],
-    ['no boot', { bootId: undefined }, 'INVALID_UUID', 'bootId: '],
-    ['no firmware', { firmwareVersion: null }, 'INVALID_VALUE', 'firmwareVersion: '],
-    ['no device', { hardwareId: null }, 'DEVICE_NOT_FOUND', 'hardwareId: '],
-    ['no batch id', { batchId: undefined }, 'INVALID_BATCH_ID', 'batchId: '],
-  ])('because of %s is rejected alone, and the reason names the field', async (_what, fault, code, message) => {
-    const [before, after] = [reading(), reading()];
-    const { verdicts, settledBatchIds } = await ingest(before, reading(fault), after);
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['STORED', 'REJECTED', 'STORED']);
-    expect(verdicts[1]?.error).toEqual({
-      code,
-      message: expect.stringMatching(new RegExp(`^${message.replace(/[.]/g, '\\.')}`)),
-    });
-    expect(settledBatchIds).toEqual([before.batchId, after.batchId]);
+describe('Device.latestReading and Device.readings', () => {
+  it('return as the latest reading the one measured last, not the one that arrived last', async () => {
+    const { mac, device, ...site } = await newDevice();
+    const nowMs = fleet.app.clock.nowMs();
+    const [early, late] = [reading(mac, { timestampMs: nowMs - 5000 }), reading(mac, { timestampMs: nowMs - 1000 })];
+    for (const each of [late, early, reading(mac, { timestampMs: Date.UTC(2000, 0, 1) })]) await ingest(device, each);
+    expect((await find(site, mac))?.latestReading?.batchId).toBe(late.batchId);
   });
 
-  it('may even be null', async () => {
-    expect((await ingest(null, reading())).verdicts).toMatchObject([
-      { index: 0, batchId: '', kind: 'REJECTED' },
-      { kind: 'STORED' },
-    ]);
-  });
-
-  it('is answered in few words, whatever it was called', async () => {
-    const { verdicts } = await ingest(reading({ sensors: { [`${'x'.repeat(50_000)}\n`]: 1 } }));
-    expect(verdicts[0]?.error?.message.length).toBeLessThan(300);
-  });
-
-  it('may stand in the document itself as well as in the variables', async () => {
-    const literal = (sensors: string, status: string) =>
-      `{ hardwareId: "${mac}", batchId: "${randomUUID()}", timestampMs: ${app.clock.nowMs()}, bootId: "${bootId}", firmwareVersion: "1", sensors: ${sensors}, sensorStatus: ${status} }`;
-    const readings = [
-      literal('{ humidityPct: 40.5 }', '{ bme280: ok, ds18b20: "ERROR" }'),
-      literal('{ humidityPct: -0.5e1 }', '{}'),
-      literal('{ a: { b: [{ c: 1 }] } }', '{}'),
-      literal('{ __proto__: 1 }', '{}'),
-    ];
-    const { ingest: answer } = await org.ask<{ ingest: op.IngestMutation['ingest'] }, object>(
-      `mutation { ingest(input: { readings: [${readings.join()}] }) { verdicts { kind error { message } } } }`,
-    );
-    expect(answer?.verdicts.map(({ kind, error }) => error?.message.split(':')[0] ?? kind)).toEqual([
-      'STORED',
-      'sensors.humidityPct',
-      'sensors.a',
-      'sensors.__proto__',
-    ]);
-    expect((await device())?.latestReading).toMatchObject({
-      sensors: { humidityPct: 40.5 },
-      sensorStatus: { bme280: 'OK', ds18b20: 'ERROR' },
-    });
-  });
-});
-
-it.each(['ok', 'OK', 'error', 'ERROR'])('the state %s is accepted', async (bme280) => {
-  expect((await ingest(reading({ sensorStatus: { bme280 } }))).verdicts).toMatchObject([{ kind: 'STORED' }]);
-  expect((await device())?.latestReading?.sensorStatus.bme280).toBe(bme280.toUpperCase());
-});
-
-describe('what is known of a device', () => {
-  it('follows its newer readings, with the note that it was seen', async () => {
-    app.clock.advance(2 * minuteMs);
-    const [older, newer] = [randomUUID(), randomUUID()];
-    await ingest(
-      reading({ firmwareVersion: '9.9.9', bootId: newer }),
-      reading({ firmwareVersion: '5.0', bootId: older, timestampMs: app.clock.nowMs() - 30_000 }),
-      reading({ firmwareVersion: '10', bootId: 'x' }),
-    );
-    expect(await device()).toMatchObject({ firmwareVersion: '9.9.9', lastBootId: newer });
-    // What a device has kept for long says nothing about what it runs now.
-    app.clock.advance(2 * minuteMs);
-    await ingest(reading({ firmwareVersion: '5.0', bootId: older, timestampMs: app.clock.nowMs() - 10 * minuteMs }));
-    expect(await device()).toMatchObject({ firmwareVersion: '9.9.9', lastBootId: newer });
-    await register({ firmwareVersion: '8.0' });
-    expect(await device()).toMatchObject({ firmwareVersion: '8.0', lastBootId: bootId });
-  });
-
-  it('heals after the clock of a gateway was wrong: by a registration, and by a reading', async () => {
-    for (const talk of [() => register(), () => ingest(reading())]) {
-      app.clock.advance(100 * dayMs);
-      await register();
-      expect(Date.parse((await device())?.lastSeenAt ?? '')).toBeGreaterThan(app.clock.nowMs() - minuteMs);
-      app.clock.advance(-100 * dayMs);
-      await talk();
-      expect(Date.parse((await device())?.lastSeenAt ?? '')).toBeLessThanOrEqual(app.clock.nowMs());
+  it('return the readings from `from`, inclusive, to `to`, exclusive, newest first', async () => {
+    const { mac, device, ...site } = await newDevice();
+    const t = fleet.app.clock.nowMs() - 3_600_000;
+    const at = (offsetMs: number, batchId: string) => reading(mac, { timestampMs: t + offsetMs, batchId });
+    await ingest(device, at(10, 'c'), at(0, 'a'), at(10, 'b'), at(20, 'd'), at(-1, 'z'), at(10, '-'), at(19, 'zz'));
+    const between = (fromMs?: number, toMs?: number) =>
+      batchesOf(
+        { ...site, mac },
+        {
+          ...(fromMs === undefined ? {} : { from: iso(t + fromMs) }),
+          ...(toMs === undefined ? {} : { to: iso(t + toMs) }),
+        },
+      );
+    expect(await between()).toEqual(['d', 'zz', 'c', 'b', '-', 'a', 'z']);
+    expect(await between(0, 20)).toEqual(['zz', 'c', 'b', '-', 'a']);
+    expect(await between(10, 11)).toEqual(['c', 'b', '-']);
+    expect(await between(10)).toEqual(['d', 'zz', 'c', 'b', '-']);
+    expect(await between(undefined, 10)).toEqual(['a', 'z']);
+    expect(await between(1, 10)).toEqual([]);
+    const variables = { orgId: site.orgId, hardwareId: mac };
+    for (const [from, to] of [
+      [0, 0],
+      [1, 0],
+    ] as const) {
+      expect(
+        await issuesOf(fleet.app.admin, op.ReadingsOfDocument, { ...variables, from: iso(t + from), to: iso(t + to) }),
+      ).toMatchObject([{ path: 'from' }]);
+    }
+    for (const range of [
+      { from: '0001-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' },
+      { to: '2300-01-01T00:00:00Z' },
+      { from: '1960-01-01T00:00:00Z' },
+    ]) {
+      expect(await batchesOf({ ...site, mac }, range)).toHaveLength(7);
+    }
+    for (const range of [
+      { to: '1960-01-01T00:00:00Z' },
+      { from: '2300-01-01T00:00:00Z' },
+      { from: '1960-01-01T00:00:00Z', to: '1961-01-01T00:00:00Z' },
+    ]) {
+      expect(await batchesOf({ ...site, mac }, range)).toEqual([]);
     }
   });
-});
 
-it('a reading that has expired is not served, though it is still there', async () => {
-  const [old, fresh] = [reading(), reading({ timestampMs: app.clock.nowMs() - 2000 })];
-  await ingest(old, fresh);
-  const oldId = (await device())?.latestReading?.id as string;
-  const { store } = app.gateway.services;
-  const key = readingKey(await stored(), old.timestampMs as number, old.batchId as string);
-  const item = await store.get('device_readings', key, { consistent: true });
-  const expiredSecs = Math.floor(app.clock.nowMs() / 1000) - 3600;
-  await store.write({ table: 'device_readings', put: { ...item, expiration_time: expiredSecs } });
-  expect((await device())?.latestReading?.batchId).toBe(fresh.batchId);
-  expect((await org.ask(op.NodeDocument, { id: oldId })).node).toBeNull();
-  for (const first of [1, 2]) {
-    const { org: read } = await org.ask(op.ReadingsOfDocument, { hardwareId: mac, first });
-    expect(read?.device?.readings).toMatchObject({
-      nodes: [{ batchId: fresh.batchId }],
-      pageInfo: { hasNextPage: false },
-    });
-  }
-  const range = {
-    from: new Date(app.clock.nowMs() - minuteMs).toISOString(),
-    to: new Date(app.clock.nowMs()).toISOString(),
-    stepSecs: 3600,
-  };
-  const { org: charted } = await org.ask(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range });
-  expect(charted?.device?.series.map(({ count }) => count)).toEqual([1]);
-});
-
-describe('a series that is too long', () => {
-  it('is the fault of the caller, who is told where to cut it', async () => {
-    for (let i = 0; i < 3; i++)
-      await ingest(
-        ...Array.from({ length: 100 }, (_, k) =>
-          reading({ timestampMs: app.clock.nowMs() - (100 * i + k) * minuteMs }),
-        ),
-      );
-    const range = { fromMs: app.clock.nowMs() - dayMs, toMs: app.clock.nowMs() + 1, stepSecs: 3600 };
-    const draw = (max: number, requests = 1) =>
-      stored().then((it) =>
-        app.gateway.services.charts.draw(
-          Array(requests).fill({ device: it, metric: 'humidityPct', range }),
-          new ReadingBudget(max),
-        ),
-      );
-    expect((await draw(300))[0]).toHaveLength(25);
-    const [refused] = await draw(299);
-    expect(refused).toMatchObject({ code: 'BAD_USER_INPUT', message: expect.stringContaining('set `from` to ') });
-    // Several charts of the same range are one read.
-    expect((await draw(300, 5)).every((points) => Array.isArray(points))).toBe(true);
+  it('continue from a cursor even if the range has changed', async () => {
+    const { mac, device, orgId } = await newDevice();
+    const t = fleet.app.clock.nowMs() - 3_600_000;
+    await ingest(device, ...times(5, (i) => reading(mac, { timestampMs: t + i, batchId: `b${i}` })));
+    const after = (await page({ orgId, hardwareId: mac, first: 2 }))?.pageInfo.endCursor;
+    const ids = async (range: { from?: string; to?: string }) =>
+      (await page({ orgId, hardwareId: mac, after, ...range }))?.nodes.map(({ batchId }) => batchId);
+    expect(await ids({})).toEqual(['b2', 'b1', 'b0']);
+    expect(await ids({ from: iso(t + 1) })).toEqual(['b2', 'b1']);
+    expect(await ids({ to: iso(t + 2) })).toEqual(['b1', 'b0']);
+    expect(await ids({ from: iso(t + 4) })).toEqual([]);
   });
 
-  it('names the moment it was read back to', () => {
-    const error = tooLong(
-      { fromMs: Date.UTC(2026, 0, 1), toMs: Date.UTC(2026, 1, 1), stepSecs: 60 },
-      Date.UTC(2026, 0, 20),
-      'exceeds',
+  it('return every reading once in pages of up to 1000, even if a page of DynamoDB holds fewer', async () => {
+    const { mac, device, elsewhere, orgId } = await newDevice({ friendlyName: 'n'.repeat(64) });
+    const t = fleet.app.clock.nowMs() - 3_600_000;
+    // Ten per millisecond, each larger than 1 KB.
+    const idOf = (i: number) => `${String(i).padStart(5, '0')}${'x'.repeat(251)}`;
+    const sensors = {
+      bme280TempC: 21.123,
+      ds18b20TempC: 22.123,
+      humidityPct: 40.123,
+      pressureHpa: 1000.123,
+      soilMoisturePct: 30.123,
+    };
+    const sensorStatus = { bme280: 'ERROR', ds18b20: 'ERROR', soilMoisture: 'ERROR' } as const;
+    const all = times(2500, (i) =>
+      reading(mac, {
+        timestampMs: t + Math.floor(i / 10),
+        batchId: idOf(i),
+        firmwareVersion: 'v'.repeat(64),
+        sensors,
+        sensorStatus,
+      }),
     );
-    expect(error.extensions.issues).toEqual([
-      { path: 'from', message: expect.stringContaining('set `from` to 2026-01-20T00:00:00.000Z or later') },
-    ]);
+    for (let i = 0; i < all.length; i += 500) {
+      const some = all.slice(i, i + 500);
+      const responses = await Promise.all(
+        times(5, (k) => ingest(k % 2 ? device : elsewhere, ...some.slice(100 * k, 100 * (k + 1)))),
+      );
+      expect(responses.flatMap(kindsOf).filter((kind) => kind !== 'STORED')).toEqual([]);
+    }
+    const newestFirst = all.map(({ batchId }) => batchId).toReversed();
+
+    const where = equals('hardware_id', await partitionOf({ orgId, mac }));
+    const cut = await fleet.app.gateway.services.store.query({
+      table: 'device_readings',
+      where,
+      newestFirst: true,
+      limit: 1000,
+    });
+    expect(cut.items.length).toBeLessThan(1000);
+
+    for (const first of [1000, 499]) {
+      const pages: string[][] = [];
+      for (let after: string | null | undefined; ; ) {
+        const response = await page({ orgId, hardwareId: mac, first, after });
+        pages.push(response?.nodes.map(({ batchId }) => batchId) ?? []);
+        after = response?.pageInfo.endCursor;
+        if (!response?.pageInfo.hasNextPage) break;
+      }
+      expect(pages.slice(0, -1).every(({ length }) => length === first)).toBe(true);
+      expect(pages.flat()).toEqual(newestFirst);
+    }
+    const { org } = await fleet.app.admin.ask(op.SeriesOfDocument, {
+      orgId,
+      hardwareId: mac,
+      metric: 'HUMIDITY_PCT',
+      from: iso(t),
+      to: iso(t + 1000),
+      stepSecs: 1,
+    });
+    expect(org?.device?.series).toMatchObject([{ count: 2500, min: 40.123, max: 40.123 }]);
   });
 
-  it('of too many points is told how long a step it needs', async () => {
-    const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-31T00:00:00Z' };
-    const ask = (stepSecs: number) =>
-      org.send(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range, stepSecs });
-    const { errors } = await ask(60);
-    expect(errors?.[0]).toMatchObject({
-      message: expect.stringContaining('set it to 2592 or more'),
-      extensions: { code: 'BAD_USER_INPUT' },
-    });
-    expect((await ask(2592)).errors).toBeUndefined();
+  it('do not return an expired reading that is still stored', async () => {
+    const { mac, org, orgId, device } = await newDevice();
+    const nowMs = fleet.app.clock.nowMs();
+    const [expired, fresh] = [reading(mac, { timestampMs: nowMs - 1000 }), reading(mac, { timestampMs: nowMs - 2000 })];
+    await ingest(device, expired, fresh);
+    const expiredId = (await find({ orgId }, mac))?.latestReading?.id as string;
+    const { store, devices } = fleet.app.gateway.services;
+    const stored = (await devices.find({ orgId, hardwareId: mac })) as Device;
+    const key = readingKey(stored, expired.timestampMs, expired.batchId);
+    const item = await store.get('device_readings', key, { consistent: true });
+    const expiredSecs = Math.floor(nowMs / 1000) - 3600;
+    await store.write({ table: 'device_readings', put: { ...item, expiration_time: expiredSecs } });
+    expect((await find({ orgId }, mac))?.latestReading?.batchId).toBe(fresh.batchId);
+    expect((await org.ask(op.NodeDocument, { id: expiredId })).node).toBeNull();
+    for (const first of [1, 2]) {
+      const { org: read } = await org.ask(op.ReadingsOfDocument, { hardwareId: mac, first });
+      expect(read?.device?.readings).toMatchObject({
+        nodes: [{ batchId: fresh.batchId }],
+        pageInfo: { hasNextPage: false },
+      });
+    }
+    const range = { from: iso(nowMs - minuteMs), to: iso(fleet.app.clock.nowMs()), stepSecs: 3600 };
+    const { org: charted } = await org.ask(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range });
+    expect(charted?.device?.series.map(({ count }) => count)).toEqual([1]);
+  });
+});
+
+describe('Device.firmwareVersion, lastBootId and lastSeenAt', () => {
+  it('are updated by newer readings together with lastSeenAt, and not by older ones', async () => {
+    const registered = randomUUID();
+    const { mac, orgId, device } = await newDevice({ bootId: registered });
+    const { clock } = fleet.app;
+    move(2 * minuteMs);
+    const [older, newer] = [randomUUID(), randomUUID()];
+    await ingest(
+      device,
+      reading(mac, { firmwareVersion: '9.9.9', bootId: newer, timestampMs: clock.nowMs() - 1000 }),
+      reading(mac, { firmwareVersion: '5.0', bootId: older, timestampMs: clock.nowMs() - 30_000 }),
+      reading(mac, { firmwareVersion: '10', bootId: 'x', timestampMs: clock.nowMs() - 1000 }),
+    );
+    expect(await find({ orgId }, mac)).toMatchObject({ firmwareVersion: '9.9.9', lastBootId: newer });
+    // A reading that a device has buffered for long does not tell what the device runs now.
+    move(2 * minuteMs);
+    await ingest(
+      device,
+      reading(mac, { firmwareVersion: '5.0', bootId: older, timestampMs: clock.nowMs() - 10 * minuteMs }),
+    );
+    expect(await find({ orgId }, mac)).toMatchObject({ firmwareVersion: '9.9.9', lastBootId: newer });
+    await register(device, mac, { firmwareVersion: '8.0', bootId: registered });
+    expect(await find({ orgId }, mac)).toMatchObject({ firmwareVersion: '8.0', lastBootId: registered });
+  });
+
+  it('are corrected by the next registration or reading after a gateway with a wrong clock has set them', async () => {
+    const { mac, orgId, device } = await newDevice();
+    const lastSeenMs = async () => Date.parse((await find({ orgId }, mac))?.lastSeenAt ?? '');
+    const { clock } = fleet.app;
+    const recent = () => reading(mac, { timestampMs: clock.nowMs() - 1000 });
+    for (const send of [() => register(device, mac), () => ingest(device, recent())]) {
+      move(100 * dayMs);
+      await register(device, mac);
+      expect(await lastSeenMs()).toBeGreaterThan(clock.nowMs() - minuteMs);
+      move(-100 * dayMs);
+      await send();
+      expect(await lastSeenMs()).toBeLessThanOrEqual(clock.nowMs());
+    }
   });
 });

@@ -1,4 +1,4 @@
-// What `tollgate dev` leaves open to other programs and users of the machine. Linux, where /proc tells.
+// What other programs and users of the machine can reach of `tollgate dev`. Linux only, because the tests read /proc.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -35,7 +35,7 @@ interface Dev {
   readonly dataDir: string;
   readonly output: string;
   readonly url: string;
-  /** Of the engine itself. */
+  /** The process id of the engine itself, not of its guard. */
   readonly enginePid: number;
 }
 
@@ -88,7 +88,7 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 let dev: Dev;
 beforeAll(async () => {
   const dataDir = newFolder();
-  // As an older version left it.
+  // With the permissions that an older version used.
   chmodSync(dataDir, 0o755);
   writeFileSync(join(dataDir, 'store.db'), '', { mode: 0o644 });
   const secrets = {
@@ -100,15 +100,15 @@ beforeAll(async () => {
   await new Caller(dev.url, { 'x-admin-key': adminKey }).ask(op.RegisterOrgDocument, { input: orgInput() });
 });
 
-it('keeps its data folder to its owner, also one that others could read before', () => {
+it('restricts its data folder to its owner, even if others could read it before', () => {
   expect(modeOf(dev.dataDir)).toBe('700');
   const files = readdirSync(dev.dataDir);
   expect(files).toEqual(expect.arrayContaining(['secrets.json', 'store.db', 'tollgate.pid']));
   expect(files.map((file) => [file, modeOf(join(dev.dataDir, file))])).toEqual(files.map((file) => [file, '600']));
 });
 
-it('gives the engine nothing of its environment', () => {
-  // The shell that guards it sets these three for itself.
+it('passes none of its environment variables to the engine', () => {
+  // The shell that guards the engine sets these itself.
   const names = readFileSync(`/proc/${dev.enginePid}/environ`, 'utf8')
     .split('\0')
     .filter(Boolean)
@@ -116,7 +116,7 @@ it('gives the engine nothing of its environment', () => {
   expect(names.filter((name) => !['PWD', 'OLDPWD', '_', 'SHLVL'].includes(name))).toEqual([]);
 });
 
-it('prints an admin key only if it made it', async () => {
+it('prints the admin key only if it has generated it', async () => {
   expect(dev.output).not.toContain(adminKey);
   expect(dev.output).toContain('TOLLGATE_ADMIN_KEY');
   const own = await startDev(newFolder());
@@ -125,7 +125,7 @@ it('prints an admin key only if it made it', async () => {
   own.child.kill('SIGTERM');
 });
 
-it('has an engine that no other program of the machine can reach, or says so', async () => {
+it('runs an engine that no other program of the machine can reach, or prints a warning', async () => {
   const [host, port] = ['--host', '--port'].map(
     (option) => argumentsOf(dev.enginePid)[argumentsOf(dev.enginePid).indexOf(option) + 1] ?? '',
   );
@@ -153,11 +153,11 @@ it('has an engine that no other program of the machine can reach, or says so', a
   expect(await tables(credential)).toBe(expected);
   expect(await tables({})).toBe('refused');
   expect(dev.output.includes('without credentials')).toBe(!canIsolate);
-  const isApart = readlinkSync(`/proc/${dev.enginePid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
-  expect(isApart).toBe(canIsolate);
+  const isIsolated = readlinkSync(`/proc/${dev.enginePid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
+  expect(isIsolated).toBe(canIsolate);
 });
 
-it('serves through the SDK as well', async () => {
+it('works with the AWS SDK as the DynamoDB client', async () => {
   const { url, child, dataDir } = await startDev(newFolder(), { STORE_CLIENT: 'sdk', TOLLGATE_ADMIN_KEY: adminKey });
   const admin = new Caller(url, { 'x-admin-key': adminKey });
   const orgs = await Promise.all(
@@ -169,12 +169,12 @@ it('serves through the SDK as well', async () => {
   expect(enginesOf(dataDir)).toEqual([]);
 });
 
-it('ends when its engine does, and leaves no engine behind when it is killed', async () => {
+it('exits if its engine ends, and leaves no engine running if it is killed', async () => {
   const victim = await startDev(newFolder());
   victim.child.kill('SIGKILL');
   for (let waitedMs = 0; enginesOf(victim.dataDir).length > 0 && waitedMs < 10_000; waitedMs += 20) await sleep(20);
   expect(enginesOf(victim.dataDir)).toEqual([]);
-  const bereft = await startDev(victim.dataDir);
-  execFileSync('kill', ['-9', String(bereft.enginePid)]);
-  expect(await new Promise((resolve) => bereft.child.once('exit', resolve))).toBe(1);
+  const orphan = await startDev(victim.dataDir);
+  execFileSync('kill', ['-9', String(orphan.enginePid)]);
+  expect(await new Promise((resolve) => orphan.child.once('exit', resolve))).toBe(1);
 });

@@ -431,7 +431,7 @@ describe('deleteEntity', () => {
 });
 
 describe('purgeLimiter', () => {
-  it('empties the limiter at once, on every gateway within two seconds, and the worker deletes the old items', async () => {
+  it('empties the limiter at once, on all gateways within 2 s, and the worker deletes the items', async () => {
     const [orgId, unpurged] = [await newOrgId(rpm(10)), await newOrgId(rpm(10))];
     const fill = async (at: string) => {
       await create(at, 'team');

@@ -1,4 +1,4 @@
-import { configKey } from '../../src/identity/config-key.js';
+import { configKey } from '../../src/identity/client.item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-/** Copies of the tenant's first app, straight into the table: registering each would only take longer. */
+/** Writes copies of the tenant's first app into the table, because registering each would take longer. */
 async function addApps(tenant: Tenant, count: number): Promise<void> {
   const { store } = app.gateway.services;
   const first = await store.get('config', configKey({ orgId: tenant.orgId, appId: 'chat' }));
@@ -51,29 +51,29 @@ const aliases = (count: number, field: string) => Array.from({ length: count }, 
 const ask = (tenant: Tenant, fields: string, on = app) => on.admin.send(orgSpend(fields), { orgId: tenant.orgId });
 
 describe('an exact read', () => {
-  it('is charged for labels times shards, and is answered while it fits', async () => {
+  it('is charged for labels × shards, and succeeds within the bound', async () => {
     const { data, errors } = await ask(small, `app(appId: "chat") { ${exact} } ${exact}`);
     expect(errors).toBeUndefined();
     expect(data).toEqual({ org: { app: { spend: { costUsdMicros: 5 } }, spend: { costUsdMicros: 12 } } });
   });
 
-  it('of a roll-up past the bound is refused before a shard is read', async () => {
+  it('of a roll-up beyond the bound is rejected before a shard is read', async () => {
     const { errors } = await ask(large, exact);
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
     expect(errors?.[0]?.message).toMatch(/complexity \d+ exceeds the maximum of 10000: .*EXACT.*AGGREGATED/);
     expect(shardsRead()).toBe(0);
   });
 
-  it('of a list of apps past the bound is refused before a shard is read', async () => {
+  it('of a list of apps beyond the bound is rejected before a shard is read', async () => {
     const { errors } = await ask(large, `apps(first: 100) { nodes { ${exact} } }`);
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
-    // The answer is sent at the first error. The other fields go on by themselves.
+    // The response is sent at the first error, while other fields are still being resolved.
     await ask(small, exact);
     await proxy.quiet();
     expect(shardsRead()).toBe(2 * 3 * 8);
   });
 
-  it('of the same subject and day is made once per operation, however often it is asked for', async () => {
+  it('of the same subject and day is made once per operation, however many fields need it', async () => {
     const { data, errors } = await ask(small, aliases(14, exact));
     expect(errors).toBeUndefined();
     expect(Object.values((data as { org: object }).org)).toEqual(Array(14).fill({ costUsdMicros: 12 }));
@@ -84,15 +84,15 @@ describe('an exact read', () => {
     const tenant = await newTenant(app);
     await addApps(tenant, 29);
     proxy.inject({ operation: 'BatchGetItem', table: 'usage_agg_sharded', fault: 'slow', ms: 400 });
-    const hurried = await app.another({ operationTimeoutMs: 5000 });
-    const { errors } = await ask(tenant, exact, hurried);
+    const impatient = await app.another({ operationTimeoutMs: 5000 });
+    const { errors } = await ask(tenant, exact, impatient);
     expect(errors?.[0]?.message).toContain('took longer than 5000 ms');
     await new Promise((resolve) => setTimeout(resolve, 600));
     const read = shardsRead();
     expect(read).toBeLessThan(30 * 3 * 8);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(shardsRead()).toBe(read);
-    await hurried.stop();
+    await impatient.stop();
   });
 });
 
@@ -103,14 +103,14 @@ describe('spendHistory', () => {
     const { data, errors } = await ask(small, `app(appId: "chat") { ${range} }`);
     expect(errors).toBeUndefined();
     expect((data as { org: { app: { spendHistory: unknown[] } } }).org.app.spendHistory).toHaveLength(366);
-    const refused = await ask(large, `apps(first: 60) { nodes { ${range} } }`);
-    expect(refused.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
-    expect(refused.errors?.[0]?.message).toMatch(/exceeds the maximum of 10000: ask for fewer days/);
+    const tooMany = await ask(large, `apps(first: 60) { nodes { ${range} } }`);
+    expect(tooMany.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect(tooMany.errors?.[0]?.message).toMatch(/exceeds the maximum of 10000: request fewer days/);
   });
 });
 
 describe('the apps of an org', () => {
-  it('are at most a thousand', async () => {
+  it('are at most 1000', async () => {
     const tenant = await newTenant(app);
     const register = (appId: string) =>
       app.admin.send(op.RegisterAppDocument, { input: { orgId: tenant.orgId, appId, name: appId } });

@@ -11,7 +11,7 @@ const log: Log = { ...silentLog, warn: (line: unknown) => void warnings.push(lin
 const opened: TestApp[] = [];
 const workers: Background[] = [];
 
-/** Knows premium, standard and economy. */
+/** A gateway whose catalog has premium, standard and economy. */
 let full: TestApp;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function gatewayWith(catalog: Catalog): Promise<TestApp> {
   return app;
 }
 
-/** A round by a worker of that catalog, past any claim of another. */
+/** Runs a round of a worker with this catalog, after the claims of other workers have expired. */
 async function sumWith(catalog: Catalog): Promise<void> {
   clock.advance(2 * 60_000);
   const worker = buildBackground({ ...full.config, catalog }, { clock, log: silentLog });
@@ -52,7 +52,9 @@ const place = ({ orgId }: Tenant) => ({ orgId, appId: 'chat' });
 const select = async (app: TestApp, tenant: Tenant) =>
   (await app.admin.ask(op.SelectionDocument, place(tenant))).org?.app?.modelSelection as op.SelectionFragment;
 
-/** Every figure that a gateway shows of today: of the app, exact, of the org, exact, and the last day of its history. */
+/**
+ * All figures of today that a gateway returns: of the app and of the org, each aggregated, exact and from its history.
+ */
 async function figures(
   app: TestApp,
   tenant: Tenant,
@@ -77,7 +79,7 @@ async function figures(
   };
 }
 
-describe('a label that has left config.yaml', () => {
+describe('a label that was removed from config.yaml', () => {
   async function tenantWithSpend(): Promise<Tenant> {
     const tenant = await newTenant(full);
     const spent = { premium: 10, standard: 500, economy: 20 };
@@ -89,7 +91,7 @@ describe('a label that has left config.yaml', () => {
     return tenant;
   }
 
-  it('keeps its figures in every report, whoever sums and whoever reports', async () => {
+  it('keeps its figures in every report, whichever worker sums and whichever gateway reports', async () => {
     const tenant = await tenantWithSpend();
     await submit(full.admin, [cost(tenant, { modelLabel: 'standard', costUsdMicros: 7 })]);
     const catalog = catalogWithout('standard');
@@ -106,7 +108,7 @@ describe('a label that has left config.yaml', () => {
     });
   });
 
-  it('keeps its line when the ordering and the quotas drop it as well', async () => {
+  it('stays in the reports when the ordering and the quotas drop it too', async () => {
     const tenant = await tenantWithSpend();
     const quotas = ['premium', 'economy'].map((label) => ({ label, dailyUsdMicros: 1_000_000 }));
     await full.admin.ask(op.UpdateOrgDocument, {
@@ -118,7 +120,7 @@ describe('a label that has left config.yaml', () => {
     for (const names of labels) expect(names).toEqual(['premium', 'economy', 'standard']);
   });
 
-  it('is skipped by selections, which say so and recommend only what can be called', async () => {
+  it('is skipped by selections, which list it in `skipped` and recommend only labels with a model', async () => {
     const tenant = await newTenant(full);
     const app = await gatewayWith(catalogWithout('premium'));
     const selection = await select(app, tenant);
@@ -146,7 +148,7 @@ describe('a label that has left config.yaml', () => {
     expect(await select(full, tenant)).toMatchObject({ label: 'standard', reason: 'STICKY_FALLBACK' });
   });
 
-  it('leaves nothing to recommend where no label is known, for as long as the normal interval', async () => {
+  it('leaves no recommendation if no label has a model, for the normal interval', async () => {
     const tenant = await newTenant(full);
     const app = await gatewayWith(catalogWith('other'));
     const none = await gatewayWith(catalogWithout('premium', 'standard', 'economy'));
@@ -161,7 +163,7 @@ describe('a label that has left config.yaml', () => {
     expect((await select(app, tenant)).label).toBe('premium');
   });
 
-  it('cannot be the target of an override, and an override to it binds nobody', async () => {
+  it('cannot be set by an override, and an existing override to it is ignored', async () => {
     const tenant = await newTenant(full);
     await full.admin.ask(op.OverrideModelDocument, { input: { ...place(tenant), label: 'standard' } });
     const app = await gatewayWith(catalogWithout('standard'));
@@ -173,7 +175,7 @@ describe('a label that has left config.yaml', () => {
     expect(await select(full, tenant)).toMatchObject({ label: 'standard', reason: 'MANUAL_OVERRIDE' });
   });
 
-  it('still gives a retry its receipt, a changed payload its conflict, and a new cost its refusal', async () => {
+  it('still returns the receipt of a retry and the conflict of a changed payload, and rejects a new cost', async () => {
     const tenant = await newTenant(full);
     const input = cost(tenant, { modelLabel: 'standard', costUsdMicros: 7 });
     await submit(full.admin, [input]);
@@ -191,12 +193,12 @@ describe('a label that has left config.yaml', () => {
     );
   });
 
-  it('is warned of at the start with the orgs that use it, and by the first selection that skips it', async () => {
+  it('is logged at start with the orgs that use it, and by the first selection that skips it', async () => {
     const tenant = await newTenant(full);
     const app = await gatewayWith(catalogWithout('economy'));
-    const isAboutOrgs = () => warnings.find(({ orgs }) => orgs !== undefined);
-    for (let i = 0; i < 100 && !isAboutOrgs(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
-    const { orgs, count } = isAboutOrgs() as { orgs: { orgId: string; labels: string[] }[]; count: number };
+    const warningAboutOrgs = () => warnings.find(({ orgs }) => orgs !== undefined);
+    for (let i = 0; i < 100 && !warningAboutOrgs(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
+    const { orgs, count } = warningAboutOrgs() as { orgs: { orgId: string; labels: string[] }[]; count: number };
     expect(count).toBeGreaterThan(0);
     expect(orgs.length).toBeLessThanOrEqual(20);
     expect(orgs[0]?.labels).toContain('economy');
@@ -208,7 +210,7 @@ describe('a label that has left config.yaml', () => {
 });
 
 describe('a label that is being rolled out', () => {
-  it('loses no figure on gateways and workers that do not know it yet', async () => {
+  it('loses no figure on gateways and workers whose catalog does not have it yet', async () => {
     const tenant = await newTenant(full);
     const app = await gatewayWith(catalogWith('flash'));
     const quotas = ['flash', 'premium'].map((label) => ({ label, dailyUsdMicros: 1_000_000 }));
@@ -222,7 +224,7 @@ describe('a label that is being rolled out', () => {
     expect(await select(app, tenant)).toMatchObject({ label: 'flash', skipped: [] });
   });
 
-  it('is in an exact report from its first cost on, though neither chain nor quotas name it', async () => {
+  it('is in an exact report from its first cost on, though it is neither in the chain nor in the quotas', async () => {
     const tenant = await newTenant(full);
     const app = await gatewayWith(catalogWith('turbo'));
     await submit(app.admin, [cost(tenant, { modelLabel: 'turbo', costUsdMicros: 10 })]);

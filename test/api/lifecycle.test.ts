@@ -16,7 +16,7 @@ import {
 import * as op from '../support/operations.js';
 
 let app: TestApp;
-/** A second gateway on the same store, with caches of its own. */
+/** A second gateway on the same tables, with caches of its own. */
 let other: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
@@ -48,18 +48,18 @@ const oauthError = async (at: TestApp, { clientId, clientSecret }: Secret): Prom
     .error;
 };
 
-/** Asks until it is so, for the 2 s that are promised and what a busy machine adds. */
-async function eventually(ask: () => Promise<string>, wanted: string): Promise<string> {
+/** Repeats `attempt` until it returns `expected`, for 2 s and the time that a busy machine adds. */
+async function eventually(attempt: () => Promise<string>, expected: string): Promise<string> {
   const untilMs = performance.now() + 4000;
-  let said = await ask();
-  while (said !== wanted && performance.now() < untilMs) {
+  let result = await attempt();
+  while (result !== expected && performance.now() < untilMs) {
     await sleep(20);
-    said = await ask();
+    result = await attempt();
   }
-  return said;
+  return result;
 }
 
-/** A socket with an open subscription, and how it will be closed. */
+/** Opens a socket with a subscription. `closed` resolves to the code and reason with which it is closed. */
 async function subscribed(
   at: TestApp,
   params: Record<string, string>,
@@ -78,7 +78,7 @@ async function subscribed(
 }
 
 describe('suspendOrg', () => {
-  it('ends tokens, secrets, sessions, device keys and subscriptions, here at once and elsewhere within 2 s, until resumeOrg', async () => {
+  it('refuses every credential and subscription until resumeOrg: here at once, elsewhere within 2 s', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const { secret } = (await org.caller.ask(op.CreateApiKeyDocument, { input: {} })).createApiKey;
@@ -119,7 +119,7 @@ describe('suspendOrg', () => {
       expect([await signIn(app, client), await refresh(other, client.refreshToken)]).toEqual(['ok', 'ok']);
   });
 
-  it('costs a handful of reads for a caller that does not give up', async () => {
+  it('costs only a few reads if a refused caller keeps retrying', async () => {
     const org = await newOrg(app);
     await app.admin.ask(op.SuspendOrgDocument, { orgId: org.orgId });
     await use(app, org.accessToken)();
@@ -130,7 +130,7 @@ describe('suspendOrg', () => {
     expect(consumed.read - before).toBeLessThan(40 * (2 + (performance.now() - startedMs) / 1000));
   });
 
-  it('leaves the org to the admin, and a wrong secret as wrong as ever', async () => {
+  it('keeps the org visible to the admin, and gives a wrong secret the usual error', async () => {
     const org = await newOrg(app);
     await app.admin.ask(op.SuspendOrgDocument, { orgId: org.orgId });
     expect(await signIn(app, { clientId: org.clientId, clientSecret: `tgs_${'x'.repeat(43)}` })).toBe(
@@ -146,7 +146,7 @@ describe('suspendOrg', () => {
     });
   });
 
-  it('may be sent again, and is told once', async () => {
+  it('is idempotent and writes one audit event', async () => {
     const { orgId } = await newOrg(app);
     const first = await app.admin.ask(op.SuspendOrgDocument, { orgId });
     app.clock.advance(1000);
@@ -164,7 +164,7 @@ describe('suspendOrg', () => {
 });
 
 describe('suspendApp', () => {
-  it('ends the credentials of one app, further clients included, and of no other', async () => {
+  it('refuses the credentials of one app, further clients included, and of no other app', async () => {
     const org = await newOrg(app);
     const [chat, search] = [await newApp(app, org), await newApp(app, org, 'search')];
     const { createClient } = await org.caller.ask(op.CreateClientDocument, { input: { appId: 'chat', name: 'Batch' } });
@@ -199,7 +199,7 @@ describe('suspendApp', () => {
     expect(selected).toEqual({ me: { app: { modelSelection: { label: 'economy', reason: 'MANUAL_OVERRIDE' } } } });
   });
 
-  it.each(['nothing', 'No App!', ''])('finds no app %j', async (appId) => {
+  it.each(['nothing', 'No App!', ''])('returns NOT_FOUND for the app id %j', async (appId) => {
     const { caller } = await newOrg(app);
     expect(await caller.codeOf(op.SuspendAppDocument, { appId })).toBe('NOT_FOUND');
     expect(await caller.codeOf(op.ResumeAppDocument, { appId })).toBe('NOT_FOUND');
@@ -218,7 +218,7 @@ describe('deleteApp', () => {
     costUsdMicros,
   });
 
-  it('ends its credentials, here at once and elsewhere within 2 s, and takes it out of every list', async () => {
+  it('ends its credentials, here at once and elsewhere within 2 s, and removes it from every list', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     await newApp(app, org, 'search');
@@ -250,7 +250,7 @@ describe('deleteApp', () => {
       expect(code).toBe('NOT_FOUND');
   });
 
-  it('leaves its costs in the totals of the org, whether they were summed before or not', async () => {
+  it('keeps its costs in the totals of the org, whether they were summed before or not', async () => {
     const org = await newOrg(app);
     await newApp(app, org);
     await newApp(app, org, 'search');
@@ -273,7 +273,7 @@ describe('deleteApp', () => {
     worker.close();
   });
 
-  it('lets the id be registered again, and revives nothing of the one before', async () => {
+  it('lets the id be registered again without making old credentials valid', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const { createClient } = await org.caller.ask(op.CreateClientDocument, { input: { appId: 'chat', name: 'Batch' } });
@@ -300,7 +300,7 @@ describe('deleteApp', () => {
     ]).toEqual(['ok', 'ok', 'ok']);
     expect((await org.caller.ask(op.ClientsDocument, {})).org?.app?.clients).toEqual([]);
     expect(await idsOf(org.caller)).toEqual(['chat']);
-    // And once more, from the second life to the third.
+    // The same again for the third app with this id.
     await org.caller.ask(op.DeleteAppDocument, { appId: 'chat' });
     await newApp(app, org);
     for (const old of [chat, again])
@@ -310,7 +310,7 @@ describe('deleteApp', () => {
       ]);
   });
 
-  it('and a new client, or a retrieval, at the same time leave nothing behind that works', async () => {
+  it('leaves no working credential in a race with createClient or retrieveSecret', async () => {
     for (let round = 0; round < 5; round++) {
       const org = await newOrg(app);
       const { registerApp } = await org.caller.ask(op.RegisterAppDocument, { input: { appId: 'chat', name: 'Chat' } });
@@ -331,7 +331,7 @@ describe('deleteApp', () => {
     }
   });
 
-  it('is listed page by page without gaps where deleted apps stand between', async () => {
+  it('leaves no gaps in the pages of Org.apps', async () => {
     const org = await newOrg(app);
     const ids = Array.from({ length: 9 }, (_, i) => `app-${i}`);
     for (const appId of ids) await org.caller.ask(op.RegisterAppDocument, { input: { appId, name: appId } });

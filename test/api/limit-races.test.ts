@@ -1,4 +1,4 @@
-// What two gateways with different memories do to one bucket, one lease, one namespace.
+// Races of two gateways with different caches on one bucket, one lease, one namespace.
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
 import { shardKey } from '../../src/limits/limiter-keys.js';
@@ -56,12 +56,12 @@ async function itemOf(orgId: string, entityId: string): Promise<Item> {
     shardKey({ namespace: await namespaces.of(orgId), entityId, resource: 'api', shard: 0 }),
     { consistent: true },
   );
-  if (!item) throw new Error('there is no bucket');
+  if (!item) throw new Error('no bucket');
   return item;
 }
 
 describe('a bucket', () => {
-  it('does not expire before a debt that another gateway charged, whatever is given back of another limit', async () => {
+  it('does not expire before a debt that another gateway charged, even if another limit gets tokens back', async () => {
     const orgId = await newLimiter(rpm(), { name: 'tpm', capacity: 10, refillAmount: 1, refillPeriodSecs: 86_400 });
     const mine = await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1, tpm: 1 }));
     const theirs = await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1, tpm: 1 }));
@@ -71,11 +71,11 @@ describe('a bucket', () => {
     expect((ttl as number) * 1000).toBeGreaterThan(app.clock.nowMs() + 92 * dayMs);
   });
 
-  it('that must not expire loses an expiry that a gateway with an older memory has set', async () => {
+  it('removes an expiry that a gateway with a stale cache has set, if it must not expire', async () => {
     const orgId = await newLimiter(rpm());
     await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1 }));
     await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1 }));
-    // The same limits as before, so that nothing else tells the other gateway.
+    // The same limits as before, so that the other gateway does not notice the change.
     await app.admin.ask(op.SetLimitsDocument, {
       input: { orgId, level: 'ENTITY', entityId: 'u', resource: 'api', limits: [rpm()] },
     });
@@ -92,7 +92,7 @@ describe('a cascade with a request id', () => {
   it.each([
     ['parent', 'child'],
     ['child', 'parent'],
-  ])('is refused by the %s where the %s has no bucket yet, and makes none', async (empty, unborn) => {
+  ])('is refused by the %s and does not create the missing bucket of the %s', async (empty, missing) => {
     const orgId = await newLimiter(rpm());
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'parent' } });
     await app.admin.ask(op.CreateEntityDocument, {
@@ -113,12 +113,12 @@ describe('a cascade with a request id', () => {
       expect(data?.acquire).toMatchObject({ __typename: 'RateLimited', violations: [{ entityId: empty }] });
       expect(data?.acquire.statuses).toMatchObject([{ entityId: 'child' }, { entityId: 'parent' }]);
     }
-    await expect(itemOf(orgId, unborn)).rejects.toThrow('there is no bucket');
+    await expect(itemOf(orgId, missing)).rejects.toThrow('no bucket');
   });
 });
 
 describe('a lease', () => {
-  it('under a request id that was used before, a day ago, is another: released and adjusted on its own', async () => {
+  it('is a new one if its request id was last used a day ago, and is adjusted and released on its own', async () => {
     const orgId = await newLimiter(rpm());
     const input = inputOf(orgId, 'u', { rpm: 5 }, { requestId: randomUUID() });
     const first = await leaseOf(app.admin, input);
@@ -138,7 +138,7 @@ describe('a lease', () => {
     expect(await app.admin.codeOf(op.ReleaseLeaseDocument, { leaseId: first })).toBe('LEASE_EXPIRED');
   });
 
-  it('split over 32 shards of an entity with a long name can be given back', async () => {
+  it('can be given back if it is split over 32 shards of an entity with a long name', async () => {
     const entityId = `e${'x'.repeat(255)}`;
     const orgId = await newLimiter({ name: 'rpm', capacity: 3200 }, { name: 'tpm', capacity: 3200 });
     await leaseOf(app.admin, inputOf(orgId, entityId, { rpm: 1, tpm: 1 }));
@@ -157,7 +157,7 @@ describe('a lease', () => {
   });
 });
 
-it('limits called as every JavaScript object has something called are refused', async () => {
+it('refuses limit names that are properties of every JavaScript object', async () => {
   const { orgId } = await newOrg(app);
   for (const name of ['constructor', 'toString', 'valueOf', 'hasOwnProperty']) {
     const { errors } = await app.admin.send(op.SetLimitsDocument, {
@@ -169,33 +169,37 @@ it('limits called as every JavaScript object has something called are refused', 
   }
 });
 
-it('a tenant that floods its own queue is not let past its limits by ALLOW', async () => {
+it('does not let a tenant that floods its own queue exceed its limits because of ALLOW', async () => {
   const narrow = await app.another({ submissionsWaiting: 8 });
   const { orgId } = await newOrg(app);
   await narrow.admin.ask(op.SetLimitsDocument, {
     input: { orgId, level: 'SYSTEM', limits: [rpm(1)], onUnavailable: 'ALLOW' },
   });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>
       narrow.gateway.services.limits
         .acquire(orgId, { entityId: `e${i % 3}`, resource: 'api', consume: [{ limit: 'rpm', amount: 1 }] })
         .catch((error: unknown) => error),
     ),
   );
-  const leases = answers.filter((answer) => (answer as { kind?: string }).kind === 'Lease') as { degraded: boolean }[];
+  const leases = responses.filter((response) => (response as { kind?: string }).kind === 'Lease') as {
+    degraded: boolean;
+  }[];
   expect(leases.map(({ degraded }) => degraded)).toEqual([false, false, false]);
-  expect(answers.some((answer) => answer instanceof Error && answer.message.includes('too many writes'))).toBe(true);
+  expect(responses.some((response) => response instanceof Error && response.message.includes('too many writes'))).toBe(
+    true,
+  );
   await narrow.stop();
 });
 
-it('capacities that together pass what JSON can carry stand still there', async () => {
+it('caps a total capacity at the largest integer that JSON carries exactly', async () => {
   const orgId = await newLimiter(rpm(1e15));
   for (let i = 0; i < 10; i++) await leaseOf(app.admin, inputOf(orgId, `e${i}`, { rpm: 1 }));
   const { org } = await app.admin.ask(op.CapacityOfDocument, { orgId, resource: 'api', limit: 'rpm' });
   expect(org?.resourceCapacity).toMatchObject({ totalCapacity: Number.MAX_SAFE_INTEGER });
 });
 
-it('limits and entities made just after a purge through another gateway are not lost', async () => {
+it('keeps limits and entities that were created right after a purge through another gateway', async () => {
   const orgId = await newLimiter(rpm(5));
   await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1 }));
   await app.admin.ask(op.PurgeLimiterDocument, { orgId });

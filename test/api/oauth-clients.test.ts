@@ -41,7 +41,7 @@ describe('openid-client', () => {
     });
   });
 
-  it('is told in OAuth errors what is wrong', async () => {
+  it('gets OAuth error codes', async () => {
     const [mine, theirs] = [await newOrg(app), await newOrg(app)];
     const config = await discover(mine.clientId, oidc.ClientSecretBasic(mine.clientSecret));
     await expect(oidc.refreshTokenGrant(config, theirs.refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
@@ -62,7 +62,7 @@ describe('openid-client', () => {
     });
   });
 
-  it('logs in a further client, whose id has a tilde in it', async () => {
+  it('logs in a further client, whose id contains a tilde', async () => {
     const org = await newOrg(app);
     const input = { name: 'Reports', role: 'READ' as const, currentSecret: org.clientSecret };
     const { createClient } = await org.caller.ask(op.CreateClientDocument, { input });
@@ -115,7 +115,7 @@ describe('/.well-known/oauth-authorization-server', () => {
     };
   };
 
-  it('says what RFC 8414 asks for, under the origin that was asked', async () => {
+  it('returns the metadata of RFC 8414 under the origin of the request', async () => {
     const { status, type, body } = await metadata(app);
     expect([status, type]).toEqual([200, 'application/json; charset=utf-8']);
     expect(body).toEqual({
@@ -130,7 +130,7 @@ describe('/.well-known/oauth-authorization-server', () => {
     });
   });
 
-  it('names PUBLIC_URL if it is set, and the origin of a proxy only if it is trusted', async () => {
+  it('uses PUBLIC_URL if it is set, and the origin of a proxy only if the proxy is trusted', async () => {
     const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'tollgate.example' };
     const named = await app.another({ publicUrl: 'https://api.example' });
     const proxied = await app.another({ trustProxy: true });
@@ -144,7 +144,7 @@ describe('/.well-known/oauth-authorization-server', () => {
     }
   });
 
-  it('takes GET alone', async () => {
+  it('accepts only GET', async () => {
     const response = await fetch(`${app.origin}/.well-known/oauth-authorization-server`, { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -156,7 +156,7 @@ describe('an OAuth call', () => {
   const lineOf = (id: string) =>
     lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ requestId }) => requestId === id);
 
-  it('writes one line to the log and counts as a request', async () => {
+  it('writes one log line and counts as a request', async () => {
     const { clientId, clientSecret } = await newOrg(app);
     const credentials = { client_id: clientId, client_secret: clientSecret };
     await post('/oauth/token', { grant_type: 'client_credentials', ...credentials }, 'oauth-1');
@@ -198,7 +198,7 @@ describe('an OAuth call', () => {
     }
   });
 
-  it('is on record in the audit trail as the login that it is', async () => {
+  it('is recorded in the audit trail as a login', async () => {
     const { orgId, clientId } = await newOrg(app);
     app.clock.advance(3_600_000);
     const { secretRetrieval } = (await app.admin.ask(op.RotateCredentialsDocument, { input: { orgId, graceHours: 1 } }))
@@ -216,7 +216,7 @@ describe('an OAuth call', () => {
     ]);
   });
 
-  it('is bounded by address like any other', async () => {
+  it('is throttled per address like every login', async () => {
     const strict = await app.another({ principalRps: 3 });
     try {
       const statuses = [];

@@ -24,9 +24,10 @@ async function post(path: string, fields: Fields, headers: Fields = {}, at: Test
 }
 
 const inForm = ({ clientId, clientSecret }: Secret): Fields => ({ client_id: clientId, client_secret: clientSecret });
-const asBasic = ({ clientId, clientSecret }: Secret): Fields => ({
-  authorization: `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`,
-});
+const asBasic = ({ clientId, clientSecret }: Secret): Fields => {
+  const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+};
 const login = { grant_type: 'client_credentials' };
 const wrongSecret = () => `tgs_${randomBytes(32).toString('base64url')}`;
 const works = async (accessToken: unknown): Promise<boolean> =>
@@ -36,7 +37,7 @@ describe('POST /oauth/token', () => {
   it.each([
     ['in the form', (client: Secret) => post('/oauth/token', { ...login, ...inForm(client) })],
     ['as HTTP Basic', (client: Secret) => post('/oauth/token', login, asBasic(client))],
-  ])('logs in a client that presents itself %s', async (_how, send) => {
+  ])('logs in a client that sends its credentials %s', async (_how, send) => {
     const client = await newApp(app, await newOrg(app));
     const { status, headers, body } = await send(client);
     expect(status).toBe(200);
@@ -50,40 +51,37 @@ describe('POST /oauth/token', () => {
 
   it.each<[string, (client: Secret) => [Fields, Fields]]>([
     ['as HTTP Basic', (client) => [{}, asBasic(client)]],
-    ['as HTTP Basic and names it in the form', (client) => [{ client_id: client.clientId }, asBasic(client)]],
+    ['as HTTP Basic and its id in the form', (client) => [{ client_id: client.clientId }, asBasic(client)]],
     ['in the form', (client) => [inForm(client), {}]],
-  ])(
-    'exchanges a refresh token for the client that it belongs to, which presents itself %s',
-    async (_how, credentials) => {
-      const org = await newOrg(app);
-      const [fields, headers] = credentials(org);
-      const { status, body } = await post(
-        '/oauth/token',
-        { grant_type: 'refresh_token', refresh_token: org.refreshToken, ...fields },
-        headers,
-      );
-      expect(status).toBe(200);
-      expect(body).toMatchObject({
-        token_type: 'Bearer',
-        expires_in: 3600,
-        refresh_token: expect.stringMatching(/^tgr_/),
-        refresh_expires_in: expect.any(Number),
-      });
-      expect(await works(body.access_token)).toBe(true);
-      expect(body.refresh_token).not.toBe(org.refreshToken);
-      const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, {
-        refreshToken: String(body.refresh_token),
-      });
-      expect(await works(refreshToken.accessToken)).toBe(true);
-    },
-  );
+  ])('exchanges a refresh token of a client that sends its credentials %s', async (_how, credentials) => {
+    const org = await newOrg(app);
+    const [fields, headers] = credentials(org);
+    const { status, body } = await post(
+      '/oauth/token',
+      { grant_type: 'refresh_token', refresh_token: org.refreshToken, ...fields },
+      headers,
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: expect.stringMatching(/^tgr_/),
+      refresh_expires_in: expect.any(Number),
+    });
+    expect(await works(body.access_token)).toBe(true);
+    expect(body.refresh_token).not.toBe(org.refreshToken);
+    const { refreshToken } = await app.anonymous.ask(op.RefreshTokenDocument, {
+      refreshToken: String(body.refresh_token),
+    });
+    expect(await works(refreshToken.accessToken)).toBe(true);
+  });
 
-  it('refuses a refresh token to another client, and leaves it to its own', async () => {
+  it("refuses another client's refresh token, which keeps working for its own client", async () => {
     const [mine, theirs] = [await newOrg(app), await newOrg(app)];
     const exchange = { grant_type: 'refresh_token', refresh_token: theirs.refreshToken };
     const { status, body } = await post('/oauth/token', exchange, asBasic(mine));
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
-    app.clock.advance(31_000); // had it been exchanged, this would be a reuse
+    app.clock.advance(31_000); // if it had been exchanged, this would be a reuse
     expect((await post('/oauth/token', exchange, asBasic(theirs))).status).toBe(200);
   });
 
@@ -135,7 +133,7 @@ describe('POST /oauth/token', () => {
           asBasic({ clientId, clientSecret: wrongSecret() }),
         ),
     ],
-  ])('refuses %s as an invalid client', async (_what, send) => {
+  ])('responds to %s with invalid_client', async (_what, send) => {
     const { status, headers, body } = await send(await newOrg(app));
     expect([status, body.error]).toEqual([401, 'invalid_client']);
     expect(headers.get('www-authenticate')).toMatch(/^Basic /);
@@ -143,7 +141,7 @@ describe('POST /oauth/token', () => {
   });
 
   it.each<[string, Fields, string]>([
-    ['a grant that is not served', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['an unsupported grant', { grant_type: 'password' }, 'unsupported_grant_type'],
     ['a grant from Object.prototype', { grant_type: 'constructor' }, 'unsupported_grant_type'],
     ['no grant', {}, 'invalid_request'],
     ['no refresh token', { grant_type: 'refresh_token' }, 'invalid_request'],
@@ -160,13 +158,13 @@ describe('POST /oauth/token', () => {
       { grant_type: 'client_credentials', client_id: `org-${randomUUID()}` },
       'invalid_request',
     ],
-  ])('answers %s with 400', async (_what, fields, error) => {
+  ])('responds to %s with 400', async (_what, fields, error) => {
     const { status, body } = await post('/oauth/token', fields, asBasic(await newOrg(app)));
     expect([status, body.error]).toEqual([400, error]);
     expect(body).toEqual({ error, error_description: expect.any(String), request_id: expect.any(String) });
   });
 
-  it('refuses a client that presents itself in both ways', async () => {
+  it('refuses a client that sends its credentials both ways', async () => {
     const org = await newOrg(app);
     const { status, body } = await post('/oauth/token', { ...login, ...inForm(org) }, asBasic(org));
     expect([status, body.error]).toEqual([400, 'invalid_request']);
@@ -191,7 +189,7 @@ describe('POST /oauth/token', () => {
     }
   });
 
-  it('slows down who guesses, by the same count as issueToken, but not the right secret', async () => {
+  it('throttles wrong secrets by the same count as issueToken, but not the correct secret', async () => {
     const { clientId, clientSecret } = await newOrg(app);
     const throttled = await app.another({ loginPerAddressPerMinute: 3 });
     try {
@@ -210,7 +208,7 @@ describe('POST /oauth/token', () => {
 });
 
 describe.each(['/oauth/token', '/oauth/revoke'])('%s', (path) => {
-  it('takes a form and nothing else', async () => {
+  it('accepts only a form', async () => {
     const org = await newOrg(app);
     const response = await fetch(app.origin + path, {
       method: 'POST',
@@ -221,7 +219,7 @@ describe.each(['/oauth/token', '/oauth/revoke'])('%s', (path) => {
     expect(await works(org.accessToken)).toBe(true);
   });
 
-  it.each(['GET', 'PUT', 'DELETE'])('refuses %s, and says what to use', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE'])('refuses %s and names the allowed method', async (method) => {
     const org = await newOrg(app);
     const response = await fetch(
       `${app.origin}${path}?${new URLSearchParams({ ...login, ...inForm(org), token: org.accessToken })}`,
@@ -242,7 +240,7 @@ describe('POST /oauth/revoke', () => {
     ['in the form', (client: Client) => post('/oauth/revoke', { token: client.accessToken, ...inForm(client) })],
     ['as HTTP Basic', (client: Client) => post('/oauth/revoke', { token: client.accessToken }, asBasic(client))],
     [
-      'with a hint that misleads',
+      'with a wrong token_type_hint',
       (client: Client) =>
         post('/oauth/revoke', { token: client.accessToken, token_type_hint: 'refresh_token' }, asBasic(client)),
     ],
@@ -250,7 +248,7 @@ describe('POST /oauth/revoke', () => {
       'by its refresh token',
       (client: Client) => post('/oauth/revoke', { token: client.refreshToken }, asBasic(client)),
     ],
-  ])('ends an access token of the client itself: %s', async (_how, send) => {
+  ])('ends an access token of the client itself, sent %s', async (_how, send) => {
     const client = await newApp(app, await newOrg(app));
     expect(await works(client.accessToken)).toBe(true);
     expect((await send(client)).status).toBe(200);
@@ -260,11 +258,11 @@ describe('POST /oauth/revoke', () => {
   it.each([
     ['an unknown token', () => `tgr_${'x'.repeat(43)}`],
     ['garbage', () => '#/\n'],
-  ])('answers %s with 200', async (_what, token) => {
+  ])('responds to %s with 200', async (_what, token) => {
     expect((await post('/oauth/revoke', { token: token() }, asBasic(await newOrg(app)))).status).toBe(200);
   });
 
-  it("answers a foreign token with 200, and an org's to its app, and leaves both working", async () => {
+  it("responds with 200 to another org's token and to an app with its org's token, and ends neither", async () => {
     const [org, foreign] = [await newOrg(app), await newOrg(app)];
     const chat = await newApp(app, org);
     for (const token of [foreign.accessToken, foreign.refreshToken, org.accessToken, org.refreshToken]) {
@@ -280,14 +278,14 @@ describe('POST /oauth/revoke', () => {
     ['no client', () => ({})],
     ['a wrong secret', ({ clientId }: Client) => asBasic({ clientId, clientSecret: wrongSecret() })],
     ['the token itself as credential', ({ accessToken }: Client) => ({ authorization: `Bearer ${accessToken}` })],
-  ])('refuses %s, and the token goes on working', async (_what, headers) => {
+  ])('refuses %s and does not end the token', async (_what, headers) => {
     const org = await newOrg(app);
     const { status, body } = await post('/oauth/revoke', { token: org.accessToken }, headers(org));
     expect([status, body.error]).toEqual([401, 'invalid_client']);
     expect(await works(org.accessToken)).toBe(true);
   });
 
-  it('asks for a token', async () => {
+  it('requires a token', async () => {
     const { status, body } = await post('/oauth/revoke', {}, asBasic(await newOrg(app)));
     expect([status, body.error]).toEqual([400, 'invalid_request']);
   });
@@ -297,7 +295,7 @@ describe('/.well-known/jwks.json', () => {
   const published = async (): Promise<JSONWebKeySet> =>
     (await fetch(`${app.origin}/.well-known/jwks.json`)).json() as Promise<JSONWebKeySet>;
 
-  it('verifies the tokens issued, which say whose they are', async () => {
+  it('verifies the issued tokens, which name their client and org', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const keys = createLocalJWKSet(await published());
@@ -325,7 +323,7 @@ describe('/.well-known/jwks.json', () => {
     expect(ofOrg.jti).not.toBe(payload.jti);
   });
 
-  it('names every key, the signing one first, and no private part of any', async () => {
+  it('lists every key, the signing one first, without private parts', async () => {
     const response = await fetch(`${app.origin}/.well-known/jwks.json`);
     const text = await response.text();
     const { keys } = JSON.parse(text) as JSONWebKeySet;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('registerOrg', () => {
-  it('registers an org whose secret is made at retrieval, and logs in with it', async () => {
+  it('registers an org whose secret is made at its retrieval and logs in', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ name: 'Sample Corp' }) });
     expect(registerOrg.org).toMatchObject({
       name: 'Sample Corp',
@@ -37,7 +37,7 @@ describe('registerOrg', () => {
     });
   });
 
-  it('takes an id in either case for the same org, and refuses it a second time', async () => {
+  it('treats an id in upper and lower case as the same org and refuses it a second time', async () => {
     const orgId = randomUUID();
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, {
       input: orgInput({ orgId: orgId.toUpperCase() }),
@@ -50,7 +50,7 @@ describe('registerOrg', () => {
     expect(org?.name).toBe('Acme');
   });
 
-  it('names every issue of a bad input at once, and registers nothing', async () => {
+  it('names every issue of an invalid input and registers nothing', async () => {
     const orgId = randomUUID();
     const input = orgInput({
       orgId,
@@ -78,17 +78,17 @@ describe('registerOrg', () => {
 
   it.each([
     ['an offset', '+05:30'],
-    ['a place that is none', 'Mars/Olympus'],
-    ['an empty one', ''],
-    ['one with a newline', 'America/New_York\n'],
-    ['one of 10 KB', 'x'.repeat(10_000)],
-  ])('refuses as time zone %s', async (_what, timezone) => {
+    ['an unknown place', 'Mars/Olympus'],
+    ['an empty string', ''],
+    ['a zone with a newline', 'America/New_York\n'],
+    ['10 KB', 'x'.repeat(10_000)],
+  ])('refuses %s as time zone', async (_what, timezone) => {
     expect(await app.admin.codeOf(op.RegisterOrgDocument, { input: orgInput({ timezone }) })).toBe('BAD_USER_INPUT');
   });
 });
 
 describe('updateOrg', () => {
-  it('changes what is given and leaves what is absent or null', async () => {
+  it('changes the given settings and keeps those that are absent or null', async () => {
     const { orgId, caller } = await newOrg(app);
     const { updateOrg } = await caller.ask(op.UpdateOrgDocument, {
       input: { name: 'Acme Ltd', tightModeThresholdPct: 80, quotas: null },
@@ -102,7 +102,7 @@ describe('updateOrg', () => {
     expect(updateOrg.quotas).toHaveLength(3);
   });
 
-  it('lets a new time zone wait for the end of the day', async () => {
+  it('applies a new time zone at the end of the local day', async () => {
     const { caller } = await newOrg(app, { timezone: 'America/New_York' });
     const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { timezone: 'Asia/Tokyo' } });
     expect(updateOrg.timezone).toBe('Asia/Tokyo');
@@ -111,7 +111,7 @@ describe('updateOrg', () => {
     expect(back.timezoneEffectiveAt).toBeNull();
   });
 
-  it('keeps concurrent changes of different settings', async () => {
+  it('keeps all concurrent changes of different settings', async () => {
     const { caller } = await newOrg(app);
     await Promise.all([
       caller.ask(op.UpdateOrgDocument, { input: { name: 'First' } }),
@@ -122,7 +122,7 @@ describe('updateOrg', () => {
     expect(org).toMatchObject({ name: 'First', tightModeThresholdPct: 70, refreshIntervalNormalSecs: 123 });
   });
 
-  it('refuses to leave an app with a label that has no quota', async () => {
+  it('refuses a change that leaves an app with a label without quota', async () => {
     const { orgId, caller } = await newOrg(app);
     await newApp(app, { orgId }, 'own-chain', { modelOrdering: ['economy'] });
     const { errors } = await caller.send(op.UpdateOrgDocument, {
@@ -134,7 +134,7 @@ describe('updateOrg', () => {
 });
 
 describe('apps', () => {
-  it('inherit what they do not set, and return to inheriting by an explicit null', async () => {
+  it('inherit the settings that they do not have, and inherit again after an explicit null', async () => {
     const { orgId, caller } = await newOrg(app);
     const { registerApp } = await caller.ask(op.RegisterAppDocument, {
       input: { appId: 'search', name: 'Search', tightModeThresholdPct: 60, modelOrdering: ['economy', 'premium'] },
@@ -162,7 +162,7 @@ describe('apps', () => {
     });
   });
 
-  it('may not have a chain or quotas of their own under quotaScope ORG', async () => {
+  it('cannot have a chain or quotas of their own under quotaScope ORG', async () => {
     const { caller } = await newOrg(app, { quotaScope: 'ORG' });
     const { errors } = await caller.send(op.RegisterAppDocument, {
       input: { appId: 'a', name: 'A', modelOrdering: ['premium'], quotas: [{ label: 'premium', dailyUsdMicros: 1 }] },
@@ -172,16 +172,16 @@ describe('apps', () => {
   });
 
   it.each([
-    ['a forged key', 'x#LABEL#premium'],
+    ['key separators', 'x#LABEL#premium'],
     ['a slash', 'a/b'],
     ['upper case', 'UPPER'],
-    ['nothing', ''],
+    ['no characters', ''],
     ['a newline', 'a\n'],
     ['a leading dash', '-a'],
     ['65 characters', 'a'.repeat(65)],
     ['10 KB', 'a'.repeat(10_000)],
     ['an accent', 'naïve'],
-  ])('refuse an id with %s', async (_what, appId) => {
+  ])('cannot have an id with %s', async (_what, appId) => {
     const { caller } = await newOrg(app);
     expect(await caller.codeOf(op.RegisterAppDocument, { input: { appId, name: 'A' } })).toBe('BAD_USER_INPUT');
     expect(await caller.codeOf(op.UpdateAppDocument, { input: { appId, name: 'A' } })).toBe('NOT_FOUND');
@@ -189,7 +189,7 @@ describe('apps', () => {
     expect((await caller.ask(op.AppDocument, { appId })).org?.app).toBeNull();
   });
 
-  it('are listed by id in pages that add up to the whole', async () => {
+  it('are listed by id in pages that add up to the whole list', async () => {
     const { orgId, caller } = await newOrg(app);
     const ids = Array.from({ length: 7 }, (_, i) => `app-${i}`);
     for (const appId of ids) await caller.ask(op.RegisterAppDocument, { input: { appId, name: appId } });

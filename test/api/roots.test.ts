@@ -26,7 +26,7 @@ afterAll(async () => {
 const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';
 const whoAmI = '{ me { kind } }';
 
-/** Everything that a root secret makes, made at one gateway and used at another. */
+/** Everything that is made under a root secret: created at one gateway and used at another. */
 interface Made {
   readonly org: Client & { readonly orgId: string };
   readonly deviceKey: string;
@@ -63,7 +63,7 @@ async function makeAll(at: TestApp): Promise<Made> {
   return { org, deviceKey, cursor, alertCursor, leaseId: acquire.leaseId, retrieval, used, successor };
 }
 
-/** What fails at a gateway of all that was made at another. */
+/** The names of the things made at one gateway that fail at another. */
 async function failuresAt(at: TestApp, made: Made): Promise<Record<string, string>> {
   const caller = at.as(made.org.accessToken);
   const alerts = 'subscription ($after: String) { quotaAlerts(after: $after) { id } }';
@@ -99,16 +99,16 @@ const keyChecks = async (at: TestApp): Promise<Record<string, number>> => {
 
 describe('a rolling change of the root secret', () => {
   it.each<[string, readonly string[], readonly string[]]>([
-    ['adds the new one as the last', [older], [older, newer]],
+    ['adds the new one at the end', [older], [older, newer]],
     ['makes the new one the first', [older, newer], [newer, older]],
     ['drops the old one', [newer, older], [newer]],
-  ])('that %s fails no call, from the old gateways to the new ones and back', async (_step, before, after) => {
+  ])('fails no call between old and new gateways if it %s', async (_step, before, after) => {
     const [from, to] = [await open({ rootSecrets: before }), await open({ rootSecrets: after })];
     expect(await failuresAt(to, await makeAll(from))).toEqual({});
     expect(await failuresAt(from, await makeAll(to))).toEqual({});
   });
 
-  it('that skips a step fails what was made under the root that is not known', async () => {
+  it('fails everything that was made under a missing root if it skips a step', async () => {
     const [from, to] = [await open({ rootSecrets: [older] }), await open({ rootSecrets: [newer] })];
     const failures = await failuresAt(to, await makeAll(from));
     expect(Object.keys(failures).sort()).toEqual(
@@ -125,22 +125,22 @@ describe('a rolling change of the root secret', () => {
     );
   });
 
-  it('re-hashes device keys as they are used, and says by a metric under which root they were found', async () => {
+  it('re-hashes device keys when they are used, and counts in a metric which root they were found under', async () => {
     const { deviceKey } = await makeAll(base);
     const keys = { 'x-api-key': deviceKey };
     const next = await open({ rootSecrets: [newer, older] });
     expect(codeIn(await new Caller(next.url, keys).send(whoAmI))).toBe('ok');
     expect(await keyChecks(next)).toEqual({ [rootIdOf(older)]: 1 });
-    // The note of its use, which nobody waits for, carries the new hash.
-    let known: Record<string, number> = {};
-    for (let i = 0; i < 100 && !known[rootIdOf(newer)]; i++) {
+    // The new hash is written with last_used_at, in the background.
+    let checks: Record<string, number> = {};
+    for (let i = 0; i < 100 && !checks[rootIdOf(newer)]; i++) {
       await sleep(20);
       const fresh = await base.another({ rootSecrets: [newer, older] });
       await new Caller(fresh.url, keys).send(whoAmI);
-      known = await keyChecks(fresh);
+      checks = await keyChecks(fresh);
       await fresh.stop();
     }
-    expect(known).toEqual({ [rootIdOf(newer)]: 1 });
+    expect(checks).toEqual({ [rootIdOf(newer)]: 1 });
     const last = await open({ rootSecrets: [newer] });
     expect(codeIn(await new Caller(last.url, keys).send(whoAmI))).toBe('ok');
     const page = await (await fetch(`${last.origin}/metrics`)).text();
@@ -157,7 +157,7 @@ describe('admin keys', () => {
   ];
   const as = (at: TestApp, key: string) => new Caller(at.url, { 'x-admin-key': key });
 
-  it('are all valid at once, and the audit trail names the one that was used', async () => {
+  it('are all valid at the same time, and the audit trail names the one that was used', async () => {
     const at = await open({ adminKeys: named });
     const { orgId } = await newOrg(base);
     for (const [i, { key }] of named.entries())
@@ -168,7 +168,7 @@ describe('admin keys', () => {
       expect(codeIn(await as(at, wrong).send(whoAmI))).toBe('UNAUTHENTICATED');
   });
 
-  it('rotate with a rolling restart: the new one is added everywhere, then the old one dropped', async () => {
+  it('rotate by two rolling restarts: the new key is added everywhere, then the old one removed', async () => {
     const steps = [named.slice(0, 1), named, named.slice(1)];
     const gateways = await Promise.all(steps.map((adminKeys) => open({ adminKeys })));
     const accepted = await Promise.all(
@@ -181,7 +181,7 @@ describe('admin keys', () => {
     ]);
   });
 
-  it('are none of them taken over as the id of a request', async () => {
+  it('are never used as a request id', async () => {
     const at = await open({ adminKeys: named });
     for (const { key } of named)
       expect((await as(at, key).send(whoAmI, undefined, { 'x-request-id': key })).headers.get('x-request-id')).not.toBe(

@@ -11,39 +11,39 @@ import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { deniedBy } from '../support/policy.js';
 
-interface Answer {
+/** A response of the run. */
+interface Recorded {
   readonly to: string;
   readonly text: string;
-  /** The secrets that it was asked for. */
-  readonly meant: Set<string>;
+  /** The secrets that the response is supposed to contain. */
+  readonly allowed: Set<string>;
 }
 
 type Headers = Record<string, string>;
 
-const pepper = `pepper ${randomBytes(24).toString('base64url')}`;
+const rootSecret = `root secret ${randomBytes(24).toString('base64url')}`;
 const asAdmin = { 'x-admin-key': adminKey };
 const hardwareId = 'AA:BB:CC:DD:EE:FF';
-/** Longer than any id that is not secret, and by its prefix or shape nothing else: finds also what the run was never shown. */
+/** Matches any secret by its prefix or format, also one that the run was never given. */
 const anySecret = /tg[askrt]_[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}/;
 
 let proxy: FaultProxy;
 let app: TestApp;
 const lines: string[] = [];
-const answers: Answer[] = [];
-/** Every secret of the run by what it is. */
+const responses: Recorded[] = [];
+/** Every secret of the run by its name. */
 const issued = new Map<string, string>();
 const stored = new Map<TableName, string>();
 const metricsPages: string[] = [];
-let faultsMet = 0;
+let faultHits = 0;
 
-// ---- sending: every answer is kept, with the secrets that were meant to be in it
-
-async function request(to: string, path: string, init: RequestInit): Promise<Answer & { readonly body: string }> {
+/** Sends a request and records the response. */
+async function request(to: string, path: string, init: RequestInit): Promise<Recorded & { readonly body: string }> {
   const response = await fetch(app.origin + path, init);
   const body = await response.text();
-  const answer = { to, text: `${JSON.stringify([...response.headers])} ${body}`, meant: new Set<string>() };
-  answers.push(answer);
-  return { ...answer, body };
+  const recorded = { to, text: `${JSON.stringify([...response.headers])} ${body}`, allowed: new Set<string>() };
+  responses.push(recorded);
+  return { ...recorded, body };
 }
 
 const post = (to: string, body: object, headers: Headers = {}) =>
@@ -61,23 +61,23 @@ const send = (document: DocumentNode | string, variables: object, headers: Heade
 const form = (path: string, fields: Headers, headers: Headers = {}) =>
   request(path, path, { method: 'POST', headers, body: new URLSearchParams(fields) });
 
-/** Takes a secret out of the one answer that may have it. */
-async function take(name: string, asking: ReturnType<typeof send>, field: string): Promise<string> {
-  const { body, meant } = await asking;
+/** Reads a secret from the one response that may contain it. */
+async function take(name: string, sending: ReturnType<typeof send>, field: string): Promise<string> {
+  const { body, allowed } = await sending;
   const [, secret] = new RegExp(`"${field}":"([^"]+)"`).exec(body) ?? [];
   if (!secret) throw new Error(`no ${field} in ${body}`);
   issued.set(name, secret);
-  meant.add(secret);
+  allowed.add(secret);
   return secret;
 }
 
 async function takePair(
   name: string,
-  asking: ReturnType<typeof send>,
+  sending: ReturnType<typeof send>,
   fields = ['accessToken', 'refreshToken'],
 ): Promise<readonly [access: string, refresh: string]> {
   const [access = '', refresh = ''] = fields;
-  return [await take(`${name}, access token`, asking, access), await take(`${name}, refresh token`, asking, refresh)];
+  return [await take(`${name}, access token`, sending, access), await take(`${name}, refresh token`, sending, refresh)];
 }
 
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
@@ -94,7 +94,7 @@ interface Client {
 }
 
 const input = (value: object) => ({ input: value });
-const aDevice = (change: object = {}) =>
+const deviceInput = (change: object = {}) =>
   input({ hardwareId, bootId: randomUUID(), firmwareVersion: '1.0', capabilities: { sensors: ['bme280'] }, ...change });
 
 async function logIn(name: string, retrievalToken: string): Promise<Client> {
@@ -108,8 +108,6 @@ async function logIn(name: string, retrievalToken: string): Promise<Client> {
   return { clientId, secret, access, refresh };
 }
 
-// ---- the run
-
 interface Run {
   readonly org: Client;
   readonly member: Client;
@@ -117,7 +115,7 @@ interface Run {
   readonly leaseId: string;
 }
 
-/** Everything that hands out a secret, once, and everything that takes one. */
+/** Calls once everything that hands out a secret, and everything that accepts one. */
 async function issueAll(): Promise<Run> {
   const orgId = randomUUID();
   const registering = send(op.RegisterOrgDocument, input(orgInput({ orgId })), asAdmin);
@@ -129,13 +127,13 @@ async function issueAll(): Promise<Run> {
   const rotating = send(op.RotateCredentialsDocument, input({ appId: 'chat' }), asOrg);
   const rotated = await take('rotated, retrieval token', rotating, 'token');
   const member = await logIn('rotated', rotated);
-  // Spent, and the old secret in its grace.
+  // The token is used, and the old secret is in its grace.
   await send(op.RetrieveSecretDocument, { token: rotated });
   const { clientId } = member;
   await takePair('in grace', send(op.IssueTokenDocument, input({ clientId, clientSecret: first.secret })));
 
   await takePair('refreshed', send(op.RefreshTokenDocument, { refreshToken: member.refresh }));
-  // The reply was lost: the same successor once more, with another access token.
+  // A retry after a lost response returns the same successor with another access token.
   await takePair('refreshed again', send(op.RefreshTokenDocument, { refreshToken: member.refresh }));
   const oauthFields = ['access_token', 'refresh_token'];
   const grant = { grant_type: 'client_credentials' };
@@ -172,7 +170,7 @@ async function issueAll(): Promise<Run> {
     'secret',
   );
   const lostKey = await take('revoked device key', send(op.CreateApiKeyDocument, input({}), asOrg), 'secret');
-  await send(op.RegisterDeviceDocument, aDevice(), { 'x-api-key': deviceKey });
+  await send(op.RegisterDeviceDocument, deviceInput(), { 'x-api-key': deviceKey });
   const limits = [{ name: 'rpm', capacity: 100, refillPeriodSecs: 60 }];
   const acquiring = {
     entityId: 'user-1',
@@ -187,7 +185,7 @@ async function issueAll(): Promise<Run> {
     input({ leaseId, adjust: [{ limit: 'rpm', amount: 1 }], idempotencyKey: randomUUID() }),
     asOrg,
   );
-  (await adjusting).meant.add(leaseId);
+  (await adjusting).allowed.add(leaseId);
 
   await form('/oauth/revoke', { token: byBasic, client_id: clientId, client_secret: member.secret });
   await send(op.RevokeTokenDocument, { token: issued.get('refreshed, refresh token') }, asOrg);
@@ -198,11 +196,11 @@ async function issueAll(): Promise<Run> {
   return { org, member, deviceKey, leaseId };
 }
 
-/** The same again while the store fails in every way, so that what logs and tells of failures has secrets at hand. */
+/** Repeats the calls while DynamoDB fails in every way, so that errors and log lines are made with secrets at hand. */
 async function issueUnderFaults({ org, member, deviceKey, leaseId }: Run): Promise<void> {
   const asOrg = bearer(org.access);
   const { clientId, secret } = member;
-  const operations: readonly (() => Promise<Answer>)[] = [
+  const operations: readonly (() => Promise<Recorded>)[] = [
     () => send(op.RegisterOrgDocument, input(orgInput()), asAdmin),
     () => send(op.RegisterAppDocument, input({ appId: `a-${randomUUID()}`, name: 'A' }), asOrg),
     () => send(op.RotateCredentialsDocument, input({ appId: 'chat' }), asOrg),
@@ -210,12 +208,12 @@ async function issueUnderFaults({ org, member, deviceKey, leaseId }: Run): Promi
     () => send(op.CreateApiKeyDocument, input({}), asOrg),
     () => send(op.RevokeTokenDocument, { token: issued.get('in grace, refresh token') }, asOrg),
     () => send(op.ReleaseLeaseDocument, { leaseId }, asOrg),
-    () => send(op.RegisterDeviceDocument, aDevice(), { 'x-api-key': deviceKey }),
+    () => send(op.RegisterDeviceDocument, deviceInput(), { 'x-api-key': deviceKey }),
     () => form('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }),
     () => form('/oauth/revoke', { token: member.refresh }, basic(clientId, secret)),
   ];
   const faults = ['error-after', 'error-before', 'throttle', 'drop-reply'] satisfies Fault[];
-  // All of them before the first fault: after one, the gateway may need a moment before it serves anybody again.
+  // All tokens are made before the first fault, because the gateway needs a moment to recover from one.
   const tokens = new Map<Fault, string>();
   for (const fault of faults) {
     const adding = send(op.RegisterAppDocument, input({ appId: fault, name: 'A' }), asOrg);
@@ -228,19 +226,20 @@ async function issueUnderFaults({ org, member, deviceKey, leaseId }: Run): Promi
       [...operations, () => send(op.RetrieveSecretDocument, { token })].map((operation) => operation()),
     );
     rule.remove();
-    faultsMet += rule.hits;
-    // What succeeded all the same was meant to show what it shows.
-    for (const { text, meant } of failed)
-      if (!text.includes('"errors"')) for (const made of text.match(new RegExp(anySecret, 'g')) ?? []) meant.add(made);
+    faultHits += rule.hits;
+    // A call that succeeded nevertheless may contain its secrets.
+    for (const { text, allowed } of failed)
+      if (!text.includes('"errors"'))
+        for (const made of text.match(new RegExp(anySecret, 'g')) ?? []) allowed.add(made);
   }
 }
 
-/** A secret where it does not belong, and is refused. */
-async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
+/** Sends each kind of secret in every wrong place. */
+async function sendMisplaced({ org, member, leaseId }: Run): Promise<void> {
   const asOrg = bearer(org.access);
   const { clientId, secret: good } = member;
   const limit = { capacity: 1, refillPeriodSecs: 60 };
-  // A lease is good only together with the tenant's credential: where it is told back, nothing is given away.
+  // A lease works only with a credential of its tenant, so a response may repeat it.
   const oneOfEach = new Map(
     [...issued.values()].filter((secret) => secret !== leaseId).map((secret) => [secret.slice(0, 3), secret]),
   );
@@ -263,8 +262,8 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
       send(op.RefreshTokenDocument, { refreshToken: `${secret}x` }),
       send(op.IssueTokenDocument, input({ clientId: secret, clientSecret: good })),
       send(op.IssueTokenDocument, input({ clientId, clientSecret: `${secret}x` })),
-      send(op.RegisterDeviceDocument, aDevice({ hardwareId: secret }), asOrg),
-      send(op.RegisterDeviceDocument, aDevice({ bootId: secret }), asOrg),
+      send(op.RegisterDeviceDocument, deviceInput({ hardwareId: secret }), asOrg),
+      send(op.RegisterDeviceDocument, deviceInput({ bootId: secret }), asOrg),
       send(op.LimitConfigOfDocument, { level: secret }, asOrg),
       send(op.AppsDocument, { after: secret }, asOrg),
       send(op.ReleaseLeaseDocument, { leaseId: `${secret}x` }, asOrg),
@@ -278,7 +277,7 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
         input({ appId: 'chat', requestId: randomUUID(), modelLabel: secret, inputTokens: 1, outputTokens: 1 }),
         asOrg,
       ),
-      // Names that are told back.
+      // Names that error messages repeat.
       send(
         op.SetLimitsDocument,
         input({ level: 'SYSTEM', limits: [0, 1].map(() => ({ ...limit, name: secret })) }),
@@ -294,14 +293,14 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
         input({ entityId: 'user-2', metadata: [0, 1].map(() => ({ name: secret, value: 'v' })) }),
         asOrg,
       ),
-      send(op.RegisterDeviceDocument, aDevice({ capabilities: { sensors: [secret, secret] } }), asOrg),
+      send(op.RegisterDeviceDocument, deviceInput({ capabilities: { sensors: [secret, secret] } }), asOrg),
       post(
         'an operation of this name',
         { query: 'query a { me { kind } } query b { me { kind } }', operationName: secret },
         asOrg,
       ),
       post('no query', { query: { secret } }, asOrg),
-      request('no JSON', '/graphql', {
+      request('invalid JSON', '/graphql', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: `{ ${secret}`,
@@ -320,7 +319,7 @@ async function misplaceAll({ org, member, leaseId }: Run): Promise<void> {
   }
 }
 
-/** Until the gateway serves again: it remembers for a while that the store did not answer. */
+/** Waits until the gateway serves requests again after the outage. */
 async function recovered(headers: Headers): Promise<void> {
   const untilMs = performance.now() + patience * 10_000;
   while (!(await send('{ me { kind } }', {}, headers)).body.includes('DEVICE_KEY')) {
@@ -349,14 +348,14 @@ beforeAll(async () => {
   app = await startTestApp({
     endpoint: proxy.endpoint,
     log,
-    config: { rootSecrets: [pepper], principalConcurrency: 0 },
+    config: { rootSecrets: [rootSecret], principalConcurrency: 0 },
   });
   const run = await issueAll();
-  await misplaceAll(run);
+  await sendMisplaced(run);
   await issueUnderFaults(run);
   await recovered({ 'x-api-key': run.deviceKey });
   for (const table of tableNames) stored.set(table, await everythingIn(table));
-  // What nobody foresaw is logged whole.
+  // An unexpected error is logged with all its details.
   await app.tableAdmin.client.send(
     new DeleteTableCommand({ TableName: `${app.config.store.tablePrefix}refresh_tokens` }),
   );
@@ -377,18 +376,16 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-// ---- the search
-
-/** The part that makes it a secret: without it, what is left is a prefix, a key id or a claim. */
-function halfOf(secret: string): string {
+/** The confidential part of a secret, without prefix, key id or claims. */
+function confidentialPart(secret: string): string {
   if (secret.startsWith('tgk_')) return secret.slice(-64);
   if (/^tg[a-z]_/.test(secret)) return secret.slice(4);
   if (secret.startsWith('eyJ')) return secret.slice(secret.lastIndexOf('.') + 1);
-  // A lease begins with its signature; of any other text the second half is telling enough.
+  // A lease begins with its signature. For any other text the second half is enough.
   return secret.length > 100 ? secret.slice(0, 21) : secret.slice(secret.length / 2);
 }
 
-/** What a secret looks like inside a longer text that was encoded as a whole: by where it begins, there are three. */
+/** The three forms of a secret inside a longer text in base64, which depend on its offset. */
 function base64Inside(secret: string): string[] {
   return [0, 1, 2].map((offset) => {
     const encoded = Buffer.from('x'.repeat(offset) + secret).toString('base64url');
@@ -397,7 +394,7 @@ function base64Inside(secret: string): string[] {
 }
 
 const tracesOf = (secret: string): string[] =>
-  [secret, halfOf(secret)].flatMap((text) => [
+  [secret, confidentialPart(secret)].flatMap((text) => [
     text,
     Buffer.from(text).toString('hex'),
     ...base64Inside(text).flatMap((code) => [code, base64Of(code)]),
@@ -406,54 +403,54 @@ const base64Of = (base64url: string): string => base64url.replaceAll('-', '+').r
 
 const secretsOfTheGateway = (): [name: string, secret: string][] => [
   ['admin key', adminKey],
-  ['pepper', pepper],
+  ['root secret', rootSecret],
   ...app.config.signingKeys.map(({ d = '' }): [string, string] => ['signing key', d]),
 ];
 const all = (): [name: string, secret: string][] => [...issued, ...secretsOfTheGateway()];
 
-/** The names of the secrets that a text gives away, but for those it was meant to show. */
-function givenAway(text: string, meant: ReadonlySet<string> = new Set()): string[] {
-  const told = all().filter(
-    ([, secret]) => !meant.has(secret) && tracesOf(secret).some((trace) => text.includes(trace)),
+/** The names of the secrets in a text, without those that it may contain. */
+function secretsIn(text: string, allowed: ReadonlySet<string> = new Set()): string[] {
+  const found = all().filter(
+    ([, secret]) => !allowed.has(secret) && tracesOf(secret).some((trace) => text.includes(trace)),
   );
   const [unknown] = (text.match(new RegExp(anySecret, 'g')) ?? []).filter(
-    (found) => !meant.has(found) && !all().some(([, secret]) => secret.includes(found)),
+    (text) => !allowed.has(text) && !all().some(([, secret]) => secret.includes(text)),
   );
-  return [...told.map(([name]) => name), ...(unknown ? ['one that nobody was shown'] : [])];
+  return [...found.map(([name]) => name), ...(unknown ? ['an unknown secret'] : [])];
 }
 
 describe('a secret', () => {
-  it('is told by the search, whole or by half, plain or encoded', () => {
+  it('is found by the search, whole or in part, plain or encoded', () => {
     for (const [name, secret] of all()) {
-      for (const text of [secret, halfOf(secret)]) {
+      for (const text of [secret, confidentialPart(secret)]) {
         const seen = [
           text,
           Buffer.from(text).toString('hex'),
           Buffer.from(`id:${text}`).toString('base64'),
           Buffer.from(`a${text}.`).toString('base64url'),
         ];
-        for (const trace of seen) expect(givenAway(`{"a":"${trace}"}`)).toContain(name);
+        for (const trace of seen) expect(secretsIn(`{"a":"${trace}"}`)).toContain(name);
       }
     }
-    expect(givenAway(`tgs_${randomBytes(32).toString('base64url')}`)).toEqual(['one that nobody was shown']);
-    expect(givenAway(JSON.stringify(orgInput()))).toEqual([]);
+    expect(secretsIn(`tgs_${randomBytes(32).toString('base64url')}`)).toEqual(['an unknown secret']);
+    expect(secretsIn(JSON.stringify(orgInput()))).toEqual([]);
   });
 
-  it('was issued in every way there is, and the store failed meanwhile', () => {
+  it('was issued in every possible way, also while DynamoDB failed', () => {
     const kinds = [...issued.values()].map((secret) => /^(tg[a-z]_|eyJ)/.exec(secret)?.[0] ?? 'lease');
     expect([...new Set(kinds)].sort()).toEqual(['eyJ', 'lease', 'tgk_', 'tgr_', 'tgs_', 'tgt_']);
     expect(issued.size).toBeGreaterThan(25);
-    expect(faultsMet).toBeGreaterThan(40);
+    expect(faultHits).toBeGreaterThan(40);
     const logged = lines.join('');
     for (const message of ['"unexpected error"', '"request"']) expect(logged).toContain(message);
-    expect(answers.filter(({ text }) => text.includes('SERVICE_UNAVAILABLE')).length).toBeGreaterThan(10);
+    expect(responses.filter(({ text }) => text.includes('SERVICE_UNAVAILABLE')).length).toBeGreaterThan(10);
   });
 
-  it.each(tableNames)('is in no item of %s', (table) => {
-    expect(givenAway(stored.get(table) ?? '')).toEqual([]);
+  it.each(tableNames)('is in no item of the table %s', (table) => {
+    expect(secretsIn(stored.get(table) ?? '')).toEqual([]);
   });
 
-  it('has left in the tables what it is checked by', () => {
+  it('is stored as a hash', () => {
     expect([...stored.keys()]).toEqual(tableNames);
     expect(stored.get('api_keys')?.match(/"api_key_hash":"[0-9a-f]{64}"/g)?.length).toBeGreaterThanOrEqual(2);
     expect(stored.get('config')).toMatch(/"client_secret_hash":"\$2[aby]\$04\$/);
@@ -466,59 +463,59 @@ describe('a secret', () => {
       expect(stored.get(table)?.length).toBeGreaterThan(100);
   });
 
-  it('was in no call to the store, not even in passing', () => {
+  it('is in no call to DynamoDB', () => {
     const calls = proxy.calls.map(({ operation, tables, body }) => ({
       call: `${operation} ${tables.join(' ')}`,
       body: JSON.stringify(body),
     }));
     expect(calls.length).toBeGreaterThan(150);
     const whole = calls.map(({ body }) => body).join('\n');
-    expect(givenAway(whole)).toEqual([]);
+    expect(secretsIn(whole)).toEqual([]);
   });
 
-  it('needed no right of the gateway that its policy does not give', () => {
-    // Scans are this test's own.
+  it('needs no call that the policy of the gateway does not allow', () => {
+    // The test makes the scans.
     const calls = proxy.calls.filter(({ operation }) => operation !== 'Scan');
     expect(deniedBy('GatewayPolicy', calls)).toEqual([]);
   });
 
-  it('is in no line of the log', () => {
+  it('is in no log line', () => {
     expect(lines.length).toBeGreaterThan(150);
-    const telling = lines.filter((line) => givenAway(line).length > 0);
-    expect(telling.map((line) => ({ line, tells: givenAway(line) }))).toEqual([]);
+    const leaking = lines.filter((line) => secretsIn(line).length > 0);
+    expect(leaking.map((line) => ({ line, secrets: secretsIn(line) }))).toEqual([]);
   });
 
-  it('is in no answer but the one that it was meant for', () => {
-    const telling = answers
-      .map(({ to, text, meant }) => ({ to, text, tells: givenAway(text, meant) }))
-      .filter(({ tells }) => tells.length > 0);
-    const each = new Map(telling.map(({ to, text, tells }) => [to, `${tells[0]}: ${text}`]));
+  it('is in no response except the one that hands it out', () => {
+    const leaking = responses
+      .map(({ to, text, allowed }) => ({ to, text, secrets: secretsIn(text, allowed) }))
+      .filter(({ secrets }) => secrets.length > 0);
+    const each = new Map(leaking.map(({ to, text, secrets }) => [to, `${secrets[0]}: ${text}`]));
     expect(Object.fromEntries(each)).toEqual({});
   });
 
-  it('is not taken over as the id of a request, which every error and every line tells', async () => {
+  it('is never used as a request id, which is in every error and log line', async () => {
     const fit = [...issued, ['admin key', adminKey] as const].filter(([, secret]) =>
       /^[A-Za-z0-9._:-]{1,128}$/.test(secret),
     );
     expect(fit.length).toBeGreaterThan(10);
     const before = lines.length;
-    const telling = await Promise.all(
+    const leaking = await Promise.all(
       fit.map(async ([name, secret]) => {
         const { text } = await send('{ me { kind } }', {}, { 'x-request-id': secret });
-        return givenAway(text).length > 0 ? [name] : [];
+        return secretsIn(text).length > 0 ? [name] : [];
       }),
     );
-    expect({ answers: telling.flat(), lines: lines.slice(before).flatMap((line) => givenAway(line)) }).toEqual({
-      answers: [],
+    expect({ responses: leaking.flat(), lines: lines.slice(before).flatMap((line) => secretsIn(line)) }).toEqual({
+      responses: [],
       lines: [],
     });
   });
 
-  it('is on no page of metrics, nor among the public keys', () => {
+  it('is neither in the metrics nor in the public keys', () => {
     const [metrics = '', keys = ''] = metricsPages;
     expect(metrics).toContain('tollgate_logins_total');
     expect(keys).toContain('"kid"');
-    expect(givenAway(metrics)).toEqual([]);
-    expect(givenAway(keys)).toEqual([]);
+    expect(secretsIn(metrics)).toEqual([]);
+    expect(secretsIn(keys)).toEqual([]);
   });
 });

@@ -51,7 +51,7 @@ async function addApp(orgId: string, appId: string): Promise<Place> {
   return { orgId, appId };
 }
 
-/** Spends on a label and lets the worker see it. */
+/** Submits a cost and runs a round of the worker. */
 async function spend(place: Place, modelLabel: string, costUsdMicros: number): Promise<void> {
   const input = { ...place, requestId: randomUUID(), modelLabel, inputTokens: 0, outputTokens: 0, costUsdMicros };
   await app.admin.ask(op.SubmitCostDocument, { input });
@@ -75,7 +75,7 @@ const alertsOf = async (orgId: string, kind: op.QuotaAlertKind) =>
   );
 
 describe('a selection', () => {
-  it('starts at the head of the chain, and says all a caller needs to go on', async () => {
+  it('starts with the first label of the chain, and returns everything that a caller needs', async () => {
     const selection = await select(await newPlace());
     expect(selection).toMatchObject({
       allowed: true,
@@ -106,7 +106,7 @@ describe('a selection', () => {
     ]);
   });
 
-  it('is tight from the threshold on, and asks back sooner then', async () => {
+  it('is tight from the threshold on, and then has the shorter recheck interval', async () => {
     const place = await newPlace({ refreshIntervalNormalSecs: 300, refreshIntervalTightSecs: 20 });
     await spend(place, 'premium', 949);
     expect(await select(place)).toMatchObject({ label: 'premium', mode: 'NORMAL', recheckAfterSecs: 300 });
@@ -130,7 +130,7 @@ describe('a selection', () => {
     expect(moved.chain.map(({ mode }) => mode)).toEqual(['EXCEEDED', 'NORMAL', 'NORMAL']);
   });
 
-  it('goes by the aggregated total: what no round has seen does not count yet', async () => {
+  it('is based on the aggregated total: costs that no round has summed do not count yet', async () => {
     const place = await newPlace();
     const input = {
       ...place,
@@ -146,14 +146,14 @@ describe('a selection', () => {
     expect(await choice(place)).toEqual(['standard', 'QUOTA_EXCEEDED', 'NORMAL']);
   });
 
-  it('takes a quota of 0 for used up from the start', async () => {
+  it('treats a quota of 0 as used up from the start', async () => {
     const place = await newPlace({ quotas: quotas(0, 1000, 1000) });
     expect(await choice(place)).toEqual(['standard', 'QUOTA_EXCEEDED', 'NORMAL']);
     const none = await newPlace({ quotas: quotas(0, 0, 0) });
     expect(await select(none)).toMatchObject({ allowed: false, label: null });
   });
 
-  it('is open to the app itself, and not to a sibling', async () => {
+  it('is allowed for the app itself, and not for a sibling', async () => {
     const org = await newOrg(app, { timezone: 'UTC' });
     const own = await newApp(app, org, 'own');
     await addApp(org.orgId, 'sibling');
@@ -168,7 +168,7 @@ describe('a selection', () => {
 });
 
 describe('sticky fallback', () => {
-  it('moves along the chain when a quota is used up, stays there, and is checked again', async () => {
+  it('moves along the chain when a quota is used up, stays there, and checks the next quota too', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     expect(await stickyOf(place)).toBeNull();
@@ -199,7 +199,7 @@ describe('sticky fallback', () => {
     }
   });
 
-  it('passes over a label that is used up already', async () => {
+  it('skips a label that is already used up', async () => {
     const place = await newPlace();
     await spend(place, 'standard', 1000);
     await spend(place, 'premium', 1000);
@@ -209,7 +209,7 @@ describe('sticky fallback', () => {
     ]);
   });
 
-  it('starts afresh the next day', async () => {
+  it('starts again at the first label on the next day', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     expect((await select(place)).label).toBe('standard');
@@ -219,12 +219,12 @@ describe('sticky fallback', () => {
     expect(next).toMatchObject({ label: 'premium', reason: 'WITHIN_QUOTA', mode: 'NORMAL' });
     expect(next.day > day).toBe(true);
     expect(await stickyOf(place)).toBeNull();
-    // And what was is still told of the day before.
+    // The report of the day before still shows its fallback.
     const { org } = await app.admin.ask(op.AppSpendDocument, { ...place, day, consistency: 'AGGREGATED' });
     expect(org?.app?.spend.stickyFallback).toMatchObject({ activeLabel: 'standard' });
   });
 
-  it('is each app’s own under quotaScope APP', async () => {
+  it('is separate for each app under quotaScope APP', async () => {
     const place = await newPlace();
     const second = await addApp(place.orgId, 'second');
     await spend(place, 'premium', 1000);
@@ -245,7 +245,7 @@ describe('sticky fallback', () => {
     ]);
   });
 
-  it('moves once and tells it once when two gateways select at once', async () => {
+  it('moves once and raises one alert when two gateways select at the same time', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     const selections = await Promise.all(
@@ -258,7 +258,7 @@ describe('sticky fallback', () => {
     expect(await alertsOf(place.orgId, 'QUOTA_EXCEEDED')).toHaveLength(1);
   });
 
-  it('that is off writes nothing and tells of no fallback: the walk decides each time', async () => {
+  it('that is disabled writes nothing and raises no alert: each selection walks the chain', async () => {
     const place = await newPlace({ stickyFallbackEnabled: false });
     await spend(place, 'premium', 1000);
     for (let i = 0; i < 2; i++) expect(await choice(place)).toEqual(['standard', 'QUOTA_EXCEEDED', 'NORMAL']);
@@ -270,7 +270,7 @@ describe('sticky fallback', () => {
 });
 
 describe('a change of settings', () => {
-  it('of the quota that is used up opens it again at once', async () => {
+  it('that raises a used-up quota makes the label available at once', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     await select(place);
@@ -286,7 +286,7 @@ describe('a change of settings', () => {
     expect(await choice(place)).toEqual(['economy', 'STICKY_FALLBACK', 'TIGHT']);
   });
 
-  it('of the quota of the label in use, lowered, moves on at once', async () => {
+  it('that lowers the quota of the label in use moves on at once', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 500);
     expect((await select(place)).label).toBe('premium');
@@ -294,7 +294,7 @@ describe('a change of settings', () => {
     expect(await choice(place)).toEqual(['standard', 'QUOTA_EXCEEDED', 'NORMAL']);
   });
 
-  it('of the first quota, raised after the fallback, is used once the sticky state is cleared', async () => {
+  it('that raises the first quota after a fallback takes effect when the sticky state is cleared', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     expect((await select(place)).label).toBe('standard');
@@ -303,7 +303,7 @@ describe('a change of settings', () => {
     expect(await choice(place)).toEqual(['premium', 'WITHIN_QUOTA', 'NORMAL']);
   });
 
-  it('of the chain lets a fallback move to what now stands nearer its head', async () => {
+  it('that reorders the chain lets a fallback move to a label that is now nearer to its start', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     await spend(place, 'standard', 1000);
@@ -316,7 +316,7 @@ describe('a change of settings', () => {
     expect(await stickyOf(place)).toMatchObject({ activeLabel: 'standard', previousLabel: 'economy' });
   });
 
-  it('of the chain that drops the label in use starts again at its head', async () => {
+  it('that removes the label in use from the chain starts again at its first label', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     expect((await select(place)).label).toBe('standard');
@@ -327,7 +327,7 @@ describe('a change of settings', () => {
     expect(await choice(place)).toEqual(['economy', 'STICKY_FALLBACK', 'NORMAL']);
   });
 
-  it('on one gateway is obeyed on another within a few seconds', async () => {
+  it('on one gateway takes effect on another within a few seconds', async () => {
     const place = await newPlace();
     expect((await select(place, other)).label).toBe('premium');
     await app.admin.ask(op.UpdateOrgDocument, { input: { orgId: place.orgId, modelOrdering: ['economy', 'premium'] } });
@@ -339,7 +339,7 @@ describe('a change of settings', () => {
 });
 
 describe('overrideModel', () => {
-  it('puts a scope on a label further on, and back on one before, until null clears it', async () => {
+  it('sets a later label of the chain, and an earlier one, until null clears it', async () => {
     const place = await newPlace();
     expect(await override(place, 'economy')).toMatchObject({
       allowed: true,
@@ -356,7 +356,7 @@ describe('overrideModel', () => {
     expect(await alertsOf(place.orgId, 'FALLBACK_ACTIVATED')).toEqual([]);
   });
 
-  it('is obeyed on a label that is used up, and is never overwritten by the quotas', async () => {
+  it('applies to a used-up label, and no fallback overwrites it', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     expect((await select(place)).label).toBe('standard');
@@ -380,7 +380,7 @@ describe('overrideModel', () => {
     expect(await override(place, null)).toMatchObject({ allowed: false, label: null, reason: 'ALL_QUOTAS_EXCEEDED' });
   });
 
-  it('lets the quotas decide again from the head of the chain when it is cleared', async () => {
+  it('lets the quotas decide again from the start of the chain when it is cleared', async () => {
     const place = await newPlace();
     await spend(place, 'premium', 1000);
     await override(place, 'economy');
@@ -388,7 +388,7 @@ describe('overrideModel', () => {
     expect(await choice(place)).toEqual(['standard', 'STICKY_FALLBACK', 'NORMAL']);
   });
 
-  it('holds where sticky fallback is off', async () => {
+  it('applies if sticky fallback is disabled', async () => {
     const place = await newPlace({ stickyFallbackEnabled: false });
     await override(place, 'standard');
     expect(await choice(place)).toEqual(['standard', 'MANUAL_OVERRIDE', 'NORMAL']);
@@ -402,7 +402,7 @@ describe('overrideModel', () => {
     expect(await choice(place)).toEqual(['premium', 'WITHIN_QUOTA', 'NORMAL']);
   });
 
-  it('refuses a label that is unknown or not of the chain, with those that are, and changes nothing', async () => {
+  it('rejects a label that is unknown or not in the chain, returns the valid ones, and changes nothing', async () => {
     const place = await newPlace({ modelOrdering: ['premium', 'standard'] });
     await override(place, 'standard');
     for (const label of ['gold', 'economy', '']) {
@@ -415,14 +415,14 @@ describe('overrideModel', () => {
     expect(await choice(place)).toEqual(['standard', 'MANUAL_OVERRIDE', 'NORMAL']);
   });
 
-  it('needs the app under quotaScope APP, one that there is', async () => {
+  it('requires an existing app under quotaScope APP', async () => {
     const org = await newOrg(app);
     const foreign = await newPlace();
     await addApp(org.orgId, 'own');
-    const refused = (input: op.OverrideModelInput) => org.caller.codeOf(op.OverrideModelDocument, { input });
-    expect(await refused({ label: 'economy' })).toBe('BAD_USER_INPUT');
-    expect(await refused({ appId: 'nobody', label: 'economy' })).toBe('NOT_FOUND');
-    expect(await refused({ ...foreign, label: 'economy' })).toBe('NOT_FOUND');
+    const codeOf = (input: op.OverrideModelInput) => org.caller.codeOf(op.OverrideModelDocument, { input });
+    expect(await codeOf({ label: 'economy' })).toBe('BAD_USER_INPUT');
+    expect(await codeOf({ appId: 'nobody', label: 'economy' })).toBe('NOT_FOUND');
+    expect(await codeOf({ ...foreign, label: 'economy' })).toBe('NOT_FOUND');
     expect((await select(foreign)).label).toBe('premium');
     const { overrideModel } = await org.caller.ask(op.OverrideModelDocument, {
       input: { appId: 'own', label: 'economy' },
@@ -430,7 +430,7 @@ describe('overrideModel', () => {
     expect(overrideModel.label).toBe('economy');
   });
 
-  it('is for the whole org under quotaScope ORG, with or without an app named', async () => {
+  it('applies to the whole org under quotaScope ORG, with or without an app', async () => {
     const one = await newPlace({ quotaScope: 'ORG' });
     const two = await addApp(one.orgId, 'two');
     expect(await override({ orgId: one.orgId }, 'economy')).toMatchObject({

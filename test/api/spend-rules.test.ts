@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
-import { requestKey } from '../../src/spend/spend-item.js';
+import { requestKey } from '../../src/spend/cost.item.js';
 import { orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 import { cost, hourMs, newTenant, noonClock, submit, type Tenant } from '../worker/costs.js';
@@ -32,7 +32,7 @@ const issuesOf = (
 ) => errors?.map(({ extensions: { code, issues } }) => [code, ...(issues ?? []).map(({ path }) => path)]);
 
 describe('a cost', () => {
-  it('is stored with how the call ended, when it occurred and was received, and the unit prices', async () => {
+  it('is stored with the call status, the times of the call and of its receipt, and the unit prices', async () => {
     const tenant = await newTenant(app);
     const occurredAt = new Date(clock.nowMs() - 3 * hourMs).toISOString();
     const input = cost(tenant, { costUsdMicros: null, callStatus: 'ERROR', occurredAt });
@@ -53,7 +53,7 @@ describe('a cost', () => {
   });
 
   it.each(['APP', 'ORG'] as const)(
-    'is that of its app: another app cannot take its id, under quotaScope %s',
+    'belongs to its app: another app can use the same id, under quotaScope %s',
     async (quotaScope) => {
       const tenant = await newTenant(app, { quotaScope }, ['chat', 'second']);
       const input = cost(tenant, { costUsdMicros: 1000 });
@@ -78,15 +78,15 @@ describe('a cost', () => {
 });
 
 describe('recheckAfterSecs', () => {
-  it('never reaches past the end of the day', async () => {
+  it('never exceeds the rest of the day', async () => {
     const tenant = await newTenant(app, { refreshIntervalNormalSecs: 86_400 });
     const { recheckAfterSecs, resetsAt } = await select(tenant);
-    const leftSecs = (Date.parse(resetsAt) - clock.nowMs()) / 1000;
-    expect(recheckAfterSecs).toBeGreaterThanOrEqual(Math.floor(leftSecs));
-    expect(recheckAfterSecs).toBeLessThanOrEqual(Math.ceil(leftSecs) + 5);
+    const restOfDaySecs = (Date.parse(resetsAt) - clock.nowMs()) / 1000;
+    expect(recheckAfterSecs).toBeGreaterThanOrEqual(Math.floor(restOfDaySecs));
+    expect(recheckAfterSecs).toBeLessThanOrEqual(Math.ceil(restOfDaySecs) + 5);
   });
 
-  it('is the end of the day when all quotas are used up', async () => {
+  it('is the rest of the day when all quotas are used up', async () => {
     const tenant = await newTenant(app, quotasOf(0));
     const { allowed, recheckAfterSecs, resetsAt } = await select(tenant);
     expect(allowed).toBe(false);
@@ -95,7 +95,7 @@ describe('recheckAfterSecs', () => {
 });
 
 describe('overrideModel', () => {
-  it('without a label is refused and clears nothing', async () => {
+  it('without a label is rejected and clears nothing', async () => {
     const tenant = await newTenant(app);
     await app.admin.ask(op.OverrideModelDocument, { input: { ...place(tenant), label: 'economy' } });
     const { errors } = await app.admin.send(op.OverrideModelDocument, { input: place(tenant) });
@@ -136,13 +136,13 @@ describe('a day', () => {
     '2026-1-1',
     '+010000-01-01',
     '',
-  ])('%j is refused', async (day) => {
+  ])('%j is rejected', async (day) => {
     const tenant = await newTenant(app);
     const { errors } = await app.admin.send(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED', day });
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  it('long ago is right', async () => {
+  it('long ago has the right end', async () => {
     const tenant = await newTenant(app, { timezone: 'America/Los_Angeles' });
     const { org } = await app.admin.ask(op.AppSpendDocument, {
       ...place(tenant),
@@ -155,7 +155,7 @@ describe('a day', () => {
 });
 
 describe('settings', () => {
-  it('of an app under quotaScope ORG have no threshold, so that one app’s does not judge them all', async () => {
+  it('of an app under quotaScope ORG have no threshold, because it would apply to the quota of all apps', async () => {
     const tenant = await newTenant(app, { quotaScope: 'ORG', ...quotasOf(1000) });
     const input = { ...place(tenant), tightModeThresholdPct: 10 };
     expect(
@@ -172,10 +172,10 @@ describe('settings', () => {
     expect(org?.alerts.nodes).toMatchObject([{ kind: 'TIGHT_MODE', appId: null, thresholdPct: 95, quotaPct: 96 }]);
   });
 
-  it('with a tight interval larger than the normal one are refused, for an org, an app, and an app by a change of its org', async () => {
+  it('with a tight interval above the normal one are rejected, also if a change of the org causes it', async () => {
     const path = [['BAD_USER_INPUT', 'input.refreshIntervalTightSecs']];
-    const wrong = { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 61 };
-    expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput(wrong) })).errors)).toEqual(path);
+    const invalid = { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 61 };
+    expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput(invalid) })).errors)).toEqual(path);
     const tenant = await newTenant(app, { refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: 60 });
     expect(
       issuesOf(
@@ -183,19 +183,19 @@ describe('settings', () => {
           .errors,
       ),
     ).toEqual(path);
-    const ofApp = (input: Partial<op.UpdateAppInput>) =>
+    const updateApp = (input: Partial<op.UpdateAppInput>) =>
       app.admin.send(op.UpdateAppDocument, { input: { ...place(tenant), ...input } });
-    expect(issuesOf((await ofApp({ refreshIntervalNormalSecs: 59 })).errors)).toEqual(path);
-    await ofApp({ refreshIntervalNormalSecs: 50, refreshIntervalTightSecs: 40 });
-    expect((await ofApp({ refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: null })).errors).toBeUndefined();
-    const stranding = { orgId: tenant.orgId, refreshIntervalNormalSecs: 300, refreshIntervalTightSecs: 200 };
-    const { errors } = await app.admin.send(op.UpdateOrgDocument, { input: stranding });
+    expect(issuesOf((await updateApp({ refreshIntervalNormalSecs: 59 })).errors)).toEqual(path);
+    await updateApp({ refreshIntervalNormalSecs: 50, refreshIntervalTightSecs: 40 });
+    expect((await updateApp({ refreshIntervalNormalSecs: 60, refreshIntervalTightSecs: null })).errors).toBeUndefined();
+    const invalidForApp = { orgId: tenant.orgId, refreshIntervalNormalSecs: 300, refreshIntervalTightSecs: 200 };
+    const { errors } = await app.admin.send(op.UpdateOrgDocument, { input: invalidForApp });
     expect(issuesOf(errors)).toEqual(path);
     expect(errors?.[0]?.message).toContain('app chat');
   });
 
   it.each(['\u202egpj.exe', 'a\u2066b', 'a\u200eb', 'a\u061cb', 'a\u2028b', 'a\u0085b', 'a\nb'])(
-    'with the name %j are refused',
+    'with the name %j are rejected',
     async (name) => {
       expect(issuesOf((await app.admin.send(op.RegisterOrgDocument, { input: orgInput({ name }) })).errors)).toEqual([
         ['BAD_USER_INPUT', 'input.name'],
@@ -211,18 +211,19 @@ describe('settings', () => {
 });
 
 describe('timezone', () => {
-  it('is answered without making a time zone of it again', async () => {
+  it('is returned without constructing a DateTimeFormat per field', async () => {
     const tenant = await newTenant(app, { timezone: 'Europe/Lisbon' });
-    const query = `query ($orgId: UUID) { org(orgId: $orgId) { ${Array.from({ length: 10 }, (_, i) => `t${i}: timezone`).join(' ')} } }`;
+    const aliases = Array.from({ length: 10 }, (_, i) => `t${i}: timezone`).join(' ');
+    const query = `query ($orgId: UUID) { org(orgId: $orgId) { ${aliases} } }`;
     await app.admin.ask(query, { orgId: tenant.orgId });
-    const making = jest.spyOn(Intl, 'DateTimeFormat');
+    const dateTimeFormat = jest.spyOn(Intl, 'DateTimeFormat');
     try {
       expect(await app.admin.ask<{ org: { t9: string } }, object>(query, { orgId: tenant.orgId })).toMatchObject({
         org: { t9: 'Europe/Lisbon' },
       });
-      expect(making).not.toHaveBeenCalled();
+      expect(dateTimeFormat).not.toHaveBeenCalled();
     } finally {
-      making.mockRestore();
+      dateTimeFormat.mockRestore();
     }
   });
 });

@@ -19,7 +19,7 @@ import { untilWell } from './harness.js';
 
 type Org = Client & { readonly orgId: string };
 
-/** Longer than what is known of revocations is trusted. */
+/** Longer than cached revocations are trusted. */
 const outageMs = 10_000;
 const rpm: op.LimitInput = { name: 'rpm', capacity: 100, refillPeriodSecs: 3600 };
 const input = (amount = 1, limit = 'rpm'): op.AcquireInput => ({
@@ -28,7 +28,7 @@ const input = (amount = 1, limit = 'rpm'): op.AcquireInput => ({
   consume: [{ limit, amount }],
 });
 const whoAmI = '{ me { kind } }';
-const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
+const unavailableError = { code: 'SERVICE_UNAVAILABLE', retryable: true };
 
 let proxy: FaultProxy;
 let app: TestApp;
@@ -46,17 +46,17 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-/** An org whose limits this gateway has seen in use. */
+/** An org whose limits this gateway has cached. */
 async function orgWith(onUnavailable: op.OnUnavailable): Promise<Org> {
   const org = await newOrg(app);
   await app.admin.ask(op.SetLimitsDocument, {
     input: { orgId: org.orgId, level: 'SYSTEM', limits: [rpm], onUnavailable },
   });
-  await taken(org.caller);
+  await take(org.caller);
   return org;
 }
 
-async function taken(caller: Caller, amount = 1) {
+async function take(caller: Caller, amount = 1) {
   const { acquire } = await caller.ask(op.AcquireDocument, { input: input(amount) });
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   return acquire;
@@ -66,14 +66,14 @@ const logIn = async ({ clientId, clientSecret }: Client) =>
   (await app.anonymous.ask(op.IssueTokenDocument, { input: { clientId, clientSecret } })).issueToken;
 const newToken = async (client: Client): Promise<string> => (await logIn(client)).accessToken;
 
-/** The store goes away, and the gateway has not heard from it for longer than it trusts what it knows. */
-async function loseStore(): Promise<void> {
+/** Starts an outage of the database that has lasted longer than the gateway trusts its cache. */
+async function startOutage(): Promise<void> {
   const polls = proxy.inject({ fault: 'refuse', table: 'revoked_tokens' });
   proxy.inject({ fault: 'refuse' });
-  await until('the gateway asks for revocations', () => polls.hits > 0);
-  // Past the deadline of that call too: nobody has to wait for it.
+  await until('the gateway polls revocations', () => polls.hits > 0);
+  // Also past the deadline of that call, so that no request waits for it.
   app.clock.age(outageMs);
-  await until('the gateway has noticed', () => app.gateway.services.changeFeed.isStoreAway);
+  await until('the gateway has noticed the outage', () => app.gateway.services.changeFeed.isStoreAway);
 }
 
 async function post(
@@ -90,15 +90,15 @@ const adjusting = (leaseId: string) => ({ leaseId, adjust: [{ limit: 'rpm', amou
 const codeOf = async (caller: Caller, amount?: number, limit?: string) =>
   caller.codeOf(op.AcquireDocument, { input: input(amount, limit) });
 
-describe('with the store away and the policy ALLOW', () => {
-  it('a token that this gateway has verified before, and one that it has not, get leases that take nothing', async () => {
+describe('with the policy ALLOW, during an outage of the database, the gateway', () => {
+  it('gives leases that take nothing, both for tokens that it has verified before and for new ones', async () => {
     const org = await orgWith('ALLOW');
     const chat = await newApp(app, org);
     const unseen = await newToken(org);
-    await loseStore();
-    const asked = proxy.calls.length;
+    await startOutage();
+    const callsBefore = proxy.calls.length;
     for (const caller of [org.caller, app.as(unseen), chat.caller]) {
-      const { leaseId, ...lease } = await taken(caller);
+      const { leaseId, ...lease } = await take(caller);
       expect(lease).toMatchObject({ degraded: true, replayed: false, statuses: [] });
       const nothing = { leaseId, replayed: false, statuses: [], unknown: [] };
       expect((await caller.ask(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).adjustLease).toEqual(nothing);
@@ -113,18 +113,18 @@ describe('with the store away and the policy ALLOW', () => {
     ]);
     expect((await post('/v1/adjust', adjusting(leaseId), unseen)).status).toBe(200);
     expect((await post('/v1/release', { leaseId }, unseen)).status).toBe(200);
-    expect(proxy.calls.slice(asked).filter(({ tables }) => tables.some((table) => table.endsWith('limiter')))).toEqual(
-      [],
-    );
+    expect(
+      proxy.calls.slice(callsBefore).filter(({ tables }) => tables.some((table) => table.endsWith('limiter'))),
+    ).toEqual([]);
 
     proxy.clear();
-    await untilWell(10_000, async () => expect(await taken(org.caller, 0)).toMatchObject({ degraded: false }));
-    expect((await taken(org.caller, 0)).statuses).toMatchObject([{ available: 99 }]);
+    await untilWell(10_000, async () => expect(await take(org.caller, 0)).toMatchObject({ degraded: false }));
+    expect((await take(org.caller, 0)).statuses).toMatchObject([{ available: 99 }]);
   });
 
-  it('what is not valid by the limits as last known stays refused', async () => {
+  it('refuses what is invalid by the cached limits', async () => {
     const org = await orgWith('ALLOW');
-    await loseStore();
+    await startOutage();
     const limits = [{ name: 'own', capacity: 5, refillPeriodSecs: 60 }];
     for (const caller of [org.caller, app.admin]) {
       const at = caller === app.admin ? { orgId: org.orgId } : {};
@@ -139,16 +139,16 @@ describe('with the store away and the policy ALLOW', () => {
       const { acquire } = await caller.ask(op.AcquireDocument, { input: { ...input(100), ...at } });
       expect(acquire).toMatchObject({ degraded: true });
     }
-    const { leaseId } = await taken(org.caller);
+    const { leaseId } = await take(org.caller);
     const negative = { leaseId, adjust: [{ limit: 'rpm', amount: 0.5 }] };
     expect((await post('/v1/adjust', negative, org.accessToken)).status).toBe(400);
     expect((await post('/v1/acquire', input(101), org.accessToken)).status).toBe(400);
   });
 
-  it('a lease that holds something is neither adjusted nor released', async () => {
+  it('neither adjusts nor releases a lease that holds tokens', async () => {
     const org = await orgWith('ALLOW');
-    const { leaseId } = await taken(org.caller, 10);
-    await loseStore();
+    const { leaseId } = await take(org.caller, 10);
+    await startOutage();
     expect(await org.caller.codeOf(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).toBe('SERVICE_UNAVAILABLE');
     expect(await org.caller.codeOf(op.ReleaseLeaseDocument, { leaseId })).toBe('SERVICE_UNAVAILABLE');
     expect([
@@ -157,9 +157,9 @@ describe('with the store away and the policy ALLOW', () => {
     ]).toEqual([503, 503]);
   });
 
-  it('every other operation is refused as before, alone or beside an acquire', async () => {
+  it('refuses every other operation, alone or beside an acquire', async () => {
     const org = await orgWith('ALLOW');
-    await loseStore();
+    await startOutage();
     const documents = [
       whoAmI,
       '{ __typename }',
@@ -173,19 +173,19 @@ describe('with the store away and the policy ALLOW', () => {
       const { status, errors } = await org.caller.send(document, document.includes('$input') ? { input: input() } : {});
       expect([status, errors]).toMatchObject([
         503,
-        [{ message: expect.stringContaining('revocations cannot be checked'), extensions: away }],
+        [{ message: expect.stringContaining('revocations cannot be checked'), extensions: unavailableError }],
       ]);
     }
     expect((await org.caller.subscribeOnce('subscription { quotaAlerts { id } }', {})).errors).toMatchObject([
-      { extensions: away },
+      { extensions: unavailableError },
     ]);
     expect(await post('/v1/check', { entityId: 'user-1', resource: 'api' }, org.accessToken)).toMatchObject({
       status: 503,
-      body: { error: away },
+      body: { error: unavailableError },
     });
   });
 
-  it('a token that this gateway knows to be revoked, forged or expired is refused', async () => {
+  it('refuses a token that it has cached as revoked, and a forged or expired one', async () => {
     const org = await orgWith('ALLOW');
     const [revoked, shown] = [await newToken(org), await newToken(org)];
     await org.caller.ask(op.RevokeTokenDocument, { token: revoked });
@@ -207,7 +207,7 @@ describe('with the store away and the policy ALLOW', () => {
     await app.anonymous.ask(op.RetrieveSecretDocument, { token: rotateCredentials.secretRetrieval.token });
     const [header, payload] = org.accessToken.split('.');
     const forged = `${header}.${payload}.${shown.split('.')[2]}`;
-    await loseStore();
+    await startOutage();
     for (const token of [
       revoked,
       shown,
@@ -218,12 +218,12 @@ describe('with the store away and the policy ALLOW', () => {
       forged,
     ])
       expect(await codeOf(app.as(token))).toBe('UNAUTHENTICATED');
-    expect((await taken(org.caller)).degraded).toBe(true);
+    expect((await take(org.caller)).degraded).toBe(true);
     app.clock.advance(3_600_000);
     expect(await codeOf(org.caller)).toBe('UNAUTHENTICATED');
   });
 
-  it('a client that may change nothing, and a tenant that is suspended, stay refused', async () => {
+  it('refuses a read-only client and a suspended tenant', async () => {
     const org = await orgWith('ALLOW');
     const { createClient } = await app.admin.ask(op.CreateClientDocument, {
       input: { orgId: org.orgId, name: 'Reader', role: 'READ' },
@@ -233,16 +233,16 @@ describe('with the store away and the policy ALLOW', () => {
     await app.admin.ask(op.SuspendOrgDocument, { orgId: suspended.orgId });
     expect(await codeOf(suspended.caller)).toBe('FORBIDDEN');
     const unseen = reader.accessToken;
-    await loseStore();
+    await startOutage();
     expect([await codeOf(app.as(unseen)), await codeOf(suspended.caller)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
   });
 
-  it('a token that could not be checked changes nothing, even if the store answers again meanwhile', async () => {
+  it('changes nothing for a token that it could not check, even if the database is back meanwhile', async () => {
     const org = await orgWith('ALLOW');
-    const { leaseId } = await taken(org.caller, 10);
+    const { leaseId } = await take(org.caller, 10);
     const { services } = app.gateway;
     const cause = unavailable('the store did not answer');
-    const claims = await services.sessions.verify(org.accessToken);
+    const claims = await services.accessTokens.verify(org.accessToken);
     const context = createContext(services, {
       viewer: clientViewer(claims, cause),
       requestId: 'r',
@@ -254,30 +254,30 @@ describe('with the store away and the policy ALLOW', () => {
     ).toMatchObject({ degraded: true });
     expect(() => resolver.releaseLease(leaseId, context)).toThrow(cause);
     expect(() => resolver.adjustLease(adjusting(leaseId), context)).toThrow(cause);
-    expect((await taken(org.caller, 0)).statuses).toMatchObject([{ available: 89 }]);
+    expect((await take(org.caller, 0)).statuses).toMatchObject([{ available: 89 }]);
   });
 
-  it('a gateway that was only too busy to ask the store lets nobody through', async () => {
+  it('does not give degraded leases if it was only too busy to poll the database', async () => {
     const org = await orgWith('ALLOW');
     for (let round = 0; round < 5; round++) {
       app.clock.age(outageMs);
       const { data, errors } = await org.caller.send(op.AcquireDocument, { input: input(0) });
-      // It may have asked in between.
-      if (errors) expect(errors).toMatchObject([{ extensions: away }]);
+      // It may have polled in between.
+      if (errors) expect(errors).toMatchObject([{ extensions: unavailableError }]);
       else expect(data?.acquire).toMatchObject({ degraded: false });
     }
   });
 });
 
-describe('with the store away and the policy BLOCK', () => {
-  it('a token that cannot be checked is refused everywhere', async () => {
+describe('with the policy BLOCK, during an outage of the database, the gateway', () => {
+  it('refuses every request with a token that it cannot check', async () => {
     const org = await orgWith('BLOCK');
-    const { leaseId } = await taken(org.caller);
-    await loseStore();
+    const { leaseId } = await take(org.caller);
+    await startOutage();
     const { status, body } = await post('/v1/acquire', input(), org.accessToken);
     expect([status, body]).toMatchObject([
       503,
-      { error: { ...away, message: expect.stringContaining('revocations cannot be checked') } },
+      { error: { ...unavailableError, message: expect.stringContaining('revocations cannot be checked') } },
     ]);
     expect(await codeOf(org.caller)).toBe('SERVICE_UNAVAILABLE');
     expect(await org.caller.codeOf(op.AdjustLeaseDocument, { input: adjusting(leaseId) })).toBe('SERVICE_UNAVAILABLE');
@@ -285,12 +285,12 @@ describe('with the store away and the policy BLOCK', () => {
   });
 });
 
-describe('/readyz with the store away', () => {
-  it('says no, or by READY_WHEN_DEGRADED that the gateway is degraded', async () => {
+describe('/readyz during an outage of the database', () => {
+  it('reports not ready, or degraded with READY_WHEN_DEGRADED', async () => {
     const tolerant = await app.another({ readyWhenDegraded: true });
     try {
-      const ready = async (of: TestApp) => {
-        const response = await fetch(`${of.origin}/readyz`);
+      const ready = async (gateway: TestApp) => {
+        const response = await fetch(`${gateway.origin}/readyz`);
         return [response.status, ((await response.json()) as { status: string }).status];
       };
       expect([await ready(app), await ready(tolerant)]).toEqual([

@@ -15,7 +15,7 @@ let orgId: string;
 let apiKey: { 'x-api-key': string };
 
 beforeAll(async () => {
-  // Behind that of the processes, so that a device that registers here is at once to be noted as seen there.
+  // Two minutes behind the clock of the processes, so that they must update lastSeenAt of devices registered here.
   clock.advance(-120_000);
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ clock, config: { principalRps: 0, principalConcurrency: 0 } });
@@ -36,7 +36,7 @@ afterAll(async () => {
 const macOf = (victim: number, device: number) => `0A:00:00:00:0${victim.toString(16).toUpperCase()}:0${device}`;
 const deviceCount = 4;
 
-/** More than one transaction takes, over several devices. */
+/** More readings than fit into one transaction, of several devices. */
 const readingsOf = (victim: number): FullReading[] =>
   Array.from({ length: 100 }, (_, nth) => ({
     hardwareId: macOf(victim, nth % deviceCount),
@@ -58,7 +58,8 @@ const readingsOf = (victim: number): FullReading[] =>
 const range = `query ($orgId: UUID!, $hardwareId: String!) {
   org(orgId: $orgId) { device(hardwareId: $hardwareId) { lastSeenAt readings(first: 100) { nodes {
     hardwareId batchId timestampMs bootId firmwareVersion friendlyName
-    sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct } sensorStatus { bme280 ds18b20 soilMoisture }
+    sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
+    sensorStatus { bme280 ds18b20 soilMoisture }
   } } } }
 }`;
 interface Range {
@@ -69,9 +70,11 @@ interface Range {
     };
   };
 }
-const truth = async (hardwareId: string) => ((await app.admin.ask(range, { orgId, hardwareId })) as Range).org.device;
+const stored = async (hardwareId: string) => ((await app.admin.ask(range, { orgId, hardwareId })) as Range).org.device;
 
-/** The store calls of an ingest that needs all of them, one after the other: each is either not made any more, or made and never answered. */
+/**
+ * Every DynamoDB call of an ingest, in order: either it is not executed, or it is executed and its response is lost.
+ */
 const moments: Rule[] = [
   { operation: 'GetItem', table: 'api_keys', fault: 'no-reply', nth: 1 },
   { operation: 'BatchGetItem', table: 'devices', fault: 'no-reply', nth: 1 },
@@ -83,7 +86,7 @@ const moments: Rule[] = [
   { operation: 'UpdateItem', table: 'devices', fault: 'no-reply-after', nth: deviceCount },
 ];
 
-it('a gateway that is killed at each of the store calls of an ingest leaves what the other completes: each reading once', async () => {
+it('stores each reading once if a gateway is killed at any DynamoDB call and the device retries', async () => {
   const readings = moments.map((_, victim) => readingsOf(victim));
   for (const hardwareId of new Set(readings.flat().map((reading) => reading.hardwareId))) {
     const input = {
@@ -106,31 +109,31 @@ it('a gateway that is killed at each of the store calls of an ingest leaves what
     const macs = Array.from({ length: deviceCount }, (_, device) => macOf(i, device));
     proxy.clear();
     const rule = proxy.inject(moments[i] as Rule);
-    const answer = victim.caller.send(op.IngestDocument, { input: { readings: sent } }).then(
-      () => 'answered',
+    const response = victim.caller.send(op.IngestDocument, { input: { readings: sent } }).then(
+      () => 'responded',
       () => 'cut off',
     );
     for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
-      if (performance.now() > untilMs) throw new Error(`nothing met fault ${i}`);
+      if (performance.now() > untilMs) throw new Error(`no call met fault ${i}`);
     victim.child.kill('SIGKILL');
     expect(await ended(victim.child)).toBe('SIGKILL');
-    expect(await answer).toBe('cut off');
-    // What it had sent off is still done, after its death.
+    expect(await response).toBe('cut off');
+    // DynamoDB still executes what the gateway had sent before it was killed.
     await proxy.quiet();
 
-    const left = (await Promise.all(macs.map(truth))).flatMap(({ readings: { nodes } }) => nodes);
-    const there = new Set(left.map(({ hardwareId, batchId }) => `${hardwareId} ${batchId}`));
-    expect(left.length).toBe(there.size);
-    // Each transaction is there as a whole or not at all; up to the first of them nothing is.
+    const left = (await Promise.all(macs.map(stored))).flatMap(({ readings: { nodes } }) => nodes);
+    const storedIds = new Set(left.map(({ hardwareId, batchId }) => `${hardwareId} ${batchId}`));
+    expect(left.length).toBe(storedIds.size);
+    // Each transaction is stored completely or not at all. Before the first transaction, nothing is stored.
     expect(left.length % 50).toBe(0);
     if (i < 2) expect(left.length).toBe(0);
     const { ingest } = await survivor.caller.ask(op.IngestDocument, { input: { readings: sent } });
     expect(ingest.verdicts.map(({ kind }) => kind)).toEqual(
-      sent.map(({ hardwareId, batchId }) => (there.has(`${hardwareId} ${batchId}`) ? 'DUPLICATE' : 'STORED')),
+      sent.map(({ hardwareId, batchId }) => (storedIds.has(`${hardwareId} ${batchId}`) ? 'DUPLICATE' : 'STORED')),
     );
     expect(ingest.settledBatchIds.length).toBe(sent.length);
     for (const mac of macs) {
-      const { lastSeenAt, readings: found } = await truth(mac);
+      const { lastSeenAt, readings: found } = await stored(mac);
       expect(found.nodes).toEqual(sent.filter(({ hardwareId }) => hardwareId === mac));
       expect(Date.now() - Date.parse(lastSeenAt)).toBeLessThan(patience * 60_000);
     }

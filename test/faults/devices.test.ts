@@ -12,7 +12,7 @@ const seed = 0x5eed;
 const deviceName = 'Shed';
 let proxy: FaultProxy;
 let app: TestApp;
-/** Past the proxy: what is really there, and a second gateway to send through. */
+/** A second gateway, without the proxy: to send through, and to read what is stored. */
 let direct: TestApp;
 let orgId: string;
 let faulty: Caller;
@@ -37,7 +37,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-/** Numbers from 0 to 1, the same ones in every run (mulberry32). */
+/** Random numbers from 0 to 1, the same in every run (mulberry32). */
 function fixedRandom(from = seed): () => number {
   let state = from;
   return () => {
@@ -98,7 +98,7 @@ async function newDevices(count: number): Promise<string[]> {
 const health = (random: () => number): op.SensorHealth | undefined =>
   ([undefined, 'OK', 'ERROR'] as const)[Math.floor(random() * 3)];
 
-/** With figures of full length, so that any that is rounded on its way shows; some of them missing. */
+/** Values have all digits of a float, so that rounding anywhere is noticed. Some values are missing. */
 function newReading(hardwareId: string, nth: number, random: () => number): FullReading {
   const some = (min: number, max: number) => (random() < 0.2 ? undefined : min + random() * (max - min));
   return {
@@ -122,7 +122,7 @@ function newReading(hardwareId: string, nth: number, random: () => number): Full
 const readingsFor = (macs: readonly string[], each: number, random: () => number) =>
   macs.flatMap((mac) => Array.from({ length: each }, (_, nth) => newReading(mac, nth, random)));
 
-/** What was left out is read back as null. */
+/** Omitted values are read back as null. */
 const filled = (values: object) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
 const asStored = (sent: FullReading) => ({
@@ -133,7 +133,8 @@ const asStored = (sent: FullReading) => ({
 });
 
 const readingFields = `hardwareId batchId timestampMs bootId firmwareVersion friendlyName
-  sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct } sensorStatus { bme280 ds18b20 soilMoisture }`;
+  sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
+  sensorStatus { bme280 ds18b20 soilMoisture }`;
 const rangeOf = `query ($orgId: UUID!, $hardwareId: String!, $after: String) {
   org(orgId: $orgId) { device(hardwareId: $hardwareId) {
     readings(first: 100, after: $after) { nodes { id ${readingFields} } pageInfo { hasNextPage endCursor } }
@@ -141,7 +142,7 @@ const rangeOf = `query ($orgId: UUID!, $hardwareId: String!, $after: String) {
 }`;
 const byId = `query ($id: ID!) { node(id: $id) { ... on Reading { ${readingFields} } } }`;
 
-/** All that is there of a device, with the ids. */
+/** All stored readings of a device, with their ids. */
 async function readRange(hardwareId: string): Promise<op.ReadingFieldsFragment[]> {
   const found: op.ReadingFieldsFragment[] = [];
   for (let after: string | null = null; ; ) {
@@ -161,7 +162,7 @@ async function readRange(hardwareId: string): Promise<op.ReadingFieldsFragment[]
 
 const byBatch = (a: { batchId: string }, b: { batchId: string }) => (a.batchId < b.batchId ? -1 : 1);
 
-/** The devices of these readings have each of them once, field by field, and nothing else. */
+/** Expects that exactly these readings of the devices are stored, each once and field by field. */
 async function expectExactly(
   sent: readonly FullReading[],
   macs = [...new Set(sent.map(({ hardwareId }) => hardwareId))],
@@ -177,14 +178,14 @@ async function expectExactly(
 }
 
 type Kind = op.ReadingVerdictKind;
-const away = { code: 'SERVICE_UNAVAILABLE', retryable: true };
+const unavailable = { code: 'SERVICE_UNAVAILABLE', retryable: true };
 const isSettled = (kind: Kind | undefined) => kind === 'STORED' || kind === 'DUPLICATE';
 
-/** The verdicts, in order; all of them RETRY if the call as a whole was told that the store is away. */
+/** The verdicts in order. All are RETRY if the whole call failed because the database is unavailable. */
 async function ingest(caller: Caller, readings: readonly FullReading[]): Promise<Kind[]> {
   const { data, errors } = await caller.send(op.IngestDocument, { input: { readings: [...readings] } });
   if (!data) {
-    expect(errors?.[0]?.extensions).toMatchObject(away);
+    expect(errors?.[0]?.extensions).toMatchObject(unavailable);
     return readings.map(() => 'RETRY');
   }
   const { verdicts, settledBatchIds } = data.ingest;
@@ -196,45 +197,45 @@ async function ingest(caller: Caller, readings: readonly FullReading[]): Promise
   return verdicts.map(({ kind }) => kind);
 }
 
-/** What was said of each reading, by its batch id: checked as it comes against what is really there. */
+/** Records the verdicts by batch id, and checks each settled reading against what is stored. */
 class Ledger {
-  private readonly told = new Map<string, Kind[]>();
+  private readonly verdicts = new Map<string, Kind[]>();
   private readonly found = new Set<string>();
 
   async send(caller: Caller, readings: readonly FullReading[]): Promise<Kind[]> {
     const kinds = await ingest(caller, readings);
-    // What was found once stays: nothing here deletes.
+    // A reading that was found once is not read again, because nothing here deletes.
     const settled = readings.filter((reading, i) => isSettled(kinds[i]) && !this.found.has(reading.batchId));
     for (const mac of new Set(settled.map(({ hardwareId }) => hardwareId))) {
-      const there = new Map((await readRange(mac)).map(({ id, ...fields }) => [fields.batchId, fields]));
+      const stored = new Map((await readRange(mac)).map(({ id, ...fields }) => [fields.batchId, fields]));
       for (const reading of settled.filter(({ hardwareId }) => hardwareId === mac)) {
-        expect(there.get(reading.batchId)).toEqual(asStored(reading));
+        expect(stored.get(reading.batchId)).toEqual(asStored(reading));
         this.found.add(reading.batchId);
       }
     }
     for (const [i, { batchId }] of readings.entries())
-      this.told.set(batchId, [...(this.told.get(batchId) ?? []), kinds[i] as Kind]);
+      this.verdicts.set(batchId, [...(this.verdicts.get(batchId) ?? []), kinds[i] as Kind]);
     return kinds;
   }
 
-  /** Sends again, as a device does, whatever was not settled. */
+  /** Retries every reading that is not settled, as a device does. */
   async settle(caller: Caller, readings: readonly FullReading[]): Promise<void> {
-    const isOpen = ({ batchId }: FullReading) => !this.told.get(batchId)?.some(isSettled);
+    const isOpen = ({ batchId }: FullReading) => !this.verdicts.get(batchId)?.some(isSettled);
     for (const untilMs = performance.now() + patience * 10_000; ; await sleep(50)) {
       const open = readings.filter(isOpen);
       if (open.length === 0) break;
       if (performance.now() > untilMs) throw new Error(`${open.length} readings were not settled`);
       for (const call of chunked(open, 100)) await this.send(caller, call);
     }
-    // Nobody may say of one reading twice that it is new, or anything that only a fault of the device explains.
-    for (const kinds of this.told.values()) {
+    // No reading may be STORED twice, and none has a verdict that only a mistake of the device would explain.
+    for (const kinds of this.verdicts.values()) {
       expect(kinds.filter((kind) => kind === 'STORED').length).toBeLessThanOrEqual(1);
       expect(kinds.filter((kind) => kind === 'CONFLICT' || kind === 'REJECTED')).toEqual([]);
     }
   }
 }
 
-/** Each call two to five times, in one order and each time in another order within. */
+/** Each call two to five times, shuffled, each time with its readings in another order. */
 const repeated = (calls: readonly FullReading[][], random: () => number) =>
   shuffled(
     calls.flatMap((call) => Array.from({ length: 2 + Math.floor(random() * 4) }, () => shuffled(call, random))),
@@ -265,15 +266,15 @@ const cases = [
   ...(['throttle', 'drop-reply', 'no-reply'] as const).map((fault) => ['UpdateItem', 'devices', fault] as const),
 ];
 
-describe('a fault of the store', () => {
+describe('ingest with a fault of DynamoDB', () => {
   it.each(cases)(
-    '(%s on %s, %s) is not noticed by one call, and of repeated ones each reading is there once',
+    '(%s on %s, %s) succeeds, and stores each reading of repeated calls once',
     async (operation, table, fault) => {
       const random = fixedRandom();
       const first = fault.startsWith('no-reply') ? 1 : 2;
       const macs = await newDevices(3);
       const ledger = new Ledger();
-      clock.advance(61_000); // so that each of them is to be noted as seen
+      clock.advance(61_000); // so that lastSeenAt of each device is due
       const rule = proxy.inject({ operation, table, fault, nth: { first } });
       const alone = readingsFor(macs, 2, random);
       expect(await ledger.send(faulty, alone)).toEqual(alone.map(() => 'STORED'));
@@ -287,7 +288,7 @@ describe('a fault of the store', () => {
           ),
         );
       const seen: number[] = [];
-      // Noted beside the answer, which does not wait for it long.
+      // The response waits only briefly for the update of lastSeenAt.
       await untilWell(10_000, async () => {
         seen.splice(0, seen.length, ...(await seenAtMs()));
         for (const ms of seen) expect(clock.nowMs() - ms).toBeLessThan(patience * 61_000);
@@ -295,10 +296,10 @@ describe('a fault of the store', () => {
 
       proxy.clear();
       clock.advance(61_000);
-      // Of waiting once is enough.
+      // A fault without reply is slow, and was tested once above.
       if (!fault.startsWith('no-reply')) for (const nth of [1, 3, 4]) proxy.inject({ operation, table, fault, nth });
       const readings = readingsFor(macs, 6, random).map((reading) => ({ ...reading, batchId: `x${reading.batchId}` }));
-      // Cut in two ways, so that most calls have some that are there and some that are not.
+      // Split in two ways, so that most calls have both stored and new readings.
       const sends = repeated(
         [...chunked(shuffled(readings, random), 6), ...chunked(shuffled([...alone, ...readings], random), 8)],
         random,
@@ -310,7 +311,7 @@ describe('a fault of the store', () => {
     },
   );
 
-  it('(many kinds at once) leaves each reading there once, through two gateways and with repeats in one call', async () => {
+  it('(many kinds at once) stores each reading once, through two gateways and with repeats in one call', async () => {
     const random = fixedRandom(seed + 1);
     const macs = await newDevices(10);
     const readings = readingsFor(macs, 20, random);
@@ -337,7 +338,7 @@ describe('a fault of the store', () => {
   });
 
   it.each<Fault>(['drop-reply', 'error-after', 'conflict'])(
-    '(%s) of two contents under one id only one is taken, and it is the one acknowledged',
+    '(%s) stores one of two contents under one batch id, and acknowledges only that one',
     async (fault) => {
       const random = fixedRandom();
       const [mac] = (await newDevices(1)) as [string];
@@ -363,10 +364,10 @@ describe('a fault of the store', () => {
   );
 });
 
-describe('a stale read', () => {
+describe('ingest with a stale read', () => {
   const ofDevices = { operation: 'BatchGetItem', table: 'devices', fault: 'stale-read' } as const;
 
-  it('does not make a device unknown that has just been registered, alone or among others', async () => {
+  it('accepts readings of a device that was registered a moment ago', async () => {
     const random = fixedRandom();
     const [known] = (await newDevices(1)) as [string];
     const fresh = [newMac(), newMac()];
@@ -388,7 +389,7 @@ describe('a stale read', () => {
     await expectExactly(readings);
   });
 
-  it('does not move back when a device was last seen', async () => {
+  it('does not move lastSeenAt back', async () => {
     const [hardwareId] = (await newDevices(1)) as [string];
     const [one, two, three] = readingsFor([hardwareId], 3, fixedRandom()) as [FullReading, FullReading, FullReading];
     expect(await ingest(faulty, [one])).toEqual(['STORED']);
@@ -405,29 +406,29 @@ describe('a stale read', () => {
   });
 });
 
-it('500 devices, 10 readings each, every fifth sent twice: each is there once', async () => {
+it('stores each of 5000 readings of 500 devices once if every fifth is sent twice', async () => {
   const random = fixedRandom();
   const macs = await newDevices(500);
   const readings = readingsFor(macs, 10, random);
   const sent = shuffled([...readings, ...readings.filter((_, i) => i % 5 === 0)], random);
-  const told = new Map<string, Kind[]>();
-  // What the engine is too busy for in time is sent again, as a device does.
+  const verdicts = new Map<string, Kind[]>();
+  // Readings that the engine is too busy for are sent again, as a device does.
   let open = chunked(sent, 100);
   for (let inFlight = 16; open.length > 0; inFlight = 2) {
     const again: FullReading[] = [];
     await withInFlight(inFlight, open, async (call, at) => {
       const kinds = await ingest(at % 2 ? faulty : sound, call);
       for (const [i, reading] of call.entries()) {
-        told.set(reading.batchId, [...(told.get(reading.batchId) ?? []), kinds[i] as Kind]);
+        verdicts.set(reading.batchId, [...(verdicts.get(reading.batchId) ?? []), kinds[i] as Kind]);
         if (kinds[i] === 'RETRY') again.push(reading);
       }
     });
     open = chunked(again, 100);
   }
   for (const [i, { batchId }] of readings.entries()) {
-    const kinds = told.get(batchId) ?? [];
+    const kinds = verdicts.get(batchId) ?? [];
     const settled = kinds.filter((kind) => kind !== 'RETRY').sort();
-    // One that was told RETRY may have been stored: then nobody was told so.
+    // A reading with the verdict RETRY may be stored nevertheless. Then no call returned STORED for it.
     if (kinds.length > settled.length)
       expect(settled.filter((kind) => kind !== 'DUPLICATE').length).toBeLessThanOrEqual(1);
     else expect(settled).toEqual(i % 5 === 0 ? ['DUPLICATE', 'STORED'] : ['STORED']);
@@ -435,21 +436,21 @@ it('500 devices, 10 readings each, every fifth sent twice: each is there once', 
   await expectExactly(readings);
 });
 
-describe('with the store away', () => {
+describe('ingest during an outage', () => {
   const transactions = { operation: 'TransactWriteItems', table: 'processed_batches' };
 
-  it('for reads of devices, no device is called unknown: the call is told to come again', async () => {
+  it('of reads fails as a whole with SERVICE_UNAVAILABLE, and rejects no device as unknown', async () => {
     const readings = readingsFor(await newDevices(3), 2, fixedRandom());
     const rule = proxy.inject({ operation: 'BatchGetItem', table: 'devices', fault: 'partial-batch' });
     const { data, errors } = await faulty.send(op.IngestDocument, { input: { readings } });
-    expect([data, errors?.[0]?.extensions]).toMatchObject([null, away]);
+    expect([data, errors?.[0]?.extensions]).toMatchObject([null, unavailable]);
     expect(rule.hits).toBeGreaterThan(2);
     proxy.clear();
     expect(await ingest(faulty, readings)).toEqual(readings.map(() => 'STORED'));
     await expectExactly(readings);
   });
 
-  it('for notes of who was seen, readings are stored all the same', async () => {
+  it('of updates of lastSeenAt stores the readings nevertheless', async () => {
     const readings = readingsFor(await newDevices(20), 2, fixedRandom());
     clock.advance(61_000);
     const rule = proxy.inject({ operation: 'UpdateItem', table: 'devices', fault: 'error-before' });
@@ -464,7 +465,7 @@ describe('with the store away', () => {
     ['error-before', 'STORED'],
     ['error-after', 'DUPLICATE'],
     ['drop-reply', 'DUPLICATE'],
-  ])('for writes of readings (%s), each is told RETRY, and sent again is %s', async (fault, then) => {
+  ])('of writes (%s) returns RETRY for each reading, and the retry returns %s', async (fault, then) => {
     const macs = await newDevices(5);
     const readings = readingsFor(macs, 20, fixedRandom());
     proxy.inject({ ...transactions, fault });
@@ -477,7 +478,7 @@ describe('with the store away', () => {
     await expectExactly(readings);
   });
 
-  it('altogether, nothing is acknowledged that is not there, and all is well within 10 s after', async () => {
+  it('of everything acknowledges nothing that is not stored, and recovers within 10 s', async () => {
     const random = fixedRandom();
     const macs = await newDevices(5);
     const readings = readingsFor(macs, 20, random);

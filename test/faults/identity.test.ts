@@ -6,7 +6,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-p
 import * as op from '../support/operations.js';
 import { untilWell } from './harness.js';
 
-/** Answered from the token alone, without a read of its own. */
+/** The response comes from the token, without a read. */
 const whoAmI = '{ me { kind clientId } }';
 
 let proxy: FaultProxy;
@@ -35,7 +35,7 @@ const actionsOf = async (orgId: string): Promise<string[]> => {
 };
 
 describe('retrieveSecret', () => {
-  it.each([1, 2, 3])('returns the secret, and one that logs in, though the reply was lost %i times', async (times) => {
+  it.each([1, 2, 3])('returns a working secret if the response of DynamoDB was lost %i times', async (times) => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     const { token } = registerOrg.secretRetrieval;
     const lost = lose('secret_retrieval_tokens', times);
@@ -49,7 +49,7 @@ describe('retrieveSecret', () => {
     expect((await actionsOf(registerOrg.org.orgId)).filter((action) => action === 'secret_retrieved')).toHaveLength(1);
   });
 
-  it('leaves the token unspent where the store took nothing', async () => {
+  it('does not use up the token if DynamoDB wrote nothing', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     const { token } = registerOrg.secretRetrieval;
     proxy.inject({ operation: 'TransactWriteItems', fault: 'throttle' });
@@ -58,7 +58,7 @@ describe('retrieveSecret', () => {
     await logInWith(app, token);
   });
 
-  it('returns the secret even if the store falls silent once it is installed: it can be shown only now', async () => {
+  it('returns the secret, which is shown only once, even if DynamoDB stops responding after it is stored', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     lose('secret_retrieval_tokens', 1, 'no-reply-after');
     proxy.inject({ operation: 'BatchGetItem', table: 'revoked_tokens', fault: 'no-reply' });
@@ -78,7 +78,7 @@ describe('registerOrg', () => {
     ['error-after', 2],
     ['no-reply-after', 1],
     ['conflict', 3],
-  ])('after %s × %i has registered one org, whose token works', async (fault, times) => {
+  ])('registers one org with a working token after %s × %i', async (fault, times) => {
     const name = `Org ${randomUUID()}`;
     const lost = lose('config', times, fault);
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ name }) });
@@ -91,9 +91,9 @@ describe('registerOrg', () => {
     expect((await actionsOf(registerOrg.org.orgId)).filter((action) => action === 'org_registered')).toHaveLength(1);
   });
 
-  it('never says that nothing was changed when the org is there', async () => {
+  it('never reports that nothing was changed if the org exists', async () => {
     const orgId = randomUUID();
-    // Registered, and then the store has no capacity to read it back.
+    // The org is registered, and then DynamoDB throttles reads.
     proxy.inject({ operation: 'GetItem', table: 'config', fault: 'throttle' });
     const { data, errors } = await app.admin.send(op.RegisterOrgDocument, { input: orgInput({ orgId }) });
     proxy.clear();
@@ -101,13 +101,13 @@ describe('registerOrg', () => {
     expect(errors?.map(({ message }) => message) ?? []).not.toContainEqual(
       expect.stringContaining('nothing was changed'),
     );
-    // The token for its first secret is told only here.
+    // The token for the first secret is shown only here.
     expect(data?.registerOrg?.secretRetrieval.token).toMatch(/^tgt_/);
   });
 });
 
-describe('changes', () => {
-  it('of an org are made once though the reply was lost twice', async () => {
+describe('a change', () => {
+  it('of an org is applied once if the response was lost twice', async () => {
     const { orgId, caller } = await newOrg(app);
     const lost = lose('config', 2);
     const { updateOrg } = await caller.ask(op.UpdateOrgDocument, { input: { name: 'Renamed' } });
@@ -116,7 +116,7 @@ describe('changes', () => {
     expect((await actionsOf(orgId)).filter((action) => action === 'org_updated')).toHaveLength(1);
   });
 
-  it('of credentials whose reply was lost give a token that works, and void only what came before', async () => {
+  it('of credentials returns a working token if the response was lost, and voids only earlier tokens', async () => {
     const { orgId, caller, clientSecret } = await newOrg(app);
     const lost = lose('config', 2);
     const { rotateCredentials } = await caller.ask(op.RotateCredentialsDocument, {
@@ -130,7 +130,7 @@ describe('changes', () => {
 });
 
 describe('tokens', () => {
-  it('are issued though the reply was lost twice, and can be refreshed', async () => {
+  it('are issued and can be refreshed if the response was lost twice', async () => {
     const client = await newOrg(app);
     const lost = proxy.inject({
       operation: 'PutItem',
@@ -146,7 +146,7 @@ describe('tokens', () => {
     await app.as(refreshToken.accessToken).ask(whoAmI);
   });
 
-  it('are issued though the login cannot be recorded', async () => {
+  it('are issued even if the audit event of the login cannot be written', async () => {
     const client = await newOrg(app);
     app.clock.advance(3_600_000);
     const failed = proxy.inject({ operation: 'TransactWriteItems', table: 'config', fault: 'error-before' });
@@ -157,7 +157,7 @@ describe('tokens', () => {
     expect((await actionsOf(client.orgId)).filter((action) => action === 'login_succeeded').length).toBeGreaterThan(0);
   });
 
-  it.each([1, 2, 3])('are exchanged for their successor though the reply was lost %i times', async (times) => {
+  it.each([1, 2, 3])('are exchanged for their successor if the response was lost %i times', async (times) => {
     const { refreshToken: token } = await newOrg(app);
     const lost = lose('refresh_tokens', times);
     const { refreshToken: pair } = await app.anonymous.ask(op.RefreshTokenDocument, { refreshToken: token });
@@ -172,7 +172,7 @@ describe('tokens', () => {
     await app.as(next.accessToken).ask(whoAmI);
   });
 
-  it('are refused for a wrong secret also when the record of the refusal is slow to be taken', async () => {
+  it('are refused for a wrong secret even if the audit event is slow to be written', async () => {
     const { clientId, clientSecret } = await newOrg(app);
     const wrong = `${clientSecret.slice(0, -4)}${clientSecret.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;
     proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'drop-reply', nth: { first: 2 } });
@@ -188,7 +188,7 @@ describe('a revocation', () => {
     ['drop-reply', 3],
     ['error-after', 2],
     ['conflict', 3],
-  ])('is effective here at once and elsewhere within 2 s after %s × %i', async (fault, times) => {
+  ])('takes effect on this gateway at once and on others within 2 s after %s × %i', async (fault, times) => {
     const { orgId, caller, accessToken } = await newOrg(app);
     const elsewhere = await app.another();
     try {
@@ -207,7 +207,7 @@ describe('a revocation', () => {
     }
   });
 
-  it('of a whole session is effective though the reply was lost', async () => {
+  it('of a whole session takes effect if the response was lost', async () => {
     const { caller, refreshToken } = await newOrg(app);
     lose('revoked_tokens', 2);
     await caller.ask(op.RevokeTokenDocument, { token: refreshToken });
@@ -215,7 +215,7 @@ describe('a revocation', () => {
     expect(await app.anonymous.codeOf(op.RefreshTokenDocument, { refreshToken })).toBe('UNAUTHENTICATED');
   });
 
-  it('whose reply never comes is not called done, yet holds if it was made', async () => {
+  it('is not reported as done if no response comes, but takes effect if it was written', async () => {
     const { caller, accessToken } = await newOrg(app);
     await caller.ask(whoAmI);
     proxy.inject({ operation: 'TransactWriteItems', table: 'revoked_tokens', fault: 'no-reply-after' });
@@ -224,7 +224,7 @@ describe('a revocation', () => {
     expect(await caller.codeOf(whoAmI)).toBe('UNAUTHENTICATED');
   });
 
-  it('is not held up by what other orgs do, though a transaction has its items to itself', async () => {
+  it('does not wait for other orgs, although a transaction locks its items', async () => {
     const busy = await newOrg(app);
     let orgId = randomUUID();
     while (changeSlotOf(orgId) === changeSlotOf(busy.orgId)) orgId = randomUUID();

@@ -2,8 +2,8 @@ import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { SpendId } from '../../src/orgs/scope.js';
+import { requestKey } from '../../src/spend/cost.item.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import { requestKey } from '../../src/spend/spend-item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, type RuleHandle, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
@@ -13,12 +13,12 @@ import { untilWell } from './harness.js';
 import { ended, type GatewayProcess, killAll, startGatewayProcess, startWorkerProcess } from './processes.js';
 
 const labels = ['premium', 'standard'];
-// These processes have the real time, so the org is put where its day does not end within the hour.
+// These processes use the real time, so the org is in a time zone where the day does not end within an hour.
 const timezone = new Date().getUTCHours() === 23 ? 'Etc/GMT+6' : 'UTC';
 const today = () => dateAt(Date.now() - (timezone === 'UTC' ? 0 : 6 * 3_600_000));
 
 let proxy: FaultProxy;
-/** For setting up, past the proxy. */
+/** For the setup, not behind the proxy. */
 let app: TestApp;
 let truth: StoreClient;
 
@@ -45,10 +45,10 @@ const newCosts = (tenant: Tenant, count: number) =>
 
 async function hit(rule: RuleHandle): Promise<void> {
   for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
-    if (performance.now() > untilMs) throw new Error('nothing met the fault');
+    if (performance.now() > untilMs) throw new Error('no request met the fault');
 }
 
-/** Submits each on its own, all at once; says which got a receipt and which no answer at all. */
+/** Submits each cost in its own request, all at the same time. Returns their outcomes and those with a receipt. */
 async function submitEach({ admin }: GatewayProcess, inputs: readonly op.SubmitCostInput[]) {
   const outcomes = await Promise.all(
     inputs.map(async (input) => {
@@ -56,14 +56,14 @@ async function submitEach({ admin }: GatewayProcess, inputs: readonly op.SubmitC
         const { data, errors } = await admin.send(op.SubmitCostDocument, { input });
         return { input, receipt: data?.submitCost, code: errors?.[0]?.extensions.code };
       } catch {
-        return { input, code: 'no answer' };
+        return { input, code: 'no response' };
       }
     }),
   );
   return { outcomes, acknowledged: outcomes.filter(({ receipt }) => receipt).map(({ input }) => input) };
 }
 
-/** Whether the request items say the same as the counters. */
+/** Expects the same sums in the request items and in the shards. */
 async function expectConsistent(tenant: Tenant, inputs: readonly op.SubmitCostInput[]): Promise<void> {
   const items = await truth.getMany(
     'cost_requests',
@@ -75,20 +75,20 @@ async function expectConsistent(tenant: Tenant, inputs: readonly op.SubmitCostIn
 
 describe('a gateway that is killed', () => {
   const moments: [string, Fault, number][] = [
-    ['before its first transaction reaches the store', 'no-reply', 1],
-    ['after its first transaction was done and before it knew', 'no-reply-after', 1],
+    ['before its first transaction reaches DynamoDB', 'no-reply', 1],
+    ['after its first transaction was committed and before the response', 'no-reply-after', 1],
     ['while its second transaction is on the way', 'slow', 2],
-    ['after its third transaction was done and before it knew', 'no-reply-after', 3],
+    ['after its third transaction was committed and before the response', 'no-reply-after', 3],
   ];
 
-  it('at any moment of a submission has lost nothing that it acknowledged, and counts nothing twice when all is sent again', async () => {
+  it('at any time during a submission loses no acknowledged cost, and counts none twice after a retry', async () => {
     const tenant = await newTenantHere();
     const all: op.SubmitCostInput[] = [];
     let gateway = await startGatewayProcess(app.config, proxy.endpoint);
     for (const [moment, fault, nth] of moments) {
       const inputs = newCosts(tenant, 30);
-      const known = usageOf(all);
-      // Those before go in waves of their own: all at once, a busy machine would make one transaction of them.
+      const before = usageOf(all);
+      // Sent in waves, because on a busy machine all at once would become one transaction.
       const wave = inputs.length / nth;
       const early: op.SubmitCostInput[] = [];
       for (let sent = 0; sent < inputs.length - wave; sent += wave)
@@ -99,15 +99,15 @@ describe('a gateway that is killed', () => {
       gateway.child.kill('SIGKILL');
       const acknowledged = [...early, ...(await submitting).acknowledged];
       expect(await ended(gateway.child)).toBe('SIGKILL');
-      // What it had sent off is still done, after its death.
+      // Requests that it had sent are still processed after it was killed.
       await proxy.quiet();
       proxy.clear();
 
       expect(acknowledged.length).toBeLessThan(inputs.length);
       const { requests, costUsdMicros } = await counted(tenant);
-      expect(requests - known.requests).toBeGreaterThanOrEqual(acknowledged.length);
-      expect(costUsdMicros - known.costUsdMicros).toBeGreaterThanOrEqual(usageOf(acknowledged).costUsdMicros);
-      if (fault === 'no-reply-after') expect([moment, requests > known.requests]).toEqual([moment, true]);
+      expect(requests - before.requests).toBeGreaterThanOrEqual(acknowledged.length);
+      expect(costUsdMicros - before.costUsdMicros).toBeGreaterThanOrEqual(usageOf(acknowledged).costUsdMicros);
+      if (fault === 'no-reply-after') expect([moment, requests > before.requests]).toEqual([moment, true]);
       all.push(...inputs);
       await expectConsistent(tenant, all);
 
@@ -122,15 +122,15 @@ describe('a gateway that is killed', () => {
   });
 });
 
-describe('a gateway that is told to stop', () => {
-  it('under load answers what it took on, and has written what it acknowledged', async () => {
+describe('a gateway that is stopped with SIGTERM', () => {
+  it('under load responds to every accepted request, and has written every acknowledged cost', async () => {
     const tenant = await newTenantHere();
     const gateway = await startGatewayProcess(app.config, proxy.endpoint);
     const sent: op.SubmitCostInput[] = [];
     const acknowledged: op.SubmitCostInput[] = [];
     let stopping = false;
     let refused = 0;
-    /** One after the other, each on a connection that the gateway has taken on, until it takes on no more. */
+    /** Submits one cost after the other until the gateway accepts no more connections. */
     async function keepSubmitting(): Promise<void> {
       for (;;) {
         const input = cost(tenant);
@@ -140,7 +140,7 @@ describe('a gateway that is told to stop', () => {
           if (data) acknowledged.push(input);
           else expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
         } catch (error) {
-          // A connection that is refused was never taken on; one that breaks would leave its caller in the dark.
+          // A refused connection was never accepted. A reset connection would leave the outcome unknown.
           expect([stopping, (error as { cause?: { code?: string } }).cause?.code]).toEqual([true, 'ECONNREFUSED']);
           refused++;
           return;
@@ -149,7 +149,7 @@ describe('a gateway that is told to stop', () => {
     }
     const callers = Promise.all(Array.from({ length: 8 }, keepSubmitting));
     await sleep(400);
-    // What is under way at the end waits for the store.
+    // The last requests wait for DynamoDB.
     proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'slow', ms: 150 });
     stopping = true;
     gateway.child.kill('SIGTERM');
@@ -168,16 +168,16 @@ describe('a gateway that is told to stop', () => {
   });
 });
 
-describe('a worker that is paused in mid-round', () => {
-  it('does not undo, when it goes on, what another has summed meanwhile', async () => {
-    // Tables of its own: there is nothing else to write for either worker.
+describe('a worker that is paused during a round', () => {
+  it('does not overwrite newer totals of another worker when it continues', async () => {
+    // With its own tables, so that the workers have nothing else to write.
     const other = await startTestApp();
     const { store } = other.gateway.services;
     const tenant = await newTenant(other, { timezone });
     const first = costs(tenant, 5);
     await submit(other.admin, first);
 
-    // Its total is on its way when it is paused, and arrives only after the other's.
+    // It is paused while its total is on the way, which arrives after that of the other worker.
     const reading = proxy.inject({
       operation: 'BatchGetItem',
       table: 'usage_agg_sharded',
@@ -195,10 +195,10 @@ describe('a worker that is paused in mid-round', () => {
       sdkTransport({ ...other.config.store, endpoint: testEndpoint() }),
       other.config.store.tablePrefix,
     );
-    const seen: number[] = [];
+    const requestCounts: number[] = [];
     let watching = true;
     const watcher = (async () => {
-      for (; watching; await sleep(20)) seen.push((await totalOf(truthful, idOf(tenant)))?.requests ?? 0);
+      for (; watching; await sleep(20)) requestCounts.push((await totalOf(truthful, idOf(tenant)))?.requests ?? 0);
     })();
     const running = await startWorkerProcess(other.config, testEndpoint());
     const later = costs(tenant, 5);
@@ -214,8 +214,8 @@ describe('a worker that is paused in mid-round', () => {
     await untilWell(5000, async () => expect(await totalOf(store, idOf(tenant))).toEqual(whole));
     watching = false;
     await watcher;
-    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    expect(seen.at(-1)).toBe(15);
+    expect(requestCounts).toEqual(requestCounts.toSorted((a, b) => a - b));
+    expect(requestCounts.at(-1)).toBe(15);
 
     for (const worker of [paused, running]) worker.kill('SIGTERM');
     expect(await Promise.all([ended(paused), ended(running)])).toEqual([0, 0]);
@@ -225,7 +225,7 @@ describe('a worker that is paused in mid-round', () => {
     other.tableAdmin.client.destroy();
   });
 
-  it('leaves its work to another when it is killed', async () => {
+  it('is replaced by another worker when it is killed', async () => {
     const other = await startTestApp();
     const tenant = await newTenant(other, { timezone });
     const first = costs(tenant, 3);
@@ -234,12 +234,12 @@ describe('a worker that is paused in mid-round', () => {
     const killed = await startWorkerProcess(other.config, proxy.endpoint);
     await hit(rule);
     killed.kill('SIGKILL');
-    const heir = await startWorkerProcess(other.config, testEndpoint());
+    const successor = await startWorkerProcess(other.config, testEndpoint());
     await untilWell(10_000, async () =>
       expect(await totalOf(other.gateway.services.store, idOf(tenant))).toEqual(usageOf(first)),
     );
-    heir.kill('SIGTERM');
-    expect(await ended(heir)).toBe(0);
+    successor.kill('SIGTERM');
+    expect(await ended(successor)).toBe(0);
     await other.stop();
     other.tableAdmin.client.destroy();
   });

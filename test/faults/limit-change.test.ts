@@ -10,9 +10,9 @@ import { newTenant, noonClock } from '../worker/costs.js';
 
 const clock = noonClock();
 let proxy: FaultProxy;
-/** Each through the proxy, with a memory of its own. */
+/** All through the proxy, each with its own cache. */
 let gateways: TestApp[];
-/** Past the proxy. */
+/** Bypasses the proxy. */
 let direct: TestApp;
 let app: TestApp;
 let orgId: string;
@@ -47,20 +47,20 @@ const setAt = (
 const bucketOf = async (entityId: string, resource: string) =>
   (await direct.admin.ask(op.BucketOfDocument, { orgId, entityId, resource })).org?.entity?.bucket ?? undefined;
 
-interface Answered {
+interface LoadResponse {
   readonly gateway: number;
   readonly sentMs: number;
-  readonly answeredMs: number;
+  readonly receivedMs: number;
   readonly isGranted: boolean;
   readonly limits: readonly string[];
 }
 
-/** Acquires of one token, a hundred a second through each gateway as far as the machine can, until it is stopped. */
+/** Acquires one token up to a hundred times per second through each gateway, until it is stopped. */
 class Load {
-  readonly answers: Answered[] = [];
+  readonly responses: LoadResponse[] = [];
   readonly errors: string[] = [];
-  /** Acquires that the store did not answer in time: on a starved machine that is nobody's doing, and whether they took is unknown. */
-  starved = 0;
+  /** Acquires with an unknown outcome: on a starved machine the database may not respond in time. */
+  unknown = 0;
   private isOn = true;
   private readonly loops: Promise<unknown>[];
 
@@ -74,7 +74,7 @@ class Load {
   private async loop(gateway: number): Promise<void> {
     const open = new Set<Promise<void>>();
     while (this.isOn) {
-      // A machine that cannot keep up is asked for less.
+      // Sends less if the machine cannot keep up.
       if (open.size < 25) {
         const sent: Promise<void> = this.acquire(gateway).finally(() => open.delete(sent));
         open.add(sent);
@@ -91,30 +91,32 @@ class Load {
     const { data, errors } = await (gateways[gateway] as TestApp).admin
       .send(op.AcquireDocument, { input })
       .catch((error: unknown) => ({ data: undefined, errors: String(error) }));
-    const told = JSON.stringify(errors);
-    if (!data && /the database did not respond|revocations cannot be checked/.test(told)) this.starved++;
-    else if (!data) this.errors.push(told);
+    const message = JSON.stringify(errors);
+    if (!data && /the database did not respond|revocations cannot be checked/.test(message)) this.unknown++;
+    else if (!data) this.errors.push(message);
     else {
       const { __typename, statuses } = data.acquire;
       const limits = statuses.map(({ limit }) => limit.name);
-      this.answers.push({ gateway, sentMs, answeredMs: clock.nowMs(), isGranted: __typename === 'Lease', limits });
+      this.responses.push({ gateway, sentMs, receivedMs: clock.nowMs(), isGranted: __typename === 'Lease', limits });
     }
   }
 
-  /** Waits until an acquire that was sent through each gateway from now on has been answered so. */
-  async untilEach(what: string, isSo: (answer: Answered) => boolean): Promise<number> {
+  /**
+   * Waits until each gateway has sent a matching response to an acquire that was sent from now on. Returns the time.
+   */
+  async untilEach(what: string, matches: (response: LoadResponse) => boolean): Promise<number> {
     const fromMs = clock.nowMs();
     const first = (gateway: number) =>
-      this.answers.find((answer) => answer.gateway === gateway && answer.sentMs >= fromMs && isSo(answer));
+      this.responses.find((response) => response.gateway === gateway && response.sentMs >= fromMs && matches(response));
     await until(what, () => gateways.every((_, gateway) => first(gateway)), 5000);
-    return Math.max(...gateways.map((_, gateway) => first(gateway)?.answeredMs ?? 0)) - fromMs;
+    return Math.max(...gateways.map((_, gateway) => first(gateway)?.receivedMs ?? 0)) - fromMs;
   }
 
-  /** Exactly what was granted; of what nobody knows, some. */
+  /** The count must include every grant, and at most the acquires with an unknown outcome besides. */
   expectAllCounted(count: number | undefined): void {
-    const granted = this.answers.filter(({ isGranted }) => isGranted).length;
+    const granted = this.responses.filter(({ isGranted }) => isGranted).length;
     expect(count).toBeGreaterThanOrEqual(granted);
-    expect(count).toBeLessThanOrEqual(granted + this.starved);
+    expect(count).toBeLessThanOrEqual(granted + this.unknown);
   }
 
   async stop(): Promise<void> {
@@ -124,17 +126,17 @@ class Load {
   }
 }
 
-/** The most grants above burst + rate × time in any stretch from the moment on. */
-function excess(answers: readonly Answered[], fromMs: number, burst: number, perMs: number): number {
-  const granted = answers.filter(({ isGranted, sentMs }) => isGranted && sentMs >= fromMs);
-  const endsAfter = (begin: number) => granted.flatMap(({ answeredMs }) => (answeredMs >= begin ? [answeredMs] : []));
+/** The max number of grants above burst + rate × time in any window after `fromMs`. */
+function excess(responses: readonly LoadResponse[], fromMs: number, burst: number, perMs: number): number {
+  const granted = responses.filter(({ isGranted, sentMs }) => isGranted && sentMs >= fromMs);
+  const endsAfter = (begin: number) => granted.flatMap(({ receivedMs }) => (receivedMs >= begin ? [receivedMs] : []));
   return Math.max(
     0,
     ...granted.flatMap(({ sentMs: begin }) =>
-      // One millisecond more, because the clock is read in whole ones.
+      // One millisecond more, because the clock has whole milliseconds.
       endsAfter(begin).map(
         (end) =>
-          granted.filter(({ sentMs, answeredMs }) => sentMs >= begin && answeredMs <= end).length -
+          granted.filter(({ sentMs, receivedMs }) => sentMs >= begin && receivedMs <= end).length -
           burst -
           perMs * (end - begin + 1),
       ),
@@ -142,8 +144,8 @@ function excess(answers: readonly Answered[], fromMs: number, burst: number, per
   );
 }
 
-describe('limits of a hot bucket, under load through four gateways with the store 5 ms away', () => {
-  it('hold on all of them after they were lowered, raised, and given a limit more and less; nobody gets an error', async () => {
+describe('limits of a hot bucket, under load through four gateways with 5 ms of database latency,', () => {
+  it('hold on all gateways after they were lowered, raised, extended and reduced, without any error', async () => {
     const [entityId, resource] = ['hot', `r-${randomUUID()}`];
     await setAt(app, 'RESOURCE', resource, [perSecond(1_000_000)]);
     proxy.inject({ fault: 'slow', ms: 5 });
@@ -151,18 +153,18 @@ describe('limits of a hot bucket, under load through four gateways with the stor
     const heldAfterMs: Record<string, number> = {};
     await load.untilEach('a grant before the change', ({ isGranted }) => isGranted);
     await sleep(1500);
-    expect(load.answers.filter(({ isGranted }) => !isGranted)).toEqual([]);
-    const before = load.answers.length;
+    expect(load.responses.filter(({ isGranted }) => !isGranted)).toEqual([]);
+    const before = load.responses.length;
 
     await setAt(gateways[0] as TestApp, 'RESOURCE', resource, [perSecond(10)]);
     heldAfterMs.lowered = await load.untilEach('a refusal under the lowered limit', ({ isGranted }) => !isGranted);
     const firstRefusedMs = Math.min(
-      ...load.answers.filter(({ isGranted }) => !isGranted).map(({ answeredMs }) => answeredMs),
+      ...load.responses.filter(({ isGranted }) => !isGranted).map(({ receivedMs }) => receivedMs),
     );
     await sleep(3000);
-    const lowered = [...load.answers];
+    const lowered = [...load.responses];
     expect(excess(lowered, firstRefusedMs, 10, 10 / 1000)).toBe(0);
-    // It still grants what it may, or the bound would be kept by refusing all.
+    // The bound does not hold merely because everything was refused.
     const grantedAfter = lowered.filter(({ isGranted, sentMs }) => isGranted && sentMs >= firstRefusedMs).length;
     expect(grantedAfter).toBeGreaterThan(10);
 
@@ -173,7 +175,7 @@ describe('limits of a hot bucket, under load through four gateways with the stor
     );
     await setAt(gateways[2] as TestApp, 'RESOURCE', resource, [perSecond(1_000_000)]);
     heldAfterMs.removed = await load.untilEach(
-      'a grant without it',
+      'a grant without the removed limit',
       ({ isGranted, limits }) => isGranted && !limits.includes('calls'),
     );
     await load.stop();
@@ -182,10 +184,10 @@ describe('limits of a hot bucket, under load through four gateways with the stor
       ({ limit }) => limit.name === 'tokens',
     )?.totalConsumed;
     load.expectAllCounted(consumed);
-    if (process.env.SHOW_TIMES) console.log({ heldAfterMs, before, answers: load.answers.length, grantedAfter });
+    if (process.env.SHOW_TIMES) console.log({ heldAfterMs, before, responses: load.responses.length, grantedAfter });
   });
 
-  it('can be deleted with their entity, and whoever goes on acquiring does so under those that are left', async () => {
+  it('can be deleted with their entity, and later acquires use the remaining limits', async () => {
     const [entityId, resource] = [`e-${randomUUID()}`, `r-${randomUUID()}`];
     await setAt(app, 'RESOURCE', resource, [perSecond(500_000)]);
     await setAt(app, 'ENTITY', resource, [perSecond(1_000_000), perSecond(1_000_000, 'own')], entityId);
@@ -212,22 +214,22 @@ describe('limits of a hot bucket, under load through four gateways with the stor
   });
 });
 
-describe('a gateway that dies in the middle of a change of a bucket', () => {
+describe('a gateway that dies during a conversion of a bucket', () => {
   const resource = 'api';
-  let way: FaultProxy;
-  /** Alone behind a proxy of its own, so that every call there is one of the change. */
+  let dyingProxy: FaultProxy;
+  /** Alone behind its own proxy, so that every call there belongs to the conversion. */
   let dying: TestApp;
   beforeAll(async () => {
-    way = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
-    dying = await app.another({ store: { ...app.config.store, endpoint: way.endpoint } });
+    dyingProxy = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
+    dying = await app.another({ store: { ...app.config.store, endpoint: dyingProxy.endpoint } });
   });
-  afterEach(() => way.clear());
+  afterEach(() => dyingProxy.clear());
   afterAll(async () => {
     await dying.stop();
-    await way.stop();
+    await dyingProxy.stop();
   });
 
-  const slowly = (capacity: number, name = 'tokens'): op.LimitInput => ({
+  const slowRefill = (capacity: number, name = 'tokens'): op.LimitInput => ({
     name,
     capacity,
     refillAmount: 1,
@@ -257,10 +259,10 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     ]);
   };
 
-  /** A bucket of so many shards with 640 tokens, of which 100 are taken. */
+  /** A bucket with 640 tokens, of which 100 are taken. */
   async function newBucket(shardCount: number): Promise<{ readonly entityId: string; readonly leaseId: string }> {
     const entityId = `e-${randomUUID()}`;
-    await setAt(direct, 'ENTITY', resource, [slowly(640)], entityId);
+    await setAt(direct, 'ENTITY', resource, [slowRefill(640)], entityId);
     const leaseId = await take(entityId, 20, dying);
     await take(entityId, 20);
     for (let count = 1; count < shardCount; count *= 2)
@@ -273,28 +275,28 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     return { entityId, leaseId };
   }
 
-  /** Only the first so many writes of a fence get through. */
+  /** Lets only the first writes of a fence through. */
   const fenceOnly = (shards: number) => {
     for (let nth = shards + 1; nth <= shards + 60; nth++)
-      way.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'error-before', nth });
+      dyingProxy.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'error-before', nth });
   };
 
-  /** Sets other limits, which hold everywhere, but whoever set them could not bring the bucket under them. */
-  async function change(entityId: string): Promise<void> {
-    const blocked = way.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'error-before' });
-    await setAt(dying, 'ENTITY', resource, [slowly(1280), slowly(64, 'calls')], entityId);
+  /** Sets other limits everywhere, but blocks the stamp of the bucket. */
+  async function setLimitsWithoutStamp(entityId: string): Promise<void> {
+    const blocked = dyingProxy.inject({ operation: 'UpdateItem', table: 'limiter', fault: 'error-before' });
+    await setAt(dying, 'ENTITY', resource, [slowRefill(1280), slowRefill(64, 'calls')], entityId);
     expect(blocked.hits).toBeGreaterThan(0);
     blocked.remove();
     expect(await fences(entityId)).toBe(0);
   }
 
-  type Kind = 'stamp' | 'doubling' | 'folding' | 'end';
-  /** What the gateway behind the proxy begins; how it ends there does not matter. */
+  type Kind = 'stamp' | 'doubling' | 'halving' | 'end';
+  /** Begins a conversion on the gateway behind the proxy. */
   const begin = async (kind: Kind, entityId: string): Promise<unknown> => {
     const { buckets, resolution } = dying.gateway.services;
     const id = idOf(entityId);
     if (kind === 'doubling') return buckets.double(id);
-    if (kind === 'folding') return buckets.fold(id);
+    if (kind === 'halving') return buckets.halve(id);
     if (kind === 'end') return buckets.end(id);
     const { set } = await resolution.resolveFresh({ orgId, namespace, entityId, resource });
     return set && buckets.stamp(id, set, false);
@@ -309,9 +311,9 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
     ['doubling', 4, 1],
     ['doubling', 4, 3],
     ['doubling', 4, 4],
-    ['folding', 4, 1],
-    ['folding', 4, 2],
-    ['folding', 4, 4],
+    ['halving', 4, 1],
+    ['halving', 4, 2],
+    ['halving', 4, 4],
     ['end', 1, 1],
     ['end', 4, 1],
     ['end', 4, 3],
@@ -319,36 +321,36 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
   ];
 
   it.each(cases)(
-    '(%s of %i shards, %i of them fenced) leaves it to whoever comes next, who serves on',
+    '(%s of %i shards, %i of them fenced) leaves it to be finished by the next caller',
     async (kind, shardCount, fenced) => {
       const { entityId, leaseId } = await newBucket(shardCount);
-      if (kind === 'stamp') await change(entityId);
+      if (kind === 'stamp') await setLimitsWithoutStamp(entityId);
       fenceOnly(fenced);
-      way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'error-before' });
+      dyingProxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'error-before' });
       await begin(kind, entityId).catch(() => undefined);
-      await way.quiet();
+      await dyingProxy.quiet();
       expect(await fences(entityId)).toBe(fenced);
 
-      // All at once, so that several find it.
+      // Concurrently, so that several callers find the fence.
       await Promise.all([take(entityId, 1), take(entityId, 2), direct.admin.ask(op.ReleaseLeaseDocument, { leaseId })]);
       expect(await fences(entityId)).toBe(0);
       const bucket = await bucketOf(entityId, resource);
       const tokens = bucket?.limits.find(({ limit }) => limit.name === 'tokens');
       if (kind === 'end') {
-        // They took before the end or after it, and what is given back to a bucket that has ended is nobody's.
+        // They took before the end or after it. What is given back to an ended bucket is lost.
         expect([undefined, 637, 638, 639]).toContain(tokens?.available);
         const [[events, consumed] = []] = await usage(entityId);
         expect(events).toBe(7);
         expect([103, 83]).toContain(consumed);
       } else {
-        const count = { stamp: shardCount, doubling: shardCount * 2, folding: shardCount / 2 }[kind];
+        const count = { stamp: shardCount, doubling: shardCount * 2, halving: shardCount / 2 }[kind];
         expect([bucket?.shardCount, (await items(entityId)).length]).toEqual([count, count]);
         expect(tokens).toMatchObject({ available: 557, totalConsumed: 83 });
         expect(await usage(entityId)).toEqual([[7, 83]]);
       }
 
-      // The one that seemed dead comes back, and goes on where the others are.
-      way.clear();
+      // The gateway that seemed dead comes back and continues.
+      dyingProxy.clear();
       await take(entityId, 7, dying);
       await begin(kind, entityId);
       expect(await fences(entityId)).toBe(0);
@@ -358,12 +360,12 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
   const firsts: [string, (entityId: string, leaseId: string) => Promise<unknown>][] = [
     ['a release', (_, leaseId) => direct.admin.ask(op.ReleaseLeaseDocument, { leaseId })],
     [
-      'a charge without a key',
+      'a charge without an idempotency key',
       (_, leaseId) =>
         direct.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: [{ limit: 'tokens', amount: 5 }] } }),
     ],
     [
-      'availability',
+      'an availability query',
       (entityId) =>
         direct.admin.ask(op.AvailabilityDocument, {
           orgId,
@@ -372,33 +374,33 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
           consume: [{ limit: 'tokens', amount: 1 }],
         }),
     ],
-    ['changed limits', (entityId) => setAt(direct, 'ENTITY', resource, [slowly(320)], entityId)],
+    ['a change of limits', (entityId) => setAt(direct, 'ENTITY', resource, [slowRefill(320)], entityId)],
     ['a doubling', (entityId) => direct.gateway.services.buckets.double(idOf(entityId))],
     ['a deletion', (entityId) => direct.admin.ask(op.DeleteEntityDocument, { orgId, entityId })],
     ['a large acquire', (entityId) => take(entityId, 500)],
   ];
 
-  it.each(firsts)('finds %s first: the change is finished', async (what, first) => {
+  it.each(firsts)('leaves a conversion that is finished by %s', async (what, first) => {
     const { entityId, leaseId } = await newBucket(4);
     fenceOnly(2);
     await begin('doubling', entityId).catch(() => undefined);
-    await way.quiet();
+    await dyingProxy.quiet();
     expect(await fences(entityId)).toBe(2);
     await first(entityId, leaseId);
-    if (what !== 'availability') expect(await fences(entityId)).toBe(0);
+    if (what !== 'an availability query') expect(await fences(entityId)).toBe(0);
     if (what === 'a deletion') expect(await items(entityId)).toEqual([]);
     else await take(entityId, 1);
     expect(await fences(entityId)).toBe(0);
   });
 
-  it.each(['stamp', 'doubling', 'folding', 'end'] as const)(
-    '(%s) or is slow at it, books no hour twice that a worker has booked meanwhile',
+  it.each(['stamp', 'doubling', 'halving', 'end'] as const)(
+    '(%s) or is slow does not book an hour that a worker has booked meanwhile',
     async (kind) => {
       const { entityId } = await newBucket(4);
-      if (kind === 'stamp') await change(entityId);
-      const held = way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'hold' });
+      if (kind === 'stamp') await setLimitsWithoutStamp(entityId);
+      const held = dyingProxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'hold' });
       const begun = begin(kind, entityId).catch(() => undefined);
-      await until('the change is held', () => held.hits > 0);
+      await until('the conversion is held', () => held.hits > 0);
       const { store, buckets } = direct.gateway.services;
       const [shards = []] = await new BucketStore(store, clock, 90).loadMany([idOf(entityId)]);
       for (const [index, shard] of shards.entries()) await buckets.bookHour(idOf(entityId), index, shard);
@@ -411,19 +413,19 @@ describe('a gateway that dies in the middle of a change of a bucket', () => {
   );
 
   it.each(['drop-reply', 'error-after'] as const)(
-    '(%s) or never hears that its change was made, makes it once',
+    '(%s) or loses the response converts the bucket once',
     async (fault) => {
-      for (const kind of ['stamp', 'doubling', 'folding', 'end'] as const) {
+      for (const kind of ['stamp', 'doubling', 'halving', 'end'] as const) {
         const { entityId } = await newBucket(4);
-        if (kind === 'stamp') await change(entityId);
-        const rule = way.inject({ operation: 'TransactWriteItems', table: 'limiter', fault, nth: { first: 2 } });
+        if (kind === 'stamp') await setLimitsWithoutStamp(entityId);
+        const rule = dyingProxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault, nth: { first: 2 } });
         await begin(kind, entityId).catch(() => undefined);
-        await way.quiet();
+        await dyingProxy.quiet();
         expect(rule.hits).toBeGreaterThan(0);
-        way.clear();
+        dyingProxy.clear();
         await take(entityId, 3);
         const bucket = await bucketOf(entityId, resource);
-        const expected = { stamp: [4, 537], doubling: [8, 537], folding: [2, 537], end: [1, 637] }[kind];
+        const expected = { stamp: [4, 537], doubling: [8, 537], halving: [2, 537], end: [1, 637] }[kind];
         const tokens = bucket?.limits.find(({ limit }) => limit.name === 'tokens');
         expect([kind, bucket?.shardCount, tokens?.available]).toEqual([kind, ...expected]);
         expect(await usage(entityId)).toEqual([[6, 103]]);

@@ -7,10 +7,10 @@ const callers = 16;
 const stepMs = 100;
 const hourMs = 3_600_000;
 const resource = 'chat';
-/** A refill that no test lives to see. */
-const hardlyEver = { refillAmount: 1, refillPeriodSecs: 1_000_000_000 };
+/** Practically no refill. */
+const noRefill = { refillAmount: 1, refillPeriodSecs: 1_000_000_000 };
 
-/** The wall clock, real until it is held; from then on it stands but for being moved. */
+/** The wall clock until it is held. Then it stands still until it is advanced. */
 class HeldClock extends TestClock {
   private heldMs: number | undefined;
 
@@ -22,7 +22,7 @@ class HeldClock extends TestClock {
     this.heldMs = super.nowMs();
   }
 
-  letGo(): void {
+  resume(): void {
     this.heldMs = undefined;
   }
 
@@ -39,14 +39,16 @@ class HeldClock extends TestClock {
 
 const clock = new HeldClock();
 let app: TestApp;
-/** The same store seen from two gateways, each with a memory of its own. */
+/** Two gateways on the same database, each with its own cache. */
 let gateways: readonly [TestApp, TestApp];
 let orgId: string;
 
-const document = `mutation ($input: AcquireInput!) { acquire(input: $input) { __typename ... on RateLimited { retryAfterSecs } } }`;
+const document = `mutation ($input: AcquireInput!) {
+  acquire(input: $input) { __typename ... on RateLimited { retryAfterSecs } }
+}`;
 type Reply = { readonly acquire: { readonly __typename: 'Lease' | 'RateLimited'; readonly retryAfterSecs?: number } };
 
-/** What was taken, some time between `sentMs` and `ackedMs`. */
+/** A take at some time between `sentMs` and `ackedMs`. */
 interface Grant {
   readonly entityId: string;
   readonly amount: number;
@@ -60,7 +62,7 @@ const consumeOf = (amounts: Amounts): op.ConsumeInput[] =>
   Object.entries(amounts).map(([limit, amount]) => ({ limit, amount }));
 const callerAt = (i: number): Caller => (gateways[i % 2] as TestApp).admin;
 
-/** Whether it was granted; anything but a lease or a refusal is an error. */
+/** True if it was granted. Throws for anything but a lease or a refusal. */
 async function acquire(caller: Caller, entityId: string, amounts: Amounts): Promise<boolean> {
   const { acquire: result } = await caller.ask<Reply, { input: op.AcquireInput }>(document, {
     input: { orgId, entityId, resource, consume: consumeOf(amounts) },
@@ -68,19 +70,19 @@ async function acquire(caller: Caller, entityId: string, amounts: Amounts): Prom
   return result.__typename === 'Lease';
 }
 
-interface Asking {
+interface Demand {
   readonly entityId: string;
   readonly amounts: Amounts;
   /** The limit whose grants are counted. */
   readonly counted: string;
 }
 
-/** Callers on both gateways ask until they are refused, again and again while the clock moves on for so long; what they were granted. */
-async function demand(ms: number, askings: (caller: number) => Asking): Promise<Grant[]> {
+/** Callers on both gateways acquire until they are refused, in each step of the clock for `ms`. Returns all grants. */
+async function demand(ms: number, demandOf: (caller: number) => Demand): Promise<Grant[]> {
   clock.hold();
   const grants: Grant[] = [];
-  const ask = async (i: number) => {
-    const { entityId, amounts, counted } = askings(i);
+  const acquireAll = async (i: number) => {
+    const { entityId, amounts, counted } = demandOf(i);
     for (;;) {
       const sentMs = clock.nowMs();
       if (!(await acquire(callerAt(i), entityId, amounts))) return;
@@ -89,12 +91,12 @@ async function demand(ms: number, askings: (caller: number) => Asking): Promise<
   };
   for (let passedMs = 0; passedMs <= ms; passedMs += stepMs) {
     if (passedMs > 0) clock.advance(stepMs);
-    await Promise.all(Array.from({ length: callers }, (_, i) => ask(i)));
+    await Promise.all(Array.from({ length: callers }, (_, i) => acquireAll(i)));
   }
   return grants;
 }
 
-/** So many callers at once on both gateways, each so often; how many were granted. */
+/** Concurrent callers on both gateways acquire `times` each. Returns the number of grants. */
 async function rush(times: number, entityId: string, amounts: Amounts): Promise<number> {
   const granted = await Promise.all(
     Array.from({ length: callers }, async (_, i) => {
@@ -116,24 +118,24 @@ const total = (numbers: readonly number[]): number => numbers.reduce((sum, numbe
 const amountOf = (grants: readonly Grant[]): number => total(grants.map(({ amount }) => amount));
 
 /**
- * By how much any window's grants exceed its bound, at the worst. Only what was surely taken within a window counts there:
- * sent after it began and acknowledged before it ended.
+ * The max by which the grants of any window exceed its bound, burst + rate × time. A grant counts in a window only if
+ * it was sent after the start and acknowledged before the end.
  */
-function worstExcess(
+function maxExcess(
   grants: readonly Grant[],
   { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
 ): number {
   const byEnd = [...grants].sort((a, b) => a.ackedMs - b.ackedMs);
-  let worst = Number.NEGATIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
   for (const beganMs of new Set(grants.map(({ sentMs }) => sentMs))) {
     let taken = 0;
     for (const { sentMs, ackedMs, amount } of byEnd) {
       if (sentMs < beganMs) continue;
       taken += amount;
-      worst = Math.max(worst, taken - burst - (perSecond * (ackedMs - beganMs)) / 1000);
+      max = Math.max(max, taken - burst - (perSecond * (ackedMs - beganMs)) / 1000);
     }
   }
-  return worst;
+  return max;
 }
 
 const setLimits = (via: TestApp, input: Omit<op.SetLimitsInput, 'orgId'>) =>
@@ -157,22 +159,22 @@ beforeAll(async () => {
   gateways = [app, await app.another()];
   orgId = (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ timezone: 'UTC' }) })).registerOrg.org.orgId;
 });
-afterEach(() => clock.letGo());
+afterEach(() => clock.resume());
 afterAll(async () => {
   for (const gateway of gateways) await gateway.stop();
   app.tableAdmin.client.destroy();
 });
 
-describe('16 callers on two gateways that ask without end', () => {
-  it('get a burst and what has come back since in every window, and all of it', async () => {
+describe('16 callers on two gateways that acquire without pause', () => {
+  it('get at most burst + rate × time in every window, and all of it', async () => {
     await ownLimits('busy', [{ name: 'requests', capacity: 100, refillPeriodSecs: 1 }]);
     const grants = await demand(2500, () => ({ entityId: 'busy', amounts: { requests: 1 }, counted: 'requests' }));
-    expect(worstExcess(grants, { burst: 100, perSecond: 100 })).toBeLessThanOrEqual(0);
+    expect(maxExcess(grants, { burst: 100, perSecond: 100 })).toBeLessThanOrEqual(0);
     expect(grants).toHaveLength(100 + 100 * 2.5);
     expect(await bucketOf('busy')).toMatchObject({ requests: { totalConsumed: grants.length } });
   });
 
-  it('are bound by a slow limit only where they ask for it, beside a fast one', async () => {
+  it('are bound by a slow limit only if they request it, beside a fast one', async () => {
     await ownLimits('mixed', [
       { name: 'hourly', capacity: 10, refillPeriodSecs: 3600 },
       { name: 'fast', capacity: 1000, refillPeriodSecs: 1 },
@@ -182,8 +184,8 @@ describe('16 callers on two gateways that ask without end', () => {
     const grants = await demand(2000, (i) => (i < callers / 2 ? both : fast));
     const slow = grants.filter(({ amount }) => amount === 1);
     expect(slow).toHaveLength(10);
-    expect(worstExcess(grants, { burst: 1000, perSecond: 1000 })).toBeLessThanOrEqual(0);
-    // What is left is less than any of them asks for.
+    expect(maxExcess(grants, { burst: 1000, perSecond: 1000 })).toBeLessThanOrEqual(0);
+    // The rest is less than any of them requests.
     expect(amountOf(grants)).toBeGreaterThan(1000 + 1000 * 2 - 25);
     expect(await bucketOf('mixed')).toMatchObject({
       hourly: { totalConsumed: 10 },
@@ -191,22 +193,22 @@ describe('16 callers on two gateways that ask without end', () => {
     });
   });
 
-  it("share a parent's limit over its children, and what is refused costs neither side", async () => {
+  it("share a parent's limit over its children, and a refusal costs neither side", async () => {
     const children = Array.from({ length: 8 }, (_, i) => `child-${i}`);
     const poor = children.slice(6);
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'parent' } });
     await ownLimits('parent', [{ name: 'requests', capacity: 100, refillPeriodSecs: 1 }]);
     for (const entityId of children) {
       await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId, parentId: 'parent', cascade: true } });
-      await ownLimits(entityId, [{ name: 'requests', capacity: poor.includes(entityId) ? 5 : 10_000, ...hardlyEver }]);
+      await ownLimits(entityId, [{ name: 'requests', capacity: poor.includes(entityId) ? 5 : 10_000, ...noRefill }]);
     }
     const grants = await demand(2500, (i) => ({
       entityId: children[Math.floor(i / 2) % children.length] as string,
       amounts: { requests: 1 },
       counted: 'requests',
     }));
-    expect(worstExcess(grants, { burst: 100, perSecond: 100 })).toBeLessThanOrEqual(0);
-    // What a child refuses is given back to the parent, perhaps after the others have asked for the last time.
+    expect(maxExcess(grants, { burst: 100, perSecond: 100 })).toBeLessThanOrEqual(0);
+    // A refusal of a child gives tokens back to the parent, possibly after the last request of the others.
     expect(grants.length).toBeGreaterThanOrEqual(0.95 * (100 + 100 * 2.5));
     expect(await bucketOf('parent')).toMatchObject({ requests: { totalConsumed: grants.length } });
     for (const entityId of children) {
@@ -221,8 +223,8 @@ describe('16 callers on two gateways that ask without end', () => {
   });
 });
 
-describe('a slow limit that is polled all the while', () => {
-  it('loses nothing: to the millisecond, one more fits', async () => {
+describe('a slow limit that is polled continuously', () => {
+  it('loses nothing: one more token is granted at the exact millisecond', async () => {
     await ownLimits('slow', [
       { name: 'hourly', capacity: 10, refillPeriodSecs: 3600 },
       { name: 'fast', capacity: 1000, refillPeriodSecs: 1 },
@@ -245,8 +247,8 @@ describe('a slow limit that is polled all the while', () => {
   });
 });
 
-describe('a bucket that was idle', () => {
-  it('for an hour gives its burst once', async () => {
+describe('an idle bucket', () => {
+  it('grants its burst once after an hour', async () => {
     await ownLimits('idle', [{ name: 'requests', capacity: 100, refillPeriodSecs: 60 }]);
     clock.hold();
     const granted = [await rush(8, 'idle', { requests: 1 })];
@@ -263,8 +265,8 @@ describe('a bucket that was idle', () => {
   });
 });
 
-describe('a limit that is lowered', () => {
-  it('holds at once where it was changed, and on what only another gateway touches once it has heard of the change', async () => {
+describe('a lowered limit', () => {
+  it('holds immediately on the gateway that changed it, and on others once they have read the change', async () => {
     const setAll = async (capacity: number) => {
       for (const entityId of ['near', 'shared', 'far'])
         await ownLimits(entityId, [{ name: 'requests', capacity, refillPeriodSecs: 60 }]);
@@ -283,7 +285,7 @@ describe('a limit that is lowered', () => {
     expect(await inTurn(10, here, 'near', { requests: 1 })).toBe(5);
     expect(await inTurn(10, here, 'shared', { requests: 1 })).toBe(5);
     expect(await inTurn(10, there, 'shared', { requests: 1 })).toBe(0);
-    // A gateway serves nobody until it has heard of the changes of the last five seconds.
+    // A gateway serves no request unless it has read the changes of the last five seconds.
     clock.age(5001);
     await untilWell(5000, () => there.ask(op.BucketOfDocument, { orgId, entityId: 'far', resource }));
     expect(await inTurn(10, there, 'far', { requests: 1 })).toBe(5);

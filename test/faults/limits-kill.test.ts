@@ -35,7 +35,7 @@ const inputOf = (entityId: string, overrides: Partial<op.AcquireInput>): op.Acqu
   ...overrides,
 });
 
-async function truth(entityId: string): Promise<{ readonly totalConsumed: number; readonly available: number }> {
+async function storedBucket(entityId: string): Promise<{ readonly totalConsumed: number; readonly available: number }> {
   const { org } = await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource });
   const { totalConsumed = 0, available = 0 } = org?.entity?.bucket?.limits[0] ?? {};
   return { totalConsumed, available };
@@ -46,7 +46,7 @@ interface Tally {
   refused: number;
 }
 
-/** Takes one at a time until it is told to stop, or nobody answers any more. */
+/** Takes one token at a time until `isOver`, or until the gateway does not respond any more. */
 async function keepTaking(
   { admin }: GatewayProcess,
   entityId: string,
@@ -66,7 +66,7 @@ async function keepTaking(
   }
 }
 
-it('a gateway that is killed at each of its first store calls leaves nothing granted beyond what there is, and the other serves on', async () => {
+it('grants no more than there is and serves on if a gateway is killed at any of its first database calls', async () => {
   const capacity = 400;
   const entityId = `e-${randomUUID()}`;
   await app.admin.ask(op.SetLimitsDocument, {
@@ -92,18 +92,18 @@ it('a gateway that is killed at each of its first store calls leaves nothing gra
       keepTaking(gateway, entityId, tally, () => isOver),
     );
     for (const untilMs = performance.now() + patience * 10_000; rule.hits === 0; await sleep(2))
-      if (performance.now() > untilMs) throw new Error('nothing met the fault');
+      if (performance.now() > untilMs) throw new Error('no call met the fault');
     victim.child.kill('SIGKILL');
     expect(await ended(victim.child)).toBe('SIGKILL');
     isOver = true;
     await Promise.all(callers);
     await proxy.quiet();
     expect(tally.acknowledged).toBeLessThanOrEqual(capacity);
-    expect((await truth(entityId)).totalConsumed).toBeGreaterThanOrEqual(tally.acknowledged);
+    expect((await storedBucket(entityId)).totalConsumed).toBeGreaterThanOrEqual(tally.acknowledged);
   }
   await keepTaking(survivor, entityId, tally, () => tally.refused > 3);
-  const { totalConsumed, available } = await truth(entityId);
-  // All is taken; what nobody was told of is lost, a group of at most two callers each time.
+  const { totalConsumed, available } = await storedBucket(entityId);
+  // All is taken. Takes without a response are lost: per kill, a group of at most two callers.
   expect([totalConsumed, available]).toEqual([capacity, 0]);
   expect(tally.acknowledged).toBeLessThanOrEqual(capacity);
   expect(tally.acknowledged).toBeGreaterThanOrEqual(capacity - victims.length * 2);

@@ -14,7 +14,7 @@ afterAll(async () => {
   app.tableAdmin.client.destroy();
 });
 
-it('a gateway of several processes serves one port, speaks as one, replaces one that dies, and ends as one', async () => {
+it('runs several processes on one port, restarts one that is killed, and stops them together', async () => {
   const lines: string[] = [];
   const gateway = await startGatewayProcess(app.config, testEndpoint(), {
     args: ['--processes', '2'],
@@ -32,7 +32,7 @@ it('a gateway of several processes serves one port, speaks as one, replaces one 
     const page = await (await fetch(`${gateway.origin}/metrics`)).text();
     return Number(/tollgate_requests_total\{operation="me",outcome="ok"\} (\d+)/.exec(page)?.[1] ?? 0);
   };
-  // Each on a connection of its own, so that both processes get some.
+  // Each request on its own connection, so that both processes get some of them.
   for (let i = 0; i < 20; i++) await gateway.admin.send(op.MeDocument, {}, { connection: 'close' });
   expect([await served(), await served(), await served()]).toEqual([20, 20, 20]);
 
@@ -47,7 +47,7 @@ it('a gateway of several processes serves one port, speaks as one, replaces one 
   await expect(gateway.admin.send(op.MeDocument)).rejects.toThrow('fetch failed');
 });
 
-it('a gateway that cannot start says why and ends, however many processes it was to have', async () => {
+it('prints the reason and exits if the gateway cannot start, with one process or several', async () => {
   for (const args of [
     ['--processes', '0'],
     ['--processes', 'many'],

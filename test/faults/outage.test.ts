@@ -4,9 +4,9 @@ import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-p
 import * as op from '../support/operations.js';
 import { untilWell } from './harness.js';
 
-/** Longer than what is known of revocations is trusted. */
-const trustMs = 6000;
-/** Answered from the token alone, without a read of its own. */
+/** Longer than the maximum age of the change counter, without which no credential is accepted. */
+const maxAgeMs = 6000;
+/** Needs only the token, no read. */
 const whoAmI = '{ me { kind clientId } }';
 
 let proxy: FaultProxy;
@@ -23,9 +23,9 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-describe('with the store unreachable', () => {
+describe('while DynamoDB is unreachable', () => {
   it.each<Fault>(['refuse', 'no-reply'])(
-    '(%s) what was verified is served for a few seconds, nothing else ever, and all is well again after',
+    'verified tokens are accepted for a few seconds, no others, and everything works again afterwards (%s)',
     async (fault) => {
       const client = await newOrg(app);
       await client.caller.ask(whoAmI);
@@ -38,23 +38,25 @@ describe('with the store unreachable', () => {
 
       const served = await client.caller.ask(whoAmI);
       expect(served).toEqual({ me: { kind: 'ORG_CLIENT', clientId: client.clientId } });
-      const [newcomer, forger, refresher, ready, alive] = await Promise.all([
+      const [unverified, forgery, refreshed, ready, alive] = await Promise.all([
         app.as(unseen.accessToken).send(whoAmI),
         app.as(forged).codeOf(whoAmI),
         app.anonymous.codeOf(op.RefreshTokenDocument, { refreshToken: client.refreshToken }),
         fetch(`${app.origin}/readyz`),
         fetch(`${app.origin}/healthz`),
       ]);
-      expect(newcomer.errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
-      expect(['UNAUTHENTICATED', 'SERVICE_UNAVAILABLE']).toContain(forger);
-      expect(refresher).toBe('SERVICE_UNAVAILABLE');
+      expect(unverified.errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
+      expect(['UNAUTHENTICATED', 'SERVICE_UNAVAILABLE']).toContain(forgery);
+      expect(refreshed).toBe('SERVICE_UNAVAILABLE');
       expect([ready.status, alive.status]).toEqual([503, 200]);
-      // With nothing to be known of revocations, everyone is refused, and the store is not asked about them.
-      app.clock.age(trustMs);
-      const asked = proxy.calls.length;
+      // When revocations cannot be checked, every credential is rejected without a read.
+      app.clock.age(maxAgeMs);
+      const callCount = proxy.calls.length;
       expect(await client.caller.codeOf(whoAmI)).toBe('SERVICE_UNAVAILABLE');
       expect(await app.as(unseen.accessToken).codeOf(whoAmI)).toBe('SERVICE_UNAVAILABLE');
-      expect(proxy.calls.slice(asked).filter(({ body }) => JSON.stringify(body).includes(client.clientId))).toEqual([]);
+      expect(proxy.calls.slice(callCount).filter(({ body }) => JSON.stringify(body).includes(client.clientId))).toEqual(
+        [],
+      );
 
       proxy.clear();
       await untilWell(10_000, async () => {
@@ -70,10 +72,10 @@ describe('with the store unreachable', () => {
     },
   );
 
-  it('a lasting read fault never makes an org look absent', async () => {
+  it('a permanent read fault never makes an org look deleted', async () => {
     const { orgId, caller } = await newOrg(app);
     await caller.ask(whoAmI);
-    // Whatever the gateway has cached of the org is out of date from here on.
+    // The cached org of the gateway is stale from now on.
     await app.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Renamed' } });
     proxy.inject({ operation: 'BatchGetItem', table: 'config', fault: 'partial-batch' });
     const { data, errors } = await caller.send(op.MeDocument);
@@ -85,7 +87,7 @@ describe('with the store unreachable', () => {
   });
 });
 
-describe('whoever runs it', () => {
+describe('the log', () => {
   let logged: { readonly level: string; readonly msg: string; readonly cause?: string }[];
   let own: TestApp;
   beforeEach(async () => {
@@ -102,13 +104,13 @@ describe('whoever runs it', () => {
   });
   const warnings = () => logged.filter(({ level }) => level === 'warn');
 
-  it('reads in the log why the store did not answer, which no caller is told', async () => {
+  it('contains the reason why DynamoDB did not respond, which no response contains', async () => {
     proxy.inject({ fault: 'throttle', table: 'config' });
     const { errors } = await own.admin.send(op.RegisterOrgDocument, { input: orgInput() });
     expect(errors?.map(({ message, extensions }) => [message, extensions.code])).toEqual([
       ['the database did not respond; nothing was changed; retry', 'SERVICE_UNAVAILABLE'],
     ]);
-    // Work in the background may warn too; of the request there is one line.
+    // Background tasks may log warnings too. The request logs one line.
     expect(warnings().filter((line) => 'requestId' in line)).toEqual([
       expect.objectContaining({
         requestId: errors?.[0]?.extensions.requestId,
@@ -117,7 +119,7 @@ describe('whoever runs it', () => {
     ]);
   });
 
-  it('reads once that callers come through a proxy that is not trusted', async () => {
+  it('warns once about requests through a proxy that is not trusted', async () => {
     await own.anonymous.send(whoAmI);
     expect(warnings()).toEqual([]);
     for (let i = 0; i < 3; i++) await own.anonymous.send(whoAmI, {}, { 'x-forwarded-for': '192.0.2.1' });

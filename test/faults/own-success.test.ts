@@ -260,14 +260,14 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     }
     const namespace = await namespaces.of(orgId);
     const set = limitSet([completeLimit(limit)]);
-    const act = {
+    const action = {
       kind: 'take',
       set,
       amounts: { tokens: 10_000n },
       mayExpire: false,
       slot: { lease: 'l', untilMs: 0 },
     } as const;
-    const parts = ['a', 'b'].map((entityId): Part => ({ bucket: { namespace, entityId, resource }, act }));
+    const parts = ['a', 'b'].map((entityId): Part => ({ bucket: { namespace, entityId, resource }, action }));
     const key = { PK: `${namespace}/TEST`, SK: randomUUID() };
     const rider = {
       name: 'l',

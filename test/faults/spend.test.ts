@@ -6,8 +6,9 @@ import { sdkTransport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { SpendId } from '../../src/orgs/scope.js';
+import type { CostRecord } from '../../src/spend/cost.item.js';
+import { CostStore } from '../../src/spend/cost.store.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import { type CostRecord, SpendStore } from '../../src/spend/spend.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -32,12 +33,12 @@ const labels = ['premium', 'standard', 'economy'];
 const clock = noonClock();
 let proxy: FaultProxy;
 let app: TestApp;
-/** Past the proxy: what is really there. */
+/** Not behind the proxy: reads the real state. */
 let truth: StoreClient;
 const workers: Background[] = [];
 
 function newWorker(endpoint: string): Background {
-  clock.advance(2 * 60_000); // past the lease of any other
+  clock.advance(2 * 60_000); // after the claims of other workers have expired
   const worker = buildBackground(
     { ...app.config, store: { ...app.config.store, endpoint } },
     { clock, log: silentLog },
@@ -65,13 +66,13 @@ async function exactSpend({ orgId }: Tenant): Promise<Usage> {
   return { costUsdMicros, inputTokens, outputTokens, requests };
 }
 
-/** Sends the same request until its outcome is known, as a careful client does. */
-async function insist(caller: Caller, input: op.SubmitCostInput) {
+/** Retries the same request until its outcome is known, as a client should. */
+async function submitWithRetry(caller: Caller, input: op.SubmitCostInput) {
   for (const untilMs = performance.now() + patience * 20_000; ; await sleep(20)) {
     const { data, errors } = await caller.send(op.SubmitCostDocument, { input });
     if (data) return data.submitCost;
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
-    if (performance.now() > untilMs) throw new Error(`no definite answer: ${JSON.stringify(errors)}`);
+    if (performance.now() > untilMs) throw new Error(`no definite response: ${JSON.stringify(errors)}`);
   }
 }
 
@@ -106,7 +107,7 @@ describe('submissions', () => {
     'no-reply-after',
     'slow',
     'conflict',
-  ])('that meet %s and are sent again until they have an answer count once each, exactly', async (fault) => {
+  ])('that meet %s and are retried until they succeed count exactly once each', async (fault) => {
     const tenant = await newTenant(app);
     const acknowledged: op.SubmitCostInput[] = [];
     const met = [1, 2, 3].map((nth) =>
@@ -114,14 +115,14 @@ describe('submissions', () => {
     );
     for (let round = 0; round < 2; round++) {
       const inputs = labels.flatMap((modelLabel) => costs(tenant, 10, { modelLabel }));
-      const receipts = await Promise.all(inputs.map((input) => insist(app.admin, input)));
+      const receipts = await Promise.all(inputs.map((input) => submitWithRetry(app.admin, input)));
       expect(receipts.map(({ requestId, costUsdMicros }) => [requestId, costUsdMicros])).toEqual(
         inputs.map((input) => [input.requestId, input.costUsdMicros]),
       );
       acknowledged.push(...inputs);
     }
     expect(met.map(({ hits }) => hits)).toEqual([1, 1, 1]);
-    await proxy.quiet(); // what is still on its way to the engine gets there
+    await proxy.quiet(); // waits for requests that are still on their way to the engine
     const expected = usageOf(acknowledged);
     expect(await shardsSum(tenant)).toEqual(expected);
     expect(await exactSpend(tenant)).toEqual(expected);
@@ -129,7 +130,7 @@ describe('submissions', () => {
     expect(await totalsSum(tenant)).toEqual(expected);
   });
 
-  it('that the gateway gave up on, but the store had done, are found to be done when they are sent again', async () => {
+  it('that were written but whose responses were lost return their receipts when they are retried', async () => {
     const tenant = await newTenant(app);
     const inputs = labels.flatMap((modelLabel) => costs(tenant, 10, { modelLabel }));
     proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'error-after' });
@@ -137,23 +138,23 @@ describe('submissions', () => {
     for (const { errors } of first)
       expect(errors?.[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true });
     proxy.clear();
-    const receipts = await Promise.all(inputs.map((input) => insist(app.admin, input)));
+    const receipts = await Promise.all(inputs.map((input) => submitWithRetry(app.admin, input)));
     expect(receipts.map(({ costUsdMicros }) => costUsdMicros)).toEqual(
       inputs.map(({ costUsdMicros }) => costUsdMicros),
     );
     expect(receipts.some(({ replayed }) => replayed)).toBe(true);
-    await app.gateway.services.spend.flush();
+    await app.gateway.services.costStore.flush();
     expect(await shardsSum(tenant)).toEqual(usageOf(inputs));
   });
 
-  it('that were recorded before get their receipts, and the rest of their group goes through', async () => {
+  it('that were recorded before return their receipts, and the rest of their group is recorded', async () => {
     const tenant = await newTenant(app);
     const [before, fresh, twice] = [costs(tenant, 20), costs(tenant, 30), cost(tenant)];
     await submit(app.admin, before);
     const other = cost(tenant);
     await submit(app.admin, [other]);
     const changed = { ...other, costUsdMicros: (other.costUsdMicros as number) + 1 };
-    // The cancelled transaction's reply is lost as well.
+    // The response of the cancelled transaction is lost too.
     proxy.clear();
     proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'drop-reply', nth: 1 });
     const inputs = [...before.slice(0, 10), ...fresh, changed, ...before.slice(10), twice, twice];
@@ -171,17 +172,17 @@ describe('submissions', () => {
       inputs.map((input) => (input === changed ? undefined : input.costUsdMicros)),
     );
     expect(await shardsSum(tenant)).toEqual(usageOf([...before, ...fresh, other, twice]));
-    // One by one they would be 53: they went together.
+    // Group commit: one transaction per submission would be 53.
     expect(proxy.calls.filter(({ operation }) => operation === 'TransactWriteItems').length).toBeLessThanOrEqual(5);
   });
 
-  it('fail with their own group and no other', async () => {
+  it('fail only with their own group', async () => {
     const tenant = await newTenant(app);
     const client = new StoreClient(
       sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }),
       app.config.store.tablePrefix,
     );
-    const spend = new SpendStore(client, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
+    const spend = new CostStore(client, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
@@ -208,16 +209,21 @@ describe('submissions', () => {
     client.close();
   });
 
-  it('to one label do not wait for another whose write got stuck', async () => {
+  it('of one label do not wait for the stalled write of another', async () => {
     const tenant = await newTenant(app);
-    const stuck = proxy.inject({ operation: 'TransactWriteItems', table: 'cost_requests', fault: 'no-reply', nth: 1 });
-    const slow = insist(app.admin, cost(tenant));
-    while (stuck.hits === 0) await sleep(5);
+    const stalled = proxy.inject({
+      operation: 'TransactWriteItems',
+      table: 'cost_requests',
+      fault: 'no-reply',
+      nth: 1,
+    });
+    const slow = submitWithRetry(app.admin, cost(tenant));
+    while (stalled.hits === 0) await sleep(5);
     let isDone = false;
     void slow.then(() => {
       isDone = true;
     });
-    await insist(app.admin, cost(tenant, { modelLabel: 'standard' }));
+    await submitWithRetry(app.admin, cost(tenant, { modelLabel: 'standard' }));
     expect(isDone).toBe(false);
     await slow;
     expect(await shardsSum(tenant)).toMatchObject({ requests: 2 });
@@ -226,12 +232,12 @@ describe('submissions', () => {
 
 describe('aggregation', () => {
   it.each<Fault>(['partial-batch', 'throttle', 'error-before', 'error-after', 'drop-reply', 'stale-read'])(
-    'under %s never lets a total fall, and reaches the sum when it is over',
+    'never lets a total shrink under %s, and reaches the sum afterwards',
     async (fault) => {
       const tenant = await newTenant(app);
       const all: op.SubmitCostInput[] = [];
       const worker = newWorker(proxy.endpoint);
-      let seen = 0;
+      let lastRequests = 0;
       let hits = 0;
       for (let round = 0; round < 3; round++) {
         const more = labels.flatMap((modelLabel) => costs(tenant, 3, { modelLabel }));
@@ -246,9 +252,9 @@ describe('aggregation', () => {
           rule.remove();
         }
         const { requests, costUsdMicros } = await totalsSum(tenant);
-        expect(requests).toBeGreaterThanOrEqual(seen);
+        expect(requests).toBeGreaterThanOrEqual(lastRequests);
         expect(costUsdMicros).toBeLessThanOrEqual(usageOf(all).costUsdMicros);
-        seen = requests;
+        lastRequests = requests;
       }
       expect(hits).toBeGreaterThan(2);
       proxy.clear();
@@ -258,14 +264,14 @@ describe('aggregation', () => {
   );
 });
 
-describe('with the alerts out of reach', () => {
-  // A day on which nobody has an alert to raise yet.
+describe('while the alerts table is unavailable', () => {
+  // A new day, on which no alert is to be raised yet.
   beforeEach(async () => {
     clock.advance(4 * dayMs);
     await newWorker(testEndpoint()).spend.sumAll();
   });
 
-  /** An app whose first label is used up, known to nobody yet. */
+  /** An app whose first label is used up, before any process has found that. */
   async function usedUp(): Promise<Tenant> {
     const quotas = [
       { label: 'premium', dailyUsdMicros: 1000 },
@@ -275,7 +281,7 @@ describe('with the alerts out of reach', () => {
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
     const rules = { quotaUsdMicros: 1000, thresholdPct: 95 };
-    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), judgement: { rules }, isOver: false };
+    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), basis: { rules }, isOver: false };
     expect((await new TotalStore(truth, 400).saveTotal(idOf(tenant), draft)).saved).toBe(true);
     return tenant;
   }
@@ -283,7 +289,7 @@ describe('with the alerts out of reach', () => {
     (await app.admin.ask(op.SelectionDocument, { orgId, appId: 'chat' })).org?.app?.modelSelection;
 
   it.each<Fault>(['throttle', 'no-reply'])(
-    '(%s) selection answers all the same, and what is used up is told once, later',
+    'selections succeed, and the alert is raised once afterwards (%s)',
     async (fault) => {
       const tenant = await usedUp();
       const met = proxy.inject({ table: 'alerts', fault });
@@ -296,7 +302,7 @@ describe('with the alerts out of reach', () => {
     },
   );
 
-  it('the fallback that was made meanwhile is told once, later', async () => {
+  it('a fallback is made, and its alert is raised once afterwards', async () => {
     const tenant = await usedUp();
     proxy.inject({ table: 'alerts', fault: 'throttle' });
     await select(tenant).catch(() => undefined);
@@ -307,7 +313,7 @@ describe('with the alerts out of reach', () => {
     expect(fallbacks).toMatchObject([{ label: 'premium', activeLabel: 'standard', appId: 'chat' }]);
   });
 
-  it('the worker saves its totals, and raises once what it could not', async () => {
+  it('the worker saves totals, and raises the alert once afterwards', async () => {
     const tenant = await newTenant(app, {
       modelOrdering: ['premium'],
       quotas: [{ label: 'premium', dailyUsdMicros: 1000 }],
@@ -321,59 +327,57 @@ describe('with the alerts out of reach', () => {
       fault: 'error-after',
       nth: { first: 1 },
     });
-    const refused = proxy.inject({ table: 'alerts', operation: 'GetItem', fault: 'error-before' });
+    const failing = proxy.inject({ table: 'alerts', operation: 'GetItem', fault: 'error-before' });
     await worker.spend.sumAll();
-    expect(refused.hits).toBeGreaterThan(0);
+    expect(failing.hits).toBeGreaterThan(0);
     expect(await totalsSum(tenant)).toEqual(usageOf(inputs));
     expect(await alertsOf(tenant)).toEqual([]);
-    refused.remove();
+    failing.remove();
     for (let i = 0; i < 2; i++) await worker.spend.sumAll();
     expect(lost.hits).toBe(1);
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['QUOTA_EXCEEDED']);
   });
 });
 
-describe('with the store stalled', () => {
-  it('a flood is turned away at once past what may wait; what was taken on is written when it is over, and nothing twice', async () => {
+describe('while DynamoDB stalls', () => {
+  it('submissions beyond the queue limit are rejected at once, and the queued ones are written once', async () => {
     const tenant = await newTenant(app);
     const inputs = costs(tenant, 2000);
     const small = await app.another({ submissionsWaiting: 1000 });
     const send = (batch: op.SubmitCostInput[]) => small.admin.send(op.SubmitCostsDocument, { inputs: batch });
-    const isTurnedAway = ({ data }: Awaited<ReturnType<typeof send>>) =>
+    const isRejected = ({ data }: Awaited<ReturnType<typeof send>>) =>
       data?.submitCosts.every(
         ({ error }) => error?.code === 'SERVICE_UNAVAILABLE' && /too many writes/.test(error.message),
       ) ?? false;
     const batches = Array.from({ length: 20 }, (_, i) => inputs.slice(i * 100, i * 100 + 100));
 
     proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
-    let turnedAway = 0;
+    let rejected = 0;
     const flood = Promise.all(
-      batches.map((batch) => send(batch).then((answer) => isTurnedAway(answer) && turnedAway++)),
+      batches.map((batch) => send(batch).then((response) => isRejected(response) && rejected++)),
     );
-    await untilWell(20_000, async () => expect(turnedAway).toBeGreaterThan(0));
-    const probes = Array.from({ length: 8 }, () => send(costs(tenant, 100)).then(isTurnedAway));
+    await untilWell(20_000, async () => expect(rejected).toBeGreaterThan(0));
+    const probes = Array.from({ length: 8 }, () => send(costs(tenant, 100)).then(isRejected));
     expect(
-      await Promise.any(
-        probes.map(async (probe) => (await probe) || Promise.reject(new Error('it was not turned away'))),
-      ),
+      await Promise.any(probes.map(async (probe) => (await probe) || Promise.reject(new Error('it was not rejected')))),
     ).toBe(true);
     expect(await shardsSum(tenant)).toMatchObject({ requests: 0 });
 
     proxy.clear();
     await Promise.all([flood, ...probes]);
-    await small.gateway.services.spend.flush();
-    const written = await countedOf(tenant);
+    await small.gateway.services.costStore.flush();
+    const written = await recordedUsage(tenant);
     expect(written.requests).toBeGreaterThan(0);
     expect(await shardsSum(tenant)).toEqual(written);
     const some = [...inputs.slice(0, 100), ...inputs.slice(-100)];
-    await Promise.all(some.map((input) => insist(app.admin, input)));
-    expect(await shardsSum(tenant)).toEqual(await countedOf(tenant));
+    await Promise.all(some.map((input) => submitWithRetry(app.admin, input)));
+    expect(await shardsSum(tenant)).toEqual(await recordedUsage(tenant));
     await small.stop();
   });
 });
 
-/** What the request items of an org come to: each is there once, so this is what must have been counted. */
-async function countedOf({ orgId }: Tenant): Promise<Usage> {
+/** The sum over the request items of an org. Each cost has one, so the shards must have the same sum. */
+async function recordedUsage({ orgId }: Tenant): Promise<Usage> {
   const found: Usage[] = [];
   let after: Key | undefined;
   do {

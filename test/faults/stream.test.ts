@@ -18,7 +18,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-it('an event stream whose source breaks off says so and ends, instead of beating on in silence', async () => {
+it('an event stream whose source fails sends an error and ends, instead of only sending heartbeats', async () => {
   const { orgId, accessToken } = await newOrg(app);
   const after = app.gateway.services.cursors.seal(`${orgId} quotaAlerts`, '0');
   proxy.inject({ operation: 'Query', table: 'alerts', fault: 'error-before' });
@@ -42,7 +42,7 @@ it('an event stream whose source breaks off says so and ends, instead of beating
   expect(metrics).toMatch(/tollgate_subscriptions_open\{transport="sse"\} 0/);
 });
 
-describe('what was written together and is read one part before the other', () => {
+describe('a transaction whose items become visible one by one', () => {
   async function firstOf<T>(stream: AsyncIterator<T>, count: number): Promise<T[]> {
     const values: T[] = [];
     while (values.length < count) values.push((await stream.next()).value as T);
@@ -50,7 +50,7 @@ describe('what was written together and is read one part before the other', () =
     return values;
   }
 
-  it('is followed without a gap: readings', async () => {
+  it('is delivered without a gap: readings', async () => {
     const { orgId, caller } = await newOrg(app);
     const [hardwareId, bootId] = ['AA:BB:CC:DD:EE:01', randomUUID()];
     await caller.ask(op.RegisterDeviceDocument, {
@@ -73,7 +73,7 @@ describe('what was written together and is read one part before the other', () =
     expect((await firstOf(stream, 4)).map(({ timestampMs }) => timestampMs)).toEqual(timestamps);
   });
 
-  it('is followed without a gap: alerts, live and after a cursor', async () => {
+  it('is delivered without a gap: alerts, live and after a cursor', async () => {
     const { orgId } = await newOrg(app);
     const { alertFeed, alertStore } = app.gateway.services;
     const labels = ['economy', 'premium', 'standard'];

@@ -1,11 +1,13 @@
-// Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
-import { randomBytes, randomUUID } from 'node:crypto';
+// Consumed capacity as DynamoDB and dynoxide count it. DynamoDB Local counts differently, so it does not run these
+// tests.
+import { randomUUID } from 'node:crypto';
 import { DeviceStore } from '../../src/devices/device.store.js';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { Units } from '../../src/lib/units.js';
 import { Caller, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { newMac, times } from '../support/devices.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 
@@ -27,20 +29,12 @@ afterAll(async () => {
   app.tableAdmin.client.destroy();
 });
 
-/** Exactly what a task consumes: the polls of the gateway run outside of it. */
+/** The exact consumption of a task, without the polls of the gateway. */
 async function unitsOf(task: () => Promise<unknown>): Promise<Units> {
   const units = { read: 0, write: 0, calls: 0 };
   await app.gateway.services.store.metered(units, task);
   return units;
 }
-
-const times = <T>(count: number, task: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => task(i));
-
-const newMac = (): string =>
-  randomBytes(6)
-    .toString('hex')
-    .toUpperCase()
-    .replace(/..(?!$)/g, '$&:');
 
 const registration = (hardwareId: string): op.RegisterDeviceInput => ({
   hardwareId,
@@ -75,34 +69,36 @@ async function storing(readings: readonly op.ReadingInput[]): Promise<void> {
   expect((await ingest(readings)).map(({ verdict: { kind } }) => kind)).toEqual(readings.map(() => 'STORED'));
 }
 
-/** What a request over HTTP consumes: the gateway polls meanwhile, so the cheapest of a few tries is it. */
-async function leastOf(
-  wanted: number,
+/**
+ * The consumption of a request over HTTP. The gateway polls at the same time, so the cheapest of a few attempts counts.
+ */
+async function minOf(
+  expected: number,
   measure: (units: Units) => number,
   request: () => Promise<unknown>,
 ): Promise<number> {
   const { consumed } = app.gateway.services.store;
-  let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < 10 && least > wanted; attempt++) {
+  let min = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 10 && min > expected; attempt++) {
     const before = measure(consumed);
     await request();
-    least = Math.min(least, measure(consumed) - before);
+    min = Math.min(min, measure(consumed) - before);
   }
-  return least;
+  return min;
 }
 
-describe('the price of', () => {
-  it('an ingest of one reading is 4 write units, and half a read', async () => {
+describe('the price of an ingest', () => {
+  it('is 4 write units and 0.5 read units for one reading', async () => {
     const mac = await newDevice();
     expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 4, calls: 2 });
   });
 
-  it('an ingest of 100 readings is 4 write units each, half a read, and two transactions', async () => {
+  it('is 4 write units per reading, 0.5 read units and two transactions for 100 readings', async () => {
     const mac = await newDevice();
     expect(await unitsOf(() => storing(times(100, () => reading(mac))))).toEqual({ read: 0.5, write: 400, calls: 3 });
   });
 
-  it('an ingest of many devices is half a read each', async () => {
+  it('is 0.5 read units per device for many devices', async () => {
     const macs = await Promise.all(times(20, () => newDevice()));
     expect(await unitsOf(() => storing(macs.flatMap((mac) => [reading(mac), reading(mac)])))).toEqual({
       read: 10,
@@ -111,38 +107,38 @@ describe('the price of', () => {
     });
   });
 
-  it('an ingest a minute after the last one is one write more, 1 unit on the table and 2 in its index', async () => {
+  it('is one more write a minute after the last one: 1 unit on the table and 2 on its index', async () => {
     const mac = await newDevice();
     app.clock.advance(61_000);
     expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 7, calls: 3 });
     expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 4, calls: 2 });
   });
 
-  it('nothing is written for what is rejected, and nothing read where nothing could be a reading', async () => {
+  it('is no write for rejected readings, and no read if no hardware id is valid', async () => {
     const mac = await newDevice();
-    // The device is read, because even a device that sends only bad readings is seen.
+    // The device is read, because lastSeenAt is updated even if all readings are rejected.
     expect(await unitsOf(() => ingest([{ ...reading(mac), bootId: 'x' }]))).toEqual({ read: 0.5, write: 0, calls: 1 });
     expect(await unitsOf(() => ingest([{ ...reading(mac), hardwareId: 'x' }]))).toEqual({
       read: 0,
       write: 0,
       calls: 0,
     });
-    // Absence is asked for twice, the second time for certain.
+    // An unknown device is read twice, the second time with a consistent read.
     expect(await unitsOf(() => ingest([reading(newMac())]))).toMatchObject({ write: 0, calls: 2 });
   });
 
-  it('a key that is known is nothing', async () => {
+  it('does not include the verification of a cached key, which is free', async () => {
     const { apiKeys } = app.gateway.services;
     await apiKeys.verify(secret);
     expect(await unitsOf(() => apiKeys.verify(secret))).toEqual({ read: 0, write: 0, calls: 0 });
   });
 
-  it('an ingest over HTTP by key is the same: whoever asks is known', async () => {
+  it('is the same over HTTP with an API key, because the key is cached', async () => {
     const mac = await newDevice();
     const device = new Caller(app.url, { 'x-api-key': secret });
     const send = () => device.ask(op.IngestDocument, { input: { readings: [reading(mac)] } });
     await send();
-    expect(await leastOf(4.5, ({ read, write }) => read + write, send)).toBe(4.5);
+    expect(await minOf(4.5, ({ read, write }) => read + write, send)).toBe(4.5);
   });
 });
 
@@ -151,7 +147,7 @@ interface Consumed {
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
 }
 
-it('a registration of a known device is one write, of 1 unit on the table and 2 in one index', async () => {
+it('charges one write for a registration of a known device: 1 unit on the table and 2 on one index', async () => {
   const reports: Consumed[] = [];
   const real = sdkTransport(app.config.store);
   const transport: Transport = {
@@ -170,7 +166,7 @@ it('a registration of a known device is one write, of 1 unit on the table and 2 
   await service.register(caller, input);
   await devices.refresh(orgId, { registration: input, at: new Date(at + 1000) });
   real.close();
-  // One out of the index by last activity and one in; the index by hardware id is not touched.
+  // One delete and one put in the index by last activity. The index by hardware id does not change.
   expect(
     reports.map(({ Table, GlobalSecondaryIndexes: { gsi1, gsi2 } = {} }) => [
       Table?.CapacityUnits,
@@ -184,7 +180,7 @@ it('a registration of a known device is one write, of 1 unit on the table and 2 
   expect(await unitsOf(() => service.register(caller, known))).toEqual({ read: 0, write: 3, calls: 1 });
 });
 
-describe('charts of a device', () => {
+describe('the price of series of a device', () => {
   const dayMs = 86_400_000;
   const toMs = Date.UTC(2026, 0, 2);
   const iso = (ms: number): string => new Date(ms).toISOString();
@@ -199,14 +195,14 @@ describe('charts of a device', () => {
   const read = (charts: readonly string[]) => () =>
     org.ask(`{ org { device(hardwareId: "${mac}") { ${charts.join(' ')} } } }`);
   const priceOf = async (charts: readonly string[], calls: number) => [
-    await leastOf(calls, (units) => units.calls, read(charts)),
-    await leastOf(0, (units) => units.read, read(charts)),
+    await minOf(calls, (units) => units.calls, read(charts)),
+    await minOf(0, (units) => units.read, read(charts)),
   ];
 
-  it('of five metrics is that of one, also where the same moment is written otherwise and the steps differ', async () => {
+  it('is the same for five metrics as for one, and for other steps and spellings of the same range', async () => {
     const from = iso(toMs - dayMs);
     const one = await priceOf([chart('a', 'HUMIDITY_PCT', from)], 2);
-    // The device, and one page of its readings.
+    // One read of the device, and one page of its readings.
     expect(one[0]).toBe(2);
     expect(
       await priceOf(
@@ -214,16 +210,16 @@ describe('charts of a device', () => {
         2,
       ),
     ).toEqual(one);
-    const otherwise = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00+01:00'];
+    const spellings = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00+01:00'];
     expect(
       await priceOf(
-        otherwise.map((each, i) => chart(`m${i}`, 'HUMIDITY_PCT', each, 60 * (i + 2))),
+        spellings.map((each, i) => chart(`m${i}`, 'HUMIDITY_PCT', each, 60 * (i + 2))),
         2,
       ),
     ).toEqual(one);
   });
 
-  it('of two ranges is that of both', async () => {
+  it('is the sum of both for two ranges', async () => {
     const charts = [chart('a', 'HUMIDITY_PCT', iso(toMs - dayMs)), chart('b', 'HUMIDITY_PCT', iso(toMs - dayMs / 2))];
     expect((await priceOf(charts, 3))[0]).toBe(3);
   });
@@ -245,24 +241,24 @@ describe('a page of 50 devices with their latest readings', () => {
     );
   }
 
-  it('is at most 52 calls of the store', async () => {
+  it('takes at most 52 calls of DynamoDB', async () => {
     await readPage();
-    expect(await leastOf(52, ({ calls }) => calls, readPage)).toBeLessThanOrEqual(52);
+    expect(await minOf(52, ({ calls }) => calls, readPage)).toBeLessThanOrEqual(52);
   });
 
-  it('asks for all of the readings before any of them has come', async () => {
+  it('sends all queries for readings before the first response arrives', async () => {
     await readPage();
     const held = proxy.inject({ fault: 'hold', operation: 'Query', table: 'device_readings' });
-    const asked = (): number =>
+    const sent = (): number =>
       new Set(proxy.calls.filter(({ fault }) => fault === 'hold').map(({ body }) => JSON.stringify(body))).size;
     let ended = false;
     const done = readPage().finally(() => {
       ended = true;
     });
-    while (asked() < 50 && !ended) await sleep(1);
-    const askedBeforeAnyAnswer = asked();
+    while (sent() < 50 && !ended) await sleep(1);
+    const sentBeforeAnyResponse = sent();
     held.remove();
     await done;
-    expect(askedBeforeAnyAnswer).toBe(50);
+    expect(sentBeforeAnyResponse).toBe(50);
   });
 });

@@ -384,14 +384,14 @@ function newBuckets(): { readonly buckets: BucketRegistry; readonly reports: Con
 /** A take of one token from a bucket that does not exist yet. */
 function takeFrom(namespace: string, set: LimitSet): { readonly bucket: BucketId; readonly take: Operation } {
   const bucket = { namespace, entityId: `e-${randomUUID()}`, resource: 'api' };
-  const act = {
+  const action = {
     kind: 'take',
     set,
     amounts: { tokens: 1000n },
     mayExpire: true,
     slot: { lease: 'l', untilMs: 0 },
   } as const;
-  return { bucket, take: { parts: [{ bucket, act }] } };
+  return { bucket, take: { parts: [{ bucket, action }] } };
 }
 
 const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, number> =>
@@ -412,7 +412,7 @@ it('writes no index in an acquire, a charge or a return; only the creation of a 
       parts: [
         {
           bucket,
-          act: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 },
+          action: { kind: 'settle', moves: [{ entityId: bucket.entityId, shard: 0, shards: 1, out }], events: 0 },
         },
       ],
     };

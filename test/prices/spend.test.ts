@@ -1,4 +1,4 @@
-// Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
+// Consumed capacity as Amazon DynamoDB and dynoxide count it. DynamoDB Local counts differently and skips these tests.
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
@@ -58,8 +58,8 @@ const exact = async (place: Place): Promise<op.DayFragment> =>
   (await app.admin.ask(op.AppSpendDocument, { ...place, consistency: 'EXACT' })).org?.app?.spend as op.DayFragment;
 
 describe('the price of', () => {
-  /** What a task consumes. The gateway polls meanwhile, so the cheapest of up to five tries is it. */
-  async function unitsOf(task: () => Promise<unknown>, enough: (units: Units) => boolean): Promise<Units> {
+  /** The units that a task consumes: the minimum of up to five attempts, because the gateway polls meanwhile. */
+  async function unitsOf(task: () => Promise<unknown>, isExpected: (units: Units) => boolean): Promise<Units> {
     const { consumed } = app.gateway.services.store;
     let best: Units | undefined;
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -71,12 +71,12 @@ describe('the price of', () => {
         calls: consumed.calls - before.calls,
       };
       if (!best || units.read + units.write < best.read + best.write) best = units;
-      if (enough(best)) break;
+      if (isExpected(best)) break;
     }
     return best as Units;
   }
 
-  it('one submission is 4 write units and no read, with its running total half a read unit', async () => {
+  it('one submission is 4 write units and no read unit, and half a read unit more with its total', async () => {
     const place = await newPlace();
     await submit(cost(place));
     const alone = await unitsOf(
@@ -84,14 +84,14 @@ describe('the price of', () => {
       ({ read, write }) => read === 0 && write === 4,
     );
     expect(alone).toEqual({ read: 0, write: 4, calls: 1 });
-    const told = await unitsOf(
+    const withTotal = await unitsOf(
       () => app.admin.ask(op.SubmitCostWithSpendDocument, { input: cost(place) }),
       ({ read, write }) => read === 0.5 && write === 4,
     );
-    expect(told).toEqual({ read: 0.5, write: 4, calls: 2 });
+    expect(withTotal).toEqual({ read: 0.5, write: 4, calls: 2 });
   });
 
-  it('50 submissions at once on one scope is at most 2.1 write units each', async () => {
+  it('50 concurrent submissions of one scope is at most 2.1 write units each', async () => {
     const place = await newPlace();
     await submit(cost(place));
     const inputs = () => Array.from({ length: 50 }, () => cost(place));
@@ -104,7 +104,7 @@ describe('the price of', () => {
     expect((await exact(place)).requests % 50).toBe(1);
   });
 
-  it('a selection is half a read unit a label and one for the sticky state, and no write', async () => {
+  it('a selection is half a read unit per label and half a unit for the sticky state, and no write unit', async () => {
     const place = await newPlace();
     await submit(cost(place));
     await worker.spend.sumAll();
@@ -117,7 +117,7 @@ describe('the price of', () => {
     expect([read, write]).toEqual([2, 0]);
   });
 
-  it('the spend of 30 apps in one answer is a handful of calls', async () => {
+  it('the spend of 30 apps in one response is at most 8 calls', async () => {
     const org = await newOrg(app, inUtc);
     for (let i = 10; i < 40; i++) await addApp(org.orgId, `app-${i}`);
     await submitAll([
@@ -127,19 +127,19 @@ describe('the price of', () => {
     await worker.spend.sumAll();
     const query = '{ org { apps(first: 100) { nodes { appId spend { costUsdMicros } } } } }';
     const ask = async () => {
-      const { org: answer } = await org.caller.ask<
+      const { org: found } = await org.caller.ask<
         { org: { apps: { nodes: { appId: string; spend: { costUsdMicros: number } }[] } } },
         object
       >(query);
-      expect(answer.apps.nodes).toHaveLength(30);
-      expect([answer.apps.nodes[0], answer.apps.nodes[29]].map((node) => node?.spend.costUsdMicros)).toEqual([1000, 3]);
+      expect(found.apps.nodes).toHaveLength(30);
+      expect([found.apps.nodes[0], found.apps.nodes[29]].map((node) => node?.spend.costUsdMicros)).toEqual([1000, 3]);
     };
     const { calls } = await unitsOf(ask, (units) => units.calls <= 8);
     expect(calls).toBeLessThanOrEqual(8);
   });
 
   // Last, because their workers claim the slices.
-  it('a minute of an idle scope that is used up is under 10 read units, with 64 shards and three labels', async () => {
+  it('an idle, used-up scope with 64 shards and three labels is under 10 read units per minute', async () => {
     const { orgId } = await newOrg(app, {
       ...inUtc,
       shardCount: 64,
@@ -170,7 +170,7 @@ describe('the price of', () => {
     }
   });
 
-  it('a minute of a worker with nothing to sum is under 140 read units and 18 write units', async () => {
+  it('a worker with nothing to sum is under 140 read units and 18 write units per minute', async () => {
     const metrics = new Metrics();
     const alone = buildBackground(app.config, { clock: app.clock, log: silentLog, metrics });
     try {

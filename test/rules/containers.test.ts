@@ -15,7 +15,7 @@ interface Service {
 const compose = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
 const { services } = compose;
 
-it('runs DynamoDB Local, gateway and worker, each after what it needs', () => {
+it('starts DynamoDB Local, gateway and worker, each after the services it depends on', () => {
   expect(Object.keys(services).sort()).toEqual(['dynamodb', 'gateway', 'tables', 'worker']);
   for (const [name, { depends_on: needs = {} }] of Object.entries(services)) {
     for (const needed of Object.keys(needs))
@@ -24,12 +24,13 @@ it('runs DynamoDB Local, gateway and worker, each after what it needs', () => {
   expect(services.gateway?.depends_on).toEqual({ tables: { condition: 'service_completed_successfully' } });
 });
 
-it('gives its services commands that the program has, and an environment that it accepts', async () => {
+it('runs its services with commands that exist and with a valid environment', async () => {
   const main = read('src/main.ts');
   for (const name of ['gateway', 'worker', 'tables']) {
     const { command, build, environment = {} } = services[name] as Service;
     expect(build).toBe('.');
-    expect(main).toContain(`async function ${command[0]}(`);
+    expect(main).toContain(`./cli/${command[0]}.js`);
+    expect(read(`src/cli/${command[0]}.ts`)).toContain(`export async function ${command[0]}(`);
     const filled = Object.fromEntries(
       Object.entries(environment).map(([key, value]) => [
         key,
@@ -44,7 +45,7 @@ it('gives its services commands that the program has, and an environment that it
   }
 });
 
-it('builds an image in stages that runs as nobody special and tells its health', () => {
+it('builds an image in two stages that runs without root rights and has a health check', () => {
   const dockerfile = read('Dockerfile');
   const stages = dockerfile.match(/^FROM .*/gm) ?? [];
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));

@@ -80,7 +80,13 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
     case 'rule':
       return common || rider || to === 'dynamo/keys.ts';
     case 'store':
-      return common || target === 'dynamo' || (own && target === 'store') || (typeOnly && target === 'changes');
+      // An item codec is pure. The items of orgs and apps contain those of their first clients.
+      return (
+        common ||
+        target === 'dynamo' ||
+        (target === 'store' && (own || to.endsWith('.item.ts'))) ||
+        (typeOnly && target === 'changes')
+      );
     case 'service':
     case 'rollup':
       return (
@@ -118,7 +124,12 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
         (typeOnly && target === 'config')
       );
     case 'app':
-      return common || target === 'build' || target === 'dynamo' || (typeOnly && ['config', 'rollup'].includes(target));
+      return (
+        common ||
+        target === 'build' ||
+        target === 'dynamo' ||
+        (typeOnly && ['config', 'rollup', 'service'].includes(target))
+      );
     case 'gateway':
       return target === 'lib' || target === 'app' || target === 'config' || target === 'http' || target === 'graphql';
     case 'worker':

@@ -60,9 +60,9 @@ export type CalendarWindow =
   /** Until the end of the local ISO week, which begins on Monday. */
   | 'WEEK';
 
-/** How the model call ended. It is stored with the cost and does not change what is counted. */
+/** The outcome of the model call. It is stored with the cost and does not change how the cost counts. */
 export type CallStatus =
-  /** The call failed; its cost counts all the same. */
+  /** The call failed. Its cost counts too. */
   | 'ERROR'
   /** The call succeeded. */
   | 'OK';
@@ -74,11 +74,11 @@ export type ClientRole =
   /** Queries and subscriptions, and issuing, refreshing and revoking its own tokens. Other mutations are FORBIDDEN. */
   | 'READ';
 
-/** How fresh figures have to be. */
+/** How fresh the figures must be. */
 export type Consistency =
   /** The totals of the last aggregation, which are cheap to read. `asOf` says how old they are. */
   | 'AGGREGATED'
-  /** All costs acknowledged before the request. Costs complexity: labels × shards, on an org under quotaScope APP × apps. A day that has been summed for good is answered from its total. */
+  /** All costs acknowledged before the request. Adds complexity: labels × shards, for an org under quotaScope APP × apps. The figures of a day whose aggregation is final come from its total. */
   | 'EXACT';
 
 /** An amount of one limit. */
@@ -95,7 +95,7 @@ export type CreateApiKeyInput = {
   description?: string | null | undefined;
   /** Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other. */
   hardwareId?: string | null | undefined;
-  /** Required if the caller is the platform admin. Absent: the caller's own org. */
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
   /** An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device. */
   replaces?: string | null | undefined;
@@ -103,13 +103,13 @@ export type CreateApiKeyInput = {
 
 /** A client to create. An org, and each of its apps, may have up to 20. */
 export type CreateClientInput = {
-  /** The app that the client acts for. Absent: a client of the org itself. */
+  /** The app that the client acts for. Omit for a client of the org itself. */
   appId?: string | null | undefined;
   /** The caller's own current secret. Required if an org client creates a client of the org itself. */
   currentSecret?: string | null | undefined;
-  /** What the client is for, 1 to 128 characters. */
+  /** What the client is for, 1–128 characters. */
   name: string;
-  /** Required if the caller is the platform admin. Absent: the caller's own org. */
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
   /** What the client may do. */
   role?: ClientRole;
@@ -147,26 +147,26 @@ export type DeleteLimitsInput = {
 export type DeviceCapabilitiesInput = {
   /** Up to 32 features. */
   features?: Array<DeviceFeatureInput>;
-  /** Up to 32 names of 1–32 characters a-z 0-9 _, each beginning with a letter. */
+  /** Up to 32 names of 1–32 characters of a-z 0-9 _, each beginning with a letter. */
   sensors: Array<string>;
 };
 
 /** A feature of a device, on or off. */
 export type DeviceFeatureInput = {
-  /** Whether the device uses it. */
+  /** True if the device uses it. */
   enabled: boolean;
-  /** 1–32 characters a-z 0-9 _, beginning with a letter. Each name once. */
+  /** 1–32 characters of a-z 0-9 _, beginning with a letter. Unique in the list. */
   name: string;
 };
 
 /** The order of a list of devices. */
 export type DeviceOrder =
-  /** By MAC address. Activity moves no device, so the pages add up to the whole fleet. */
+  /** By MAC address. Activity does not move a device, so the pages together have every device once. */
   | 'HARDWARE_ID'
-  /** Most recently seen first. A device that talks while you page moves, so a listing may miss it. */
+  /** Most recently seen first. A device that is seen while you page moves to the front, so a listing may miss it. */
   | 'LAST_SEEN';
 
-/** Readings to store, of one device or several. */
+/** Readings of one or more devices to store. */
 export type IngestInput = {
   /** 1–100 readings. Each gets its own verdict. */
   readings: Array<ReadingInput | null | undefined>;
@@ -241,21 +241,21 @@ export type OnUnavailable =
   /** Fails with SERVICE_UNAVAILABLE. */
   | 'BLOCK';
 
-/** Which label a scope is put on for the rest of its day. */
+/** The label that a scope uses for the rest of its day. */
 export type OverrideModelInput = {
-  /** The app. Required under quotaScope APP; under quotaScope ORG the override is for all apps. */
+  /** The app. Required under quotaScope APP. Under quotaScope ORG the override applies to all apps. */
   appId?: string | null | undefined;
-  /** A label of the model ordering. Null clears the override and the fallback of the day. It must not be left out. */
+  /** A label of the model ordering. Null clears the override and the fallback of the day. Required: send null explicitly to clear. */
   label?: string | null | undefined;
-  /** The org. Required for the platform admin; absent: the caller’s own. */
+  /** The org. Required for the platform admin. Default: the org of the caller. */
   orgId?: string | null | undefined;
 };
 
 /** Where a price or cost comes from. */
 export type PriceSource =
-  /** The default price of the platform’s configuration, because no price list has had one for this model. */
+  /** The default price in the configuration of the platform, because no price list has had a price for this model. */
   | 'CONFIG_DEFAULT'
-  /** The price list that the platform fetches: the price of the day, or the last known one before it. */
+  /** The price list that the platform fetches: the price of the day, or the last one known before it. */
   | 'PRICING_CACHE'
   /** The caller submitted the cost itself. */
   | 'SUBMITTED';
@@ -271,11 +271,11 @@ export type PrincipalKind =
   /** An admin key in `X-Admin-Key`. It may act for every org. */
   | 'PLATFORM_ADMIN';
 
-/** What an alert says. */
+/** The event that an alert reports. */
 export type QuotaAlertKind =
-  /** Selections have moved on from a used-up label to `activeLabel`. */
+  /** The quota of a label is used up and selections now recommend `activeLabel`. */
   | 'FALLBACK_ACTIVATED'
-  /** Only in the subscription, whatever `kinds` it asked for: alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0; `cursor` goes on after the gap. */
+  /** Only in the subscription, whatever `kinds` it asked for. Alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0. `cursor` continues after the gap. */
   | 'GAP'
   /** The daily quota of a label is used up. */
   | 'QUOTA_EXCEEDED'
@@ -291,66 +291,66 @@ export type QuotaScope =
 
 /** A reading to store. A field that is missing or not valid rejects this reading only. */
 export type ReadingInput = {
-  /** Required. 1–256 of A-Z a-z 0-9 _ . : -, unique per device. A repeat is a DUPLICATE. */
+  /** Required. 1–256 characters of A-Z a-z 0-9 _ . : -, unique per device. A retry with the same id is a DUPLICATE. */
   batchId?: string | null | undefined;
-  /** Required. UUID of version 4 of the current boot. */
+  /** Required. The id of the current boot, a UUID of version 4. */
   bootId?: string | null | undefined;
   /** Required. 1–64 printable ASCII characters. */
   firmwareVersion?: string | null | undefined;
-  /** 1–64 printable ASCII characters. Absent or null: the current name of the device. */
+  /** 1–64 printable ASCII characters. Omit it or send null to use the current name of the device. */
   friendlyName?: string | null | undefined;
   /** Required. MAC address of a registered device, in either case. */
   hardwareId?: string | null | undefined;
-  /** Required. OK or ERROR (or ok, error) by sensor: bme280, ds18b20, soilMoisture. May be {}. */
+  /** Required. An object that maps the sensors bme280, ds18b20, soilMoisture to OK or ERROR (or ok, error). May be {}. */
   sensorStatus?: unknown;
-  /** Required. Numbers by sensor, such as { bme280TempC: 21.5 }. Sensors: bme280TempC, ds18b20TempC, humidityPct, pressureHpa, soilMoisturePct. Leave out a sensor that has no value. */
+  /** Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without value. Sensors: bme280TempC, ds18b20TempC, humidityPct, pressureHpa, soilMoisturePct. */
   sensors?: unknown;
-  /** Required. Time of measurement, a whole number of epoch milliseconds from 2000 to 2100, at most 10 minutes ahead. */
+  /** Required. Time of measurement as a whole number of epoch milliseconds, from the year 2000 to 2099 and at most 10 minutes ahead of the server. */
   timestampMs?: number | null | undefined;
 };
 
-/** The outcome of one reading of an ingest. */
+/** The outcome of one reading of an `ingest`. */
 export type ReadingVerdictKind =
-  /** This device has used the batch id for other content, which stays stored. Send it under another id, or drop it. */
+  /** This device has sent other content under this batch id, and that stays stored. Send the reading under another id, or drop it. */
   | 'CONFLICT'
   /** Stored before, with the same content. The device may drop it. */
   | 'DUPLICATE'
-  /** Not valid and never will be; `error` says why. The device may drop it. */
+  /** Not valid, so a retry is useless; `error` says why. The device may drop it. */
   | 'REJECTED'
-  /** Not stored, because the database was unavailable. Send it again. */
+  /** Not stored, because the database was unavailable. Send the same reading again. */
   | 'RETRY'
   /** Stored by this call. The device may drop it. */
   | 'STORED';
 
 /** An app to register. A setting that is absent or null is inherited from the org. */
 export type RegisterAppInput = {
-  /** The id of the app within its org: 1 to 64 of a-z 0-9 . _ -, beginning with a letter or digit. */
+  /** The id of the app within its org: 1–64 characters of a-z 0-9 . _ - that begin with a letter or digit. */
   appId: string;
-  /** The fallback chain of model labels: the first one whose quota is not used up is the one to call. */
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering?: Array<string> | null | undefined;
-  /** The name of the app, 1 to 128 characters. */
+  /** The name of the app, 1–128 characters. */
   name: string;
-  /** Required if the caller is the platform admin. Absent: the caller's own org. */
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
   /** The daily quota of each label, in micro-dollars. Replaces all of them. */
   quotas?: Array<ModelQuotaInput> | null | undefined;
-  /** Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
   refreshIntervalNormalSecs?: number | null | undefined;
-  /** Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
   refreshIntervalTightSecs?: number | null | undefined;
-  /** Per cent of a quota, 1 to 100, from which the mode is TIGHT. */
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
   tightModeThresholdPct?: number | null | undefined;
 };
 
-/** A device as it describes itself. */
+/** A device and its capabilities. */
 export type RegisterDeviceInput = {
-  /** UUID of version 4, a new one at each boot. */
+  /** The id of this boot: a UUID of version 4, new at each boot. */
   bootId: string;
-  /** Replaces what the device said before. */
+  /** The sensors and features. They replace those of the last registration. */
   capabilities: DeviceCapabilitiesInput;
   /** 1–64 printable ASCII characters. */
   firmwareVersion: string;
-  /** 1–64 printable ASCII characters. Absent or null: the name stays as it is. */
+  /** 1–64 printable ASCII characters. Omit it or send null to keep the current name. */
   friendlyName?: string | null | undefined;
   /** MAC address XX:XX:XX:XX:XX:XX, in either case. */
   hardwareId: string;
@@ -360,57 +360,57 @@ export type RegisterDeviceInput = {
 export type RegisterOrgInput = {
   /** Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may. */
   appsMayBringLimits?: boolean;
-  /** The fallback chain of model labels: the first one whose quota is not used up is the one to call. */
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering: Array<string>;
-  /** The name of the org, 1 to 128 characters. */
+  /** The name of the org, 1–128 characters. */
   name: string;
-  /** Absent: a random UUID. If you choose one, a repeated call cannot register a second org. */
+  /** Default: a random UUID. Choose one to make a retry safe: it cannot register a second org. */
   orgId?: string | null | undefined;
   /** What the quotas apply to. It cannot be changed later. */
   quotaScope: QuotaScope;
   /** The daily quota of each label, in micro-dollars. Each label of the chain needs one. */
   quotas: Array<ModelQuotaInput>;
-  /** Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
   refreshIntervalNormalSecs?: number;
-  /** Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
   refreshIntervalTightSecs?: number;
   /** 8, 16, 32 or 64: how many counters the writes of one scope are spread over. It cannot be changed later. */
   shardCount?: number;
   /** Whether a scope that has fallen back to the next label stays there for the rest of the day. */
   stickyFallbackEnabled?: boolean;
-  /** Per cent of a quota, 1 to 100, from which the mode is TIGHT. */
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
   tightModeThresholdPct?: number;
   /** The IANA time zone that the days of the org follow. */
   timezone: string;
 };
 
-/** Which client gets a new secret. Without `appId` and `clientId`: the caller itself, or the first client of the org for an admin. */
+/** The client that gets a new secret. Default: the caller itself, or the first client of the org for an admin. */
 export type RotateCredentialsInput = {
-  /** The first client of this app. */
+  /** Rotate the first client of this app. */
   appId?: string | null | undefined;
-  /** This client, for instance one from `Org.clients` or `App.clients`. */
+  /** Rotate this client, for instance one from `Org.clients` or `App.clients`. */
   clientId?: string | null | undefined;
-  /** The caller's own current secret. Required if a client rotates itself, or an org client another client of the org. Not needed by the org for its apps, or by an admin. */
+  /** The caller's own current secret. Required if a client rotates itself, or if an org client rotates another client of the org. Not needed by an org client for an app, or by an admin. */
   currentSecret?: string | null | undefined;
-  /** Hours that the old secret works beside the new one, 0 to 168. Sessions of the old secret end with it. 0 ends the old secret and all its tokens as soon as the new one is retrieved. */
+  /** Hours, 0–168, that the old secret works beside the new one. Sessions of the old secret end with it. With 0, the old secret and all its tokens end when the new secret is retrieved. Default 24. */
   graceHours?: number;
-  /** Required if the caller is the platform admin. Absent: the caller's own org. */
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
 };
 
 /** Why a selection recommends its label, or none. */
 export type SelectionReason =
-  /** No label is recommended: the quotas of all usable labels are used up. */
+  /** No label is recommended: the quotas of all labels that have a model are used up. */
   | 'ALL_QUOTAS_EXCEEDED'
-  /** `overrideModel` put the scope on it for the rest of the day, used up or not. */
+  /** `overrideModel` set it for the rest of the day, even if its quota is used up. */
   | 'MANUAL_OVERRIDE'
   /** No label is recommended: this gateway has no model for any label of the chain. See `skipped`. */
   | 'NO_USABLE_MODEL'
-  /** The quotas of labels before it are used up. */
+  /** The quotas of the labels before it are used up. */
   | 'QUOTA_EXCEEDED'
-  /** An earlier selection of this day fell back to it, and its quota is not used up. */
+  /** An earlier selection of the day fell back to it, and its quota is not used up. */
   | 'STICKY_FALLBACK'
-  /** It is the first usable label of the chain, and its quota is not used up. */
+  /** It is the first label of the chain that has a model, and its quota is not used up. */
   | 'WITHIN_QUOTA';
 
 /** The health of a sensor, as the device reports it. */
@@ -449,12 +449,12 @@ export type SetLimitsInput = {
   resource?: string | null | undefined;
 };
 
-/** Why a selection passed over a label without looking at its quota. */
+/** Why a selection skipped a label without checking its quota. */
 export type SkipReason =
-  /** The configuration of this gateway has no model for the label: it was removed, or is still being rolled out. */
+  /** The configuration of this gateway has no model for the label. It was removed, or is still being rolled out. */
   | 'UNKNOWN_LABEL';
 
-/** How near spend is to a daily quota. */
+/** The state of a label’s spend relative to its daily quota. */
 export type SpendMode =
   /** At or above the quota. */
   | 'EXCEEDED'
@@ -463,32 +463,32 @@ export type SpendMode =
   /** At or above the tight-mode threshold. */
   | 'TIGHT';
 
-/** Why a scope is on a label for the rest of its day. */
+/** Why a scope uses a label for the rest of its day. */
 export type StickyReason =
-  /** `overrideModel` put it there. */
+  /** `overrideModel` set it. */
   | 'MANUAL_OVERRIDE'
   /** The quota of the label before it was used up. */
   | 'QUOTA_EXCEEDED';
 
-/** What one model call has used. */
+/** The usage of one model call. */
 export type SubmitCostInput = {
   /** The app that made the call. Required unless the caller is the app itself. */
   appId?: string | null | undefined;
-  /** How the call ended. */
+  /** The outcome of the call. */
   callStatus?: CallStatus;
-  /** The cost in micro-dollars, 0 to 10^12. Absent: computed from the tokens and the price in force when the call occurred. */
+  /** The cost in micro-dollars, 0 to 10^12. Default: computed from the tokens and the price in force when the call occurred. */
   costUsdMicros?: number | null | undefined;
   /** Input tokens, 0 to 10^12. */
   inputTokens: number;
   /** The label of the model that was called. */
   modelLabel: string;
-  /** When the call was made: at most 24 hours ago and 5 minutes ahead. It decides the org-local day. Absent: now. */
+  /** When the call was made, at most 24 hours in the past and 5 minutes in the future. It decides the day, in the time zone of the org. Default: now. */
   occurredAt?: string | null | undefined;
-  /** The org. Required for the platform admin; absent: the caller’s own. */
+  /** The org. Required for the platform admin. Default: the org of the caller. */
   orgId?: string | null | undefined;
   /** Output tokens, 0 to 10^12. */
   outputTokens: number;
-  /** Idempotency key, chosen by the app; it belongs to that app. Within 35 days the same id counts once: a retry with the same payload gets the first receipt, one with another payload is IDEMPOTENCY_CONFLICT. A retry must repeat every field as it was: one that adds `occurredAt` conflicts. */
+  /** Idempotency key, chosen by the app and unique within it. Within 35 days the same id counts once: a retry with the same payload returns the first receipt, a retry with another payload fails with IDEMPOTENCY_CONFLICT. A retry must repeat every field unchanged: one that adds `occurredAt` conflicts. */
   requestId: string;
 };
 
@@ -515,23 +515,23 @@ export type TopUpInput = {
   resource: string;
 };
 
-/** Changes of an app. An absent setting stays as it is; null returns it to the setting of the org. */
+/** Changes of an app. An absent setting stays unchanged. With null, the app inherits the setting from its org. */
 export type UpdateAppInput = {
   /** The app to change. */
   appId: string;
-  /** The fallback chain of model labels: the first one whose quota is not used up is the one to call. */
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering?: Array<string> | null | undefined;
-  /** The name of the app, 1 to 128 characters. Null leaves it as it is. */
+  /** The name of the app, 1–128 characters. Null leaves it unchanged. */
   name?: string | null | undefined;
-  /** Required if the caller is the platform admin. Absent: the caller's own org. */
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
   /** The daily quota of each label, in micro-dollars. Replaces all of them. */
   quotas?: Array<ModelQuotaInput> | null | undefined;
-  /** Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
   refreshIntervalNormalSecs?: number | null | undefined;
-  /** Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
   refreshIntervalTightSecs?: number | null | undefined;
-  /** Per cent of a quota, 1 to 100, from which the mode is TIGHT. */
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
   tightModeThresholdPct?: number | null | undefined;
 };
 
@@ -551,25 +551,25 @@ export type UpdateEntityInput = {
   parentId?: string | null | undefined;
 };
 
-/** Changes of an org. A setting that is absent or null stays as it is. */
+/** Changes of an org. A setting that is absent or null stays unchanged. */
 export type UpdateOrgInput = {
   /** Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may. */
   appsMayBringLimits?: boolean | null | undefined;
-  /** The fallback chain of model labels: the first one whose quota is not used up is the one to call. */
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering?: Array<string> | null | undefined;
-  /** The name of the org, 1 to 128 characters. */
+  /** The name of the org, 1–128 characters. */
   name?: string | null | undefined;
-  /** Required if the caller is the platform admin. Absent: the caller's own org. */
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
   /** The daily quota of each label, in micro-dollars. Replaces all of them. */
   quotas?: Array<ModelQuotaInput> | null | undefined;
-  /** Seconds after which to ask for the model selection again in mode NORMAL, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
   refreshIntervalNormalSecs?: number | null | undefined;
-  /** Seconds after which to ask for the model selection again in mode TIGHT, 1 to 86400. */
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
   refreshIntervalTightSecs?: number | null | undefined;
   /** Whether a scope that has fallen back to the next label stays there for the rest of the day. */
   stickyFallbackEnabled?: boolean | null | undefined;
-  /** Per cent of a quota, 1 to 100, from which the mode is TIGHT. */
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
   tightModeThresholdPct?: number | null | undefined;
   /** Takes effect at the end of the current local day. */
   timezone?: string | null | undefined;

@@ -28,8 +28,8 @@ import { pauseMs, RetryBudget } from '../../src/dynamo/retry.js';
 import { definitionOf, keyAttributes, tableNames } from '../../src/dynamo/tables.js';
 import { cloudFormationTemplate } from '../../src/dynamo/template.js';
 import { apiKeyIndexKey, apiKeyKey } from '../../src/identity/api-key.store.js';
+import { configKey } from '../../src/identity/client.item.js';
 import { type ClientRef, clientIdOf } from '../../src/identity/client-id.js';
-import { configKey } from '../../src/identity/config-key.js';
 import { retrievalKey } from '../../src/identity/credential.store.js';
 import { clientKey, familyKey, tokenKey } from '../../src/identity/revocation.store.js';
 import { refreshKey } from '../../src/identity/session.store.js';
@@ -39,10 +39,11 @@ import type { ConfigPlace } from '../../src/limits/levels/resolution.js';
 import { resourcePattern } from '../../src/limits/limit-input.js';
 import * as limiter from '../../src/limits/limiter-keys.js';
 import type { SpendId } from '../../src/orgs/scope.js';
+import { requestKey } from '../../src/spend/cost.item.js';
 import { labelsKey } from '../../src/spend/label.store.js';
 import { lastPriceKey, priceKey } from '../../src/spend/price.store.js';
 import { roundsKey } from '../../src/spend/slice.store.js';
-import { requestKey, shardKey, totalKey } from '../../src/spend/spend-item.js';
+import { shardKey, totalKey } from '../../src/spend/spend.item.js';
 import { HandClock } from './hand-clock.js';
 
 describe('key', () => {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import type { StoreClient } from '../../src/dynamo/client.js';
-import { configKey } from '../../src/identity/config-key.js';
+import { configKey } from '../../src/identity/client.item.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { SpendId } from '../../src/orgs/scope.js';
+import { CostStore } from '../../src/spend/cost.store.js';
 import { sum, type Usage } from '../../src/spend/money.js';
-import { SpendStore } from '../../src/spend/spend.store.js';
+import { ShardStore } from '../../src/spend/shard.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -32,11 +33,11 @@ const clock = noonClock();
 let proxy: FaultProxy;
 let app: TestApp;
 let store: StoreClient;
-let spendStore: SpendStore;
+let shardStore: ShardStore;
 let totalStore: TotalStore;
 const workers: Background[] = [];
 
-/** A worker with a memory of its own, through the proxy. */
+/** A worker with its own caches, behind the proxy. */
 function newWorker(): Background {
   const worker = buildBackground(
     { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } },
@@ -55,35 +56,35 @@ const idOf = ({ orgId }: Tenant, day = today(), appId: string | undefined = 'cha
 });
 const orgIdOf = ({ orgId }: Tenant, day = today(), label = 'premium'): SpendId => ({ orgId, label, day });
 const total = (id: SpendId) => totalOf(store, id);
-const pastAnyLease = () => clock.advance(2 * 60_000);
+const expireClaims = () => clock.advance(2 * 60_000);
 const alertsOf = async ({ orgId }: Tenant) =>
   (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 const saveTotal = async (id: SpendId, usage: Usage) => {
-  const judgement = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
-  return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), judgement, isOver: false })).saved;
+  const basis = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
+  return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), basis, isOver: false })).saved;
 };
 const quotaOf = (dailyUsdMicros: number) => ({
   modelOrdering: ['premium'],
   quotas: [{ label: 'premium', dailyUsdMicros }],
 });
 
-/** The days whose active scopes were asked for. */
-const daysAsked = () =>
+/** The days whose active scopes were queried. */
+const queriedDays = () =>
   [...new Set(JSON.stringify(proxy.calls.map(({ body }) => body)).match(/(?<=ACTIVE#)\d{8}/g))].sort();
 
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({ clock });
   ({ store } = app.gateway.services);
-  spendStore = new SpendStore(store, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
+  shardStore = new ShardStore(store);
   totalStore = new TotalStore(store, app.config.retention.totalDays);
 });
-// A day of its own for each test, and the days of those before it closed.
+// Each test has its own day, and the days of the tests before it are closed.
 beforeEach(async () => {
   clock.advance(4 * dayMs);
   toHour(clock, 12);
   await newWorker().spend.sumAll();
-  pastAnyLease();
+  expireClaims();
   proxy.clear();
 });
 afterEach(() => {
@@ -99,7 +100,7 @@ afterAll(async () => {
 });
 
 describe('a round', () => {
-  it('finds what other processes recorded, by the index and without a scan', async () => {
+  it('finds the costs that other processes recorded, with the index and without a scan', async () => {
     const tenant = await newTenant(app);
     const other = await app.another();
     const [here, there] = [costs(tenant, 5), costs(tenant, 7, { modelLabel: 'standard' })];
@@ -111,7 +112,7 @@ describe('a round', () => {
     expect(proxy.calls.map(({ operation }) => operation)).not.toContain('Scan');
   });
 
-  it('makes a total that is exactly the sum of its shards, of however many lanes', async () => {
+  it('makes a total that is exactly the sum of its shards, however many processes wrote them', async () => {
     const tenant = await newTenant(app);
     const other = await app.another();
     const [here, there] = [costs(tenant, 500), costs(tenant, 120)];
@@ -124,14 +125,18 @@ describe('a round', () => {
     expect(await total(idOf(tenant))).toEqual(sum(shards));
   });
 
-  it('finds a cost on any shard, whichever part of the index it entered', async () => {
+  it('finds a cost on any shard, in any partition of the index', async () => {
     const tenant = await newTenant(app);
     const usage = { costUsdMicros: 7, inputTokens: 5, outputTokens: 3, requests: 1 };
     const ids = Array.from({ length: tenant.shardCount }, (_, shard) => idOf(tenant, today(), 'chat', `label${shard}`));
     for (const [shard, id] of ids.entries()) {
-      const lane = new SpendStore(store, clock, { retention: app.config.retention, homeShard: shard, maxWaiting: 1 });
+      const costStore = new CostStore(store, clock, {
+        retention: app.config.retention,
+        homeShard: shard,
+        maxWaiting: 1,
+      });
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
-      await lane.record(id, tenant.shardCount, {
+      await costStore.record(id, tenant.shardCount, {
         ...id,
         appId: 'chat',
         requestId: randomUUID(),
@@ -145,7 +150,7 @@ describe('a round', () => {
     expect(await Promise.all(ids.map(total))).toEqual(ids.map(() => usage));
   });
 
-  it('sums what came since the last one, and writes nothing where nothing came', async () => {
+  it('sums the costs since the last round, and writes nothing if there are none', async () => {
     const tenant = await newTenant(app);
     const first = costs(tenant, 3);
     await submit(app.admin, first);
@@ -162,27 +167,27 @@ describe('a round', () => {
     );
   });
 
-  it('goes on past an org that is no longer there', async () => {
-    const gone = await newTenant(app);
-    const beside = await newTenant(app, { orgId: idInSliceOf(gone.orgId) });
-    const kept = costs(beside, 2);
-    await submit(app.admin, [...costs(gone, 2), ...kept]);
-    await store.write({ table: 'config', delete: configKey(gone) });
+  it('continues after an org that no longer exists', async () => {
+    const deleted = await newTenant(app);
+    const other = await newTenant(app, { orgId: idInSliceOf(deleted.orgId) });
+    const kept = costs(other, 2);
+    await submit(app.admin, [...costs(deleted, 2), ...kept]);
+    await store.write({ table: 'config', delete: configKey(deleted) });
     expect((await newWorker().spend.sumAll()).failed).toBe(0);
-    expect(await total(idOf(beside))).toEqual(usageOf(kept));
-    expect(await total(idOf(gone))).toBeUndefined();
+    expect(await total(idOf(other))).toEqual(usageOf(kept));
+    expect(await total(idOf(deleted))).toBeUndefined();
   });
 
-  it('that broke off is made good by the next', async () => {
+  it('that failed is completed by the next one', async () => {
     const tenants = await Promise.all(Array.from({ length: 4 }, () => newTenant(app)));
     await submit(
       app.admin,
       tenants.map((tenant) => cost(tenant)),
     );
     const worker = newWorker();
-    const broken = proxy.inject({ operation: 'Query', table: 'usage_agg_sharded', fault: 'error-before' });
+    const failing = proxy.inject({ operation: 'Query', table: 'usage_agg_sharded', fault: 'error-before' });
     expect((await worker.spend.sumAll()).failed).toBeGreaterThan(0);
-    expect(broken.hits).toBeGreaterThan(0);
+    expect(failing.hits).toBeGreaterThan(0);
     proxy.clear();
     expect(await worker.spend.sumAll()).toEqual({ scopes: 4, failed: 0 });
     expect(await Promise.all(tenants.map((tenant) => total(idOf(tenant))))).not.toContain(undefined);
@@ -190,11 +195,11 @@ describe('a round', () => {
 });
 
 describe('a total', () => {
-  it('is not undone by a worker that read earlier and saves later', async () => {
+  it('is not overwritten by a worker that read earlier and saves later', async () => {
     const tenant = await newTenant(app);
     const first = costs(tenant, 4);
     await submit(app.admin, first);
-    const [early] = await spendStore.sumShards([idOf(tenant)], tenant.shardCount);
+    const [early] = await shardStore.sumShards([idOf(tenant)], tenant.shardCount);
     const later = costs(tenant, 4);
     await submit(app.admin, later);
     await newWorker().spend.sumAll();
@@ -203,7 +208,7 @@ describe('a total', () => {
     expect(await total(idOf(tenant))).toEqual(usageOf([...first, ...later]));
   });
 
-  it('is saved only if no figure of it falls', async () => {
+  it('is saved only if no figure shrinks', async () => {
     const tenant = await newTenant(app);
     const figures = { costUsdMicros: 100, inputTokens: 100, outputTokens: 100, requests: 10 };
     const save = (changes: Partial<typeof figures>) => saveTotal(idOf(tenant), { ...figures, ...changes });
@@ -216,11 +221,11 @@ describe('a total', () => {
     expect(await save({ requests: 11 })).toBe(true);
   });
 
-  it('is not undone by a write that was held up on its way', async () => {
+  it('is not overwritten by a delayed write', async () => {
     const tenant = await newTenant(app);
     const first = costs(tenant, 3);
     await submit(app.admin, first);
-    // From the moment that it has read the shards, the writes of this worker take a second and a half.
+    // After this worker has read the shards, its writes take 1.5 seconds.
     const reading = proxy.inject({
       operation: 'BatchGetItem',
       table: 'usage_agg_sharded',
@@ -234,9 +239,9 @@ describe('a total', () => {
     while (writing.hits === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const later = costs(tenant, 3);
     await submit(app.admin, later);
-    pastAnyLease();
+    expireClaims();
     const whole = usageOf([...first, ...later]);
-    // Straight to the engine: its writes are not held up.
+    // Not behind the proxy, so its writes are not delayed.
     const quick = buildBackground(app.config, { clock, log: silentLog });
     workers.push(quick);
     await quick.spend.sumAll();
@@ -249,11 +254,11 @@ describe('a total', () => {
 });
 
 describe('two workers', () => {
-  it('at once, while costs come in, end with the exact total', async () => {
+  it('at the same time, while costs are being submitted, end with the exact total', async () => {
     const tenant = await newTenant(app);
     const pair = [newWorker(), newWorker()];
     const all: op.SubmitCostInput[] = [];
-    let seen = 0;
+    let lastRequests = 0;
     for (let i = 0; i < 3; i++) {
       const more = costs(tenant, 150);
       all.push(...more);
@@ -263,15 +268,15 @@ describe('two workers', () => {
         ...pair.map(({ spend }) => spend.sumAll()),
       ]);
       const { requests = 0 } = (await total(idOf(tenant))) ?? {};
-      expect(requests).toBeGreaterThanOrEqual(seen);
-      seen = requests;
-      pastAnyLease();
+      expect(requests).toBeGreaterThanOrEqual(lastRequests);
+      lastRequests = requests;
+      expireClaims();
     }
     await Promise.all(pair.map(({ spend }) => spend.sumAll()));
     expect(await total(idOf(tenant))).toEqual(usageOf(all));
   });
 
-  it('do not sum the same, until the one has been away for longer than its lease', async () => {
+  it('do not sum the same slice until the claim of the first one has expired', async () => {
     const tenant = await newTenant(app);
     await submit(app.admin, costs(tenant, 2));
     const [one, other] = [newWorker(), newWorker()];
@@ -286,7 +291,7 @@ describe('two workers', () => {
 });
 
 describe('days', () => {
-  it('of yesterday still get what comes in late', async () => {
+  it('of yesterday still get late costs', async () => {
     const tenant = await newTenant(app);
     toHour(clock, 23);
     const before = costs(tenant, 2);
@@ -308,7 +313,7 @@ describe('days', () => {
     'of %s are summed from their first minute to the last late cost',
     async (timezone) => {
       const tenant = await newTenant(app, { timezone });
-      // 10:01 UTC is 00:01 there in the east, 12:01 UTC in the west.
+      // 10:01 UTC is 00:01 in Kiritimati, 12:01 UTC is 00:01 in GMT+12.
       toHour(clock, timezone === 'Etc/GMT+12' ? 12 : 10);
       clock.advance(60_000);
       const { submitCost } = await app.admin.ask(op.SubmitCostDocument, { input: cost(tenant, { costUsdMicros: 1 }) });
@@ -322,7 +327,7 @@ describe('days', () => {
     },
   );
 
-  it('that no worker saw are summed by the first round after, and then no more', async () => {
+  it('during which no worker ran are summed by the next round, and only by that one', async () => {
     const tenant = await newTenant(app);
     const missed = new Map<string, op.SubmitCostInput[]>();
     for (let i = 0; i < 5; i++) {
@@ -334,20 +339,20 @@ describe('days', () => {
     const worker = newWorker();
     expect(await worker.spend.sumAll()).toEqual({ scopes: 5, failed: 0 });
     for (const [day, inputs] of missed) expect(await total(idOf(tenant, day))).toEqual(usageOf(inputs));
-    expect(daysAsked().length).toBeGreaterThanOrEqual(6);
+    expect(queriedDays().length).toBeGreaterThanOrEqual(6);
 
-    // At noon, 26 hours ago in UTC-12 was the day before yesterday, and in UTC+14 it is tomorrow.
+    // At noon UTC, 26 hours ago was the day before yesterday in UTC-12, and now is tomorrow in UTC+14.
     proxy.clear();
     await worker.spend.sumAll();
     const expected = [-2, -1, 0, 1].map((days) => dateAt(clock.nowMs() + days * dayMs).replaceAll('-', ''));
-    expect(daysAsked()).toEqual(expected);
-    pastAnyLease();
+    expect(queriedDays()).toEqual(expected);
+    expireClaims();
     proxy.clear();
     await newWorker().spend.sumAll();
-    expect(daysAsked()).toEqual(expected);
+    expect(queriedDays()).toEqual(expected);
   });
 
-  it('with a scope that could not be read stay open until it could', async () => {
+  it('with a scope that could not be read stay open until it can be read', async () => {
     const tenant = await newTenant(app);
     const inputs = costs(tenant, 2);
     await submit(app.admin, inputs);
@@ -364,10 +369,10 @@ describe('days', () => {
   });
 });
 
-describe('the roll-up of an org whose apps have quotas', () => {
+describe('the roll-up of an org under quotaScope APP', () => {
   const appIds = ['chat', 'mail', 'idle'];
 
-  it('is the sum over its apps, those without news in this round included', async () => {
+  it('is the sum over its apps, including those without new costs in this round', async () => {
     const tenant = await newTenant(app, { ...quotaOf(1_000_000), tightModeThresholdPct: 80 }, appIds);
     const [chat, mail] = [costs(tenant, 1, { costUsdMicros: 900_000 }), costs(tenant, 3, { appId: 'mail' })];
     await submit(app.admin, [...chat, ...mail]);
@@ -390,7 +395,7 @@ describe('the roll-up of an org whose apps have quotas', () => {
     await worker.spend.sumAll();
     const more = [...costs(tenant, 2), ...costs(tenant, 2, { appId: 'mail' })];
     await submit(app.admin, more);
-    // The last shard of the batch is never processed.
+    // The last shard of the batch is never returned.
     proxy.inject({ operation: 'BatchGetItem', table: 'usage_agg_sharded', fault: 'partial-batch' });
     expect((await worker.spend.sumAll()).failed).toBe(2);
     expect(await total(orgIdOf(tenant))).toEqual(usageOf(first));
@@ -399,7 +404,7 @@ describe('the roll-up of an org whose apps have quotas', () => {
     expect(await total(orgIdOf(tenant))).toEqual(usageOf([...first, ...more]));
   });
 
-  it('is not there for an org that has the quota itself: its own total is', async () => {
+  it('does not exist under quotaScope ORG, where the org has a total of its own', async () => {
     const tenant = await newTenant(app, { quotaScope: 'ORG' }, appIds);
     const inputs = [...costs(tenant, 2), ...costs(tenant, 2, { appId: 'mail' })];
     await submit(app.admin, inputs);
@@ -409,8 +414,8 @@ describe('the roll-up of an org whose apps have quotas', () => {
   });
 });
 
-describe('near a quota', () => {
-  it('a scope is summed between rounds from ten points under its threshold on, and no other is', async () => {
+describe('a scope near its quota', () => {
+  it('is summed between rounds from ten percentage points below its threshold on, and no other scope is', async () => {
     const settings = { ...quotaOf(1000), tightModeThresholdPct: 80 };
     const [near, far] = [await newTenant(app, settings), await newTenant(app, settings)];
     await submit(app.admin, [cost(near, { costUsdMicros: 700 }), cost(far, { costUsdMicros: 699 })]);
@@ -427,21 +432,21 @@ describe('near a quota', () => {
 });
 
 describe('alerts', () => {
-  it('are raised once even if a worker died between the total and the alert', async () => {
+  it('are raised once, even if a worker crashed between the total and the alert', async () => {
     const tenant = await newTenant(app, quotaOf(1000));
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
     expect(await saveTotal(idOf(tenant), usageOf(inputs))).toBe(true);
     for (let i = 0; i < 2; i++) {
       await newWorker().spend.sumAll();
-      pastAnyLease();
+      expireClaims();
     }
     expect(await alertsOf(tenant)).toMatchObject([
       { kind: 'QUOTA_EXCEEDED', label: 'premium', costUsdMicros: 1000, appId: 'chat', day: today() },
     ]);
   });
 
-  it('are raised once by two workers and five selections at once', async () => {
+  it('are raised once by two workers and five selections at the same time', async () => {
     const tenant = await newTenant(app, quotaOf(1000));
     const inputs = costs(tenant, 2, { costUsdMicros: 485 });
     await submit(app.admin, inputs);
@@ -459,7 +464,7 @@ describe('alerts', () => {
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['TIGHT_MODE']);
   });
 
-  it('of a jump over both lines are one, and of a rise over one after the other two', async () => {
+  it('are one if a cost exceeds threshold and quota at once, and two if one is exceeded after the other', async () => {
     const [jump, rise] = [await newTenant(app, quotaOf(1000)), await newTenant(app, quotaOf(1000))];
     const worker = newWorker();
     await submit(app.admin, [cost(jump, { costUsdMicros: 1500 }), cost(rise, { costUsdMicros: 990 })]);

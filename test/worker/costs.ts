@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StoreClient } from '../../src/dynamo/client.js';
 import { type SpendId, sliceOf } from '../../src/orgs/scope.js';
 import { noUsage, plus, type Usage } from '../../src/spend/money.js';
-import { shardKey, totalKey } from '../../src/spend/spend-item.js';
+import { shardKey, totalKey } from '../../src/spend/spend.item.js';
 import { type Caller, orgInput, type TestApp } from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
 import { TestClock } from '../support/clock.js';
@@ -11,14 +11,14 @@ import * as op from '../support/operations.js';
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-/** A clock that stands at noon, UTC: no test of it meets a midnight that it did not ask for. */
+/** A clock that starts at noon UTC, so that no test crosses midnight by accident. */
 export function noonClock(): TestClock {
   const clock = new TestClock();
   toHour(clock, 12);
   return clock;
 }
 
-/** Moves on to the next time that it is that hour, UTC. */
+/** Advances the clock to the next time of this hour, UTC. */
 export function toHour(clock: TestClock, hour: number): void {
   clock.advance(dayMs - ((clock.nowMs() - hour * hourMs) % dayMs));
 }
@@ -30,7 +30,7 @@ export interface Tenant {
   readonly shardCount: number;
 }
 
-/** An org in UTC with its apps; nobody of them is logged in, the admin acts for them. */
+/** An org in UTC with apps. None of them is logged in; the admin acts for them. */
 export async function newTenant(
   app: TestApp,
   overrides: Partial<op.RegisterOrgInput> = {},
@@ -44,7 +44,7 @@ export async function newTenant(
   return { orgId, shardCount };
 }
 
-/** An id for an org whose scopes are summed together with the other's. */
+/** An id of an org that belongs to the same slice. */
 export function idInSliceOf(orgId: string): string {
   for (;;) {
     const id = randomUUID();
@@ -54,7 +54,7 @@ export function idInSliceOf(orgId: string): string {
 
 const chance = new Chance(testSeed);
 
-/** One call's cost, of figures that no other has. */
+/** The cost of one call, with random figures. */
 export const cost = (
   { orgId }: Pick<Tenant, 'orgId'>,
   overrides: Partial<op.SubmitCostInput> = {},
@@ -75,16 +75,16 @@ export const costs = (
   overrides: Partial<op.SubmitCostInput> = {},
 ): op.SubmitCostInput[] => Array.from({ length: count }, () => cost(tenant, overrides));
 
-/** Submits all at once, a hundred a request; each must get its receipt. */
+/** Submits all costs at the same time, 100 per request. Throws unless each gets a receipt. */
 export async function submit(caller: Caller, inputs: readonly op.SubmitCostInput[]): Promise<void> {
   const requests: op.SubmitCostInput[][] = [];
   for (let i = 0; i < inputs.length; i += 100) requests.push(inputs.slice(i, i + 100));
-  const answers = await Promise.all(requests.map((batch) => caller.ask(op.SubmitCostsDocument, { inputs: batch })));
-  const refused = answers.flatMap(({ submitCosts }) => submitCosts).filter(({ receipt }) => !receipt);
-  if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(refused[0])}`);
+  const responses = await Promise.all(requests.map((batch) => caller.ask(op.SubmitCostsDocument, { inputs: batch })));
+  const rejected = responses.flatMap(({ submitCosts }) => submitCosts).filter(({ receipt }) => !receipt);
+  if (rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(rejected[0])}`);
 }
 
-/** What those costs come to. */
+/** The sum of the costs. */
 export const usageOf = (inputs: readonly op.SubmitCostInput[]): Usage =>
   inputs.reduce(
     (usage, { costUsdMicros, inputTokens, outputTokens }) =>
@@ -92,22 +92,22 @@ export const usageOf = (inputs: readonly op.SubmitCostInput[]): Usage =>
     noUsage,
   );
 
-type Figures = { readonly [name: string]: unknown };
+type Attributes = { readonly [name: string]: unknown };
 
-const usageIn = (item: Figures): Usage => ({
+const usageIn = (item: Attributes): Usage => ({
   costUsdMicros: item.cost_usd_micros as number,
   inputTokens: item.input_tokens as number,
   outputTokens: item.output_tokens as number,
   requests: item.requests as number,
 });
 
-/** The stored total, as it is. */
+/** The stored total. */
 export async function totalOf(store: StoreClient, id: SpendId): Promise<Usage | undefined> {
   const item = await store.get('daily_total', totalKey(id), { consistent: true });
   return item && usageIn(item);
 }
 
-/** Each shard that has anything, as it is. */
+/** The stored shards that have any cost. */
 export async function shardsOf(store: StoreClient, id: SpendId, shardCount: number): Promise<Usage[]> {
   const keys = Array.from({ length: shardCount }, (_, shard) => shardKey(id, shard));
   const items = await store.getMany('usage_agg_sharded', keys, { consistent: true });

@@ -42,8 +42,8 @@ const dayOf = async ({ orgId }: Tenant, day: string, consistency: op.Consistency
 const orgDayOf = async ({ orgId }: Tenant, day: string, consistency: op.Consistency = 'AGGREGATED') =>
   (await app.admin.ask(op.OrgSpendDocument, { orgId, day, consistency })).org?.spend as op.DayFragment;
 
-/** What every report says of premium on a day. */
-async function judgements(tenant: Tenant, day: string) {
+/** Quota, percentage and modes of premium on a day, in every report. */
+async function modesOf(tenant: Tenant, day: string) {
   const { org } = await app.admin.ask(op.AppHistoryDocument, {
     orgId: tenant.orgId,
     appId: 'chat',
@@ -65,12 +65,12 @@ async function judgements(tenant: Tenant, day: string) {
   return { ofApp, rollups };
 }
 
-describe('a day that has ended', () => {
-  it('is shown and judged by the quota it ended with, whatever is set since', async () => {
+describe('a past day', () => {
+  it('has the quota and the mode it ended with, whatever is set later', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     await spend(tenant, 960);
     const before = { ofApp: Array(3).fill([1000, 96, 'TIGHT', 'TIGHT']), rollups: ['TIGHT', 'TIGHT'] };
-    expect(await judgements(tenant, today())).toEqual(before);
+    expect(await modesOf(tenant, today())).toEqual(before);
     clock.advance(dayMs);
     for (const [micros, thresholdPct] of [
       [100, 95],
@@ -79,11 +79,11 @@ describe('a day that has ended', () => {
     ] as const) {
       await setQuota(tenant, micros, { tightModeThresholdPct: thresholdPct });
       await worker.spend.sumAll();
-      expect(await judgements(tenant, yesterday())).toEqual(before);
+      expect(await modesOf(tenant, yesterday())).toEqual(before);
     }
   });
 
-  it('raises no alert when a quota is lowered under what it spent', async () => {
+  it('raises no alert when a quota is lowered below its spend', async () => {
     const tenant = await newTenant(app, premiumQuota(1_000_000));
     await spend(tenant, 960);
     clock.advance(dayMs);
@@ -93,7 +93,7 @@ describe('a day that has ended', () => {
     expect(await alertsOf(tenant)).toEqual([]);
   });
 
-  it('raises an alert for a late cost, by the quota of that day', async () => {
+  it('raises an alert for a late cost, with the quota of that day', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     await spend(tenant, 900);
     clock.advance(dayMs);
@@ -116,27 +116,27 @@ describe('a day that has ended', () => {
       costUsdMicros: 1000,
       quotaUsdMicros: 1000,
     });
-    expect(await judgements(tenant, yesterday())).toEqual({
+    expect(await modesOf(tenant, yesterday())).toEqual({
       ofApp: Array(3).fill([1000, 100, 'EXCEEDED', 'EXCEEDED']),
       rollups: ['EXCEEDED', 'EXCEEDED'],
     });
   });
 
-  it('raises the alert of its last minutes after a worker died between the total and the alert', async () => {
+  it('raises the alert of its last minutes after a worker crashed between the total and the alert', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     const inputs = [cost(tenant, { costUsdMicros: 1000 })];
     await submit(app.admin, inputs);
-    const judgement = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
+    const basis = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
     const id = { orgId: tenant.orgId, appId: 'chat', label: 'premium', day: today() };
     const totals = new TotalStore(app.gateway.services.store, 400);
-    await totals.saveTotal(id, { usage: usageOf(inputs), asOfMs: clock.nowMs(), judgement, isOver: false });
+    await totals.saveTotal(id, { usage: usageOf(inputs), asOfMs: clock.nowMs(), basis, isOver: false });
     clock.advance(dayMs);
     await setQuota(tenant, 1_000_000);
     await worker.spend.sumAll();
     expect(await alertsOf(tenant)).toMatchObject([{ kind: 'QUOTA_EXCEEDED', day: yesterday(), quotaUsdMicros: 1000 }]);
   });
 
-  it('keeps that it had no quota for a label', async () => {
+  it('still has no quota for a label that had none', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     await spend(tenant, 500, { modelLabel: 'economy' });
     clock.advance(dayMs);
@@ -150,7 +150,7 @@ describe('a day that has ended', () => {
     expect(await alertsOf(tenant)).toEqual([]);
   });
 
-  it('without spend shows no quota, because none is known of it', async () => {
+  it('without spend has no quota, because it is unknown', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     expect((await dayOf(tenant, yesterday())).labels[0]).toMatchObject({
       costUsdMicros: 0,
@@ -163,13 +163,13 @@ describe('a day that has ended', () => {
 });
 
 describe('today', () => {
-  it('is judged by the quota in force now, also when nothing is spent since the change', async () => {
+  it('has the quota in force now, also without new costs since the change', async () => {
     const tenant = await newTenant(app, premiumQuota(1_000_000));
     await spend(tenant, 960);
     await setQuota(tenant, 1000);
     await worker.spend.sumAll();
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['TIGHT_MODE']);
-    expect(await judgements(tenant, today())).toEqual({
+    expect(await modesOf(tenant, today())).toEqual({
       ofApp: Array(3).fill([1000, 96, 'TIGHT', 'TIGHT']),
       rollups: ['TIGHT', 'TIGHT'],
     });
@@ -180,7 +180,7 @@ describe('today', () => {
 });
 
 describe('an exact read of an old day', () => {
-  it('is its closed total, with its `asOf`, when its shards have expired', async () => {
+  it('returns the closed total with its `asOf` when the shards have expired', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     await spend(tenant, 744);
     const day = today();
@@ -198,12 +198,12 @@ describe('an exact read of an old day', () => {
     expect((await dayOf(tenant, day, 'EXACT')).labels[0]).toMatchObject({ quotaUsdMicros: 1000, quotaPct: 74.4 });
   });
 
-  it('is its closed total as soon as the day can get no further cost, and the sum of its shards before', async () => {
+  it('returns the closed total as soon as the day is closed, and the sum of the shards before', async () => {
     const tenant = await newTenant(app, premiumQuota(1000));
     await spend(tenant, 100);
     const day = today();
     await submit(app.admin, [cost(tenant, { costUsdMicros: 11 })]);
-    // No worker has seen the second cost: the shards know better, however old the day is.
+    // No round has summed the second cost, so the day is not closed and the shards are read.
     clock.advance(3 * dayMs);
     expect((await dayOf(tenant, day, 'EXACT')).costUsdMicros).toBe(111);
     expect((await dayOf(tenant, day)).costUsdMicros).toBe(100);

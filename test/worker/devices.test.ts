@@ -63,7 +63,7 @@ const batches = async () =>
     .map(({ batchId }) => batchId)
     .toSorted();
 
-/** What is stored for one life of the device: readings, and markers of these batch ids. */
+/** How many readings of one generation of the device are stored, and how many markers of these batch ids. */
 async function stored(generation: string, ...batchIds: string[]): Promise<[number, number]> {
   const { store } = app.gateway.services;
   const partition = readingsKey({ orgId, hardwareId: mac, generation }).hardware_id;
@@ -79,7 +79,7 @@ async function stored(generation: string, ...batchIds: string[]): Promise<[numbe
   );
   return [readings.length, markers.filter(Boolean).length];
 }
-const notes = async (): Promise<number> =>
+const deletions = async (): Promise<number> =>
   (
     await app.gateway.services.store.query({
       table: 'devices',
@@ -90,7 +90,7 @@ const notes = async (): Promise<number> =>
 const generationOf = ({ device: { confirmationId } }: Awaited<ReturnType<typeof register>>): string =>
   confirmationId.slice(-12);
 
-it('deletes the readings of a deleted device with their markers, and then the note itself', async () => {
+it('deletes the readings of a deleted device with their markers, then the record of the deletion', async () => {
   const generation = generationOf(await register());
   const batchIds = Array.from({ length: 60 }, (_, i) => `b${i}`);
   await ingest(...batchIds.map((id) => reading(id)));
@@ -101,16 +101,16 @@ it('deletes the readings of a deleted device with their markers, and then the no
   expect(await remove()).toBe(false);
   expect(await worker.devices.purge()).toBe(60);
   expect(await stored(generation, ...batchIds)).toEqual([0, 0]);
-  // A reading may still be on its way for a minute.
-  expect(await notes()).toBe(1);
+  // An ingest that began before the deletion may still store a reading for a minute.
+  expect(await deletions()).toBe(1);
   app.clock.advance(minuteMs);
   expect(await worker.devices.purge()).toBe(0);
-  expect(await notes()).toBe(0);
+  expect(await deletions()).toBe(0);
   const { org: audited } = await org.ask(op.AuditDocument, { entityId: `$DEVICE:${mac}` });
   expect(audited?.auditEvents.nodes.map(({ action }) => action)).toEqual(['device_deleted', 'device_registered']);
 });
 
-it('never shows a device that registered anew the readings of before, and deletes none of the new ones', async () => {
+it('neither shows a device that registers again its old readings, nor deletes its new ones', async () => {
   const before = await register();
   await ingest(reading('same', 1), reading('old', 2));
   const oldNode = (await device())?.latestReading?.id as string;
@@ -121,7 +121,7 @@ it('never shows a device that registered anew the readings of before, and delete
   expect((await device())?.latestReading).toBeNull();
   expect(await batches()).toEqual([]);
   expect((await org.ask(op.NodeDocument, { id: oldNode })).node).toBeNull();
-  // Under a batch id of the life before, with other content: it is a new reading.
+  // A batch id of the generation before may be used again, with other content.
   const [same, other] = [reading('same', 3), reading('new', 4)];
   expect(await ingest(same, other)).toEqual(['STORED', 'STORED']);
   app.clock.advance(minuteMs);
@@ -134,10 +134,10 @@ it('never shows a device that registered anew the readings of before, and delete
     ],
   );
   expect(await ingest(same, { ...other, firmwareVersion: '2' })).toEqual(['DUPLICATE', 'IDEMPOTENCY_CONFLICT']);
-  expect(await notes()).toBe(0);
+  expect(await deletions()).toBe(0);
 });
 
-it('lets a deleted device register again only after 10 s', async () => {
+it('lets a deleted device register again after 10 s, and not before', async () => {
   await register();
   await remove();
   const refused = await org.send(op.RegisterDeviceDocument, {
@@ -148,37 +148,34 @@ it('lets a deleted device register again only after 10 s', async () => {
   expect((await register()).created).toBe(true);
 });
 
-it('deletes the readings of each life of a device that was deleted several times before the worker came', async () => {
-  const lives: string[] = [];
-  for (let life = 0; life < 3; life++) {
-    lives.push(generationOf(await register()));
+it('deletes the readings of every generation of a device that was deleted several times', async () => {
+  const generations: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    generations.push(generationOf(await register()));
     await ingest(reading('a'), reading('b'));
     await remove();
     app.clock.advance(11_000);
   }
   expect(await worker.devices.purge()).toBe(6);
-  for (const generation of lives) expect(await stored(generation, 'a', 'b')).toEqual([0, 0]);
+  for (const generation of generations) expect(await stored(generation, 'a', 'b')).toEqual([0, 0]);
   app.clock.advance(minuteMs);
   await worker.devices.purge();
-  expect(await notes()).toBe(0);
+  expect(await deletions()).toBe(0);
 });
 
-it.each(['drop-reply', 'error-after', 'throttle'] as const)(
-  'finishes what a worker that met %s had begun',
-  async (fault) => {
-    const generation = generationOf(await register());
-    const batchIds = Array.from({ length: 40 }, (_, i) => `b${i}`);
-    await ingest(...batchIds.map((id) => reading(id)));
-    await remove();
-    app.clock.advance(minuteMs);
-    for (let nth = 1; nth < 8; nth++) {
-      proxy.clear();
-      proxy.inject({ operation: 'BatchWriteItem', fault, nth: nth % 4 || 1 });
-      await faulty.devices.purge().catch(() => undefined);
-    }
+it.each(['drop-reply', 'error-after', 'throttle'] as const)('completes a purge that failed with %s', async (fault) => {
+  const generation = generationOf(await register());
+  const batchIds = Array.from({ length: 40 }, (_, i) => `b${i}`);
+  await ingest(...batchIds.map((id) => reading(id)));
+  await remove();
+  app.clock.advance(minuteMs);
+  for (let nth = 1; nth < 8; nth++) {
     proxy.clear();
-    await Promise.all([worker.devices.purge(), worker.devices.purge(), faulty.devices.purge()]);
-    expect(await stored(generation, ...batchIds)).toEqual([0, 0]);
-    expect(await notes()).toBe(0);
-  },
-);
+    proxy.inject({ operation: 'BatchWriteItem', fault, nth: nth % 4 || 1 });
+    await faulty.devices.purge().catch(() => undefined);
+  }
+  proxy.clear();
+  await Promise.all([worker.devices.purge(), worker.devices.purge(), faulty.devices.purge()]);
+  expect(await stored(generation, ...batchIds)).toEqual([0, 0]);
+  expect(await deletions()).toBe(0);
+});

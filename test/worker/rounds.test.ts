@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
 import { Metrics } from '../../src/lib/metrics.js';
+import { CostStore } from '../../src/spend/cost.store.js';
 import { SliceStore } from '../../src/spend/slice.store.js';
-import { SpendStore } from '../../src/spend/spend.store.js';
-import { shardKey } from '../../src/spend/spend-item.js';
+import { shardKey } from '../../src/spend/spend.item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
@@ -17,11 +17,11 @@ let proxy: FaultProxy;
 let app: TestApp;
 const workers: Background[] = [];
 
-interface Watched extends Background {
+interface MeasuredWorker extends Background {
   lagSecs(): Promise<number>;
 }
 
-function newWorker(at: TestClock = clock): Watched {
+function newWorker(at: TestClock = clock): MeasuredWorker {
   const metrics = new Metrics();
   const config = { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } };
   const worker = buildBackground(config, { clock: at, log: silentLog, metrics });
@@ -66,27 +66,27 @@ const asOf = async ({ orgId }: Tenant) =>
       .labels[0]?.asOf ?? '',
   );
 
-/** Shards that were read since the proxy was cleared. */
+/** The shards that were read since the proxy was cleared. */
 const shardsRead = () =>
   JSON.stringify(proxy.calls.filter(({ operation }) => operation === 'BatchGetItem').map(({ body }) => body)).match(
     /#SH#\d+/g,
   ) ?? [];
 
-/** A clock ahead of the others, or behind. */
+/** A clock that differs from the others by `byMs`. */
 function skewed(byMs: number): TestClock {
-  const wrong = new TestClock();
-  wrong.advance(clock.nowMs() + byMs - wrong.nowMs());
-  return wrong;
+  const skewedClock = new TestClock();
+  skewedClock.advance(clock.nowMs() + byMs - skewedClock.nowMs());
+  return skewedClock;
 }
 
 describe('the lag', () => {
-  it('is that of the slice summed longest ago, on every worker, whoever holds the slices', async () => {
+  it('is that of the slice with the oldest round, on every worker, whichever holds the claims', async () => {
     const [holder, standby] = [newWorker(), newWorker()];
     await holder.spend.sumAll();
     expect(await standby.spend.sumAll()).toEqual({ scopes: 0, failed: 0 });
     expect(await holder.lagSecs()).toBeLessThan(10);
     expect(await standby.lagSecs()).toBeLessThan(10);
-    // The holder is dead, and its claims last half a minute more.
+    // The holder has stopped, and its claims last 30 seconds more.
     clock.advance(minuteMs);
     await standby.spend.sumAll();
     expect(await standby.lagSecs()).toBeGreaterThanOrEqual(60);
@@ -95,7 +95,7 @@ describe('the lag', () => {
     expect(await standby.lagSecs()).toBeLessThan(10);
   });
 
-  it('grows while a slice fails, though the worker is alive', async () => {
+  it('grows while a slice fails, though the worker runs', async () => {
     const tenant = await newTenant(app);
     await spendOn(tenant, 1);
     const worker = newWorker();
@@ -106,23 +106,23 @@ describe('the lag', () => {
     expect(await worker.lagSecs()).toBeGreaterThanOrEqual(120);
   });
 
-  it('shows a worker whose clock is wrong', async () => {
+  it('is large if a worker has a wrong clock', async () => {
     await newWorker(skewed(5 * minuteMs)).spend.sumAll();
-    const right = newWorker();
+    const correct = newWorker();
     const rounds = new SliceStore(app.gateway.services.store);
-    // The other worker is alive: all slices were marked by it last.
+    // The other worker still runs, and was the last one to mark all slices.
     await rounds.markRounds(
       Array.from({ length: 16 }, (_, slice) => slice),
       clock.nowMs() + 5 * minuteMs,
     );
     proxy.inject({ operation: 'UpdateItem', table: 'daily_total', fault: 'throttle' });
-    await right.spend.sumAll();
-    expect(await right.lagSecs()).toBeGreaterThanOrEqual(290);
+    await correct.spend.sumAll();
+    expect(await correct.lagSecs()).toBeGreaterThanOrEqual(290);
   });
 });
 
 describe('a claim', () => {
-  it('of a worker whose clock was ahead keeps nobody waiting', async () => {
+  it('of a worker whose clock was ahead does not block others', async () => {
     const tenant = await newTenant(app, quotaOf(100));
     await newWorker(skewed(5 * minuteMs)).spend.sumAll();
     await spendOn(tenant, 500);
@@ -131,7 +131,7 @@ describe('a claim', () => {
     expect(await alertKinds(tenant)).toEqual(['QUOTA_EXCEEDED']);
   });
 
-  it('of a worker that is a second or two ahead holds', async () => {
+  it('of a worker whose clock is two seconds ahead is respected', async () => {
     const tenant = await newTenant(app);
     await spendOn(tenant, 1);
     expect((await newWorker(skewed(2000)).spend.sumAll()).scopes).toBe(1);
@@ -140,14 +140,14 @@ describe('a claim', () => {
 });
 
 describe('a round', () => {
-  it('reads the shards that have costs, and no others', async () => {
+  it('reads only the shards that have costs', async () => {
     const tenant = await newTenant(app, { shardCount: 64 });
     await spendOn(tenant, 5);
     await newWorker().spend.sumAll();
     expect(shardsRead()).toHaveLength(1);
   });
 
-  it('makes an idle scope as fresh as a busy one, without writing it', async () => {
+  it('advances `asOf` of an idle scope as of a busy one, without writing it', async () => {
     const [idle, busy] = [await newTenant(app), await newTenant(app)];
     await Promise.all([spendOn(idle, 1), spendOn(busy, 1)]);
     const worker = newWorker();
@@ -163,7 +163,7 @@ describe('a round', () => {
     expect(await asOf(idle)).toBeLessThanOrEqual(clock.nowMs());
   });
 
-  it('that failed for a scope leaves its slice as old as it was', async () => {
+  it('that failed for a scope does not advance `asOf` of its slice', async () => {
     const tenant = await newTenant(app);
     await spendOn(tenant, 1);
     const worker = newWorker();
@@ -177,7 +177,7 @@ describe('a round', () => {
     expect(await asOf(tenant)).toBe(before);
   });
 
-  it('of a worker with a clock ahead makes no figure newer than now', async () => {
+  it('of a worker whose clock is ahead sets no `asOf` in the future', async () => {
     const tenant = await newTenant(app);
     await spendOn(tenant, 1);
     await newWorker(skewed(5 * minuteMs)).spend.sumAll();
@@ -185,7 +185,7 @@ describe('a round', () => {
     expect(await asOf(tenant)).toBeLessThanOrEqual(clock.nowMs());
   });
 
-  it('sums a shard again that the index does not show any more', async () => {
+  it('still sums a shard that the index no longer returns', async () => {
     const tenant = await newTenant(app);
     const { store } = app.gateway.services;
     const record = (shard: number) => {
@@ -197,8 +197,12 @@ describe('a round', () => {
         payloadHash: 'x',
         priceSource: 'SUBMITTED',
       } as const;
-      const shards = new SpendStore(store, clock, { retention: app.config.retention, homeShard: shard, maxWaiting: 1 });
-      return shards.record(idOf(tenant), tenant.shardCount, {
+      const costStore = new CostStore(store, clock, {
+        retention: app.config.retention,
+        homeShard: shard,
+        maxWaiting: 1,
+      });
+      return costStore.record(idOf(tenant), tenant.shardCount, {
         ...idOf(tenant),
         requestId: randomUUID(),
         usage,
@@ -208,7 +212,7 @@ describe('a round', () => {
     await Promise.all([record(1), record(2)]);
     const worker = newWorker();
     await worker.spend.sumAll();
-    // An index is eventually consistent: a read may show less of it than an earlier one.
+    // The index is eventually consistent. A read may return less than an earlier one.
     await store.write({ table: 'usage_agg_sharded', update: shardKey(idOf(tenant), 1), set: { gsi1pk: 'ELSEWHERE' } });
     await record(2);
     await worker.spend.sumAll();
@@ -216,10 +220,10 @@ describe('a round', () => {
   });
 });
 
-describe('the fast cadence', () => {
+describe('the short interval', () => {
   const settings = { ...quotaOf(1000), tightModeThresholdPct: 80 };
 
-  it('ends for a scope once its quota is used up and the alert of it is raised', async () => {
+  it('ends for a scope when its quota is used up and its alert is raised', async () => {
     const tenant = await newTenant(app, settings);
     await spendOn(tenant, 900);
     const worker = newWorker();
@@ -238,7 +242,7 @@ describe('the fast cadence', () => {
     expect(await worker.spend.sumNear()).toEqual({ scopes: 0, failed: 0 });
   });
 
-  it('begins again for a scope whose quota was raised', async () => {
+  it('starts again for a scope whose quota was raised', async () => {
     const tenant = await newTenant(app, settings);
     await spendOn(tenant, 1000);
     const worker = newWorker();
@@ -255,14 +259,14 @@ describe('the fast cadence', () => {
     const worker = newWorker();
     await worker.spend.sumAll();
     toHour(clock, 0);
-    // Once more, because costs of its last seconds may not be summed yet.
+    // Summed once more, because costs of its last seconds may not be summed yet.
     expect((await worker.spend.sumNear()).scopes).toBe(1);
     expect((await worker.spend.sumNear()).scopes).toBe(0);
     await worker.spend.sumAll();
     expect((await worker.spend.sumNear()).scopes).toBe(0);
   });
 
-  it('finds costs on shards that were made since the last round', async () => {
+  it('finds costs on shards that were created since the last round', async () => {
     const tenant = await newTenant(app, { ...settings, shardCount: 64 });
     await spendOn(tenant, 700);
     const worker = newWorker();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-it('deletes what has expired and nothing else', async () => {
+it('deletes expired items and no others', async () => {
   const { store } = app.gateway.services;
   const { orgId, refreshToken, caller } = await newOrg(app);
   const worker = buildBackground(app.config, { clock: app.clock, log: silentLog });

@@ -5,17 +5,19 @@ import { type Limit, limitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
 import { isFenced } from './bucket.item.js';
 import type { BucketStore } from './bucket.store.js';
-import { type Change, converted, keptUnder, maxKeptLimits } from './convert.js';
+import { type BucketChange, converted } from './convert.js';
 import { expiring } from './expiry.js';
+import { bucketLabel } from './operation.js';
 import type { Shard } from './shard.js';
+import { maxRetiredLimits, retiredUnder } from './stamp.js';
 
 const nonceBytes = 9;
 const maxRounds = 20;
 
-/** What stands on the fence: enough for anybody to finish the change. */
-interface Target {
+/** The target of a conversion: all that a gateway needs to finish it. Stored on the fence as JSON with these names. */
+interface FenceTarget {
   readonly nonce: string;
-  /** The version that the other shards still have until they are fenced. */
+  /** The version that the other shards have until they are fenced. */
   readonly before: string;
   readonly change:
     | {
@@ -24,42 +26,42 @@ interface Target {
         readonly levels: readonly number[];
         readonly mayExpire: boolean;
       }
-    | Extract<Change, { kind: 'shards' | 'end' }>;
+    | Extract<BucketChange, { kind: 'shards' | 'end' }>;
 }
 
-/** Changes of a bucket that have to stop all of its writers first: other limits, another number of shards, its end. */
+/** Converts buckets: stops all writers by a fence, then replaces all shards in one transaction. */
 export class BucketChanges {
   constructor(
     private readonly store: BucketStore,
     private readonly clock: Clock,
   ) {}
 
-  /** Makes a change of the bucket as it was seen; false where somebody else has changed it meanwhile: the caller looks again. */
-  async make(id: BucketId, first: Shard, change: Change): Promise<boolean> {
-    const target: Target = { nonce: randomToken(nonceBytes), before: first.version, change: stored(change) };
+  /** Makes a change of the bucket as it was read. False if another gateway has changed it meanwhile: read it again. */
+  async make(id: BucketId, first: Shard, change: BucketChange): Promise<boolean> {
+    const target: FenceTarget = { nonce: randomToken(nonceBytes), before: first.version, change: toStored(change) };
     const fenced = await this.store.fence(id, first, target.nonce, JSON.stringify(target));
     if (fenced.shard && isFenced(fenced.shard)) await this.finish(id, fenced.shard);
     return fenced.done;
   }
 
-  /** Finishes the change that stands on the fence, whoever began it. */
+  /** Finishes the conversion of a fenced bucket, whichever gateway has begun it. */
   async finish(id: BucketId, first: Shard): Promise<void> {
-    const { nonce, before, change } = JSON.parse(first.fence as string) as Target;
+    const { nonce, before, change } = JSON.parse(first.fence as string) as FenceTarget;
     const shards = await this.store.fenceRest(id, first, before, nonce);
     if (!shards) return;
     const nowMs = this.clock.nowMs();
-    const { shards: after, bookings } = converted(shards, revived(change), nowMs);
-    // Whoever changes only the number of shards gives them back the version they had.
-    const version = (shard: Shard): Shard => (change.kind === 'stamp' ? shard : { ...shard, version: before });
+    const { shards: after, bookings } = converted(shards, fromStored(change), nowMs);
+    // A change of the number of shards does not change the limit set, so the version from before the fence returns.
+    const withVersion = (shard: Shard): Shard => (change.kind === 'stamp' ? shard : { ...shard, version: before });
     const mayExpire = change.kind === 'stamp' ? change.mayExpire : shards[0]?.expiresAtSecs !== undefined;
     await this.store.convert(id, shards, {
-      shards: after.map((shard) => expiring(withoutFence(version(shard)), mayExpire, nowMs)),
+      shards: after.map((shard) => expiring(withoutFence(withVersion(shard)), mayExpire, nowMs)),
       bookings,
     });
   }
 
-  /** Brings a bucket to where `change` finds nothing more to do; returns its shards. */
-  async settle(id: BucketId, change: (shards: readonly Shard[]) => Change | undefined): Promise<Shard[]> {
+  /** Makes changes until `next` returns undefined for the current shards, and returns those. */
+  async changeUntilDone(id: BucketId, next: (shards: readonly Shard[]) => BucketChange | undefined): Promise<Shard[]> {
     for (let round = 0; round < maxRounds; round++) {
       const [shards = []] = await this.store.loadMany([id]);
       const [first] = shards;
@@ -68,30 +70,36 @@ export class BucketChanges {
         await this.finish(id, first);
         continue;
       }
-      const next = change(shards);
-      if (!next) return shards;
-      if (next.kind === 'stamp') this.refuseTooManyKept(shards, next);
-      await this.make(id, first, next);
+      const change = next(shards);
+      if (!change) return shards;
+      if (change.kind === 'stamp') this.requireFewRetired(id, shards, change);
+      await this.make(id, first, change);
     }
-    throw unavailable('too many are changing this bucket: try again');
+    throw unavailable(`${bucketLabel(id)} is being changed by too many gateways; retry`);
   }
 
-  private refuseTooManyKept(shards: readonly Shard[], { set }: Extract<Change, { kind: 'stamp' }>): void {
-    const kept = keptUnder(shards, set, this.clock.nowMs());
-    if (kept.length <= maxKeptLimits) return;
+  private requireFewRetired(
+    id: BucketId,
+    shards: readonly Shard[],
+    { set }: Extract<BucketChange, { kind: 'stamp' }>,
+  ): void {
+    const { length: count } = retiredUnder(shards, set, this.clock.nowMs());
+    if (count <= maxRetiredLimits) return;
     throw badInput({
       path: 'input.limits',
-      message: `the bucket keeps the state of ${kept.length} limits that have left it and are not full yet; at most ${maxKeptLimits} are kept: use the same limits, or wait until they are full`,
+      message:
+        `${bucketLabel(id)} would have ${count} limits that were removed from it and are not full yet; ` +
+        `the max is ${maxRetiredLimits}; use the same limits as before, or wait until the removed limits are full`,
     });
   }
 }
 
-const stored = (change: Change): Target['change'] =>
+const toStored = (change: BucketChange): FenceTarget['change'] =>
   change.kind === 'stamp'
     ? { kind: 'stamp', limits: change.set.limits, levels: change.set.levels ?? [], mayExpire: change.mayExpire }
     : change;
 
-const revived = (change: Target['change']): Change =>
+const fromStored = (change: FenceTarget['change']): BucketChange =>
   change.kind === 'stamp'
     ? { kind: 'stamp', set: { ...limitSet(change.limits), levels: change.levels }, mayExpire: change.mayExpire }
     : change;

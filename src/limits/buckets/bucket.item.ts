@@ -1,53 +1,65 @@
 import type { Item } from '../../dynamo/client.js';
+import { type Fields, fields } from '../../dynamo/fields.js';
 import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
 import { type Amounts, identityOf, type LimitState, slotMilli } from './bucket.js';
-import type { CalendarWindow } from './calendar-window.js';
+import { calendarWindows } from './calendar-window.js';
 import type { Shard } from './shard.js';
 
-/** Two letters last, so that a limit's name may hold whatever a name may hold. */
-type Field = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
+export const table = 'limiter';
 
-/** What the attributes of a limit begin with: of one that is only kept, its kind stands before its name. */
-export const prefixOf = (limit: LimitState, isKept: boolean): string =>
-  isKept ? `k_${identityOf(limit)}_` : `b_${limit.name}_`;
-export const attribute = (prefix: string, field: Field): string => prefix + field;
-/** A slot of a concurrency limit. No name of a limit has a `#`. */
+/**
+ * Attribute suffixes of a limit: cp capacity, bx burst, ra refill, rp refill period, fa fullAt, tc and th total
+ * consumed now and at the start of the hour, cw calendar window, tz zone, we window end, cc concurrency, sh shadow, bn
+ * conversion that added it. The suffix comes last, so that a limit's name may contain any character that names may
+ * contain.
+ */
+type LimitField = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
+
+/** The prefix of a limit's attributes. A retired limit has its identity there, because its name may be in use again. */
+export const prefixOf = (limit: LimitState, isRetired: boolean): string =>
+  isRetired ? `k_${identityOf(limit)}_` : `b_${limit.name}_`;
+export const attribute = (prefix: string, field: LimitField): string => prefix + field;
+/** The attribute of a slot of a concurrency limit. Names of limits never contain a `#`. */
 export const slotAttribute = (prefix: string, lease: string): string => `e${prefix}#${lease}`;
 const usagePrefix = 'u_';
 export const usageAttribute = (limit: string): string => usagePrefix + limit;
 
-/** The version of a bucket that is being changed. */
 const fencePrefix = 'p:';
+/** The version of all shards of a bucket during a conversion. */
 export const fenceVersion = (nonce: string): string => fencePrefix + nonce;
 export const isFenced = ({ version }: Shard): boolean => version.startsWith(fencePrefix);
 
-function toLimit(item: Item, prefix: string, name: string): LimitState {
-  const of = (field: Field) => item[attribute(prefix, field)];
-  const number = (field: Field): bigint => BigInt((of(field) as number | bigint | undefined) ?? 0);
-  const slotPrefix = slotAttribute(prefix, '');
+function toLimit(item: Item, read: Fields, prefix: string, name: string): LimitState {
+  const amount = (field: LimitField): bigint => read.optionalBigint(attribute(prefix, field)) ?? 0n;
+  const window = read.optionalOneOf(attribute(prefix, 'cw'), calendarWindows);
+  const sinceConversion = read.optionalNumber(attribute(prefix, 'bn'));
   const state = {
     name,
-    capacityMilli: number('cp'),
-    burstMilli: number('bx'),
-    refillMilli: number('ra'),
-    refillPeriodMs: number('rp'),
-    fullAt: number('fa'),
-    consumedMilli: number('tc'),
-    consumedBeforeMilli: number('th'),
-    ...(of('sh') ? { isShadow: true as const } : {}),
-    ...(of('bn') === undefined ? {} : { born: of('bn') as number }),
-    ...(of('cw')
-      ? { calendar: { window: of('cw') as CalendarWindow, zone: of('tz') as string }, windowEndMs: of('we') as number }
+    capacityMilli: amount('cp'),
+    burstMilli: amount('bx'),
+    refillMilli: amount('ra'),
+    refillPeriodMs: amount('rp'),
+    fullAt: amount('fa'),
+    consumedMilli: amount('tc'),
+    consumedBeforeMilli: amount('th'),
+    ...(read.optionalBoolean(attribute(prefix, 'sh')) ? { isShadow: true as const } : {}),
+    ...(sinceConversion === undefined ? {} : { sinceConversion }),
+    ...(window
+      ? {
+          calendar: { window, zone: read.string(attribute(prefix, 'tz')) },
+          windowEndMs: read.number(attribute(prefix, 'we')),
+        }
       : {}),
   };
-  if (!of('cc')) return state;
+  if (!read.optionalBoolean(attribute(prefix, 'cc'))) return state;
+  const slotPrefix = slotAttribute(prefix, '');
   const slots = Object.keys(item).flatMap((key) =>
-    key.startsWith(slotPrefix) ? [[key.slice(slotPrefix.length), item[key] as number] as const] : [],
+    key.startsWith(slotPrefix) ? [[key.slice(slotPrefix.length), read.number(key)] as const] : [],
   );
   return { ...state, isConcurrency: true, slots: Object.fromEntries(slots) };
 }
 
-/** The names of the limits that an item has, in their order. */
+/** The names of the limits of an item, sorted: the part between the prefix and `_fa`. */
 function limitNames(item: Item, prefix: string): string[] {
   return Object.keys(item)
     .flatMap((key) => (key.startsWith(prefix) && key.endsWith('_fa') ? [key.slice(prefix.length, -3)] : []))
@@ -55,27 +67,31 @@ function limitNames(item: Item, prefix: string): string[] {
 }
 
 export function toShard(item: Item): Shard {
+  const read = fields(table, item);
+  const levels = read.optionalString('lv');
+  const expiresAtSecs = read.optionalNumber('ttl');
+  const fence = read.optionalString('fx');
   return {
-    limits: limitNames(item, 'b_').map((name) => toLimit(item, `b_${name}_`, name)),
-    kept: limitNames(item, 'k_').map((identity) =>
-      toLimit(item, `k_${identity}_`, identity.slice(identity.indexOf(' ') + 1)),
+    limits: limitNames(item, 'b_').map((name) => toLimit(item, read, `b_${name}_`, name)),
+    retired: limitNames(item, 'k_').map((identity) =>
+      toLimit(item, read, `k_${identity}_`, identity.slice(identity.indexOf(' ') + 1)),
     ),
-    version: item.cv as string,
-    levels: item.lv === undefined ? [] : (item.lv as string).split('.').map(Number),
-    birth: (item.bi as string | undefined) ?? '',
-    conversions: Number(item.rs ?? 0),
-    shardCount: item.shard_count as number,
-    hour: item.hw as number,
-    booked: (item.un as string[] | undefined) ?? [],
-    events: Number(item.ec ?? 0),
-    eventsBefore: Number(item.eb ?? 0),
-    writes: Number(item.wc ?? 0),
-    ...(item.ttl === undefined ? {} : { expiresAtSecs: item.ttl as number }),
-    ...(item.fx === undefined ? {} : { fence: item.fx as string }),
+    version: read.string('cv'),
+    levels: levels === undefined ? [] : levels.split('.').map(Number),
+    incarnation: read.optionalString('bi') ?? '',
+    conversions: read.optionalNumber('rs') ?? 0,
+    shardCount: read.number('shard_count'),
+    hour: read.number('hw'),
+    booked: read.optionalStrings('un') ?? [],
+    events: read.optionalNumber('ec') ?? 0,
+    eventsBefore: read.optionalNumber('eb') ?? 0,
+    writes: read.optionalNumber('wc') ?? 0,
+    ...(expiresAtSecs === undefined ? {} : { expiresAtSecs }),
+    ...(fence === undefined ? {} : { fence }),
   };
 }
 
-/** What of a limit never changes but by a conversion. */
+/** The attributes of a limit that only a conversion changes. */
 export const specAttributes = (limit: LimitState, prefix: string): Item => ({
   [attribute(prefix, 'cp')]: limit.capacityMilli,
   [attribute(prefix, 'bx')]: limit.burstMilli,
@@ -85,7 +101,7 @@ export const specAttributes = (limit: LimitState, prefix: string): Item => ({
   [attribute(prefix, 'tz')]: limit.calendar?.zone,
   [attribute(prefix, 'cc')]: limit.isConcurrency,
   [attribute(prefix, 'sh')]: limit.isShadow,
-  [attribute(prefix, 'bn')]: limit.born,
+  [attribute(prefix, 'bn')]: limit.sinceConversion,
 });
 
 const stateAttributes = (limit: LimitState, prefix: string): Item => ({
@@ -104,15 +120,15 @@ const stateAttributes = (limit: LimitState, prefix: string): Item => ({
 export const levelsText = (levels: readonly number[]): string | undefined =>
   levels.length > 0 ? levels.join('.') : undefined;
 
-/** A complete item: a shard never exists in part. */
+/** The complete item of a shard. */
 export const shardItem = (id: ShardId, shard: Shard): Item => ({
   ...shardKey(id),
   ...shardIndexKeys(id),
   ...Object.assign({}, ...shard.limits.map((limit) => stateAttributes(limit, prefixOf(limit, false)))),
-  ...Object.assign({}, ...shard.kept.map((limit) => stateAttributes(limit, prefixOf(limit, true)))),
+  ...Object.assign({}, ...shard.retired.map((limit) => stateAttributes(limit, prefixOf(limit, true)))),
   cv: shard.version,
   lv: levelsText(shard.levels),
-  bi: shard.birth,
+  bi: shard.incarnation,
   rs: shard.conversions,
   shard_count: shard.shardCount,
   hw: shard.hour,
@@ -123,23 +139,29 @@ export const shardItem = (id: ShardId, shard: Shard): Item => ({
   ttl: shard.expiresAtSecs,
 });
 
-/** The shard after its planned write, with the figures that the store says it now has. */
-export function toldBy(after: Shard, changed: Item): Shard {
+/** The shard after a planned write, with the values that DynamoDB returned for the changed attributes. */
+export function withReturnedValues(after: Shard, returned: Item): Shard {
+  const read = fields(table, returned);
   return {
     ...after,
     limits: after.limits.map((limit) => {
-      const number = (field: Field): bigint =>
-        BigInt(changed[attribute(prefixOf(limit, false), field)] as number | bigint);
-      return { ...limit, fullAt: number('fa'), consumedMilli: number('tc') };
+      const prefix = prefixOf(limit, false);
+      return {
+        ...limit,
+        fullAt: read.bigint(attribute(prefix, 'fa')),
+        consumedMilli: read.bigint(attribute(prefix, 'tc')),
+      };
     }),
-    events: Number(changed.ec ?? after.events),
-    writes: Number(changed.wc),
+    events: read.optionalNumber('ec') ?? after.events,
+    writes: read.number('wc'),
   };
 }
 
+/** The figures of a usage item. */
 export function usageOf(item: Item): { readonly consumed: Amounts; readonly events: number } {
-  const consumed = Object.entries(item).flatMap(([name, value]) =>
-    name.startsWith(usagePrefix) ? [[name.slice(usagePrefix.length), BigInt(value as number)] as const] : [],
+  const read = fields(table, item);
+  const consumed = Object.keys(item).flatMap((name) =>
+    name.startsWith(usagePrefix) ? [[name.slice(usagePrefix.length), read.bigint(name)] as const] : [],
   );
-  return { consumed: Object.fromEntries(consumed), events: Number(item.events ?? 0) };
+  return { consumed: Object.fromEntries(consumed), events: read.optionalNumber('events') ?? 0 };
 }

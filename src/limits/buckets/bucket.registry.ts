@@ -8,42 +8,47 @@ import { Locks } from '../../lib/locks.js';
 import type { Log } from '../../lib/log.js';
 import type { LimitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
-import { BucketActor, type Load } from './bucket.actor.js';
+import { isUsed } from './booking.js';
 import { BucketChanges } from './bucket.change.service.js';
-import { BucketGroup, type GroupDeps } from './bucket.group.service.js';
 import type { Amounts } from './bucket.js';
-import { BucketObstacles, type Learn } from './bucket.obstacle.service.js';
-import { BucketSender } from './bucket.send.service.js';
 import type { BucketStore } from './bucket.store.js';
-import { bucketName, type Operation, type Outcome, type Part } from './operation.js';
-import { isUsed, type Shard } from './shard.js';
+import { CachedBucket, type WriteLoad } from './cached-bucket.service.js';
+import { GroupObstacles, type UpdateCache } from './group.obstacles.service.js';
+import { BucketGroup, type GroupDeps, type GroupOutcome } from './group.service.js';
+import { GroupWriter } from './group.write.service.js';
+import { bucketName, type Operation, type OperationOutcome, type Part } from './operation.js';
+import type { Shard } from './shard.js';
 
-const maxActors = 50_000;
+const maxCachedBuckets = 50_000;
 const maxPerGroup = 1000;
 const maxPerRead = 100;
-/** How long after a change of its shards a bucket is left alone. */
-const restMs = 1000;
+/** Min time between two changes of the number of shards of a bucket. */
+const reshardPauseMs = 1000;
 
 export interface RegistryOptions {
   readonly maxWaiting: number;
   readonly scheduler?: EventLoopScheduler | undefined;
   readonly log: Log;
-  /** How long an operation may go on losing to other writers of its bucket. */
+  /** An operation that keeps losing races against other writers fails after this time. */
   readonly deadlineMs?: number;
 }
 
 const defaultDeadlineMs = 3500;
 
-/** The buckets that this process works on, each with its queue. Several are entered in one order, so that no two wait for each other. */
+/**
+ * The entry to all buckets: applies operations in groups, one group per bucket at a time, and converts buckets. The
+ * locks of several buckets are taken in one order, so there are no deadlocks.
+ */
 export class BucketRegistry {
-  private readonly actors = new LRUCache<string, BucketActor>({ max: maxActors });
-  private readonly resting = new LRUCache<string, number>({ max: maxActors });
+  private readonly cachedBuckets = new LRUCache<string, CachedBucket>({ max: maxCachedBuckets });
+  /** By bucket: no change of the number of shards before this monotonic time. */
+  private readonly reshardPausedUntilMs = new LRUCache<string, number>({ max: maxCachedBuckets });
   private readonly stamping = new Map<string, Promise<Shard[]>>();
   private readonly locks = new Locks();
-  private readonly preference = randomFraction();
+  private readonly shardPreference = randomFraction();
   private readonly changes: BucketChanges;
   private readonly groupDeps: GroupDeps;
-  private readonly queues: GroupCommit<Operation, Outcome | { readonly error: unknown }>;
+  private readonly queues: GroupCommit<Operation, GroupOutcome>;
   private readonly loader = new DataLoader((ids: readonly BucketId[]) => this.loadMany(ids), {
     cache: false,
     maxBatchSize: maxPerRead,
@@ -56,15 +61,15 @@ export class BucketRegistry {
     private readonly options: RegistryOptions,
   ) {
     this.changes = new BucketChanges(store, clock);
-    const learn: Learn = (actor, index, shard) =>
-      shard ? this.onLoad(actor, actor.learn(index, shard)) : actor.forget(index);
-    const obstacles = new BucketObstacles({ store, changes: this.changes, clock, learn });
+    const updateCache: UpdateCache = (cache, index, shard) =>
+      shard ? this.reshardOn(cache, cache.update(index, shard)) : cache.invalidate(index);
+    const obstacles = new GroupObstacles({ store, changes: this.changes, clock, updateCache });
     this.groupDeps = {
       store,
-      sender: new BucketSender(store),
+      writer: new GroupWriter(store),
       changes: this.changes,
       obstacles,
-      learn,
+      updateCache,
       clock,
       deadlineMs: options.deadlineMs ?? defaultDeadlineMs,
     };
@@ -76,52 +81,59 @@ export class BucketRegistry {
       identity: ({ rider }) => rider?.name ?? String(this.sequence++),
       enter: (_queue, { parts }) => this.locks.hold(parts.map(({ bucket }) => bucketName(bucket))),
       commit: async (_queue, group) => {
-        const told = await new BucketGroup(this.groupDeps, group, ({ bucket }) => this.actor(bucket)).run();
-        return told.map((done) => ({ done }));
+        const outcomes = await new BucketGroup(this.groupDeps, group, ({ bucket }) => this.cached(bucket)).run();
+        return outcomes.map((done) => ({ done }));
       },
     });
   }
 
-  /** Applies an operation durably, together with others that wait for the same buckets. */
-  async apply(operation: Operation): Promise<Outcome> {
+  /** Applies an operation durably, in one write with others that wait for the same buckets. */
+  async apply(operation: Operation): Promise<OperationOutcome> {
     const { parts, rider } = operation;
-    for (const { bucket, act } of parts) if (act.kind === 'take') this.actor(bucket).noteAsked(act.amounts);
-    const acts = parts.map(({ bucket, act }) => `${bucketName(bucket)} ${act.kind === 'take' ? act.set.version : ''}`);
-    // With riders apart from those without, because only a rider shows that a repeated transaction was applied before.
-    const outcome = await this.queues.submit(
-      `${rider ? (rider.record ? 'recorded' : 'with rider') : ''} ${acts.join(' ')}`,
-      operation,
+    for (const { bucket, action } of parts)
+      if (action.kind === 'take') this.cached(bucket).recordRequested(action.amounts);
+    const targets = parts.map(
+      ({ bucket, action }) => `${bucketName(bucket)} ${action.kind === 'take' ? action.set.version : ''}`,
     );
+    // Operations with and without riders have separate queues, because only a rider shows that a retried transaction
+    // was committed by the first attempt.
+    const riderKind = rider ? (rider.record ? 'recorded' : 'with rider') : '';
+    const outcome = await this.queues.submit(`${riderKind} ${targets.join(' ')}`, operation);
     if ('error' in outcome) throw outcome.error;
     return outcome;
   }
 
+  /** Resolves once all queued operations have an outcome. */
   flush(): Promise<void> {
     return this.queues.flush();
   }
 
-  /** All shards of a bucket, now; none where there is no bucket. Those asked for at once are read at once. */
+  /** Reads all shards of a bucket; none if it does not exist. Loads of the same tick share one read. */
   load(id: BucketId): Promise<Shard[]> {
     return this.loader.load(id);
   }
 
   async loadMany(ids: readonly BucketId[]): Promise<Shard[][]> {
     const found = await this.store.loadMany(ids);
-    for (const [i, id] of ids.entries()) if (this.actors.has(bucketName(id))) this.actor(id).learnAll(found[i] ?? []);
+    for (const [i, id] of ids.entries())
+      if (this.cachedBuckets.has(bucketName(id))) this.cached(id).updateAll(found[i] ?? []);
     return found;
   }
 
-  /** The shards that refused lately and would refuse this too; nothing is asked of the store. */
-  refusedBy(id: BucketId, set: LimitSet, amounts: Amounts): readonly Shard[] | undefined {
-    return this.actors.get(bucketName(id))?.refusedBy(set, amounts);
+  /** The shards that have recently refused and would refuse these amounts too. Does not read from the store. */
+  cachedRefusal(id: BucketId, set: LimitSet, amounts: Amounts): readonly Shard[] | undefined {
+    return this.cachedBuckets.get(bucketName(id))?.cachedRefusal(set, amounts);
   }
 
-  /** The shards of a bucket that this process has seen. */
-  known(id: BucketId): Shard[] {
-    return this.actors.get(bucketName(id))?.known() ?? [];
+  /** The cached shards of a bucket. May be incomplete. */
+  cachedShards(id: BucketId): Shard[] {
+    return this.cachedBuckets.get(bucketName(id))?.cachedShards() ?? [];
   }
 
-  /** Stamps a bucket with a limit set, unless it has one that was resolved later; returns its shards. Once for all who ask at the same time. */
+  /**
+   * Stamps a bucket with a limit set, unless it has a set that was resolved from newer levels, and returns its shards.
+   * Concurrent calls for the same set share one stamp.
+   */
   stamp(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<Shard[]> {
     const name = `${bucketName(id)} ${set.version} ${set.levels}`;
     const stamping =
@@ -131,95 +143,89 @@ export class BucketRegistry {
   }
 
   private async stampNow(id: BucketId, set: LimitSet, mayExpire: boolean): Promise<Shard[]> {
-    const shards = await this.changes.settle(id, ([first]) =>
+    const shards = await this.changes.changeUntilDone(id, ([first]) =>
       first && mayReplace(first, set) ? { kind: 'stamp', set, mayExpire } : undefined,
     );
-    this.relearn(id, shards);
+    this.replaceCached(id, shards);
     return shards;
   }
 
-  /** Ends a bucket: all its shards at once, what is used of their hours booked. Returns how many there were. */
+  /** Ends a bucket: deletes all shards in one transaction and books their usage. Returns the number of shards. */
   async end(id: BucketId, isToEnd: (shards: readonly Shard[]) => boolean = () => true): Promise<number> {
     let count = 0;
-    const left = await this.changes.settle(id, (shards) => {
+    const left = await this.changes.changeUntilDone(id, (shards) => {
       if (!isToEnd(shards)) return undefined;
       count = shards.length;
       return { kind: 'end' };
     });
-    this.relearn(id, left);
+    this.replaceCached(id, left);
     return left.length === 0 ? count : 0;
   }
 
-  /** Gives a bucket twice as many shards; false where they would not serve. */
+  /** Doubles the number of shards. False if the limits cannot be divided over so many. */
   double(id: BucketId): Promise<boolean> {
     return this.reshard(id, (count) => count * 2);
   }
 
-  /** Gives a bucket half as many shards. */
-  fold(id: BucketId): Promise<boolean> {
+  /** Halves the number of shards. */
+  halve(id: BucketId): Promise<boolean> {
     return this.reshard(id, (count) => Math.ceil(count / 2));
   }
 
   private async reshard(id: BucketId, next: (count: number) => number): Promise<boolean> {
-    const actor = this.actor(id);
+    const cache = this.cached(id);
     let from: number | undefined;
-    const shards = await this.changes.settle(id, (found) => {
+    const shards = await this.changes.changeUntilDone(id, (found) => {
       from ??= found.length;
       const count = next(from);
-      const isServing = count < from || (count > from && actor.mayHave(count, found[0] as Shard));
-      return found.length === from && isServing ? { kind: 'shards', count } : undefined;
+      const isPossible = count < from || (count > from && cache.mayHaveShards(count, found[0] as Shard));
+      return found.length === from && isPossible ? { kind: 'shards', count } : undefined;
     });
-    this.relearn(id, shards);
+    this.replaceCached(id, shards);
     return from !== undefined && shards.length === next(from);
   }
 
-  /** Books the hour of a shard that nobody has closed; false where it has changed meanwhile. */
+  /** Books the open usage of a shard. False if there is none, or the shard has changed meanwhile. */
   async bookHour(id: BucketId, index: number, shard: Shard): Promise<boolean> {
     return isUsed(shard) && (await this.store.closeHour({ ...id, shard: index }, shard, shard.hour)).done;
   }
 
-  private actor(id: BucketId): BucketActor {
+  private cached(id: BucketId): CachedBucket {
     const name = bucketName(id);
-    let actor = this.actors.get(name);
-    if (!actor) {
-      actor = new BucketActor(id, this.clock, this.preference);
-      this.actors.set(name, actor);
+    let cache = this.cachedBuckets.get(name);
+    if (!cache) {
+      cache = new CachedBucket(id, this.clock, this.shardPreference);
+      this.cachedBuckets.set(name, cache);
     }
-    return actor;
+    return cache;
   }
 
-  private relearn(id: BucketId, shards: readonly Shard[]): void {
-    const actor = this.actor(id);
-    actor.forget();
-    actor.learnAll(shards);
+  private replaceCached(id: BucketId, shards: readonly Shard[]): void {
+    const cache = this.cached(id);
+    cache.invalidate();
+    cache.updateAll(shards);
   }
 
-  /** More is written to a bucket than one partition takes, or has been little for long: then another number of shards. */
-  private onLoad({ id }: BucketActor, load: Load): void {
+  /** Doubles a hot bucket and halves a quiet one, in the background. */
+  private reshardOn({ id }: CachedBucket, load: WriteLoad): void {
     if (!load) return;
     const name = bucketName(id);
-    if ((this.resting.get(name) ?? Number.NEGATIVE_INFINITY) > this.clock.monotonicMs()) return;
-    // However long it takes: a second one meanwhile would change the number twice.
-    this.resting.set(name, Number.POSITIVE_INFINITY);
+    const paused = this.reshardPausedUntilMs;
+    if ((paused.get(name) ?? Number.NEGATIVE_INFINITY) > this.clock.monotonicMs()) return;
+    // Paused until it is done: a second one meanwhile would change the number twice.
+    paused.set(name, Number.POSITIVE_INFINITY);
+    const { log } = this.options;
     const { entityId, resource } = id;
-    (load === 'hot' ? this.double(id) : this.fold(id))
+    const fields = { entityId, resource, load };
+    (load === 'hot' ? this.double(id) : this.halve(id))
       .then(
-        (isDone) =>
-          isDone &&
-          this.options.log.info(
-            { entityId, resource, load, shardCount: this.actor(id).shardCount },
-            'a bucket has another number of shards',
-          ),
-        (error: unknown) =>
-          this.options.log.warn(
-            { err: error, entityId, resource, load },
-            'a bucket could not be given another number of shards',
-          ),
+        (isDone) => isDone && log.info({ ...fields, shardCount: this.cached(id).shardCount }, 'bucket resharded'),
+        (error: unknown) => log.warn({ err: error, ...fields }, 'failed to reshard bucket'),
       )
-      .finally(() => this.resting.set(name, this.clock.monotonicMs() + restMs));
+      .finally(() => paused.set(name, this.clock.monotonicMs() + reshardPauseMs));
   }
 }
 
-/** Whether a set differs from the one stamped, and was not resolved from older levels. */
+/** True if the set differs from the stamped one and was not resolved from older levels. */
 const mayReplace = ({ version, levels }: Shard, set: LimitSet): boolean =>
-  version !== set.version && (set.levels ?? []).every((of, i) => of >= (levels[i] ?? 0));
+  version !== set.version && (set.levels ?? []).every((level, i) => level >= (levels[i] ?? 0));

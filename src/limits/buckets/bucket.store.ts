@@ -1,6 +1,7 @@
 import type { Item, StoreClient } from '../../dynamo/client.js';
 import { and, beginsWith, type Condition, equals } from '../../dynamo/expression.js';
 import type { CancellationReason } from '../../dynamo/faults.js';
+import { fields } from '../../dynamo/fields.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { unavailable } from '../../lib/errors.js';
@@ -13,28 +14,29 @@ import {
   type ShardId,
   shardKey,
 } from '../limiter-keys.js';
-import { toldBy, toShard } from './bucket.item.js';
+import { isUsed } from './booking.js';
+import { table, toShard, withReturnedValues } from './bucket.item.js';
 import { closingWrites, conversionWrites, fenceWrite } from './bucket-change.item.js';
 import type { PlannedWrite } from './bucket-write.item.js';
 import type { Conversion } from './convert.js';
-import { isUsed, type Shard } from './shard.js';
+import { bucketLabel } from './operation.js';
+import type { Shard } from './shard.js';
 
-const table = 'limiter';
 const maxReads = 5;
 
-/** What became of a write on one shard: the shard as it is now; absent where there is none. */
-export interface Written {
+/** The result of a write on one shard. `shard` is its state now; absent if there is no such shard, or it is unknown. */
+export interface ShardWriteResult {
   readonly done: boolean;
   readonly shard?: Shard;
 }
 
-/** Why a transaction was not made, part by part. Absent: nothing stood in the way of that part. */
-export interface NotWritten {
+/** Why a transaction was cancelled, per item. Undefined: the condition of that item held. */
+export interface CancelledTransaction {
   readonly shards: readonly ({ readonly shard?: Shard } | undefined)[];
-  readonly drafts: readonly ({ readonly old: unknown } | undefined)[];
+  readonly riders: readonly ({ readonly old: unknown } | undefined)[];
 }
 
-/** Buckets in the store. It knows nothing and decides nothing. */
+/** Reads and writes buckets. Stateless: caching and decisions are in the services. */
 export class BucketStore {
   constructor(
     private readonly client: StoreClient,
@@ -42,7 +44,7 @@ export class BucketStore {
     private readonly usageDays: number,
   ) {}
 
-  /** All shards of each of the buckets; none where there is no bucket. A count that changes while they are read is read again. */
+  /** All shards of each bucket; none if the bucket does not exist. Reads again if the shard count changes meanwhile. */
   async loadMany(ids: readonly BucketId[]): Promise<Shard[][]> {
     const firsts = await this.client.getMany(
       table,
@@ -55,16 +57,16 @@ export class BucketStore {
   private async complete(id: BucketId, found: Shard | undefined): Promise<Shard[]> {
     let first = found;
     for (let read = 0; first && first.shardCount > 1 && read < maxReads; read++) {
-      const { shardCount, birth } = first;
+      const { shardCount, incarnation } = first;
       const shards = (await this.loadShards(allShards(id, shardCount))).filter((shard) => shard !== undefined);
       if (
         shards.length === shardCount &&
-        shards.every((shard) => shard.shardCount === shardCount && shard.birth === birth)
+        shards.every((shard) => shard.shardCount === shardCount && shard.incarnation === incarnation)
       )
         return shards;
       first = (await this.loadShards([{ ...id, shard: 0 }]))[0];
     }
-    if (first && first.shardCount > 1) throw unavailable('the bucket is being changed: try again');
+    if (first && first.shardCount > 1) throw unavailable(`the shards of ${bucketLabel(id)} are being changed; retry`);
     return first ? [first] : [];
   }
 
@@ -81,29 +83,37 @@ export class BucketStore {
     return this.client.getMany(table, ids.map(shardKey), { consistent: true });
   }
 
-  /** One write on one shard, once: the outcome of a lost reply is unknown. */
-  async write({ write, after, tellsAll }: PlannedWrite): Promise<Written> {
-    const outcome = await this.client.write(write, { returnNew: tellsAll ? 'changed' : 'all' });
-    if (outcome.done)
-      return { done: true, shard: tellsAll ? toldBy(after, outcome.item as Item) : toShard(outcome.item as Item) };
+  /** One write on one shard. Not retried: if the response is lost, the outcome is unknown. */
+  async write({ write, after, updatesEveryLimit }: PlannedWrite): Promise<ShardWriteResult> {
+    const outcome = await this.client.write(write, { returnNew: updatesEveryLimit ? 'changed' : 'all' });
+    if (outcome.done) {
+      const item = outcome.item as Item;
+      return { done: true, shard: updatesEveryLimit ? withReturnedValues(after, item) : toShard(item) };
+    }
     return outcome.old ? { done: false, shard: toShard(outcome.old) } : { done: false };
   }
 
-  /** Writes on shards and whatever goes with them, all or none; undefined where it is done. Only drafts show that a repeat was applied before. */
-  async transact(planned: readonly PlannedWrite[], drafts: readonly TransactItem[]): Promise<NotWritten | undefined> {
-    const repeat = drafts.length > 0 ? 'judged' : 'never';
+  /** Writes shards and riders in one transaction; undefined if it was committed. */
+  async transact(
+    planned: readonly PlannedWrite[],
+    riders: readonly TransactItem[],
+  ): Promise<CancelledTransaction | undefined> {
+    // Retried only with riders, because only a rider shows that the first attempt was committed.
+    const repeat = riders.length > 0 ? 'judged' : 'never';
     const writes = planned.map(({ write }) => write);
-    const outcome = await this.client.transact(repeat, writes, { riders: drafts });
+    const outcome = await this.client.transact(repeat, writes, { riders });
     if (outcome.done) return undefined;
     const oldOf = (reason: CancellationReason) => (reason.kind === 'condition' ? { old: reason.old } : undefined);
     return {
       shards: outcome.reasons.map(oldOf).map((reason) => reason && (reason.old ? { shard: toShard(reason.old) } : {})),
-      drafts: outcome.riderReasons.map(oldOf),
+      riders: outcome.riderReasons.map(oldOf),
     };
   }
 
-  /** Books the use of a shard's hour and moves it to the one given, which may be the same; not done where it has changed meanwhile. */
-  async closeHour(id: ShardId, shard: Shard, hour: number): Promise<Written> {
+  /**
+   * Books the usage of a shard and moves it to `hour`, which may be the same. Fails if the shard has changed meanwhile.
+   */
+  async closeHour(id: ShardId, shard: Shard, hour: number): Promise<ShardWriteResult> {
     const writes = closingWrites(id, shard, hour, this.usageExpirySecs());
     const outcome = await this.client.transact('judged', isUsed(shard) ? writes : writes.slice(0, 1));
     if (outcome.done) return { done: true };
@@ -111,15 +121,18 @@ export class BucketStore {
     return { done: false, ...(reason?.kind === 'condition' && reason.old ? { shard: toShard(reason.old) } : {}) };
   }
 
-  /** Fences shard 0 with what the bucket is changed to. It wins at once, because it depends on nothing but the version. */
-  async fence(id: BucketId, first: Shard, nonce: string, target: string): Promise<Written> {
+  /**
+   * Fences shard 0 with the target of the conversion. Wins against any load of takes, because its condition depends on
+   * the version only.
+   */
+  async fence(id: BucketId, first: Shard, nonce: string, target: string): Promise<ShardWriteResult> {
     const write = fenceWrite({ ...id, shard: 0 }, first, nonce, target);
     const outcome = await this.client.write(write, { returnNew: 'all', repeat: (old) => old.fx === target });
     if (outcome.done) return { done: true, shard: toShard(outcome.item as Item) };
     return outcome.old ? { done: false, shard: toShard(outcome.old) } : { done: false };
   }
 
-  /** Fences the other shards too, and returns all of them; undefined where somebody else has made the change meanwhile. */
+  /** Fences the other shards and returns all shards; undefined if another gateway has made the conversion meanwhile. */
   async fenceRest(id: BucketId, first: Shard, before: string, nonce: string): Promise<Shard[] | undefined> {
     const others = allShards(id, first.shardCount).slice(1);
     await Promise.all(
@@ -130,17 +143,19 @@ export class BucketStore {
       ),
     );
     const shards = await this.loadShards(allShards(id, first.shardCount));
-    const isWhole = shards.every((shard) => shard?.version === first.version && shard.birth === first.birth);
-    return isWhole ? (shards as Shard[]) : undefined;
+    const allFenced = shards.every(
+      (shard) => shard?.version === first.version && shard.incarnation === first.incarnation,
+    );
+    return allFenced ? (shards as Shard[]) : undefined;
   }
 
-  /** Makes the change of a fenced bucket; false where it has been made, perhaps by this very call. */
+  /** Converts a fenced bucket. False if it was converted already, possibly by a first attempt of this call. */
   async convert(id: BucketId, before: readonly Shard[], conversion: Conversion): Promise<boolean> {
     return (await this.client.transact('judged', conversionWrites(id, before, conversion, this.usageExpirySecs())))
       .done;
   }
 
-  /** The buckets an entity has, by its index. */
+  /** The buckets of an entity. */
   listOfEntity(namespace: string, entityId: string): Promise<BucketId[]> {
     return this.list(
       namespace,
@@ -157,7 +172,7 @@ export class BucketStore {
     );
   }
 
-  /** Buckets of a resource, up to `max` shards in all. */
+  /** The first buckets of a resource, up to `max` shards in total. */
   async firstOfResource(
     namespace: string,
     resource: string,
@@ -182,11 +197,12 @@ export class BucketStore {
   }
 }
 
-/** The buckets whose shards these are, each once. */
+/** The distinct buckets of these shard items. */
 function bucketsIn(namespace: string, shards: readonly Item[]): BucketId[] {
   const found = new Map<string, BucketId>();
-  for (const { PK } of shards) {
-    const [, entityId = '', resource = '', label = ''] = (PK as string).slice(namespace.length).split('#');
+  for (const item of shards) {
+    const key = fields(table, item).string('PK');
+    const [, entityId = '', resource = '', label = ''] = key.slice(namespace.length).split('#');
     const isOwn = isOwnLabel(label);
     found.set(`${entityId}#${resource}#${isOwn}`, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) });
   }

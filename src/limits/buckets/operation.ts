@@ -1,61 +1,110 @@
 import type { TransactItem } from '../../dynamo/transact-item.js';
+import type { LimitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
-import type { Holding } from './holding.js';
-import type { Settle, Settlement, Take } from './plan.js';
+import type { Amounts } from './bucket.js';
+import type { Holding, OutAmount } from './holding.js';
 import type { Shard } from './shard.js';
+import type { LimitCharge } from './split.js';
+
+/** What is written together or not at all: one acquire, adjust, release or top-up. */
+export interface Operation {
+  readonly parts: readonly Part[];
+  readonly rider?: Rider;
+}
 
 /** What an operation does to one bucket. */
 export interface Part {
   readonly bucket: BucketId;
-  readonly act: Take | Settle;
+  readonly action: Take | Settle;
 }
 
-/** What was taken, shard by shard. */
+/** The name under which a lease holds slots of concurrency limits, and until when. */
+export interface LeaseSlot {
+  readonly lease: string;
+  readonly untilMs: number;
+}
+
+/** Takes the amount of each limit, 0 included. `set` is the limit set that the amounts were validated against. */
+export interface Take {
+  readonly kind: 'take';
+  readonly set: LimitSet;
+  readonly amounts: Amounts;
+  /** False if the entity has its own limits for the resource. */
+  readonly mayExpire: boolean;
+  readonly slot: LeaseSlot;
+}
+
+/** Charges and gives back what leases hold. */
+export interface Settle {
+  readonly kind: 'settle';
+  readonly moves: readonly HoldingMove[];
+  /** -1 if it undoes an acquire. */
+  readonly events: 0 | -1;
+}
+
+/** A change of a holding. A positive amount in `out` is charged, a negative one is given back. */
+export interface HoldingMove extends Holding {
+  /** The lease whose slots are renewed until `untilMs`; without `untilMs` they are given back. */
+  readonly slot?: { readonly lease: string; readonly untilMs?: number };
+}
+
+/** A write of the caller that goes into the transaction of its operation. Built again for each attempt. */
+export interface Rider {
+  readonly name: string;
+  draft(results: readonly PartResult[]): TransactItem;
+  /** A second item, whose key nobody else uses. */
+  readonly record?: TransactItem;
+}
+
+/** What was taken, per shard. */
 export interface Taken {
   readonly kind: 'take';
   readonly holdings: readonly Holding[];
-  /** Shadow limits that would have refused it, and were not charged. */
+  /** Shadow limits that would have refused the take. They were not charged. */
   readonly wouldRefuse: readonly string[];
+}
+
+/** The result of a settle: for each move, the limits for which it was possible. */
+export interface Settlement {
+  readonly kind: 'settle';
+  readonly applied: readonly Readonly<Record<string, SettledLimit>>[];
+}
+
+/** The result of a move for one limit: the current window, and how a charge was split. */
+export interface SettledLimit extends Pick<OutAmount, 'windowEndMs'> {
+  /** Set if the charge went to several shards, because its own shard did not have enough room. */
+  readonly split?: { readonly parts: readonly SplitPart[]; readonly shards: number; readonly period: bigint };
+}
+
+export interface SplitPart extends LimitCharge {
+  readonly index: number;
 }
 
 export type PartResult = Taken | Settlement;
 
 export const isTaken = (result: PartResult): result is Taken => result.kind === 'take';
 
-/** What all takes among the results hold. */
+/** The holdings of all takes among the results. */
 export const heldBy = (results: readonly PartResult[]): Holding[] =>
   results.filter(isTaken).flatMap(({ holdings }) => holdings);
 
-/** A write that goes with an operation, both or neither: made anew for wherever the parts are placed. */
-export interface Rider {
-  readonly name: string;
-  draft(results: readonly PartResult[]): TransactItem;
-  /** A record of it, whose key nobody else has. */
-  readonly record?: TransactItem;
-}
-
-/** What is written together or not at all. */
-export interface Operation {
-  readonly parts: readonly Part[];
-  readonly rider?: Rider;
-}
-
-/** A bucket at a moment: its shards, as far as they are known. */
-export interface Sight {
+/** The shards of a bucket at a moment, as far as this process has them. */
+export interface BucketView {
   readonly shards: readonly Shard[];
   readonly atMs: number;
 }
 
-export type Outcome =
-  | { readonly kind: 'done'; readonly results: readonly PartResult[]; readonly after: readonly Sight[] }
-  /** There is not enough: how the bucket of each part stands. */
-  | { readonly kind: 'short'; readonly seen: readonly Sight[] }
-  /** A part's bucket is stamped with other limits than the take was judged by. */
+export type OperationOutcome =
+  /** Written. `after` has a view of the bucket of each part. */
+  | { readonly kind: 'done'; readonly results: readonly PartResult[]; readonly after: readonly BucketView[] }
+  /** Not enough tokens; nothing was written. `views` has a view of the bucket of each part. */
+  | { readonly kind: 'refused'; readonly views: readonly BucketView[] }
+  /** The bucket of a part is stamped with another limit set than the take was validated against. */
   | { readonly kind: 'stale'; readonly part: number; readonly shard: Shard }
-  /** What goes with it is not as its condition expects: as it is there. */
-  | { readonly kind: 'rider'; readonly old: unknown };
+  /** The condition of the rider failed. `old` is the item that is stored. */
+  | { readonly kind: 'riderConflict'; readonly old: unknown };
 
-/** Those on the same bucket together, in order of arrival. */
+/** Groups by bucket, in order of arrival. */
 export function byBucket<T extends { readonly bucket: BucketId }>(targets: readonly T[]): [T, ...T[]][] {
   const groups = new Map<string, [T, ...T[]]>();
   for (const target of targets) {
@@ -68,3 +117,7 @@ export function byBucket<T extends { readonly bucket: BucketId }>(targets: reado
 
 export const bucketName = ({ namespace, entityId, resource, isOwn }: BucketId): string =>
   `${namespace}/${entityId}#${resource}${isOwn ? '#own' : ''}`;
+
+/** Names a bucket in error messages. */
+export const bucketLabel = ({ entityId, resource }: BucketId): string =>
+  `the bucket of entity "${entityId}" on resource "${resource}"`;

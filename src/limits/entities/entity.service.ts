@@ -5,7 +5,7 @@ import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { GatewayError, notFound, refuseAny, unavailable } from '../../lib/errors.js';
 import type { BucketRegistry } from '../buckets/bucket.registry.js';
 import type { BucketStore } from '../buckets/bucket.store.js';
-import { unexpired } from '../buckets/shard.js';
+import { unexpired } from '../buckets/expiry.js';
 import type { LimitConfigStore } from '../levels/limit-config.store.js';
 import { entityKey, placeName } from '../limiter-keys.js';
 import {

@@ -6,12 +6,12 @@ import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { Clock } from '../../lib/clock.js';
 import { notFound, unavailable } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
-import type { OrgService } from '../../orgs/org.service.js';
+import type { TenantCache } from '../../orgs/tenant-cache.service.js';
 import type { NamespaceStore } from './namespace.store.js';
 
 export interface NamespaceDeps {
   readonly store: NamespaceStore;
-  readonly orgs: Pick<OrgService, 'recallOrgs'>;
+  readonly orgs: Pick<TenantCache, 'org'>;
   readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export class NamespaceService {
    */
   async purge(orgId: string, actor: Actor): Promise<boolean> {
     const { store, changes, audit, clock, orgs } = this.deps;
-    if (!(await orgs.recallOrgs([orgId]))[0]) throw notFound('org');
+    if (!(await orgs.org(orgId))) throw notFound('org');
     const old = await store.load(orgId);
     if (!old) return false;
     const auditEvent = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
@@ -83,7 +83,7 @@ export class NamespaceService {
 
   private async create(orgId: string): Promise<string> {
     const { store, orgs } = this.deps;
-    if (!(await orgs.recallOrgs([orgId]))[0]) throw notFound('org');
+    if (!(await orgs.org(orgId))) throw notFound('org');
     const namespace = newNamespace();
     if (await store.create(orgId, namespace)) return namespace;
     // A concurrent call has created it.

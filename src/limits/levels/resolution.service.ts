@@ -3,7 +3,7 @@ import type { ChangeService } from '../../changes/change.service.js';
 import type { Clock } from '../../lib/clock.js';
 import { notFound } from '../../lib/errors.js';
 import { type ZonePeriod, zonePeriodAt } from '../../orgs/calendar.js';
-import type { OrgService } from '../../orgs/org.service.js';
+import type { TenantCache } from '../../orgs/tenant-cache.service.js';
 import type { Entity } from '../entities/entity.js';
 import { inZone, type LimitSet, limitSet } from '../limit.js';
 import { configKey, entityKey, placeName } from '../limiter-keys.js';
@@ -47,7 +47,7 @@ interface CachedPath {
 export interface ResolutionDeps {
   readonly store: ResolutionStore;
   readonly changes: ChangeService;
-  readonly orgs: Pick<OrgService, 'recallOrgs'>;
+  readonly orgs: Pick<TenantCache, 'org'>;
   readonly clock: Clock;
 }
 
@@ -144,7 +144,7 @@ export class ResolutionService {
   /** The time zone of the org now, by which calendar limits reset. */
   async zoneOf(orgId: string): Promise<ZonePeriod> {
     const { orgs, clock } = this.deps;
-    const [org] = await orgs.recallOrgs([orgId]);
+    const org = await orgs.org(orgId);
     if (!org) throw notFound('org');
     return zonePeriodAt(org.zones, clock.nowMs());
   }

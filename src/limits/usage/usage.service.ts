@@ -2,8 +2,9 @@ import type { Clock } from '../../lib/clock.js';
 import { badInput, type Issue, refuseAny } from '../../lib/errors.js';
 import { isWholeWithin } from '../../lib/int.js';
 import type { Charge } from '../../lib/units.js';
+import { openUsage } from '../buckets/booking.js';
 import type { BucketStore } from '../buckets/bucket.store.js';
-import { openUsage, type Shard } from '../buckets/shard.js';
+import type { Shard } from '../buckets/shard.js';
 import type { EntityStore } from '../entities/entity.store.js';
 import type { NamespaceService } from '../entities/namespace.service.js';
 import { limitNameIssues, resourceIssues } from '../limit-input.js';
@@ -215,10 +216,10 @@ const bucketsFor = (id: BucketId): BucketId[] => [id, { ...id, isOwn: true }];
 const hourMarks = (buckets: readonly (readonly Shard[])[]): string =>
   JSON.stringify(
     buckets.map((shards) =>
-      shards.map(({ hour, eventsBefore, limits, kept }) => [
+      shards.map(({ hour, eventsBefore, limits, retired }) => [
         hour,
         eventsBefore,
-        ...[...limits, ...kept].map(({ consumedBeforeMilli }) => String(consumedBeforeMilli)),
+        ...[...limits, ...retired].map(({ consumedBeforeMilli }) => String(consumedBeforeMilli)),
       ]),
     ),
   );

@@ -1,29 +1,29 @@
 import fc from 'fast-check';
-import type { Holding, Out } from '../../../src/limits/buckets/holding.js';
-import type { HoldingMove } from '../../../src/limits/buckets/plan.js';
+import type { Holding, OutAmount } from '../../../src/limits/buckets/holding.js';
+import type { HoldingMove } from '../../../src/limits/buckets/operation.js';
 import { holdsSlots, initialState, type LeaseHandle, sumFor } from '../../../src/limits/lease.js';
 import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings } from '../../../src/limits/lease-codec.js';
 import { afterMoves, movesAll, movesBy, movesRenewed } from '../../../src/limits/lease-moves.js';
-import { startMs } from '../limit-fixtures.js';
+import { startMs } from './buckets/limit-fixtures.js';
 
 const dayMs = 86_400_000;
 
 describe('the moves of a lease', () => {
   const names = ['rpm', 'tpm'];
   /** The units may differ from the millitokens by less than one, because a split is rounded. */
-  const outs = (shards: number, max: bigint): fc.Arbitrary<Out> =>
+  const outs = (shards: number, max: bigint): fc.Arbitrary<OutAmount> =>
     fc
       .record({
         milli: fc.bigInt({ min: 0n, max }),
         period: fc.bigInt({ min: 1n, max: 60_000n }),
         off: fc.oneof(fc.constant(0n), fc.bigInt({ min: -999n, max: 999n })),
-        born: fc.nat(3),
+        sinceConversion: fc.nat(3),
         window: fc.constantFrom({}, { windowEndMs: startMs }, { isSlot: true as const }),
       })
-      .map(({ milli, period, off, born, window }) => {
+      .map(({ milli, period, off, sinceConversion, window }) => {
         const perMilli = period * BigInt(shards);
         const units = milli === 0n ? 0n : milli * perMilli + (off * perMilli) / 1000n;
-        return { milli, units, period, born, ...window };
+        return { milli, units, period, sinceConversion, ...window };
       });
   const holdings: fc.Arbitrary<Holding[]> = fc.boolean().chain((isOwn) =>
     fc.array(
@@ -33,11 +33,11 @@ describe('the moves of a lease', () => {
           ...(isOwn ? { isOwn: fc.constant(true as const) } : {}),
           shard: fc.nat(shards - 1),
           shards: fc.constant(shards),
-          birth: fc.constantFrom('one', 'other'),
+          incarnation: fc.constantFrom('one', 'other'),
           out: fc.record(
             { rpm: outs(shards, 50n), tpm: outs(shards, 10n ** 18n) },
             { requiredKeys: ['rpm'] },
-          ) as fc.Arbitrary<Record<string, Out>>,
+          ) as fc.Arbitrary<Record<string, OutAmount>>,
         }),
       ),
       { maxLength: 6 },
@@ -152,12 +152,12 @@ describe('the moves of a lease', () => {
     });
   }
 
-  const held = (milli: bigint, shard = 0, more: Partial<Out> = {}): Holding => ({
+  const held = (milli: bigint, shard = 0, more: Partial<OutAmount> = {}): Holding => ({
     entityId: 'u',
     shard,
     shards: 2,
-    birth: 'b',
-    out: { rpm: { milli, units: milli * 2n * 60n, period: 60n, born: 0, ...more } },
+    incarnation: 'b',
+    out: { rpm: { milli, units: milli * 2n * 60n, period: 60n, sinceConversion: 0, ...more } },
   });
   const milliOf = (moves: ReturnType<typeof movesBy>) => (moves as HoldingMove[]).map(({ out }) => out.rpm?.milli);
 

@@ -1,6 +1,6 @@
 import type { LimitState } from '../../../src/limits/buckets/bucket.js';
 import { type Limit, limitSet } from '../../../src/limits/limit.js';
-import { emptyLimit, startMs } from '../limit-fixtures.js';
+import { emptyLimit, startMs } from './buckets/limit-fixtures.js';
 
 export const rpm: Limit = {
   name: 'rpm',

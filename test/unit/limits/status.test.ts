@@ -1,5 +1,5 @@
 import { maxRetryAfterSecs, statusesAfter, statusesOf } from '../../../src/limits/status.js';
-import { shardOf, startMs } from '../limit-fixtures.js';
+import { shardOf, startMs } from './buckets/limit-fixtures.js';
 import { holding, rpm, rpmSpec, tpm, tpmSpec } from './limits.js';
 
 describe('the statuses of a bucket', () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterStep, fullLimit, type LimitState } from '../../../src/limits/buckets/bucket.js';
 import { completeLimit, limitSet } from '../../../src/limits/limit.js';
 import { type Vector, vectors } from '../../support/vectors.js';
-import { availableMilli, emptyLimit, startMs, stepOf } from '../limit-fixtures.js';
+import { availableMilli, emptyLimit, startMs, stepOf } from './buckets/limit-fixtures.js';
 
 /** Functions of vectors that `test/api/limit-vectors.test.ts` runs. */
 const inApiTests = ['runFlow', 'simulate', 'usageAggregate', 'proactiveShard'];
@@ -22,7 +22,7 @@ describe('the vectors of the limiter', () => {
       ]).specs[0] as LimitState;
     };
     const take = (limit: LimitState, milli: bigint, ms: number) =>
-      stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, judged: true }, ms, 1);
+      stepOf(limit, { takeMilli: milli, chargeMilli: 0n, returnMilli: 0n, checksCeiling: true }, ms, 1);
 
     const burst = find('corrected/idle-bucket-burst');
     const fresh = fullLimit(specFor(burst), startMs);

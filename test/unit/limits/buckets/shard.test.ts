@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isUsed, openUsage } from '../../../../src/limits/buckets/booking.js';
 import {
   fullAtMs,
   fullLimit,
@@ -7,24 +8,21 @@ import {
   room,
   unitsOf,
 } from '../../../../src/limits/buckets/bucket.js';
+import { isIdle, retentionMs } from '../../../../src/limits/buckets/expiry.js';
 import { Plan } from '../../../../src/limits/buckets/plan.js';
 import {
   availableAcross,
   isEnough,
-  isIdle,
-  isUsed,
-  keptMs,
   mayHaveShards,
-  openUsage,
   retryAcrossMs,
   type Shard,
-  splitAmount,
 } from '../../../../src/limits/buckets/shard.js';
+import { splitAmount } from '../../../../src/limits/buckets/split.js';
 import { limitSet } from '../../../../src/limits/limit.js';
 import { hourOf } from '../../../../src/limits/usage/usage.js';
 import { vectorsOf } from '../../../support/vectors.js';
-import { emptyLimit, Fraction, shardOf, shardsAt, slotSpec, startMs, whole } from '../../limit-fixtures.js';
 import { holding, rpm, rpmSpec, tpmSpec } from '../limits.js';
+import { emptyLimit, Fraction, shardOf, shardsAt, slotSpec, startMs, whole } from './limit-fixtures.js';
 
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
@@ -150,7 +148,7 @@ describe('the retention of a bucket', () => {
     [37_029, 3 * dayMs + 3000],
   ])('is seven times the fill time for a period of %d s, at least three days', (refillPeriodSecs, retainedMs) => {
     const { specs } = limitSet([rpm, { ...rpm, name: 'rph', refillPeriodSecs }]);
-    expect(keptMs(specs.map((spec) => fullLimit(spec, startMs)))).toBe(retainedMs);
+    expect(retentionMs(specs.map((spec) => fullLimit(spec, startMs)))).toBe(retainedMs);
   });
 
   it('lasts until the bucket is full and its last hour is that long ago', () => {
@@ -171,7 +169,7 @@ describe('the retention of a bucket', () => {
       consumed: { rpm: 5000n },
       events: 2,
     });
-    expect(openUsage(shardOf([used], 1, { kept: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({
+    expect(openUsage(shardOf([used], 1, { retired: [{ ...used, consumedMilli: 4001n }] })).consumed).toEqual({
       rpm: 5001n,
     });
     const even = { ...used, consumedBeforeMilli: 9000n };

@@ -1,0 +1,133 @@
+import type { Item } from '../dynamo/expression.js';
+import { type Fields, fields } from '../dynamo/fields.js';
+import { credentialsOf } from '../identity/client.item.js';
+import { epochSeconds } from '../lib/clock.js';
+import type { ZoneHistory, ZonePeriod } from './calendar.js';
+import { type AppRecord, inChainOrder, type Org, quotaScopes, type Settings } from './settings.js';
+
+export const orgTable = 'config';
+const orgPrefix = 'ORG#';
+export const appPrefix = 'APP#';
+
+/** The attributes that only orgs have. */
+export const orgAttributes = ({
+  timezone,
+  zones,
+  quotaScope,
+  stickyFallbackEnabled,
+  shardCount,
+  appsMayBringLimits,
+}: Pick<
+  Org,
+  'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount' | 'appsMayBringLimits'
+>): Item => ({
+  timezone,
+  timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
+  quota_scope: quotaScope,
+  sticky_fallback_enabled: stickyFallbackEnabled,
+  agg_shard_count: shardCount,
+  apps_may_bring_limits: appsMayBringLimits,
+});
+
+/** Settings that are undefined are absent from the item: an app inherits them. */
+export const settingAttributes = ({
+  modelOrdering,
+  quotas,
+  tightModeThresholdPct,
+  refreshIntervalNormalSecs,
+  refreshIntervalTightSecs,
+}: Partial<Settings>): Item => ({
+  model_ordering: modelOrdering,
+  quotas: quotas && Object.fromEntries(quotas.map(({ label, dailyUsdMicros }) => [label, dailyUsdMicros])),
+  tight_mode_threshold_pct: tightModeThresholdPct,
+  refresh_interval_normal_secs: refreshIntervalNormalSecs,
+  refresh_interval_tight_secs: refreshIntervalTightSecs,
+});
+
+export const timestamps = ({ createdAt, updatedAt }: { readonly createdAt: Date; readonly updatedAt: Date }): Item => ({
+  created_at_ms: createdAt.getTime(),
+  created_at_epoch: epochSeconds(createdAt.getTime()),
+  ...updateTimestamps({ updatedAt }),
+});
+
+export const updateTimestamps = ({ updatedAt }: { readonly updatedAt: Date }): Item => ({
+  updated_at_ms: updatedAt.getTime(),
+  updated_at_epoch: epochSeconds(updatedAt.getTime()),
+});
+
+export function toOrg(item: Item): Org {
+  const from = fields(orgTable, item);
+  const modelOrdering = from.strings('model_ordering');
+  return {
+    nodeType: 'Org',
+    ...registrationOf(from, item),
+    modelOrdering,
+    quotas: quotasOf(from, modelOrdering),
+    tightModeThresholdPct: from.number('tight_mode_threshold_pct'),
+    refreshIntervalNormalSecs: from.number('refresh_interval_normal_secs'),
+    refreshIntervalTightSecs: from.number('refresh_interval_tight_secs'),
+    name: from.string('org_name'),
+    timezone: from.string('timezone'),
+    zones: zonesOf(from),
+    quotaScope: from.oneOf('quota_scope', quotaScopes),
+    stickyFallbackEnabled: from.boolean('sticky_fallback_enabled'),
+    shardCount: from.number('agg_shard_count'),
+    // Orgs from before this setting do not have it.
+    appsMayBringLimits: from.optionalBoolean('apps_may_bring_limits') ?? false,
+  };
+}
+
+export function toApp(item: Item): AppRecord {
+  const from = fields(orgTable, item);
+  const deletedAt = from.optionalDate('deleted_at_ms');
+  return {
+    ...registrationOf(from, item),
+    appId: from.string('SK').slice(appPrefix.length),
+    name: from.string('app_name'),
+    own: settingsOf(from),
+    ...(deletedAt === undefined ? {} : { deletedAt }),
+  };
+}
+
+/** The app of an item; undefined if it was deleted. */
+export const toLiveApp = (item: Item): AppRecord | undefined =>
+  item.deleted_at_ms === undefined ? toApp(item) : undefined;
+
+function registrationOf(from: Fields, item: Item) {
+  const suspendedAt = from.optionalDate('suspended_at_ms');
+  return {
+    orgId: from.string('PK').slice(orgPrefix.length),
+    credentials: credentialsOf(item),
+    createdAt: from.date('created_at_ms'),
+    updatedAt: from.date('updated_at_ms'),
+    ...(suspendedAt === undefined ? {} : { suspendedAt }),
+    version: from.number('settings_version'),
+  };
+}
+
+function settingsOf(from: Fields): Partial<Settings> {
+  const modelOrdering = from.optionalStrings('model_ordering');
+  const tightModeThresholdPct = from.optionalNumber('tight_mode_threshold_pct');
+  const refreshIntervalNormalSecs = from.optionalNumber('refresh_interval_normal_secs');
+  const refreshIntervalTightSecs = from.optionalNumber('refresh_interval_tight_secs');
+  return {
+    ...(modelOrdering === undefined ? {} : { modelOrdering }),
+    ...(from.has('quotas') ? { quotas: quotasOf(from, modelOrdering ?? []) } : {}),
+    ...(tightModeThresholdPct === undefined ? {} : { tightModeThresholdPct }),
+    ...(refreshIntervalNormalSecs === undefined ? {} : { refreshIntervalNormalSecs }),
+    ...(refreshIntervalTightSecs === undefined ? {} : { refreshIntervalTightSecs }),
+  };
+}
+
+function quotasOf(from: Fields, ordering: readonly string[]) {
+  const quotas = Object.entries(from.numbers('quotas')).map(([label, dailyUsdMicros]) => ({ label, dailyUsdMicros }));
+  return inChainOrder(quotas, ordering);
+}
+
+function zonesOf(from: Fields): ZoneHistory {
+  const [first, ...others] = from.maps('timezone_history').map((item): ZonePeriod => {
+    const period = fields(orgTable, item);
+    return { zone: period.string('zone'), fromMs: period.number('from_ms') };
+  });
+  return first ? [first, ...others] : from.corrupt('timezone_history', 'a list of at least one zone');
+}

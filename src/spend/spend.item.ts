@@ -1,0 +1,60 @@
+import type { Item } from '../dynamo/expression.js';
+import { type Fields, fields } from '../dynamo/fields.js';
+import { key } from '../dynamo/keys.js';
+import type { TableName } from '../dynamo/tables.js';
+import { type SpendId, scopeKey } from '../orgs/scope.js';
+import type { Usage } from './money.js';
+
+const dayPrefix = 'DAY#';
+const compact = (day: string): string => day.replaceAll('-', '');
+
+export const dayKey = (day: string): string => key`DAY#${compact(day)}`;
+/** The day in a key made by `dayKey`. */
+export function dayIn(sortKey: string): string {
+  const day = sortKey.slice(dayPrefix.length);
+  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
+}
+
+/** The partition keys of all shards of a scope's label begin with this. */
+export const shardsKey = (id: SpendId): string => scopeKey(id) + key`#LABEL#${id.label}#SH#`;
+export const shardKey = (id: SpendId, shard: number) => ({ PK: shardsKey(id) + key`${shard}`, SK: dayKey(id.day) });
+export const totalKey = (id: SpendId) => ({ PK: scopeKey(id) + key`#LABEL#${id.label}`, SK: dayKey(id.day) });
+
+/** Splits the partition key of a shard. */
+export function parseShardKey(partitionKey: string, day: string): { readonly id: SpendId; readonly shard: number } {
+  const [base = '', shard] = partitionKey.split('#SH#');
+  const [, orgId = '', tag, ...rest] = base.split('#');
+  const id =
+    tag === 'APP' ? { orgId, appId: rest[0] ?? '', label: rest[2] ?? '', day } : { orgId, label: rest[0] ?? '', day };
+  return { id, shard: Number(shard) };
+}
+
+/**
+ * Each slice of the active index has four partitions. When the day of a large org begins, all of its shards enter the
+ * index, which is more than one partition accepts.
+ */
+export const activePartitions = [0, 1, 2, 3];
+export const activeKey = (day: string, slice: number, shard: number): string =>
+  key`ACTIVE#${compact(day)}#${slice}#${shard % activePartitions.length}`;
+
+export const usageAttributes = ({ costUsdMicros, inputTokens, outputTokens, requests }: Usage) => ({
+  cost_usd_micros: costUsdMicros,
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  requests,
+});
+
+/**
+ * Saturates at 2^53 - 1. The figure still exceeds every quota, and one scope cannot make the sums of others inexact.
+ */
+const saturated = (read: Fields, name: string): number => Math.min(Number(read.bigint(name)), Number.MAX_SAFE_INTEGER);
+
+export function toUsage(table: TableName, item: Item): Usage {
+  const read = fields(table, item);
+  return {
+    costUsdMicros: saturated(read, 'cost_usd_micros'),
+    inputTokens: saturated(read, 'input_tokens'),
+    outputTokens: saturated(read, 'output_tokens'),
+    requests: saturated(read, 'requests'),
+  };
+}

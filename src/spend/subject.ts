@@ -1,0 +1,50 @@
+import { orgScope, type Scope, scopeOf } from '../orgs/scope.js';
+import type { App, Org, Settings } from '../orgs/settings.js';
+import type { Catalog } from './price.js';
+
+/**
+ * The org or app that a report, a selection or an alert is about, with the settings in force and the scope it counts
+ * in.
+ */
+export interface Subject {
+  readonly org: Org;
+  readonly scope: Scope;
+  readonly settings: Settings;
+  /** True for the org itself under quotaScope APP: a sum over its apps, without a quota of its own. */
+  readonly isRollup: boolean;
+  /** Grows with every change that may have changed the model ordering. */
+  readonly orderingVersion: number;
+}
+
+export function appSubject(app: App): Subject {
+  const { org } = app;
+  // Under quotaScope ORG the apps share the chain of the org, so they must have the same version of it.
+  const orderingVersion = org.quotaScope === 'ORG' ? org.version : org.version + app.version;
+  return { org, scope: scopeOf(app), settings: app, isRollup: false, orderingVersion };
+}
+
+export const orgSubject = (org: Org): Subject => ({
+  org,
+  scope: orgScope(org),
+  settings: org,
+  isRollup: org.quotaScope === 'APP',
+  orderingVersion: org.version,
+});
+
+/** The quota and threshold that decide the mode of a label on one day. */
+export interface DayRules {
+  /** Absent if the label had no quota. */
+  readonly quotaUsdMicros?: number;
+  readonly thresholdPct: number;
+}
+
+/** The rules in force now. */
+export function rulesNow({ settings }: Subject, label: string): DayRules {
+  const quota = settings.quotas.find((entry) => entry.label === label)?.dailyUsdMicros;
+  return { ...(quota === undefined ? {} : { quotaUsdMicros: quota }), thresholdPct: settings.tightModeThresholdPct };
+}
+
+/** The labels that may have figures according to settings and catalog. The database may have more. */
+export const configuredLabels = ({ settings }: Subject, catalog: Catalog): string[] => [
+  ...new Set([...settings.modelOrdering, ...catalog.keys(), ...settings.quotas.map(({ label }) => label)]),
+];

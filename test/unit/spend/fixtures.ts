@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { type App, inForce, type Org, type QuotaScope, type Settings } from '../../../src/orgs/settings.js';
+import type { DayView } from '../../../src/spend/day-spend.js';
+import { maxAmountPerCall, type Usage } from '../../../src/spend/money.js';
+import type { Catalog } from '../../../src/spend/price.js';
+import type { Subject } from '../../../src/spend/subject.js';
+
+export const amount = fc.integer({ min: 0, max: maxAmountPerCall });
+export const usage: fc.Arbitrary<Usage> = fc.record({
+  costUsdMicros: amount,
+  inputTokens: amount,
+  outputTokens: amount,
+  requests: fc.nat(),
+});
+export const figureNames = ['costUsdMicros', 'inputTokens', 'outputTokens', 'requests'] as const;
+
+export const catalog: Catalog = new Map(
+  ['premium', 'standard', 'economy'].map((label) => [
+    label,
+    { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 },
+  ]),
+);
+export const settings: Settings = {
+  modelOrdering: ['premium', 'standard'],
+  quotas: [
+    { label: 'standard', dailyUsdMicros: 1_000 },
+    { label: 'premium', dailyUsdMicros: 100 },
+  ],
+  tightModeThresholdPct: 95,
+  refreshIntervalNormalSecs: 300,
+  refreshIntervalTightSecs: 30,
+};
+const registration = {
+  orgId: 'org-a',
+  credentials: { clientId: 'c', role: 'FULL' as const, rotation: 1, generation: 0 },
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+};
+export const orgWith = (quotaScope: QuotaScope, version = 1, over: Partial<Settings> = {}): Org => ({
+  ...registration,
+  ...settings,
+  ...over,
+  nodeType: 'Org',
+  name: 'Acme',
+  timezone: 'UTC',
+  zones: [{ zone: 'UTC', fromMs: 0 }],
+  quotaScope,
+  stickyFallbackEnabled: true,
+  shardCount: 8,
+  appsMayBringLimits: false,
+  version,
+});
+export const appOf = (org: Org, appId = 'web', version = 1, own: Partial<Settings> = {}): App =>
+  inForce(org, { ...registration, appId, name: 'Web', version, own });
+export const spent = (costUsdMicros: number, requests = 1): Usage => ({
+  costUsdMicros,
+  inputTokens: 10 * costUsdMicros,
+  outputTokens: 3,
+  requests,
+});
+
+/** A day that is not over, of the subject. */
+export const today = (subject: Subject): DayView => ({ subject, catalog, day: '2026-05-05', isOver: false });
