@@ -1,3 +1,4 @@
+# Builds Tollgate, then copies only what it needs at run time. `docker run` starts a gateway; other commands as arguments.
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -13,6 +14,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY config.yaml ./
+# An unprivileged user of the base image.
 USER node
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \

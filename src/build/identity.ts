@@ -34,18 +34,20 @@ import type { Base } from './base.js';
 
 const maxWaitingHashes = 32;
 const maxPendingWrites = 64;
-/** Audit records of refused logins per client: this many at once, and one more per minute. */
+/** Audit events of refused logins per client: a burst of this many, then one per minute. */
 const refusedRecordBurst = 10;
 
 export type Identity = Awaited<ReturnType<typeof buildIdentity>>;
 
-/** Audit, the change counter, credentials, sessions, orgs and apps. */
+/**
+ * Audit, the change counter, credentials, sessions, orgs and apps: everything that tells who calls, and for which
+ * tenant.
+ */
 export async function buildIdentity(base: Base) {
-  const { config, clock, metrics, store } = base;
+  const { clock, metrics, store } = base;
   const trail = buildAudit(base);
   const { audit } = trail;
   const { changeStore, changeFeed, changes } = buildChanges(base);
-  const perAddress = config.loginPerAddressPerMinute;
   const shared = {
     changes,
     audit,
@@ -54,8 +56,8 @@ export async function buildIdentity(base: Base) {
     revocations: new RevocationStore(store, changeStore),
     revocationCache: new RevocationCache(),
     hashing: newHashing(),
-    /** Failed attempts by address. */
-    failures: new Throttle(clock, perAddress, perAddress / 60),
+    /** Limits failed attempts per address. */
+    failures: newAddressThrottle(base),
   };
   const { credentialStore, credentials } = buildCredentials(base, shared);
   const clientStore = new ClientStore(store);
@@ -76,9 +78,13 @@ export async function buildIdentity(base: Base) {
     clientStore,
     apiKeys: buildApiKeys(base, { apiKeyStore, tenants, changes, audit }),
     apiKeyStore,
-    /** Wrong device and admin keys by address. */
-    guesses: new Throttle(clock, perAddress, perAddress / 60),
+    /** Limits wrong device and admin keys per address. */
+    guesses: newAddressThrottle(base),
   };
+}
+
+function newAddressThrottle({ clock, config: { loginPerAddressPerMinute: perMinute } }: Base): Throttle {
+  return new Throttle(clock, perMinute, perMinute / 60);
 }
 
 function buildChanges({ clock, log, store }: Base) {
@@ -99,14 +105,15 @@ function buildAudit({ config, clock, log, metrics, store }: Base) {
 }
 
 /**
- * One core is left to other work. One of libuv's four threads is left to DNS: without it no connection to DynamoDB
- * opens.
+ * Bounds concurrent bcrypt hashes. One core stays free for other work. One of the four libuv threads stays free for
+ * DNS, because without it no connection to DynamoDB opens.
  */
 function newHashing(): Semaphore {
-  const atOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
-  return new Semaphore(atOnce, maxWaitingHashes, () => unavailable('too many logins at the same time; retry'));
+  const maxConcurrent = Math.max(1, Math.min(3, availableParallelism() - 1));
+  return new Semaphore(maxConcurrent, maxWaitingHashes, () => unavailable('too many logins at the same time; retry'));
 }
 
+/** The dependencies that credentials, logins, sessions and clients have in common. */
 interface Shared {
   readonly changes: ChangeService;
   readonly audit: AuditService;
@@ -116,7 +123,7 @@ interface Shared {
   readonly failures: Throttle;
 }
 
-interface SessionsOf extends Shared {
+interface SharedWithTenants extends Shared {
   readonly credentials: CredentialStore;
   readonly tenants: Tenants;
 }
@@ -149,7 +156,7 @@ function buildCredentials({ config, clock, metrics, store }: Base, shared: Share
   return { credentialStore, credentials: new CredentialService(deps) };
 }
 
-function buildLogins({ clock, log, metrics }: Base, shared: SessionsOf): LoginService {
+function buildLogins({ clock, log, metrics }: Base, shared: SharedWithTenants): LoginService {
   return new LoginService({
     ...shared,
     clock,
@@ -159,7 +166,7 @@ function buildLogins({ clock, log, metrics }: Base, shared: SessionsOf): LoginSe
   });
 }
 
-async function buildSessions({ config, clock, metrics, store }: Base, shared: SessionsOf) {
+async function buildSessions({ config, clock, metrics, store }: Base, shared: SharedWithTenants) {
   const { rootSecrets, signingKeys } = config;
   const tokenKeys = await importTokenKeys(signingKeys);
   const accessTokens = new AccessTokenService({ ...shared, clock, metrics, keys: tokenKeys });
@@ -175,12 +182,12 @@ async function buildSessions({ config, clock, metrics, store }: Base, shared: Se
   return { sessions, accessTokens, tokenKeys };
 }
 
-interface ApiKeysOf extends Pick<Shared, 'changes' | 'audit'> {
+interface ApiKeyShared extends Pick<Shared, 'changes' | 'audit'> {
   readonly apiKeyStore: ApiKeyStore;
   readonly tenants: TenantCache;
 }
 
-function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, tenants, changes, audit }: ApiKeysOf) {
+function buildApiKeys({ config, clock, log, metrics }: Base, { apiKeyStore, tenants, changes, audit }: ApiKeyShared) {
   return new ApiKeyService({
     store: apiKeyStore,
     orgs: { exists: async (orgId) => (await tenants.org(orgId)) !== undefined },

@@ -28,7 +28,7 @@ import { UsageStore } from '../limits/usage/usage.store.js';
 import type { Base } from './base.js';
 import type { Identity } from './identity.js';
 
-/** Buckets, leases, levels, entities and usage, as a gateway serves them. */
+/** Buckets, leases, levels, entities and usage, for a gateway. */
 export function buildLimits(base: Base, identity: Identity, scheduler: EventLoopScheduler) {
   const { config, clock, log, metrics, store } = base;
   const { audit, changes, tenants } = identity;
@@ -36,13 +36,7 @@ export function buildLimits(base: Base, identity: Identity, scheduler: EventLoop
   const namespaces = new NamespaceService({ store: new NamespaceStore(store), orgs: tenants, changes, audit, clock });
   const resolution = new ResolutionService({ store: new ResolutionStore(store), changes, orgs: tenants, clock });
   const bucketStore = new BucketStore(store, clock, usageDays);
-  const buckets = new BucketRegistry(bucketStore, clock, {
-    maxWaiting: config.submissionsWaiting,
-    scheduler,
-    log,
-    // Less than the whole operation may take, so that its caller learns that nothing was taken.
-    deadlineMs: config.operationTimeoutMs * 0.7,
-  });
+  const buckets = newRegistry(base, bucketStore, scheduler);
   const takes = new TakeService({ buckets, resolution });
   const refusals = new RefusalService({ store: new RefusalStore(store, clock, usageDays), clock, log, metrics });
   const leases = new LeaseStore(store);
@@ -63,14 +57,18 @@ export function buildLimits(base: Base, identity: Identity, scheduler: EventLoop
     limitConfigs: new LimitConfigService({ store: configs, namespaces, changes, buckets: takes, audit, log }),
     entities: new EntityService({ ...entityDeps, store: entities, buckets: bucketStore }),
     reports: new ReportService({ buckets: bucketStore, registry: buckets, entities, namespaces, clock }),
-    usage: new UsageService({
-      buckets: bucketStore,
-      usage: new UsageStore(store, clock),
-      entities,
-      namespaces,
-      clock,
-    }),
+    usage: new UsageService({ buckets: bucketStore, usage: new UsageStore(store, clock), entities, namespaces, clock }),
   };
+}
+
+function newRegistry({ config, clock, log }: Base, store: BucketStore, scheduler: EventLoopScheduler): BucketRegistry {
+  return new BucketRegistry(store, clock, {
+    maxWaiting: config.submissionsWaiting,
+    scheduler,
+    log,
+    // Shorter than the timeout of an operation, so that its caller still gets the response that nothing was taken.
+    deadlineMs: config.operationTimeoutMs * 0.7,
+  });
 }
 
 /** The worker's part: books the hours of idle buckets and deletes purged namespaces. */

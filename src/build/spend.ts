@@ -26,7 +26,7 @@ import type { Identity } from './identity.js';
 
 const maxShards = 64;
 
-/** Costs, totals, prices, model selection and alerts, as a gateway serves them. */
+/** Costs, totals, prices, model selection and alerts, for a gateway. */
 export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, scheduler: EventLoopScheduler) {
   const { config, clock, log, metrics, store } = base;
   const { catalog, retention, submissionsWaiting: maxWaiting } = config;

@@ -11,7 +11,7 @@ const maxMetricsWaitMs = 6000;
 
 /** A process requests the metrics of all processes from the primary. */
 interface MetricsRequest {
-  readonly ask: 'metrics';
+  readonly request: 'metrics';
   readonly id: string;
 }
 interface MetricsResponse {
@@ -58,8 +58,8 @@ async function stop(worker: Worker): Promise<void> {
 /** In the primary: responds to each process with the metrics of all of them. */
 function serveClusterMetrics(log: Log): void {
   const registries = new AggregatorRegistry();
-  cluster.on('message', (worker: Worker, { ask, id }: Partial<MetricsRequest>) => {
-    if (ask !== 'metrics') return;
+  cluster.on('message', (worker: Worker, { request, id }: Partial<MetricsRequest>) => {
+    if (request !== 'metrics') return;
     registries
       .clusterMetrics()
       .catch((error: unknown) => void log.warn({ err: error }, 'failed to collect the metrics of the processes'))
@@ -81,7 +81,7 @@ export function clusterMetrics(own: Registry): () => Promise<string> {
         if (response?.id === id) resolve(response.text);
       };
       process.on('message', listen);
-      process.send?.({ ask: 'metrics', id } satisfies MetricsRequest);
+      process.send?.({ request: 'metrics', id } satisfies MetricsRequest);
     });
     const text = await within(maxMetricsWaitMs, all, () => undefined);
     process.off('message', listen);
