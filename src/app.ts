@@ -5,7 +5,7 @@
 import { type Base, buildBase, type Overrides } from './build/base.js';
 import { buildDeviceRollup, buildDevices } from './build/devices.js';
 import { buildIdentity, type Identity } from './build/identity.js';
-import { buildLimitRollup, buildLimits } from './build/limits.js';
+import { buildLimiterHousekeeping, buildLimits } from './build/limits.js';
 import { buildSpend, buildSpendRollups } from './build/spend.js';
 import type { Config } from './config.js';
 import type { DeviceRollup } from './devices/device.rollup.js';
@@ -13,7 +13,7 @@ import { sweepExpired } from './dynamo/sweep.js';
 import { EventLoopScheduler } from './lib/event-loop-scheduler.js';
 import type { Log } from './lib/log.js';
 import { RootKeys, Sealer } from './lib/seal.js';
-import type { LimitRollup } from './limits/usage/limit.rollup.js';
+import type { LimiterHousekeeping } from './limits/usage/housekeeping.rollup.js';
 import type { PriceRefreshService } from './spend/price-refresh.service.js';
 import type { SpendRollup } from './spend/spend.rollup.js';
 
@@ -51,7 +51,7 @@ export async function buildServices(config: Config, overrides: Overrides = {}): 
 export interface Background {
   readonly log: Log;
   readonly spend: SpendRollup;
-  readonly limits: LimitRollup;
+  readonly limits: LimiterHousekeeping;
   readonly devices: DeviceRollup;
   /** Absent if no price source is configured. */
   readonly prices?: PriceRefreshService;
@@ -67,7 +67,7 @@ export function buildBackground(config: Config, overrides: Overrides = {}): Back
   return {
     log,
     ...buildSpendRollups(base),
-    limits: buildLimitRollup(base),
+    limits: buildLimiterHousekeeping(base),
     devices: buildDeviceRollup(base),
     sweep: () => sweepExpired(store, clock),
     close: () => store.close(),

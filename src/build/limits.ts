@@ -1,12 +1,14 @@
 import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { newUuid } from '../lib/id.js';
 import { RootKeys, Sealer } from '../lib/seal.js';
+import { AcquireOnceService } from '../limits/acquire-once.service.js';
 import { BucketRegistry } from '../limits/buckets/bucket.registry.js';
 import { BucketStore } from '../limits/buckets/bucket.store.js';
 import { EntityService } from '../limits/entities/entity.service.js';
 import { EntityStore } from '../limits/entities/entity.store.js';
 import { NamespaceService } from '../limits/entities/namespace.service.js';
 import { NamespaceStore } from '../limits/entities/namespace.store.js';
+import { GrantService } from '../limits/grant.service.js';
 import { LeaseService } from '../limits/lease.service.js';
 import { LeaseStore } from '../limits/lease.store.js';
 import { LimitConfigService } from '../limits/levels/limit-config.service.js';
@@ -16,7 +18,7 @@ import { ResolutionStore } from '../limits/levels/resolution.store.js';
 import { LimitService } from '../limits/limit.service.js';
 import { TakeService } from '../limits/take.service.js';
 import { TopUpService } from '../limits/top-up.service.js';
-import { LimitRollup } from '../limits/usage/limit.rollup.js';
+import { LimiterHousekeeping } from '../limits/usage/housekeeping.rollup.js';
 import { RefusalService } from '../limits/usage/refusal.service.js';
 import { RefusalStore } from '../limits/usage/refusal.store.js';
 import { ReportService } from '../limits/usage/report.service.js';
@@ -41,14 +43,15 @@ export function buildLimits(base: Base, identity: Identity, scheduler: EventLoop
   const sealer = new Sealer(new RootKeys(config.rootSecrets, 'leases'));
   const entities = new EntityStore(store);
   const configs = new LimitConfigStore(store);
-  const limitDeps = { buckets, leases, takes, namespaces, resolution, refusals, sealer, clock, metrics };
+  const grants = new GrantService({ refusals, sealer });
+  const once = new AcquireOnceService({ buckets, leases, takes, grants, clock });
   const entityDeps = { configs, registry: buckets, namespaces, changes, audit, clock, usageDays };
   return {
     namespaces,
     resolution,
     buckets,
     refusals,
-    limits: new LimitService(limitDeps),
+    limits: new LimitService({ buckets, takes, once, grants, namespaces, resolution, clock, metrics }),
     leases: new LeaseService({ buckets, leases, namespaces, sealer, clock }),
     topUps: new TopUpService({ buckets, leases, namespaces, audit, clock }),
     limitConfigs: new LimitConfigService({ store: configs, namespaces, changes, buckets: takes, audit, log }),
@@ -69,9 +72,9 @@ function newRegistry({ config, clock, log }: Base, store: BucketStore, scheduler
 }
 
 /** The worker's part: books the hours of idle buckets and deletes purged namespaces. */
-export function buildLimitRollup({ config, clock, log, store }: Base): LimitRollup {
+export function buildLimiterHousekeeping({ config, clock, log, store }: Base): LimiterHousekeeping {
   const buckets = new BucketStore(store, clock, config.retention.usageDays);
-  return new LimitRollup({
+  return new LimiterHousekeeping({
     buckets,
     registry: new BucketRegistry(buckets, clock, { maxWaiting: 0, log }),
     namespaces: new NamespaceStore(store),

@@ -9,7 +9,8 @@ import { ApiKeyResolver, OrgApiKeyResolver } from '../identity/api-key.resolver.
 import { AppClientResolver, ClientResolver, OrgClientResolver } from '../identity/client.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/entities/entity.resolver.js';
-import { LimitConfigResolver, LimitResolver, OrgLimitResolver } from '../limits/limit.resolver.js';
+import { LimitConfigResolver, OrgLimitResolver } from '../limits/levels/limit-config.resolver.js';
+import { LimitResolver } from '../limits/limit.resolver.js';
 import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';

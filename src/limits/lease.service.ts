@@ -8,28 +8,27 @@ import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { BucketView, HoldingMove, Part, PartResult } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import {
-  afterMoves,
-  decodeHandle,
-  firstState,
+  initialState,
   type LeaseHandle,
   type LeaseState,
   leaseContext,
-  maxAdjusts,
-  movesAll,
-  movesRenewed,
+  maxAdjustsWithKey,
   slotName,
   sumFor,
 } from './lease.js';
-import { type LeaseStore, toState } from './lease.store.js';
-import { adjustIssues, bucketsOf, movesOf, nothingIn, partsOf, statusesOfMoves } from './lease-parts.js';
-import { type Consumption, consumeIssues, mostTokens, ttlIssues } from './limit.js';
-import { type LimitStatus, standingOf, statusesAfter } from './status.js';
+import { type LeaseStore, type StoredLeaseState, toState } from './lease.store.js';
+import { decodeHandle } from './lease-codec.js';
+import { afterMoves, movesAll, movesRenewed } from './lease-moves.js';
+import { adjustIssues, adjustMoves, bucketsOf, emptyPart, partsOf, statusesOfMoves } from './lease-operation.js';
+import type { Consumption } from './limit.js';
+import { consumeIssues, maxTokens, ttlIssues } from './limit-input.js';
+import { type LimitStatus, statusesAfter } from './status.js';
 
 export interface LeaseAdjustment {
   readonly leaseId: string;
   readonly replayed: boolean;
   readonly statuses: readonly LimitStatus[];
-  /** Entities of which nobody knows whether they were charged. */
+  /** Entities that may or may not have been charged, because the response of the database was lost. */
   readonly unknown: readonly string[];
 }
 
@@ -48,36 +47,41 @@ export interface LeaseDeps {
 
 const maxRounds = 30;
 const nonceBytes = 8;
-/** The longest: parts of ten limits on all shards of two entities, each with figures of up to 36 digits. */
-const leaseId = /^[A-Za-z0-9_-]{32,131072}$/;
+/** The longest id has ten limits on all shards of two entities, each with numbers of up to 36 digits. */
+const leaseIdPattern = /^[A-Za-z0-9_-]{32,131072}$/;
 
-/** What a change makes of a lease as it stands: its moves and the next state, or that it was made, by this call or an earlier one. */
-type Change = (
+/**
+ * A change of a lease. Gets the current state and returns the moves and the changed attributes, or who has already made
+ * the change: this call (its response was lost) or an earlier call.
+ */
+type LeaseChange = (
   state: LeaseState,
 ) =>
   | { readonly moves: readonly HoldingMove[]; readonly next: Partial<LeaseState> }
   | { readonly madeBy: 'this call' | 'an earlier call' };
 
+/** Adjusts, releases and renews leases. */
 export class LeaseService {
   private readonly locks = new Locks();
-  private readonly known = new LRUCache<string, LeaseState>({ max: 10_000 });
+  /** Last written states by `stateName`. An entry may be stale; the condition of the next write detects that. */
+  private readonly stateCache = new LRUCache<string, LeaseState>({ max: 10_000 });
 
-  constructor(private readonly parts: LeaseDeps) {}
+  constructor(private readonly deps: LeaseDeps) {}
 
-  /** What a lease id says; undefined for whatever is none of ours. */
+  /** The content of a lease id. Undefined if this deployment did not issue the id. */
   open(id: string): LeaseHandle | undefined {
-    const text = leaseId.test(id) ? this.parts.sealer.open(leaseContext, id) : undefined;
+    const text = leaseIdPattern.test(id) ? this.deps.sealer.open(leaseContext, id) : undefined;
     return text === undefined ? undefined : decodeHandle(text);
   }
 
-  /** Charges more, into debt if need be, or gives back; once for each key. */
+  /** Charges more (the bucket may go into debt) or gives back. Applied once per idempotency key. */
   async adjust(
     id: string,
     handle: LeaseHandle,
     adjust: readonly Consumption[],
     idempotencyKey: string | undefined,
   ): Promise<LeaseAdjustment> {
-    refuseAny(consumeIssues(adjust, 'input.adjust', -mostTokens));
+    refuseAny(consumeIssues(adjust, 'input.adjust', -maxTokens));
     const isCharge = adjust.length > 0 && adjust.every(({ amount }) => amount >= 0);
     if (idempotencyKey === undefined && isCharge) return this.charge(id, handle, adjust);
     const key = idempotencyKey ?? randomToken(nonceBytes);
@@ -91,21 +95,19 @@ export class LeaseService {
       const made = state.adjusted[key];
       if (made?.hash === hash) return { madeBy: made.nonce === nonce ? 'this call' : 'an earlier call' };
       if (made)
-        throw new GatewayError('IDEMPOTENCY_CONFLICT', `the key ${key} has adjusted this lease by something else`);
+        throw new GatewayError(
+          'IDEMPOTENCY_CONFLICT',
+          `idempotencyKey ${key} was already used with a different adjustment of this lease`,
+        );
       if (state.releasedBy !== undefined) throw released();
       const { holdings, adjusted } = state;
-      const full = Object.keys(adjusted).length >= maxAdjusts;
-      refuseAny([
-        ...adjustIssues(holdings, adjust),
-        ...(full
-          ? [{ path: 'input.idempotencyKey', message: `a lease can be adjusted ${maxAdjusts} times with a key` }]
-          : []),
-      ]);
-      return { moves: movesOf(holdings, adjust), next: { adjusted: { ...adjusted, [key]: { hash, nonce } } } };
+      const isFull = Object.keys(adjusted).length >= maxAdjustsWithKey;
+      refuseAny([...adjustIssues(holdings, adjust), ...(isFull ? [tooManyAdjusts] : [])]);
+      return { moves: adjustMoves(holdings, adjust), next: { adjusted: { ...adjusted, [key]: { hash, nonce } } } };
     });
   }
 
-  /** Gives back all that the lease still has out, once. */
+  /** Gives back all that the lease still holds. Idempotent. */
   release(id: string, handle: LeaseHandle): Promise<LeaseAdjustment> {
     const nonce = randomToken(nonceBytes);
     return this.change(id, handle, ({ releasedBy, holdings }) => {
@@ -114,146 +116,157 @@ export class LeaseService {
     });
   }
 
-  /** Keeps the slots that the lease holds for another while. */
+  /** Keeps the slots of the lease for `ttlSecs` from now, at most until the lease expires. */
   async renew(id: string, handle: LeaseHandle, ttlSecs: number): Promise<LeaseRenewal> {
     refuseAny(ttlIssues(ttlSecs, 'ttlSecs'));
-    await this.refuseGone(handle);
-    const renewByMs = Math.min(this.parts.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
+    await this.requireLive(handle);
+    const renewByMs = Math.min(this.deps.clock.nowMs() + ttlSecs * 1000, handle.expiresAtMs);
     const moves = movesRenewed(handle.holdings, slotName(handle), renewByMs);
     if (!handle.degraded && moves.length === 0)
       throw badInput({
         path: 'leaseId',
-        message: 'the lease holds no slot of a concurrency limit: there is nothing to renew',
+        message: 'the lease holds no slot of a concurrency limit, so there is nothing to renew',
       });
     for (const part of partsOf(handle, moves).parts) {
-      const outcome = await this.parts.buckets.apply({ parts: [part] });
+      const outcome = await this.deps.buckets.apply({ parts: [part] });
       const applied = outcome.kind === 'done' && outcome.results.flatMap(appliedBy);
       if (!applied || applied.some((limits) => Object.keys(limits).length === 0))
-        throw new GatewayError('LEASE_EXPIRED', 'the lease no longer holds its slot: acquire anew');
+        throw new GatewayError('LEASE_EXPIRED', 'the lease no longer holds its slot; acquire a new lease');
     }
     return { leaseId: id, renewBy: new Date(renewByMs) };
   }
 
-  /** A charge that nothing is written about but the buckets: applied at most once, and final. */
+  /**
+   * A charge without a key. Only the buckets are written, so it is applied at most once and a release does not return
+   * it.
+   */
   private async charge(id: string, handle: LeaseHandle, adjust: readonly Consumption[]): Promise<LeaseAdjustment> {
-    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
-    await this.refuseGone(handle);
+    if (handle.degraded) return adjustment(id, []);
+    await this.requireLive(handle);
     refuseAny(adjustIssues(handle.holdings, adjust));
-    if (this.known.get(stateName(handle))?.releasedBy !== undefined) throw released();
-    const { parts } = partsOf(handle, movesOf(handle.holdings, adjust));
-    const outcomes = await Promise.allSettled(parts.map((part) => this.parts.buckets.apply({ parts: [part] })));
+    if (this.stateCache.get(stateName(handle))?.releasedBy !== undefined) throw released();
+    const { parts } = partsOf(handle, adjustMoves(handle.holdings, adjust));
+    const outcomes = await Promise.allSettled(parts.map((part) => this.deps.buckets.apply({ parts: [part] })));
     const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
     if (failed.length === outcomes.length && failed[0]) throw failed[0].reason;
     const statuses = outcomes.flatMap((outcome, i) => {
       const part = parts[i] as Part;
       if (outcome.status === 'rejected' || outcome.value.kind !== 'done' || part.action.kind !== 'settle') return [];
-      return statusesAfter(
-        standingOf(part.bucket, outcome.value.after[0] as BucketView),
-        sumFor(part.bucket.entityId, part.action.moves),
-      );
+      const { bucket, action } = part;
+      return statusesAfter(bucket, outcome.value.after[0] as BucketView, sumFor(bucket.entityId, action.moves));
     });
-    return {
-      leaseId: id,
-      replayed: false,
-      statuses,
-      unknown: parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : [])),
-    };
+    const unknown = parts.flatMap(({ bucket }, i) => (outcomes[i]?.status === 'rejected' ? [bucket.entityId] : []));
+    return { ...adjustment(id, statuses), unknown };
   }
 
-  /** Of a namespace that was purged there is nothing left to give back to. */
-  private async refuseGone({ orgId, namespace, expiresAtMs }: LeaseHandle): Promise<void> {
-    if ((await this.parts.namespaces.of(orgId)) !== namespace) throw notFound('lease');
-    if (expiresAtMs <= this.parts.clock.nowMs()) throw expired();
+  /** Throws if the namespace of the lease was purged (its buckets no longer exist) or the lease has expired. */
+  private async requireLive({ orgId, namespace, expiresAtMs }: LeaseHandle): Promise<void> {
+    if ((await this.deps.namespaces.of(orgId)) !== namespace) throw notFound('lease');
+    if (expiresAtMs <= this.deps.clock.nowMs()) throw expired();
   }
 
-  /** Makes a change to a lease and to its buckets together: both or neither, and once. */
-  private async change(id: string, handle: LeaseHandle, change: Change): Promise<LeaseAdjustment> {
-    if (handle.degraded) return { leaseId: id, replayed: false, statuses: [], unknown: [] };
-    await this.refuseGone(handle);
+  /** Changes a lease and its buckets in one transaction, once. */
+  private async change(id: string, handle: LeaseHandle, change: LeaseChange): Promise<LeaseAdjustment> {
+    if (handle.degraded) return adjustment(id, []);
+    await this.requireLive(handle);
     const name = stateName(handle);
-    // One after the other here, so that only other gateways can come in between.
-    const leave = await this.locks.hold([name]);
+    // Changes of one lease run one after the other in this process, so that only other gateways can cause a conflict.
+    const unlock = await this.locks.hold([name]);
     try {
-      return await this.changeNext(id, handle, name, change);
+      return await this.changeLocked(id, handle, name, change);
     } finally {
-      leave();
+      unlock();
     }
   }
 
-  private async changeNext(id: string, handle: LeaseHandle, name: string, change: Change): Promise<LeaseAdjustment> {
-    const { leases } = this.parts;
-    let state = this.known.get(name) ?? firstState(handle);
-    let isConfirmed = false;
+  private async changeLocked(
+    id: string,
+    handle: LeaseHandle,
+    name: string,
+    change: LeaseChange,
+  ): Promise<LeaseAdjustment> {
+    const { leases } = this.deps;
+    let state = this.stateCache.get(name) ?? initialState(handle);
+    let isFromStore = false;
     for (let round = 0; round < maxRounds; round++) {
-      let changed: ReturnType<Change>;
+      let changed: ReturnType<LeaseChange>;
       try {
         changed = change(state);
       } catch (error) {
-        // Nobody is refused by what is only remembered.
-        if (isConfirmed || !(error instanceof GatewayError)) throw error;
-        state = ownState(handle, await leases.loadState(handle));
-        isConfirmed = true;
+        // The cached state may be stale. Never reject a request from a cache: read the state and try again.
+        if (isFromStore || !(error instanceof GatewayError)) throw error;
+        state = stateFor(handle, await leases.loadState(handle));
+        isFromStore = true;
         continue;
       }
-      if ('madeBy' in changed) {
-        return {
-          leaseId: id,
-          replayed: changed.madeBy === 'an earlier call',
-          statuses: await this.statusesNow(handle, state),
-          unknown: [],
-        };
-      }
-      const { outcome, next } = await this.write(handle, name, state, changed.moves, changed.next);
+      if ('madeBy' in changed)
+        return adjustment(id, await this.statusesNow(handle, state), changed.madeBy === 'an earlier call');
+      const { outcome, nextState } = await this.write(handle, name, state, changed);
       if (outcome.kind === 'done') {
-        this.known.set(name, next(outcome.results));
-        return { leaseId: id, replayed: false, statuses: statusesOfMoves(handle, changed.moves, outcome), unknown: [] };
+        this.stateCache.set(name, nextState(outcome.results));
+        return adjustment(id, statusesOfMoves(handle, changed.moves, outcome));
       }
-      // Somebody else has changed the lease: then it is as the store has it.
+      // Another gateway has changed the lease: continue from the stored state.
       if (outcome.kind === 'riderConflict') {
-        state = ownState(handle, outcome.old === undefined ? undefined : toState(outcome.old));
-        isConfirmed = true;
+        state = stateFor(handle, outcome.old === undefined ? undefined : toState(outcome.old));
+        isFromStore = true;
       }
     }
-    throw new Overloaded('too many are changing this lease; nothing was changed: try again');
+    throw new Overloaded('too many concurrent changes of this lease; nothing was changed; retry');
   }
 
+  /** Applies the moves and writes the next state in one transaction. */
   private async write(
     handle: LeaseHandle,
     name: string,
     state: LeaseState,
-    moves: readonly HoldingMove[],
-    changes: Partial<LeaseState>,
+    { moves, next: changes }: Exclude<ReturnType<LeaseChange>, { readonly madeBy: unknown }>,
   ) {
-    const { buckets, leases } = this.parts;
+    const { buckets, leases } = this.deps;
     const { parts, indexes } = partsOf(handle, moves);
-    const next = (results: readonly PartResult[]): LeaseState => {
+    const nextState = (results: readonly PartResult[]): LeaseState => {
       const applied = moves.map((): Record<string, object> => ({}));
       for (const [nth, limits] of results.flatMap(appliedBy).entries()) applied[indexes[nth] as number] = limits;
       return { ...state, ...changes, version: state.version + 1, holdings: afterMoves(state.holdings, moves, applied) };
     };
-    const rider = { name, draft: (results: readonly PartResult[]) => leases.change(handle, next(results)) };
-    const outcome = await buckets.apply({ parts: parts.length > 0 ? parts : [nothingIn(handle)], rider });
-    return { outcome, next };
+    const rider = { name, draft: (results: readonly PartResult[]) => leases.recordChange(handle, nextState(results)) };
+    const outcome = await buckets.apply({ parts: parts.length > 0 ? parts : [emptyPart(handle)], rider });
+    return { outcome, nextState };
   }
 
   private async statusesNow(handle: LeaseHandle, { holdings }: LeaseState): Promise<LimitStatus[]> {
     const buckets = bucketsOf(handle, holdings);
-    const found = await this.parts.buckets.loadMany(buckets);
-    const atMs = this.parts.clock.nowMs();
-    return buckets.flatMap((bucket, i) => statusesAfter(standingOf(bucket, { shards: found[i] ?? [], atMs }), {}));
+    const found = await this.deps.buckets.loadMany(buckets);
+    const atMs = this.deps.clock.nowMs();
+    return buckets.flatMap((bucket, i) => statusesAfter(bucket, { shards: found[i] ?? [], atMs }, {}));
   }
 }
 
+const adjustment = (leaseId: string, statuses: readonly LimitStatus[], replayed = false): LeaseAdjustment => ({
+  leaseId,
+  replayed,
+  statuses,
+  unknown: [],
+});
+
 const appliedBy = (result: PartResult) => (result.kind === 'settle' ? result.applied : []);
 
-/** The stored state of this lease; another's under the same request id means that this one is long over. */
-function ownState(handle: LeaseHandle, stored: ReturnType<typeof toState> | undefined): LeaseState {
-  if (!stored) return firstState(handle);
+/**
+ * The state of this lease. A stored state with another end is of a later lease with the same request id: this one has
+ * expired.
+ */
+function stateFor(handle: LeaseHandle, stored: StoredLeaseState | undefined): LeaseState {
+  if (!stored) return initialState(handle);
   if (stored.expiresAtMs !== handle.expiresAtMs) throw expired();
   return stored;
 }
 
 const stateName = ({ namespace, name, expiresAtMs }: LeaseHandle): string => `${namespace} ${name} ${expiresAtMs}`;
 
-const released = () => new GatewayError('LEASE_EXPIRED', 'the lease was released: acquire anew');
-const expired = () => new GatewayError('LEASE_EXPIRED', 'the lease has expired: what it took stays taken');
+const released = () => new GatewayError('LEASE_EXPIRED', 'the lease was released; acquire a new lease');
+const expired = () =>
+  new GatewayError('LEASE_EXPIRED', 'the lease has expired and can no longer be changed; its tokens stay taken');
+const tooManyAdjusts = {
+  path: 'input.idempotencyKey',
+  message: `a lease can be adjusted at most ${maxAdjustsWithKey} times with an idempotencyKey; acquire a new lease`,
+};

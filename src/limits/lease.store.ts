@@ -1,29 +1,37 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, atMost, equals, or } from '../dynamo/expression.js';
+import { type Fields, fields } from '../dynamo/fields.js';
 import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
 import {
-  decodeHandle,
-  decodeHoldings,
-  encodeHandle,
-  encodeHoldings,
-  type FirstLease,
-  firstState,
+  type AcquireRecord,
+  type AdjustmentRecord,
+  initialState,
   type LeaseHandle,
   type LeaseState,
+  type OperationRecord,
 } from './lease.js';
+import { decodeHandle, decodeHoldings, encodeHandle, encodeHoldings } from './lease-codec.js';
 import { leaseKey } from './limiter-keys.js';
 
 const table = 'limiter';
-/** Leases that something was written about are kept for this long after they end. */
-const keptSecs = 86_400;
+/** How long an item is kept after its lease has ended. */
+const retentionSecs = 86_400;
 
-/** Leases that something was written about: those with a request id, adjusted or released. */
+/** A lease as it is stored. The end of the lease tells apart two leases with the same request id. */
+export interface StoredLeaseState extends LeaseState {
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Stores leases with a request id and leases that were adjusted or released. Other leases exist only in their lease id.
+ * The methods that return a `TransactItem` build a write that rides in the transaction of a bucket operation.
+ */
 export class LeaseStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** The write of a lease that an acquire with a request id takes out: once a day and id. */
-  first({ handle, requestHash, nonce }: Omit<FirstLease, 'isReleased'>, nowMs: number): TransactItem {
+  /** The write of a lease that an acquire with a request id makes. Fails if the id was used within 24 hours. */
+  recordAcquire({ handle, requestHash, nonce }: Omit<AcquireRecord, 'isReleased'>, nowMs: number): TransactItem {
     const { namespace, name, expiresAtMs } = handle;
     return transactItem({
       table,
@@ -34,19 +42,19 @@ export class LeaseStore {
         request_hash: requestHash,
         nonce,
         exp_ms: expiresAtMs,
-        ttl: epochSeconds(expiresAtMs) + keptSecs,
+        ttl: epochSeconds(expiresAtMs) + retentionSecs,
       },
       condition: or(absent('PK'), atMost('exp_ms', nowMs)),
     });
   }
 
-  /** The write of a change, on condition that it is the next. */
-  change(
+  /** The write of the next state of a lease. Fails if the stored state is not the one before it. */
+  recordChange(
     { namespace, name, expiresAtMs }: LeaseHandle,
     { version, holdings, adjusted, releasedBy }: LeaseState,
   ): TransactItem {
-    // A request id may have been used again after a day: that is another lease.
-    const before = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
+    // After a day a request id may have been used again: that is another lease, with another end.
+    const isPrevious = and(equals('v', version - 1), equals('exp_ms', expiresAtMs));
     return transactItem({
       table,
       update: leaseKey(namespace, name),
@@ -56,66 +64,81 @@ export class LeaseStore {
         adjusted: adjusted as never,
         released_by: releasedBy,
         exp_ms: expiresAtMs,
-        ttl: epochSeconds(expiresAtMs) + keptSecs,
+        ttl: epochSeconds(expiresAtMs) + retentionSecs,
       },
-      condition: version === 1 ? or(absent('PK'), before) : before,
+      condition: version === 1 ? or(absent('PK'), isPrevious) : isPrevious,
     });
   }
 
-  /** A note that something was done under a name, once. */
-  once(namespace: string, name: string, hash: string, nonce: string, untilMs: number): TransactItem {
+  /** The write that makes an operation happen once per name. Fails if the name was used before. */
+  recordOperation(
+    namespace: string,
+    name: string,
+    { requestHash, nonce }: OperationRecord,
+    untilMs: number,
+  ): TransactItem {
     return transactItem({
       table,
       put: {
         ...leaseKey(namespace, name),
-        request_hash: hash,
+        request_hash: requestHash,
         nonce,
         exp_ms: untilMs,
-        ttl: epochSeconds(untilMs) + keptSecs,
+        ttl: epochSeconds(untilMs) + retentionSecs,
       },
       condition: absent('PK'),
     });
   }
 
-  /** How a lease stands; undefined where nothing was written about it yet. */
-  async loadState({ namespace, name }: LeaseHandle): Promise<ReturnType<typeof toState> | undefined> {
+  /** The stored state of a lease. Undefined if nothing was stored yet. */
+  async loadState({ namespace, name }: LeaseHandle): Promise<StoredLeaseState | undefined> {
     const item = await this.client.get(table, leaseKey(namespace, name), { consistent: true });
     return item && toState(item);
   }
 
-  async loadFirst(namespace: string, name: string, nowMs: number): Promise<FirstLease | undefined> {
+  /** The acquire that was recorded under the name. Undefined if there is none or its lease has expired. */
+  async loadAcquire(namespace: string, name: string, nowMs: number): Promise<AcquireRecord | undefined> {
     const item = await this.client.get(table, leaseKey(namespace, name), { consistent: true });
-    return item && (item.exp_ms as number) > nowMs ? toFirst(item) : undefined;
+    return item && fields(table, item).number('exp_ms') > nowMs ? toAcquireRecord(item) : undefined;
   }
 }
 
-/** Of the item that stood in the way of a first lease. */
-export function toFirst(old: unknown): FirstLease {
-  const item = old as Item;
+// The readers below get the item that made the condition of a rider fail, which services pass on as unknown.
+
+export function toAcquireRecord(item: unknown): AcquireRecord {
+  const read = fields(table, item as Item);
+  return { ...operationRecord(read), handle: decodeHandle(read.string('handle')), isReleased: read.has('released_by') };
+}
+
+export const toOperationRecord = (item: unknown): OperationRecord => operationRecord(fields(table, item as Item));
+
+const operationRecord = (read: Fields): OperationRecord => ({
+  requestHash: read.string('request_hash'),
+  nonce: read.string('nonce'),
+});
+
+/** The state of a lease. Before the first change (version 0) the item has only the handle. */
+export function toState(item: unknown): StoredLeaseState {
+  const read = fields(table, item as Item);
+  const version = read.number('v');
+  const expiresAtMs = read.number('exp_ms');
+  if (version === 0) return { ...initialState(decodeHandle(read.string('handle'))), expiresAtMs };
+  const releasedBy = read.optionalString('released_by');
   return {
-    handle: decodeHandle(item.handle as string),
-    requestHash: item.request_hash as string,
-    nonce: item.nonce as string,
-    isReleased: item.released_by !== undefined,
+    version,
+    holdings: decodeHoldings(read.list('holdings') as never),
+    adjusted: adjustments(read.map('adjusted')),
+    ...(releasedBy === undefined ? {} : { releasedBy }),
+    expiresAtMs,
   };
 }
 
-/** Of the item that stood in the way of a note. */
-export const toNote = (old: unknown): Pick<FirstLease, 'requestHash' | 'nonce'> => {
-  const item = old as Item;
-  return { requestHash: item.request_hash as string, nonce: item.nonce as string };
-};
-
-/** How a lease stands. Before its first change nothing of that is in the item but what it held from the start. */
-export function toState(old: unknown): LeaseState & { readonly expiresAtMs: number } {
-  const item = old as Item;
-  const expiresAtMs = item.exp_ms as number;
-  if (item.v === 0) return { ...firstState(decodeHandle(item.handle as string)), expiresAtMs };
-  return {
-    version: item.v as number,
-    holdings: decodeHoldings(item.holdings as never),
-    adjusted: item.adjusted as unknown as LeaseState['adjusted'],
-    ...(item.released_by === undefined ? {} : { releasedBy: item.released_by as string }),
-    expiresAtMs,
-  };
+function adjustments(item: Item): Record<string, AdjustmentRecord> {
+  const byKey = fields(table, item);
+  return Object.fromEntries(
+    Object.keys(item).map((key) => {
+      const read = fields(table, byKey.map(key));
+      return [key, { hash: read.string('hash'), nonce: read.string('nonce') }];
+    }),
+  );
 }

@@ -1,35 +1,25 @@
-import { Arg, Authorized, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Authorized, Ctx, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { Context } from '../graphql/context.js';
 import { Uuid } from '../graphql/scalars.js';
 import { maySeeOrg, orgIdFor, type Policy, uncheckedError } from '../identity/viewer.js';
 import { notFound } from '../lib/errors.js';
-import { OrgType } from '../orgs/org.types.js';
-import type { Org } from '../orgs/settings.js';
-import { requireMayBringLimits } from './brought-limits.js';
-import type { LeaseHandle } from './lease.js';
 import {
   AcquireAllInput,
   type AcquireAllRequestInput,
   AcquireAllResultType,
   AcquireInput,
   AcquireResultType,
-  AdjustLeaseInput,
-  LeaseAdjustmentType,
-  LeaseRenewalType,
-  TopUpInput,
-  TopUpType,
-} from './lease.types.js';
-import type { LimitConfig, LimitLevel } from './levels/resolution.js';
-import {
-  AvailabilityType,
-  ConsumeInput,
-  DeleteLimitsInput,
-  LimitConfigType,
-  LimitLevelType,
-  SetLimitsInput,
-} from './limit.types.js';
+} from './acquire.types.js';
+import { requireMayBringLimits } from './caller-limits.js';
+import type { LeaseHandle } from './lease.js';
+import { AdjustLeaseInput, LeaseAdjustmentType, LeaseRenewalType } from './lease.types.js';
+import { AvailabilityType, ConsumeInput, orgIdText } from './limit.types.js';
+import { TopUpInput, TopUpType } from './top-up.types.js';
 
-/** A lease of an org the caller may not see is as good as forged. A token that could not be checked reaches only leases that hold nothing. */
+/**
+ * Opens a lease id. A lease of another org gets the same error as a forged id. A caller whose token could not be
+ * checked because of an outage may use only degraded leases, which hold nothing.
+ */
 function leaseFor({ viewer, leases, resolution }: Context, leaseId: string): LeaseHandle {
   const unchecked = uncheckedError(viewer);
   if (unchecked && resolution.lastPolicy(orgIdFor(viewer, undefined)) !== 'ALLOW') throw unchecked;
@@ -42,11 +32,11 @@ function leaseFor({ viewer, leases, resolution }: Context, leaseId: string): Lea
 @Resolver()
 export class LimitResolver {
   @Authorized<Policy>('limits:use')
-  @Query(() => AvailabilityType, { description: 'The answer that an acquire would get now. Nothing is taken.' })
+  @Query(() => AvailabilityType, { description: 'The result that an acquire would have now. Nothing is taken.' })
   availability(
     @Arg('orgId', () => Uuid, {
       nullable: true,
-      description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+      description: orgIdText,
     })
     orgId: string | null | undefined,
     @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string,
@@ -67,7 +57,8 @@ export class LimitResolver {
     description: 'Takes tokens from the bucket of an entity, or says when to retry. Idempotent with `requestId`.',
   })
   async acquire(
-    @Arg('input', () => AcquireInput, { description: 'What to take, and for whom.' }) input: AcquireInput,
+    @Arg('input', () => AcquireInput, { description: 'The tokens to take and the entity to take them for.' })
+    input: AcquireInput,
     @Ctx() { viewer, limits, tenants, limited }: Context,
   ) {
     const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
@@ -100,13 +91,13 @@ export class LimitResolver {
   @Authorized<Policy>('limits:use')
   @Mutation(() => LeaseRenewalType, {
     nullable: true,
-    description: 'Keeps the slots of concurrency limits that a lease holds for another while.',
+    description: 'Extends the time for which a lease holds its slots of concurrency limits.',
   })
   renewLease(
     @Arg('leaseId', () => String, { description: 'The `leaseId` of a Lease that holds a slot.' }) leaseId: string,
     @Arg('ttlSecs', () => Int, {
       defaultValue: 60,
-      description: 'For how long from now, in seconds, 1–86,400; at most until the lease expires.',
+      description: 'Seconds from now, 1–86,400. The lease never holds slots after it expires.',
     })
     ttlSecs: number,
     @Ctx() context: Context,
@@ -129,7 +120,7 @@ export class LimitResolver {
   @Authorized<Policy>('limits:use')
   @Mutation(() => LeaseAdjustmentType, {
     nullable: true,
-    description: 'Corrects what a lease has taken when the true cost is known. Idempotent with `idempotencyKey`.',
+    description: 'Corrects the amounts of a lease when the true cost is known. Idempotent with `idempotencyKey`.',
   })
   adjustLease(
     @Arg('input', () => AdjustLeaseInput, { description: 'The lease and the correction.' }) {
@@ -145,7 +136,7 @@ export class LimitResolver {
   @Authorized<Policy>('limits:use')
   @Mutation(() => LeaseAdjustmentType, {
     nullable: true,
-    description: 'Gives back all tokens that the lease has out. Idempotent.',
+    description: 'Gives back all tokens that the lease holds. Idempotent.',
   })
   releaseLease(
     @Arg('leaseId', () => String, { description: 'The `leaseId` of a Lease that has not expired.' }) leaseId: string,
@@ -155,98 +146,20 @@ export class LimitResolver {
   }
 
   @Authorized<Policy>('org:manage')
-  @Mutation(() => LimitConfigType, {
-    nullable: true,
-    description: 'Sets the limits of a level and replaces all that it had. Buckets are converted at their next use.',
-  })
-  setLimits(
-    @Arg('input', () => SetLimitsInput, { description: 'The level and its limits.' }) {
-      orgId,
-      ...request
-    }: SetLimitsInput,
-    @Ctx() { viewer, actor, limitConfigs }: Context,
-  ) {
-    return limitConfigs.set(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
-  }
-
-  @Authorized<Policy>('org:manage')
-  @Mutation(() => Boolean, {
-    nullable: true,
-    description: 'Deletes the limits of a level. False if the level had none.',
-  })
-  deleteLimits(
-    @Arg('input', () => DeleteLimitsInput, { description: 'The level.' }) { orgId, ...request }: DeleteLimitsInput,
-    @Ctx() { viewer, actor, limitConfigs }: Context,
-  ) {
-    return limitConfigs.delete(orgIdFor(viewer, orgId, 'input.orgId'), request, actor);
-  }
-
-  @Authorized<Policy>('org:manage')
   @Mutation(() => Boolean, {
     nullable: true,
     description:
-      'Deletes all limits, entities, buckets, leases and usage of the org. Leases that are out become NOT_FOUND. The audit trail stays. False if there was nothing.',
+      'Deletes all limits, entities, buckets, leases and usage of the org. Existing leases become NOT_FOUND. The ' +
+      'audit trail stays. False if there was nothing.',
   })
   purgeLimiter(
     @Arg('orgId', () => Uuid, {
       nullable: true,
-      description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+      description: orgIdText,
     })
     orgId: string | null | undefined,
     @Ctx() { viewer, actor, namespaces }: Context,
   ) {
     return namespaces.purge(orgIdFor(viewer, orgId), actor);
-  }
-}
-
-@Resolver(() => LimitConfigType)
-export class LimitConfigResolver {
-  @FieldResolver(() => LimitLevelType)
-  level(@Root() { place }: LimitConfig) {
-    return place.level;
-  }
-
-  @FieldResolver(() => String, { nullable: true })
-  resource(@Root() { place }: LimitConfig) {
-    return 'resource' in place ? place.resource : null;
-  }
-
-  @FieldResolver(() => String, { nullable: true })
-  entityId(@Root() { place }: LimitConfig) {
-    return 'entityId' in place ? place.entityId : null;
-  }
-}
-
-@Resolver(() => OrgType)
-export class OrgLimitResolver {
-  @Authorized<Policy>('org:read')
-  @FieldResolver(() => LimitConfigType, {
-    nullable: true,
-    description: 'The limits that are set at one level. Null if none are set there.',
-  })
-  limitConfig(
-    @Root() { orgId }: Org,
-    @Arg('level', () => LimitLevelType, { description: 'The level.' }) level: LimitLevel,
-    @Arg('resource', () => String, {
-      nullable: true,
-      description: 'The resource. Required at levels RESOURCE and ENTITY.',
-    })
-    resource: string | null | undefined,
-    @Arg('entityId', () => String, {
-      nullable: true,
-      description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY.',
-    })
-    entityId: string | null | undefined,
-    @Ctx() { limitConfigs }: Context,
-  ) {
-    return limitConfigs.load(orgId, { level, resource, entityId });
-  }
-
-  @Authorized<Policy>('org:read')
-  @FieldResolver(() => [LimitConfigType], {
-    description: 'The limits of level SYSTEM and of each resource (level RESOURCE).',
-  })
-  limitConfigs(@Root() { orgId }: Org, @Ctx() { limitConfigs, loaders, work }: Context) {
-    return loaders.once(`limitConfigs ${orgId}`, () => limitConfigs.listDefaults(orgId, work.charge));
   }
 }

@@ -1,32 +1,11 @@
 import { Field, Float, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../graphql/enum.js';
-import { SafeInt, Uuid } from '../graphql/scalars.js';
+import { SafeInt } from '../graphql/scalars.js';
 import { type CalendarWindow, calendarWindows } from './buckets/calendar-window.js';
-import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './levels/resolution.js';
 import { type LimitKind, limitKinds } from './limit.js';
 
-export const LimitLevelType = enumOf<LimitLevel>(limitLevels);
-registerEnumType(LimitLevelType, {
-  name: 'LimitLevel',
-  description:
-    'Where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged.',
-  valuesConfig: {
-    SYSTEM: { description: 'All entities and resources of the org.' },
-    RESOURCE: { description: 'All entities, for one resource.' },
-    ENTITY_DEFAULT: { description: 'One entity, for all resources.' },
-    ENTITY: { description: 'One entity, for one resource.' },
-  },
-});
-
-export const OnUnavailableType = enumOf<OnUnavailable>(unavailablePolicies);
-registerEnumType(OnUnavailableType, {
-  name: 'OnUnavailable',
-  description: 'What an acquire does while the database is unavailable.',
-  valuesConfig: {
-    ALLOW: { description: 'Grants a lease with `degraded: true`, which takes nothing.' },
-    BLOCK: { description: 'Fails with SERVICE_UNAVAILABLE.' },
-  },
-});
+/** The description of every `orgId` input of the limiter. */
+export const orgIdText = 'The org. Required for an admin; a client of an org may leave it out or name its own org.';
 
 export const CalendarWindowType = enumOf<CalendarWindow>(calendarWindows);
 registerEnumType(CalendarWindowType, {
@@ -43,12 +22,11 @@ registerEnumType(CalendarWindowType, {
 export const LimitKindType = enumOf<LimitKind>(limitKinds);
 registerEnumType(LimitKindType, {
   name: 'LimitKind',
-  description: 'What a limit counts.',
+  description: 'The quantity that a limit counts.',
   valuesConfig: {
     RATE: { description: 'Tokens taken over time.' },
     CONCURRENCY: {
-      description:
-        'Leases that are out at the same time. An acquire takes 0 or 1; a release or the end of `ttlSecs` frees it.',
+      description: 'Leases held at the same time. An acquire takes 0 or 1; a release or the end of `ttlSecs` frees it.',
     },
   },
 });
@@ -82,7 +60,7 @@ export class LimitType {
   })
   readonly refillPeriodSecs!: number;
 
-  @Field(() => LimitKindType, { simple: true, description: 'What the limit counts.' })
+  @Field(() => LimitKindType, { simple: true, description: 'The quantity that the limit counts.' })
   readonly kind!: LimitKind;
 
   @Field(() => CalendarWindowType, {
@@ -99,7 +77,7 @@ export class LimitType {
   readonly enforce!: boolean;
 }
 
-@InputType({ description: 'A limit to set, or to bring along with an acquire.' })
+@InputType({ description: 'A limit to set, or to send with an acquire.' })
 export class LimitInput {
   @Field(() => String, {
     description: '1–64 of A-Z a-z 0-9 _ . -, first a letter. Unique among the limits of a level.',
@@ -127,133 +105,24 @@ export class LimitInput {
   @Field(() => LimitKindType, {
     defaultValue: 'RATE',
     description:
-      'What the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or window.',
+      'The quantity that the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or ' +
+      'window.',
   })
   readonly kind!: LimitKind;
 
   @Field(() => CalendarWindowType, {
     nullable: true,
     description:
-      'Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. There is no burst or refill then.',
+      'Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. It has ' +
+      'no burst or refill then.',
   })
   readonly window?: CalendarWindow | null;
 
   @Field(() => Boolean, {
     defaultValue: true,
-    description: 'If false, the limit refuses nothing: what fits is charged, the rest is counted as `wouldRefuse`.',
+    description: 'If false, the limit refuses nothing: an acquire that fits is charged, others count as `wouldRefuse`.',
   })
   readonly enforce!: boolean;
-}
-
-@ObjectType('LimitConfig', { description: 'The limits that are set at one level.' })
-export class LimitConfigType {
-  @Field(() => LimitLevelType, { description: 'The level at which the limits are set.' })
-  readonly level!: LimitLevel;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The resource that the limits are for. Set at levels RESOURCE and ENTITY.',
-  })
-  readonly resource?: string;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The entity that the limits are for. Set at levels ENTITY_DEFAULT and ENTITY.',
-  })
-  readonly entityId?: string;
-
-  @Field(() => [LimitType], { simple: true, description: 'The limits of this level.' })
-  readonly limits!: LimitType[];
-
-  @Field(() => OnUnavailableType, {
-    nullable: true,
-    simple: true,
-    description: 'What an acquire does while the database is unavailable. Set at level SYSTEM only; null means BLOCK.',
-  })
-  readonly onUnavailable?: OnUnavailable;
-
-  @Field(() => Int, { simple: true, description: 'Increases by one with each change of this level.' })
-  readonly version!: number;
-}
-
-@ObjectType('EffectiveLimits', { description: 'The limits that an acquire is judged by.' })
-export class EffectiveLimitsType {
-  @Field(() => [LimitType], {
-    simple: true,
-    description: 'The limits of the strongest level that has any. Empty if none are set.',
-  })
-  readonly limits!: readonly LimitType[];
-
-  @Field(() => LimitLevelType, {
-    nullable: true,
-    simple: true,
-    description: 'The level that the limits come from. Null if none are set.',
-  })
-  readonly source?: LimitLevel;
-
-  @Field(() => OnUnavailableType, {
-    simple: true,
-    description: 'What an acquire does while the database is unavailable.',
-  })
-  readonly onUnavailable!: OnUnavailable;
-}
-
-@InputType({ description: 'The limits of one level, which replace all limits of that level.' })
-export class SetLimitsInput {
-  @Field(() => Uuid, {
-    nullable: true,
-    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
-  })
-  readonly orgId?: string | null;
-
-  @Field(() => LimitLevelType, { description: 'The level to set.' })
-  readonly level!: LimitLevel;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The resource. Required at levels RESOURCE and ENTITY; leave it out at the others.',
-  })
-  readonly resource?: string | null;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others.',
-  })
-  readonly entityId?: string | null;
-
-  @Field(() => [LimitInput], { description: '1–10 limits. They replace all limits of the level.' })
-  readonly limits!: LimitInput[];
-
-  @Field(() => OnUnavailableType, {
-    nullable: true,
-    description:
-      'What an acquire does while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK.',
-  })
-  readonly onUnavailable?: OnUnavailable | null;
-}
-
-@InputType({ description: 'The level whose limits are deleted.' })
-export class DeleteLimitsInput {
-  @Field(() => Uuid, {
-    nullable: true,
-    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
-  })
-  readonly orgId?: string | null;
-
-  @Field(() => LimitLevelType, { description: 'The level to delete.' })
-  readonly level!: LimitLevel;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The resource. Required at levels RESOURCE and ENTITY; leave it out at the others.',
-  })
-  readonly resource?: string | null;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others.',
-  })
-  readonly entityId?: string | null;
 }
 
 @InputType({ description: 'An amount of one limit.' })
@@ -267,7 +136,7 @@ export class ConsumeInput {
   readonly amount!: number;
 }
 
-@ObjectType('LimitStatus', { description: 'How one limit of a bucket stands.' })
+@ObjectType('LimitStatus', { description: 'The status of one limit of a bucket.' })
 export class LimitStatusType {
   @Field(() => String, {
     simple: true,
@@ -281,7 +150,7 @@ export class LimitStatusType {
   @Field(() => LimitType, { simple: true, description: 'The limit that was checked.' })
   readonly limit!: LimitType;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens that were asked for.' })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens that were requested.' })
   readonly requested!: number;
 
   @Field(() => SafeInt, {
@@ -293,7 +162,7 @@ export class LimitStatusType {
 
   @Field(() => Boolean, {
     simple: true,
-    description: 'True if the limit does not have the tokens that were asked for.',
+    description: 'True if the limit does not have the tokens that were requested.',
   })
   readonly exceeded!: boolean;
 
@@ -310,7 +179,7 @@ export class LimitStatusType {
   readonly wouldRefuse!: boolean;
 }
 
-@ObjectType('Availability', { description: 'The answer that an acquire would get now. Nothing is taken.' })
+@ObjectType('Availability', { description: 'The result that an acquire would have now. Nothing is taken.' })
 export class AvailabilityType {
   @Field(() => [LimitStatusType], {
     simple: true,

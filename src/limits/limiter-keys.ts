@@ -2,19 +2,19 @@ import { key, slashed } from '../dynamo/keys.js';
 import { hashSlot } from '../lib/id.js';
 import type { ConfigPlace } from './levels/resolution.js';
 
-/** A bucket of an org's namespace. */
+/** A bucket in the namespace of an org. */
 export interface BucketId {
   readonly namespace: string;
   readonly entityId: string;
   readonly resource: string;
-  /** The bucket for limits that callers bring along. It shares nothing with the bucket of the levels. */
+  /** True for the bucket of limits that callers send. It shares nothing with the bucket of the stored limits. */
   readonly isOwn?: true;
 }
 export interface ShardId extends BucketId {
   readonly shard: number;
 }
 
-/** How a shard is called among those of its entity and resource. */
+/** The name of a shard within its entity and resource. */
 const shardLabel = ({ shard, isOwn }: ShardId): string => (isOwn ? `own${shard}` : String(shard));
 export const isOwnLabel = (label: string): boolean => label.startsWith('own');
 
@@ -23,7 +23,10 @@ export const shardKey = (id: ShardId) => ({
   SK: '#STATE',
 });
 
-/** What a bucket's item carries for the indexes; never changed after it is made. */
+/**
+ * The index keys of a bucket item. Never changed after the item was created, so that a write does not touch the
+ * indexes.
+ */
 export const shardIndexKeys = (id: ShardId) => ({
   GSI2PK: resourceIndexKey(id.namespace, id.resource),
   GSI2SK: key`BUCKET#${id.entityId}#${shardLabel(id)}`,
@@ -32,7 +35,7 @@ export const shardIndexKeys = (id: ShardId) => ({
   ...namespaceIndexKeys(id.namespace, shardKey(id).PK),
 });
 
-/** By this a purge finds everything of a namespace. */
+/** A purge finds all items of a namespace by these keys, except leases. */
 export const namespaceIndexKeys = (namespace: string, partitionKey: string) => ({
   GSI4PK: namespace,
   GSI4SK: partitionKey,
@@ -46,18 +49,18 @@ export const entityKey = (namespace: string, entityId: string) => ({
   SK: '#META',
 });
 export const parentIndexKey = (namespace: string, parentId: string): string => key`${namespace}/PARENT#${parentId}`;
-/** Entities without a parent are listed under none. */
+/** The index partition of entities without a parent. */
 export const rootsIndexKey = (namespace: string): string => key`${namespace}/PARENT#`;
 export const childIndexKey = (entityId: string): string => key`CHILD#${entityId}`;
 
-/** All created entities of a namespace are listed here by id. */
+/** The index partition of all created entities of a namespace, sorted by id. */
 export const entitiesIndexKey = (namespace: string): string => key`${namespace}/ENTITIES#`;
 
-/** The name under which changes of an item are counted. */
+/** The name of the change counter of an item. */
 export const placeName = (item: Readonly<Record<'PK' | 'SK', string>>): string => `${item.PK} ${item.SK}`;
 
-/** Stands where a resource would, which no resource can be called. */
-const everyResource = '_default_';
+/** In the place of a resource. No resource can have this name, because names begin with a letter. */
+const anyResource = '_default_';
 
 export function configKey(namespace: string, place: ConfigPlace): { PK: string; SK: string } {
   switch (place.level) {
@@ -66,7 +69,7 @@ export function configKey(namespace: string, place: ConfigPlace): { PK: string; 
     case 'RESOURCE':
       return { PK: resourceIndexKey(namespace, place.resource), SK: '#CONFIG' };
     case 'ENTITY_DEFAULT':
-      return { PK: entityPartition(namespace, place.entityId), SK: key`#CONFIG#${everyResource}` };
+      return { PK: entityPartition(namespace, place.entityId), SK: key`#CONFIG#${anyResource}` };
     case 'ENTITY':
       return { PK: entityPartition(namespace, place.entityId), SK: key`#CONFIG#${slashed(place.resource)}` };
   }
@@ -87,17 +90,19 @@ export function configIndexKeys(namespace: string, place: ConfigPlace) {
 const instant = (hour: number): string => `${new Date(hour * 3_600_000).toISOString().slice(0, 13)}Z`;
 export const hourOfInstant = (text: string): number => Date.parse(text.replace('Z', ':00:00Z')) / 3_600_000;
 
-/** One item for each life of a shard: so a bucket knows every name in it. */
-export const usageKey = (id: ShardId, hour: number, birth: string) => ({
+/** One item per hour and life of a shard (`incarnation`), so that the bucket knows every limit name in it. */
+export const usageKey = (id: ShardId, hour: number, incarnation: string) => ({
   PK: entityPartition(id.namespace, id.entityId),
-  SK: key`#USAGE#${slashed(id.resource)}#HOUR#${instant(hour)}#${shardLabel(id)}#${birth}`,
+  SK: key`#USAGE#${slashed(id.resource)}#HOUR#${instant(hour)}#${shardLabel(id)}#${incarnation}`,
 });
-export const usageIndexKeys = (id: ShardId, hour: number, birth: string) => ({
+export const usageIndexKeys = (id: ShardId, hour: number, incarnation: string) => ({
   GSI2PK: resourceIndexKey(id.namespace, id.resource),
-  GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${shardLabel(id)}#${birth}`,
+  GSI2SK: key`USAGE#${instant(hour)}#${id.entityId}#${shardLabel(id)}#${incarnation}`,
   ...namespaceIndexKeys(id.namespace, entityPartition(id.namespace, id.entityId)),
 });
-/** Refusals of a bucket in an hour. Each item has an id of its own, so that only the process that made it writes it. */
+/**
+ * Refusals of a bucket in an hour. Each process has its own item (`id`), so that no two processes write the same item.
+ */
 export const refusalKey = ({ namespace, entityId, resource }: BucketId, hour: number, id: string) => ({
   PK: entityPartition(namespace, entityId),
   SK: key`#USAGE#${slashed(resource)}#HOUR#${instant(hour)}#r-${id}`,
@@ -107,7 +112,7 @@ export const refusalIndexKeys = ({ namespace, entityId, resource }: BucketId, ho
   GSI2SK: key`USAGE#${instant(hour)}#${entityId}#r-${id}`,
   ...namespaceIndexKeys(namespace, entityPartition(namespace, entityId)),
 });
-/** Bounds of the hours of one resource, the last one exclusive. */
+/** Sort key bounds of the hours of one resource. `toHour` is exclusive. */
 export const usageRange = (resource: string, fromHour: number, toHour: number): [string, string] => [
   key`#USAGE#${slashed(resource)}#HOUR#${instant(fromHour)}`,
   key`#USAGE#${slashed(resource)}#HOUR#${instant(toHour)}`,
@@ -120,7 +125,7 @@ export const resourceUsageRange = (fromHour: number, toHour: number): [string, s
 const leasePartitionCount = 64;
 const leasePartition = (namespace: string, number: number): string =>
   key`${namespace}/LEASE#${number.toString(16).padStart(2, '0')}`;
-/** All partitions that leases of a namespace are in: they are in no index, so a purge looks here. */
+/** All partitions with leases of a namespace. Leases are in no index, so a purge queries these partitions. */
 export const leasePartitions = (namespace: string): string[] =>
   Array.from({ length: leasePartitionCount }, (_, number) => leasePartition(namespace, number));
 export const leaseKey = (namespace: string, leaseName: string) => ({

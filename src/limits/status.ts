@@ -4,7 +4,7 @@ import { availableAcross, retryAcrossMs } from './buckets/shard.js';
 import { type Limit, limitOf, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
 
-/** How one limit of a bucket stands. */
+/** The status of one limit of a bucket. */
 export interface LimitStatus {
   readonly entityId: string;
   readonly resource: string;
@@ -13,28 +13,18 @@ export interface LimitStatus {
   readonly available: number;
   readonly exceeded: boolean;
   readonly retryAfterSecs: number;
-  /** Whether a limit that is not enforced would have refused. */
+  /** True if a limit that is not enforced would have refused. */
   readonly wouldRefuse: boolean;
 }
 
-/** A bucket at a moment: all its shards. */
-export interface Standing extends BucketView {
-  readonly entityId: string;
-  readonly resource: string;
-}
+type EntityResource = Pick<BucketId, 'entityId' | 'resource'>;
 
-export const standingOf = (
-  { entityId, resource }: Pick<Standing, 'entityId' | 'resource'>,
+/** The status of each limit of a bucket for a request of these amounts. */
+export function statusesOf(
+  { entityId, resource }: EntityResource,
   { shards, atMs }: BucketView,
-): Standing => ({
-  entityId,
-  resource,
-  shards,
-  atMs,
-});
-
-/** How every limit stands for what is asked of it. */
-export function statusesOf({ entityId, resource, shards, atMs }: Standing, requested: Amounts): LimitStatus[] {
+  requested: Amounts,
+): LimitStatus[] {
   return (shards[0]?.limits ?? []).map((limit) => {
     const milli = requested[limit.name] ?? 0n;
     const retryMs = retryAcrossMs(shards, limit.name, milli, atMs);
@@ -52,20 +42,21 @@ export function statusesOf({ entityId, resource, shards, atMs }: Standing, reque
   });
 }
 
-/** How every limit stands after something was taken, charged or given back: nothing is exceeded but what is in debt. */
+/** The status of each limit after tokens were taken, charged or given back. Only a limit in debt counts as exceeded. */
 export const statusesAfter = (
-  standing: Standing,
+  bucket: EntityResource,
+  after: BucketView,
   requested: Amounts,
   wouldRefuse: readonly string[] = [],
 ): LimitStatus[] =>
-  statusesOf(standing, {}).map((status) => ({
+  statusesOf(bucket, after, {}).map((status) => ({
     ...status,
     requested: tokensOf(requested[status.limit.name] ?? 0n),
     wouldRefuse: wouldRefuse.includes(status.limit.name),
   }));
 
-/** Of the limits that are enforced. */
-export const longestWaitSecs = (statuses: readonly LimitStatus[]): number =>
+/** The longest wait among the limits that are enforced. */
+export const maxRetryAfterSecs = (statuses: readonly LimitStatus[]): number =>
   Math.max(0, ...statuses.map(({ retryAfterSecs, limit }) => (limit.enforce ? retryAfterSecs : 0)));
 
 export interface RateLimited {
@@ -76,42 +67,43 @@ export interface RateLimited {
   readonly retryAfterSecs: number;
 }
 
-/** What is asked of one bucket by one or several requests, and how it stands. */
-export interface Asked {
+/** The statuses of one bucket for all requests of one operation that take from it. */
+export interface BucketStatuses {
   readonly bucket: BucketId;
   readonly statuses: readonly LimitStatus[];
 }
 
-/** Requests on the same bucket count together. */
-export function askedOf(
+/** The statuses per bucket. The amounts of several requests for the same bucket are added up. */
+export function statusesByBucket(
   targets: readonly { readonly bucket: BucketId; readonly amounts: Amounts }[],
-  seen: readonly BucketView[],
-): Asked[] {
-  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, sight: seen[i] as BucketView }))).map(
-    (together) => {
-      const [{ bucket, sight }] = together;
-      return { bucket, statuses: statusesOf(standingOf(bucket, sight), sumOf(together.map(({ amounts }) => amounts))) };
+  views: readonly BucketView[],
+): BucketStatuses[] {
+  return byBucket(targets.map(({ bucket, amounts }, i) => ({ bucket, amounts, view: views[i] as BucketView }))).map(
+    (group) => {
+      const [{ bucket, view }] = group;
+      return { bucket, statuses: statusesOf(bucket, view, sumOf(group.map(({ amounts }) => amounts))) };
     },
   );
 }
 
+/** The limits that refuse: exceeded and enforced. */
 export const violationsOf = (statuses: readonly LimitStatus[]): LimitStatus[] =>
   statuses.filter(({ exceeded, limit }) => exceeded && limit.enforce);
 
-/** The answer to those that there is not enough for. */
-export function refusal(asked: readonly Asked[]): RateLimited {
-  const statuses = asked.flatMap((of) => of.statuses);
+/** The result of an acquire for which there are not enough tokens. */
+export function refusal(buckets: readonly BucketStatuses[]): RateLimited {
+  const statuses = buckets.flatMap((bucket) => bucket.statuses);
   const violations = violationsOf(statuses);
-  const retryAfterSecs = longestWaitSecs(statuses);
-  const named = violations.map(({ entityId, limit, available, requested }) =>
+  const retryAfterSecs = maxRetryAfterSecs(statuses);
+  const reasons = violations.map(({ entityId, limit, available, requested }) =>
     available < 0
-      ? `"${limit.name}" of "${entityId}" is ${-available} in debt`
-      : `"${limit.name}" of "${entityId}" has ${available} of ${requested} wanted`,
+      ? `"${limit.name}" of "${entityId}" is ${-available} tokens in debt`
+      : `"${limit.name}" of "${entityId}" has ${available} of ${requested} requested tokens`,
   );
-  const resources = [...new Set(asked.map(({ bucket }) => `"${bucket.resource}"`))].join(', ');
+  const resources = [...new Set(buckets.map(({ bucket }) => `"${bucket.resource}"`))].join(', ');
   return {
     kind: 'RateLimited',
-    message: `refused on ${resources}: ${named.join(', ')}; try again in ${retryAfterSecs} s`,
+    message: `rate limited on ${resources}: ${reasons.join(', ')}; retry in ${retryAfterSecs} s`,
     statuses,
     violations,
     retryAfterSecs,

@@ -1,82 +1,20 @@
-import { badInput, GatewayError, type Issue, Overloaded, refuseAny } from '../lib/errors.js';
-import { type Amounts, sumOf } from './buckets/bucket.js';
+import { GatewayError, Overloaded, refuseAny } from '../lib/errors.js';
+import {
+  checkTarget,
+  combinedIssues,
+  type PendingAcquire,
+  partOf,
+  type TakenOutcome,
+  type TakeOutcome,
+  type TakeTarget,
+  targetsOf,
+} from './acquire.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
-import {
-  type BucketView,
-  bucketName,
-  byBucket,
-  isTaken,
-  type LeaseSlot,
-  type Rider,
-  type Take,
-  type Taken,
-} from './buckets/operation.js';
+import { type BucketView, bucketName, isTaken, type Rider, type Taken } from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
-import { movesAll, slotName } from './lease.js';
-import type { ResolutionService, Resolved, TakePath } from './levels/resolution.service.js';
-import {
-  amountsOf,
-  type Consumption,
-  completeLimit,
-  costIssues,
-  inZone,
-  type LimitRequest,
-  type LimitSet,
-  limitSet,
-  tokensOf,
-} from './limit.js';
-import type { BucketId } from './limiter-keys.js';
-
-export interface AcquireRequest {
-  readonly entityId: string;
-  readonly resource: string;
-  readonly consume: readonly Consumption[];
-  readonly limits?: readonly LimitRequest[] | null | undefined;
-  readonly requestId?: string | null | undefined;
-  /** How long slots of concurrency limits are held unless they are renewed. */
-  readonly ttlSecs?: number | null | undefined;
-}
-
-/** One lease in the making. */
-export interface Draft {
-  readonly orgId: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly request: AcquireRequest;
-  readonly slotUntilMs: number;
-  readonly expiresAtMs: number;
-}
-
-/** What is asked of one bucket. */
-export interface Ask {
-  readonly orgId: string;
-  readonly bucket: BucketId;
-  readonly consume: readonly Consumption[];
-  /** The limits the caller brought along. */
-  readonly brought?: LimitSet;
-  readonly isParent: boolean;
-  /** Where in the input its amounts stand. */
-  readonly at: string;
-  readonly slot: LeaseSlot;
-}
-
-/** The same, judged by a set of limits. */
-export interface Target extends Ask {
-  readonly set: LimitSet;
-  readonly mayExpire: boolean;
-  /** Every limit's, 0 included. */
-  readonly amounts: Amounts;
-}
-
-export type Taking =
-  | {
-      readonly kind: 'taken';
-      readonly targets: readonly Target[];
-      readonly taken: readonly Taken[];
-      readonly after: readonly BucketView[];
-    }
-  /** There is not enough: how all the buckets stand. */
-  | { readonly kind: 'short'; readonly targets: readonly Target[]; readonly seen: readonly BucketView[] };
+import { movesAll } from './lease-moves.js';
+import type { ResolutionKey } from './levels/resolution.js';
+import type { ResolutionService } from './levels/resolution.service.js';
 
 const maxRounds = 30;
 
@@ -85,154 +23,109 @@ export interface TakeDeps {
   readonly resolution: ResolutionService;
 }
 
-/** Takes from buckets by the limits in force, whatever has changed about them. */
+/** Takes from buckets under the limits in force. Retries if limits or buckets change meanwhile. */
 export class TakeService {
-  constructor(private readonly parts: TakeDeps) {}
+  constructor(private readonly deps: TakeDeps) {}
 
-  /** The buckets that a lease takes from, judged by the limits in force; `at` is where in the input the amounts stand. */
-  async targets(draft: Draft, at: string): Promise<Target[]> {
-    const { resolution } = this.parts;
-    const { orgId, namespace, request } = draft;
-    const path = await resolution.path(orgId, namespace, request.entityId, request.resource);
+  /** The buckets that an acquire takes from, checked against the limits in force. */
+  async targets(pending: PendingAcquire, inputPath: string): Promise<TakeTarget[]> {
+    const { resolution } = this.deps;
+    const { orgId, namespace, request } = pending;
+    const key = { orgId, namespace, entityId: request.entityId, resource: request.resource };
+    const path = await resolution.path(key);
     const zone = request.limits?.some(({ window }) => window) ? (await resolution.zoneOf(orgId)).zone : undefined;
     try {
-      return this.judgeAll(draft, path, at, zone);
+      return targetsOf(pending, path, inputPath, zone);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      // Limits that were changed elsewhere may allow it: nobody is told "never" by what is only remembered.
-      const fresh = await resolution.pathFresh(orgId, namespace, request.entityId, request.resource).catch(() => {
-        // Without the store its refusal stands: what is not valid is let through by no policy.
+      // The cached limits may be stale, and newer limits may allow the request. Never say "impossible" from a cache.
+      const fresh = await resolution.pathFresh(key).catch(() => {
+        // The database is unavailable. The first error stands: no policy grants an invalid request.
         throw error;
       });
-      return this.judgeAll(draft, fresh, at, zone);
+      return targetsOf(pending, fresh, inputPath, zone);
     }
   }
 
-  judgeAll(
-    { orgId, namespace, name, request, slotUntilMs, expiresAtMs }: Draft,
-    { resolved, parent }: TakePath,
-    at: string,
-    zone = 'UTC',
-  ): Target[] {
-    const { entityId, resource, consume, limits } = request;
-    const brought = limits ? { brought: limitSet(inZone(limits.map(completeLimit), zone)) } : {};
-    const slot = { lease: slotName({ name, expiresAtMs }), untilMs: slotUntilMs };
-    const bucketOf = (id: string, isBrought: boolean) => ({
-      namespace,
-      entityId: id,
-      resource,
-      ...(isBrought ? { isOwn: true as const } : {}),
-    });
-    const isBrought = 'brought' in brought;
-    const child = this.judge(
-      { orgId, bucket: bucketOf(entityId, isBrought), consume, isParent: false, at, slot, ...brought },
-      resolved,
-    );
-    if (!parent) return [child];
-    // A parent's bucket is shared by all its children: what one of them brings along counts there only where nothing is set.
-    const isBroughtThere = isBrought && !parent.resolved.set;
-    const asked = {
-      orgId,
-      bucket: bucketOf(parent.entityId, isBroughtThere),
-      consume,
-      isParent: true,
-      at,
-      slot,
-      ...(isBroughtThere ? brought : {}),
-    };
-    return [child, this.judge(asked, parent.resolved)];
-  }
-
-  /** Judges what is asked by the limits in force. */
-  private judge(ask: Ask, { set, isOwn }: Resolved): Target {
-    const limits = ask.brought ?? set;
-    if (!limits) throw noLimits(ask);
-    const names = new Set(limits.limits.map(({ name }) => name));
-    // A parent need not have every limit that its child has.
-    const consume = ask.isParent ? ask.consume.filter(({ limit }) => names.has(limit)) : ask.consume;
-    const { entityId, resource } = ask.bucket;
-    refuseAny(
-      costIssues(consume, limits, `${ask.isParent ? 'parent' : 'entity'} "${entityId}" on "${resource}"`, ask.at),
-    );
-    const asked = amountsOf(consume);
-    const amounts = Object.fromEntries(limits.specs.map(({ name }) => [name, asked[name] ?? 0n]));
-    return { ...ask, set: limits, mayExpire: ask.brought !== undefined || !isOwn, amounts };
-  }
-
-  /** Child and parent at once, each in its own write; if one side refuses or fails, the other is given back before the answer. */
-  async takeBoth(child: Target, parent: Target): Promise<Taking> {
+  /**
+   * Takes from child and parent at once, each in its own write. If one side refuses or fails, the other side is given
+   * back before this returns.
+   */
+  async takeBoth(child: TakeTarget, parent: TakeTarget): Promise<TakeOutcome> {
     const settled = await Promise.allSettled([this.take([child]), this.take([parent])]);
-    const failed = settled.find((taking) => taking.status === 'rejected');
-    const takings = settled.flatMap((taking) => (taking.status === 'fulfilled' ? [taking.value] : []));
-    const taken = takings.filter((taking) => taking.kind === 'taken');
-    const targets = takings.flatMap((taking) => taking.targets);
-    if (taken.length === 2)
+    const failed = settled.find((outcome) => outcome.status === 'rejected');
+    const outcomes = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    const granted = outcomes.filter((outcome) => outcome.kind === 'taken');
+    const targets = outcomes.flatMap((outcome) => outcome.targets);
+    if (granted.length === 2)
       return {
         kind: 'taken',
         targets,
-        taken: taken.flatMap((taking) => taking.taken),
-        after: taken.flatMap((taking) => taking.after),
+        taken: granted.flatMap((outcome) => outcome.taken),
+        after: granted.flatMap((outcome) => outcome.after),
       };
-    const seen = await Promise.all(
-      takings.map((taking) => (taking.kind === 'short' ? taking.seen : this.giveBack(taking))),
+    const views = await Promise.all(
+      outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.views : this.undo(outcome))),
     );
     if (failed) throw failed.reason;
-    return { kind: 'short', targets, seen: seen.flat() };
+    return { kind: 'refused', targets, views: views.flat() };
   }
 
-  /** All targets in one write. */
-  async take(targets: readonly Target[]): Promise<Taking> {
-    const taking = await this.takeWith(targets, undefined);
-    if (taking.kind === 'riderConflict') throw new Error('a take without a rider cannot find one');
-    return taking;
+  /** Takes from all targets in one write. */
+  async take(targets: readonly TakeTarget[]): Promise<TakeOutcome> {
+    const outcome = await this.takeWith(targets, undefined);
+    if (outcome.kind === 'riderConflict')
+      throw new Error('an operation without a rider reported the conflict of a rider');
+    return outcome;
   }
 
-  /** All targets and a rider in one write. */
+  /** Takes from all targets and writes a rider, in one transaction. `rider`: its condition failed on the item `old`. */
   async takeWith(
-    first: readonly Target[],
-    rider: ((targets: readonly Target[]) => Rider) | undefined,
-  ): Promise<Taking | { readonly kind: 'riderConflict'; readonly old: unknown }> {
-    let targets = first;
+    requested: readonly TakeTarget[],
+    rider: Rider | undefined,
+  ): Promise<TakeOutcome | { readonly kind: 'riderConflict'; readonly old: unknown }> {
+    let targets = requested;
     for (let round = 0; round < maxRounds; round++) {
-      refuseAny(togetherIssues(targets));
-      const operation = { parts: targets.map(partOf), ...(rider ? { rider: rider(targets) } : {}) };
-      const outcome = await this.parts.buckets.apply(operation);
+      refuseAny(combinedIssues(targets));
+      const outcome = await this.deps.buckets.apply({ parts: targets.map(partOf), ...(rider ? { rider } : {}) });
       if (outcome.kind === 'done')
         return { kind: 'taken', targets, taken: outcome.results.filter(isTaken), after: outcome.after };
-      if (outcome.kind === 'refused') return { kind: 'short', targets, seen: outcome.views };
+      if (outcome.kind === 'refused') return { kind: 'refused', targets, views: outcome.views };
       if (outcome.kind === 'riderConflict') return outcome;
-      targets = await this.renewed(targets, bucketName((targets[outcome.part] as Target).bucket), outcome.shard);
+      targets = await this.refreshed(targets, bucketName((targets[outcome.part] as TakeTarget).bucket), outcome.shard);
     }
-    throw new Overloaded('too many are changing this bucket; nothing was taken: try again');
+    throw new Overloaded('too many concurrent changes of this bucket; nothing was taken; retry');
   }
 
-  /** A bucket is stamped with other limits: either ours are old, or theirs are. */
-  private async renewed(targets: readonly Target[], name: string, { version }: Shard): Promise<Target[]> {
-    const { buckets, resolution } = this.parts;
-    const first = targets.find(({ bucket }) => bucketName(bucket) === name) as Target;
+  /**
+   * The bucket is stamped with other limits than its targets. Either the cached limits or those of the bucket are
+   * stale.
+   */
+  private async refreshed(targets: readonly TakeTarget[], name: string, { version }: Shard): Promise<TakeTarget[]> {
+    const { buckets, resolution } = this.deps;
+    const first = targets.find(({ bucket }) => bucketName(bucket) === name) as TakeTarget;
     const { namespace, entityId, resource } = first.bucket;
-    const fresh = first.brought ? undefined : await resolution.resolveFresh(first.orgId, namespace, entityId, resource);
-    const { set, mayExpire } = fresh ? this.judge(first, fresh) : first;
+    const fresh = first.callerLimits
+      ? undefined
+      : await resolution.resolveFresh({ orgId: first.orgId, namespace, entityId, resource });
+    const { set, mayExpire } = fresh ? checkTarget(first, fresh) : first;
     if (set.version !== version) await buckets.stamp(first.bucket, set, mayExpire);
-    return targets.map((target) => (fresh && bucketName(target.bucket) === name ? this.judge(target, fresh) : target));
+    return targets.map((target) => (fresh && bucketName(target.bucket) === name ? checkTarget(target, fresh) : target));
   }
 
-  /** Brings the bucket of an entity under the limits in force, after they were changed. */
-  async changed(orgId: string, namespace: string, entityId: string, resource: string): Promise<void> {
-    const { set, isOwn } = await this.parts.resolution.resolveFresh(orgId, namespace, entityId, resource);
-    if (set) await this.parts.buckets.stamp({ namespace, entityId, resource }, set, !isOwn);
+  /** Converts the bucket of an entity to the limits in force, after they were changed. */
+  async restamp({ orgId, namespace, entityId, resource }: ResolutionKey): Promise<void> {
+    const { resolution, buckets } = this.deps;
+    const { set, isEntityLevel } = await resolution.resolveFresh({ orgId, namespace, entityId, resource });
+    if (set) await buckets.stamp({ namespace, entityId, resource }, set, !isEntityLevel);
   }
 
-  /** Undoes a take that came to nothing. What cannot be given back now is gone until it refills: never granted twice. */
-  private async giveBack({
-    targets,
-    taken,
-    after,
-  }: Extract<Taking, { kind: 'taken' }>): Promise<readonly BucketView[]> {
+  /** Gives back what was taken. If that fails, the tokens are lost until they refill: never granted twice. */
+  private async undo({ targets, taken, after }: TakenOutcome): Promise<readonly BucketView[]> {
     const undone = await Promise.allSettled(
       targets.map(({ bucket, slot }, i) => {
         const moves = movesAll((taken[i] as Taken).holdings, slot.lease);
-        return this.parts.buckets.apply({ parts: [{ bucket, action: { kind: 'settle', moves, events: -1 } }] });
+        return this.deps.buckets.apply({ parts: [{ bucket, action: { kind: 'settle', moves, events: -1 } }] });
       }),
     );
     return undone.map(
@@ -241,34 +134,4 @@ export class TakeService {
         (after[i] as BucketView),
     );
   }
-}
-
-/** What several requests for one bucket can never take together. */
-function togetherIssues(targets: readonly Target[]): Issue[] {
-  if (targets.length === 1) return [];
-  return byBucket(targets).flatMap((together): Issue[] => {
-    if (together.length === 1) return [];
-    const [{ bucket, set, at }] = together;
-    const { entityId, resource } = bucket;
-    const sum = sumOf(together.map(({ amounts }) => amounts));
-    return set.specs
-      .filter(({ name, burstMilli, isShadow }) => !isShadow && (sum[name] ?? 0n) > burstMilli)
-      .map(({ name, burstMilli }) => ({
-        path: at,
-        message: `${tokensOf(sum[name] ?? 0n)} of "${name}" can never be taken together: the burst for "${entityId}" on "${resource}" is ${tokensOf(burstMilli)}`,
-      }));
-  });
-}
-
-const noLimits = ({ bucket: { entityId, resource }, isParent, at }: Ask) =>
-  badInput({
-    path: at.replace('consume', 'resource'),
-    message: `no limits are set for ${isParent ? 'the parent' : 'entity'} "${entityId}" on "${resource}" at any level: set some with setLimits, or send \`limits\``,
-  });
-
-function partOf({ bucket, set, amounts, mayExpire, slot }: Target): {
-  readonly bucket: BucketId;
-  readonly action: Take;
-} {
-  return { bucket, action: { kind: 'take', set, amounts, mayExpire, slot } };
 }

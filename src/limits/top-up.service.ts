@@ -9,19 +9,20 @@ import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { Holding } from './buckets/holding.js';
 import type { BucketView } from './buckets/operation.js';
 import type { Shard } from './buckets/shard.js';
+import { entityIssues } from './entities/entity-id.js';
 import type { NamespaceService } from './entities/namespace.service.js';
-import { leaseMs } from './lease.js';
-import { type LeaseStore, toNote } from './lease.store.js';
-import { entityIssues, mostTokens, resourceIssues } from './limit.js';
+import { leaseMs, type OperationRecord } from './lease.js';
+import { type LeaseStore, toOperationRecord } from './lease.store.js';
+import { maxTokens, resourceIssues } from './limit-input.js';
 import type { BucketId } from './limiter-keys.js';
-import { type LimitStatus, standingOf, statusesOf } from './status.js';
+import { type LimitStatus, statusesOf } from './status.js';
 
 export interface TopUpRequest {
   readonly entityId: string;
   readonly resource: string;
   readonly limit: string;
   readonly amount: number;
-  /** The same operation is done once. */
+  /** The same operation is applied once. */
   readonly operationId: string;
 }
 
@@ -40,32 +41,31 @@ export interface TopUpDeps {
 
 const maxRounds = 30;
 
-/** Gives tokens that nobody has taken, up to what the bucket holds. */
+/** Gives tokens to a bucket, up to its burst. */
 export class TopUpService {
-  constructor(private readonly parts: TopUpDeps) {}
+  constructor(private readonly deps: TopUpDeps) {}
 
+  /** Applied once per operation id. A retry returns the statuses as they are now. */
   async topUp(orgId: string, request: TopUpRequest, actor: Actor): Promise<TopUp> {
     const { entityId, resource, limit, amount, operationId } = request;
     refuseAny([
       ...entityIssues(entityId, 'input.entityId'),
       ...resourceIssues(resource, 'input.resource'),
-      ...(isWholeWithin(amount, 1, mostTokens)
+      ...(isWholeWithin(amount, 1, maxTokens)
         ? []
-        : [{ path: 'input.amount', message: `must be a whole number from 1 to ${mostTokens}` }]),
+        : [{ path: 'input.amount', message: `must be a whole number from 1 to ${maxTokens}` }]),
     ]);
-    const { namespaces, audit, clock } = this.parts;
+    const { buckets, leases, namespaces, audit, clock } = this.deps;
     const bucket = { namespace: await namespaces.of(orgId), entityId, resource };
-    const hash = sha256(JSON.stringify([entityId, resource, limit, amount]));
-    const nonce = newUuid();
+    const attempt = { requestHash: sha256(JSON.stringify([entityId, resource, limit, amount])), nonce: newUuid() };
     for (let round = 0; round < maxRounds; round++) {
-      const [shards = []] = await this.parts.buckets.loadMany([bucket]);
-      const moves = topUpMoves(bucket, shards, limit, BigInt(amount) * 1000n, clock.nowMs());
-      const outcome = await this.parts.buckets.apply({
+      const [shards = []] = await buckets.loadMany([bucket]);
+      const moves = topUpMoves(bucket, shards, { name: limit, milli: BigInt(amount) * 1000n }, clock.nowMs());
+      const outcome = await buckets.apply({
         parts: [{ bucket, action: { kind: 'settle', moves, events: 0 } }],
         rider: {
           name: `${bucket.namespace} t-${operationId}`,
-          draft: () =>
-            this.parts.leases.once(bucket.namespace, `t-${operationId}`, hash, nonce, clock.nowMs() + leaseMs),
+          draft: () => leases.recordOperation(bucket.namespace, `t-${operationId}`, attempt, clock.nowMs() + leaseMs),
           record: audit.draft({
             orgId,
             actor,
@@ -76,63 +76,72 @@ export class TopUpService {
           }),
         },
       });
-      if (outcome.kind === 'riderConflict') return this.repeated(bucket, operationId, hash, nonce, toNote(outcome.old));
+      if (outcome.kind === 'riderConflict')
+        return this.replay(bucket, operationId, toOperationRecord(outcome.old), attempt);
       if (outcome.kind === 'done')
-        return { statuses: statusesOf(standingOf(bucket, outcome.after[0] as BucketView), {}), replayed: false };
+        return { statuses: statusesOf(bucket, outcome.after[0] as BucketView, {}), replayed: false };
     }
-    throw new Overloaded('too many are changing this bucket; nothing was given: try again');
+    throw new Overloaded('too many concurrent changes of this bucket; nothing was given; retry');
   }
 
-  private async repeated(
+  private async replay(
     bucket: BucketId,
     operationId: string,
-    hash: string,
-    nonce: string,
-    made: ReturnType<typeof toNote>,
+    record: OperationRecord,
+    attempt: OperationRecord,
   ): Promise<TopUp> {
-    if (made.requestHash !== hash)
-      throw new GatewayError('IDEMPOTENCY_CONFLICT', `operation ${operationId} has given something else`);
-    const [shards = []] = await this.parts.buckets.loadMany([bucket]);
+    if (record.requestHash !== attempt.requestHash)
+      throw new GatewayError(
+        'IDEMPOTENCY_CONFLICT',
+        `operationId ${operationId} was already used with a different top-up`,
+      );
+    const [shards = []] = await this.deps.buckets.loadMany([bucket]);
     return {
-      statuses: statusesOf(standingOf(bucket, { shards, atMs: this.parts.clock.nowMs() }), {}),
-      replayed: made.nonce !== nonce,
+      statuses: statusesOf(bucket, { shards, atMs: this.deps.clock.nowMs() }, {}),
+      replayed: record.nonce !== attempt.nonce,
     };
   }
 }
 
-/** The amount spread over the shards by what each of them misses. A bucket that does not exist is full: there is nothing to give. */
+/**
+ * The moves that spread the amount over the shards in proportion to what each is missing. By shares, because otherwise
+ * several concurrent top-ups would all fill the same shard. A bucket that does not exist is full, so there is nothing
+ * to give.
+ */
 function topUpMoves(
   { entityId }: BucketId,
   shards: readonly Shard[],
-  name: string,
-  milli: bigint,
+  { name, milli }: { readonly name: string; readonly milli: bigint },
   nowMs: number,
 ): Holding[] {
   const missing = shards.map((shard, index) => {
-    const limit = shard.limits.find((each) => each.name === name);
-    if (!limit)
-      throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}": it has ${namesOf(shard)}` });
-    if (limit.isConcurrency)
-      throw badInput({
-        path: 'input.limit',
-        message: `"${name}" counts the leases that are out: it cannot be topped up`,
-      });
+    const limit = limitToTopUp(shard, name);
     return { index, shard, limit: asOf(limit, nowMs), units: ceiling(limit) - room(limit, nowMs) };
   });
   const sum = missing.reduce((total, { units }) => total + units, 0n);
-  const mostFirst = missing.sort((a, b) => (a.units > b.units ? -1 : 1));
-  const whole = mostFirst[0] ? unitsOf(mostFirst[0].limit, milli, shards.length) : 0n;
-  // By the share of each, so that several top-ups at once do not all fill the same shard. The first gets what rounding leaves.
-  const given = mostFirst.map(({ units }) => (sum === 0n ? 0n : (units * whole) / sum));
-  const left = whole - given.reduce((total, units) => total + units, 0n);
-  return mostFirst.flatMap(({ index, shard: { incarnation }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
-    const units = (given[nth] as bigint) + (nth === 0 ? left : 0n);
-    if (units === 0n) return [];
-    const out = { milli: -milli, units: -units, period, ...(windowEndMs ? { windowEndMs } : {}) };
-    return [
-      { entityId, shard: index, shards: shards.length, incarnation, out: { [name]: out }, isTopUp: true as const },
-    ];
-  });
+  const emptiestFirst = missing.sort((a, b) => (a.units > b.units ? -1 : 1));
+  const whole = emptiestFirst[0] ? unitsOf(emptiestFirst[0].limit, milli, shards.length) : 0n;
+  const shares = emptiestFirst.map(({ units }) => (sum === 0n ? 0n : (units * whole) / sum));
+  // The emptiest shard gets the remainder of the rounding.
+  const remainder = whole - shares.reduce((total, units) => total + units, 0n);
+  return emptiestFirst.flatMap(
+    ({ index, shard: { incarnation }, limit: { refillPeriodMs: period, windowEndMs } }, nth) => {
+      const units = (shares[nth] as bigint) + (nth === 0 ? remainder : 0n);
+      if (units === 0n) return [];
+      const out = { milli: -milli, units: -units, period, ...(windowEndMs ? { windowEndMs } : {}) };
+      return [
+        { entityId, shard: index, shards: shards.length, incarnation, out: { [name]: out }, isTopUp: true as const },
+      ];
+    },
+  );
 }
 
-const namesOf = ({ limits }: Shard): string => limits.map(({ name }) => `"${name}"`).join(', ');
+function limitToTopUp({ limits }: Shard, name: string): Shard['limits'][number] {
+  const limit = limits.find((each) => each.name === name);
+  const names = limits.map((each) => `"${each.name}"`).join(', ');
+  if (!limit)
+    throw badInput({ path: 'input.limit', message: `the bucket has no limit "${name}"; its limits are ${names}` });
+  if (limit.isConcurrency)
+    throw badInput({ path: 'input.limit', message: `"${name}" is a concurrency limit and cannot be topped up` });
+  return limit;
+}

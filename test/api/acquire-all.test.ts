@@ -16,25 +16,25 @@ afterAll(async () => {
 });
 
 const tokens = (amount: number) => ({ tokens: amount });
-type Asked = Parameters<Limiter['acquireAll']>[0];
+type Requests = Parameters<Limiter['acquireAll']>[0];
 
-async function takeAll(asked: Asked, via = limiter.app) {
-  const all = await limiter.acquireAll(asked, via);
+async function takeAll(requests: Requests, via = limiter.app) {
+  const all = await limiter.acquireAll(requests, via);
   if (all.__typename !== 'Leases') throw new Error(all.message);
   return all.leases;
 }
 
-async function refusedAll(asked: Asked, via = limiter.app) {
-  const all = await limiter.acquireAll(asked, via);
-  if (all.__typename !== 'RateLimited') throw new Error('granted what must be refused');
+async function refusedAll(requests: Requests, via = limiter.app) {
+  const all = await limiter.acquireAll(requests, via);
+  if (all.__typename !== 'RateLimited') throw new Error('granted instead of refused');
   return all;
 }
 
-const codeOf = (asked: Asked) =>
+const codeOf = (requests: Requests) =>
   limiter.app.admin.codeOf(op.AcquireAllDocument, {
     input: {
       orgId: limiter.orgId,
-      requests: asked.map(([entityId, amounts]) => ({
+      requests: requests.map(([entityId, amounts]) => ({
         entityId,
         resource,
         consume: Object.entries(amounts).map(([limit, amount]) => ({ limit, amount })),
@@ -42,8 +42,8 @@ const codeOf = (asked: Asked) =>
     },
   });
 
-const standings = (...entityIds: string[]) =>
-  Promise.all(entityIds.map(async (entityId) => (await limiter.standing(entityId)).tokens));
+const balances = (...entityIds: string[]) =>
+  Promise.all(entityIds.map(async (entityId) => (await limiter.balances(entityId)).tokens));
 
 describe('acquireAll', () => {
   it.each([1, 2, 8])('takes all of %i requests or none', async (count) => {
@@ -62,18 +62,18 @@ describe('acquireAll', () => {
       expect(refusal.statuses.map(({ entityId }) => entityId)).toEqual(entityIds);
       expect(refusal.retryAfterSecs).toBe(refusal.violations[0]?.retryAfterSecs);
     }
-    expect(await standings(...entityIds)).toEqual(entityIds.map((_, i) => [9 - i, i + 1]));
+    expect(await balances(...entityIds)).toEqual(entityIds.map((_, i) => [9 - i, i + 1]));
     expect((await limiter.usage(last)).tokens).toEqual({ consumed: count, refused: 2, wouldRefuse: 0 });
   });
 
-  it('has 1 to 8 requests', async () => {
+  it('accepts 1 to 8 requests', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 100));
     expect(await codeOf([])).toBe('BAD_USER_INPUT');
     expect(await codeOf(times(9, () => [entityId, tokens(1)] as const))).toBe('BAD_USER_INPUT');
     expect(await limiter.bucket(entityId)).toBeNull();
   });
 
-  it('names the request that is not valid, and takes nothing', async () => {
+  it('names the invalid request and takes nothing', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10));
     const consume = [
       { entityId, resource, consume: [{ limit: 'tokens', amount: 1 }] },
@@ -89,9 +89,9 @@ describe('acquireAll', () => {
     expect(await limiter.bucket(entityId)).toBeNull();
   });
 
-  it('takes for two requests on one bucket, each with a lease of its own', async () => {
+  it('takes for two requests on one bucket and returns a lease for each', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10));
-    const twice = (amount: number): Asked => [
+    const twice = (amount: number): Requests => [
       [entityId, tokens(amount)],
       [entityId, tokens(amount)],
     ];
@@ -100,16 +100,16 @@ describe('acquireAll', () => {
     expect(violations).toMatchObject([{ entityId, requested: 6, available: 4 }]);
     expect(retryAfterSecs).toBe(2 * 10_000_000);
     expect(await codeOf(twice(6))).toBe('BAD_USER_INPUT');
-    expect(await standings(entityId)).toEqual([[4, 6]]);
+    expect(await balances(entityId)).toEqual([[4, 6]]);
     await limiter.adjust(first?.leaseId as string, tokens(-1));
     await limiter.release(second?.leaseId as string, limiter.other);
-    expect(await standings(entityId)).toEqual([[8, 2]]);
+    expect(await balances(entityId)).toEqual([[8, 2]]);
     await limiter.release(first?.leaseId as string);
     await takeAll(twice(5), limiter.other);
-    expect(await standings(entityId)).toEqual([[0, 10]]);
+    expect(await balances(entityId)).toEqual([[0, 10]]);
   });
 
-  it('takes for two children of one parent, whose bucket has to have enough for both', async () => {
+  it('takes for two children only if the bucket of their parent has enough for both', async () => {
     const parent = await limiter.entity(slowLimit('tokens', 10));
     const children = [
       await limiter.childOf(parent, slowLimit('tokens', 8)),
@@ -119,7 +119,7 @@ describe('acquireAll', () => {
       [children[0], tokens(4)],
       [children[1], tokens(4)],
     ]);
-    expect(await standings(parent, ...children)).toEqual([
+    expect(await balances(parent, ...children)).toEqual([
       [2, 8],
       [4, 4],
       [4, 4],
@@ -129,20 +129,20 @@ describe('acquireAll', () => {
       [children[1], tokens(1)],
     ]);
     expect(violations.map(({ entityId }) => entityId)).toContain(parent);
-    expect(await standings(parent, ...children)).toEqual([
+    expect(await balances(parent, ...children)).toEqual([
       [2, 8],
       [4, 4],
       [4, 4],
     ]);
     await limiter.release(first?.leaseId as string);
-    expect(await standings(parent, ...children)).toEqual([
+    expect(await balances(parent, ...children)).toEqual([
       [6, 4],
       [8, 0],
       [4, 4],
     ]);
   });
 
-  it('holds slots of concurrency limits, one per request', async () => {
+  it('holds one slot of a concurrency limit per request', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 3), slowLimit('tokens', 10));
     const other = await limiter.entity(slotLimit('jobs', 1));
     const leases = await takeAll([
@@ -161,7 +161,7 @@ describe('acquireAll', () => {
       [entityId, { jobs: 1 }],
       [other, { jobs: 1 }],
     ]);
-    expect((await limiter.standing(entityId)).jobs).toEqual([1, 2]);
+    expect((await limiter.balances(entityId)).jobs).toEqual([1, 2]);
     await limiter.release(leases[2]?.leaseId as string, limiter.other);
     limiter.clock.age(1001);
     await takeAll([
@@ -170,12 +170,12 @@ describe('acquireAll', () => {
     ]);
     await limiter.renew(leases[0]?.leaseId as string, 100, limiter.other);
     await limiter.release(leases[1]?.leaseId as string);
-    expect((await limiter.standing(entityId)).jobs).toEqual([1, 2]);
+    expect((await limiter.balances(entityId)).jobs).toEqual([1, 2]);
   });
 
-  it('never takes more than there is, for many at once through two gateways that name the buckets in any order', async () => {
+  it('never takes more than there is for concurrent calls with the buckets in any order', async () => {
     const [a, b] = [await limiter.entity(slowLimit('tokens', 20)), await limiter.entity(slowLimit('tokens', 30))];
-    const asked: Asked[] = times(40, (i) =>
+    const attempts: Requests[] = times(40, (i) =>
       i % 3 === 0
         ? [
             [a, tokens(1)],
@@ -189,30 +189,30 @@ describe('acquireAll', () => {
           : [[a, tokens(1)]],
     );
     const all = await Promise.all(
-      asked.map((each, i) => limiter.acquireAll(each, i % 2 === 0 ? limiter.app : limiter.other)),
+      attempts.map((each, i) => limiter.acquireAll(each, i % 2 === 0 ? limiter.app : limiter.other)),
     );
-    const taken = asked.filter((_, i) => all[i]?.__typename === 'Leases');
+    const taken = attempts.filter((_, i) => all[i]?.__typename === 'Leases');
     expect(taken).toHaveLength(20);
     const both = taken.filter(({ length }) => length === 2).length;
-    expect(await standings(a, b)).toEqual([
+    expect(await balances(a, b)).toEqual([
       [0, 20],
       [30 - both, both],
     ]);
   });
 
-  it('judges every request by limits that were changed through another gateway', async () => {
+  it('applies limits that were changed through another gateway to every request', async () => {
     const [entityId, second] = [
       await limiter.entity(slowLimit('tokens', 10)),
       await limiter.entity(slowLimit('tokens', 10)),
     ];
-    const asked: Asked = [
+    const requests: Requests = [
       [entityId, tokens(2)],
       [second, tokens(2)],
       [entityId, tokens(2)],
     ];
-    await takeAll(asked, limiter.other);
+    await takeAll(requests, limiter.other);
     await limiter.setLimits(entityId, slowLimit('tokens', 20));
-    await takeAll(asked, limiter.other);
+    await takeAll(requests, limiter.other);
     expect((await limiter.bucket(entityId))?.limits[0]?.limit.capacity).toBe(20);
     await limiter.setLimits(entityId, slowLimit('tokens', 1));
     const { errors } = await limiter.other.admin.send(op.AcquireAllDocument, {
@@ -225,39 +225,39 @@ describe('acquireAll', () => {
       code: 'BAD_USER_INPUT',
       issues: [{ path: 'input.requests.1.consume.0.amount' }],
     });
-    expect((await standings(second))[0]).toEqual([6, 4]);
+    expect((await balances(second))[0]).toEqual([6, 4]);
   });
 
-  it('splits what no single shard has, of several buckets with many shards', async () => {
+  it('splits amounts that no single shard has, over several buckets with many shards', async () => {
     const entityIds = await Promise.all(times(5, () => limiter.entity(slowLimit('tokens', 320))));
     for (const entityId of entityIds) {
       await limiter.take(entityId, tokens(1));
       await limiter.shard(entityId, 32);
     }
     const leases = await takeAll(entityIds.map((entityId) => [entityId, tokens(300)]));
-    expect(await standings(...entityIds)).toEqual(entityIds.map(() => [19, 301]));
+    expect(await balances(...entityIds)).toEqual(entityIds.map(() => [19, 301]));
     for (const { leaseId } of leases) await limiter.release(leaseId, limiter.other);
-    expect(await standings(...entityIds)).toEqual(entityIds.map(() => [319, 1]));
+    expect(await balances(...entityIds)).toEqual(entityIds.map(() => [319, 1]));
   });
 
   it.each(['error-after', 'drop-reply'] as const)(
-    'never takes twice if the reply of the store is lost (%s)',
+    'never takes twice if the response of the database is lost (%s)',
     async (fault) => {
       const [a, b] = [await limiter.entity(slowLimit('tokens', 10)), await limiter.entity(slowLimit('tokens', 10))];
-      const asked: Asked = [
+      const requests: Requests = [
         [a, tokens(2)],
         [b, tokens(2)],
       ];
-      await takeAll(asked);
+      await takeAll(requests);
       const rule = proxy.inject({ fault, operation: 'TransactWriteItems', table: 'limiter', nth: 1 });
-      expect(await codeOf(asked)).toBe('SERVICE_UNAVAILABLE');
+      expect(await codeOf(requests)).toBe('SERVICE_UNAVAILABLE');
       expect(rule.hits).toBe(1);
-      expect(await standings(a, b)).toEqual([
+      expect(await balances(a, b)).toEqual([
         [6, 4],
         [6, 4],
       ]);
-      await takeAll(asked);
-      expect(await standings(a, b)).toEqual([
+      await takeAll(requests);
+      expect(await balances(a, b)).toEqual([
         [4, 6],
         [4, 6],
       ]);

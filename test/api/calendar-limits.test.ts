@@ -31,7 +31,7 @@ const calls = (amount: number) => ({ calls: amount });
 const midnightMs = () => (Math.floor(nowMs() / dayMs) + 1) * dayMs;
 beforeEach(() => limiter.clock.moveTo(midnightMs() + dayMs / 2));
 
-/** The first ms of a local day, by the calendar's own word. */
+/** The first millisecond of a local day, found with `localDate`. */
 function startOf(zone: string, date: string): number {
   let [before, after] = [Date.parse(`${date}T00:00:00Z`) - 2 * dayMs, Date.parse(`${date}T00:00:00Z`) + 2 * dayMs];
   while (after - before > 1) {
@@ -56,9 +56,9 @@ describe('a calendar limit', () => {
     ['MONTH', 'America/St_Johns', '2027-12-31', '2028-01-01'],
     ['MONTH', 'UTC', '2027-04-01', '2027-05-01'],
   ])(
-    'of a %s in %s resets at the first ms of the next one, and a refusal says how long that is',
+    'of a %s in %s resets at the first millisecond of the next one, and a refusal returns that wait',
     async (window, timezone, day, nextStart) => {
-      const org = await limiter.ofOrg({ timezone });
+      const org = await limiter.forOrg({ timezone });
       const [startMs, endMs] = [startOf(timezone, day), startOf(timezone, nextStart)];
       org.clock.moveTo(startMs);
       const entityId = await org.entity(perWindow(10, window));
@@ -92,11 +92,11 @@ describe('a calendar limit', () => {
       });
       expect((await org.take(entityId, calls(10))).statuses).toMatchObject([{ available: 0 }]);
       await org.refused(entityId, calls(1), { via: org.other });
-      expect(await org.standing(entityId)).toEqual({ calls: [0, 20] });
+      expect(await org.balances(entityId)).toEqual({ calls: [0, 20] });
     },
   );
 
-  it('has no burst or refill of its own', async () => {
+  it('accepts neither burst nor refill', async () => {
     expect(await limiter.limitIssues(perWindow(10, 'DAY', { burst: 20 }))).toEqual([
       ['BAD_USER_INPUT', 'input.limits.0.burst'],
     ]);
@@ -109,7 +109,7 @@ describe('a calendar limit', () => {
     );
   });
 
-  it('grants exactly its capacity in a window, to many at once through two gateways, window after window', async () => {
+  it('grants exactly its capacity per window, for concurrent acquires through two gateways', async () => {
     const entityId = await limiter.entity(perWindow(13));
     for (let day = 0; day < 3; day++) {
       const all = await Promise.all(
@@ -120,22 +120,22 @@ describe('a calendar limit', () => {
     }
   });
 
-  it('takes back in its window only', async () => {
+  it('takes tokens back only within the window in which they were taken', async () => {
     const entityId = await limiter.entity(perWindow(10));
     const [first, second] = [await limiter.take(entityId, calls(4)), await limiter.take(entityId, calls(3))];
     await limiter.release(first.leaseId, limiter.other);
-    expect(await limiter.standing(entityId)).toEqual({ calls: [7, 3] });
+    expect(await limiter.balances(entityId)).toEqual({ calls: [7, 3] });
     limiter.clock.moveTo(midnightMs());
     const third = await limiter.take(entityId, calls(2), { via: limiter.other });
     await limiter.adjust(second.leaseId, calls(-1));
     await limiter.release(second.leaseId);
-    // The tokens of yesterday stay used.
-    expect(await limiter.standing(entityId)).toEqual({ calls: [8, 5] });
+    // The tokens of yesterday stay taken.
+    expect(await limiter.balances(entityId)).toEqual({ calls: [8, 5] });
     await limiter.release(third.leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ calls: [10, 3] });
+    expect(await limiter.balances(entityId)).toEqual({ calls: [10, 3] });
   });
 
-  it('takes nothing back in a new window that nobody has used yet', async () => {
+  it('takes nothing back in a new window that was not used yet', async () => {
     const entityId = await limiter.entity(perWindow(10));
     const { leaseId } = await limiter.take(entityId, calls(4));
     limiter.clock.moveTo(midnightMs());
@@ -145,18 +145,18 @@ describe('a calendar limit', () => {
   });
 
   it.each(['adjust', 'charge'] as const)(
-    'counts an %s after the reset in the new window, and only that is given back',
+    'counts an %s after the reset in the new window, and gives only that back',
     async (change) => {
       const entityId = await limiter.entity(perWindow(10));
       const { leaseId } = await limiter.take(entityId, calls(4));
       limiter.clock.moveTo(midnightMs());
       expect((await limiter[change](leaseId, calls(3))).statuses).toMatchObject([{ requested: 3, available: 7 }]);
       await limiter.release(leaseId);
-      expect(await limiter.standing(entityId)).toEqual({ calls: change === 'adjust' ? [10, 4] : [7, 7] });
+      expect(await limiter.balances(entityId)).toEqual({ calls: change === 'adjust' ? [10, 4] : [7, 7] });
     },
   );
 
-  it('in debt refuses even 0 until its window ends, and the debt ends with it', async () => {
+  it('in debt refuses even 0 until its window ends, and then the debt is gone', async () => {
     const entityId = await limiter.entity(perWindow(10));
     const { leaseId } = await limiter.take(entityId, calls(4));
     expect((await limiter.adjust(leaseId, calls(20))).statuses).toMatchObject([
@@ -165,31 +165,31 @@ describe('a calendar limit', () => {
     expect((await limiter.refused(entityId, calls(0))).retryAfterSecs).toBe((midnightMs() - nowMs()) / 1000);
     limiter.clock.moveTo(midnightMs());
     await limiter.take(entityId, calls(10));
-    expect(await limiter.standing(entityId)).toEqual({ calls: [0, 34] });
+    expect(await limiter.balances(entityId)).toEqual({ calls: [0, 34] });
   });
 
-  it('keeps what is used when its capacity is changed', async () => {
+  it('keeps the used tokens when its capacity is changed', async () => {
     const entityId = await limiter.entity(perWindow(10));
     const { leaseId } = await limiter.take(entityId, calls(6));
     await limiter.setLimits(entityId, perWindow(20));
-    expect((await limiter.standing(entityId)).calls).toEqual([14, 6]);
+    expect((await limiter.balances(entityId)).calls).toEqual([14, 6]);
     await limiter.setLimits(entityId, perWindow(5));
     expect((await limiter.refused(entityId, calls(1))).violations).toMatchObject([{ available: -1 }]);
     await limiter.adjust(leaseId, calls(-3), limiter.other);
-    expect((await limiter.standing(entityId)).calls).toEqual([2, 3]);
+    expect((await limiter.balances(entityId)).calls).toEqual([2, 3]);
     limiter.clock.moveTo(midnightMs());
     await limiter.take(entityId, calls(5));
     await limiter.refused(entityId, calls(1));
   });
 
-  it('that leaves the set and comes back in the same window continues there', async () => {
+  it('continues if it is removed and set again in the same window', async () => {
     const entityId = await limiter.entity(perWindow(10), slowLimit('tokens', 100));
     const { leaseId } = await limiter.take(entityId, calls(8));
     await limiter.setLimits(entityId, slowLimit('tokens', 100));
     await limiter.take(entityId, { tokens: 1 });
     await limiter.adjust(leaseId, calls(-1));
     await limiter.setLimits(entityId, perWindow(10), slowLimit('tokens', 100));
-    expect((await limiter.standing(entityId)).calls).toEqual([3, 7]);
+    expect((await limiter.balances(entityId)).calls).toEqual([3, 7]);
     // A window of another length is another limit.
     await limiter.setLimits(entityId, perWindow(10, 'MONTH'));
     await limiter.take(entityId, calls(10));
@@ -200,38 +200,41 @@ describe('a calendar limit', () => {
     await limiter.take(entityId, calls(10));
   });
 
-  it.each([2, 8])('resets on all of %i shards at once, and never grants more than its capacity', async (shards) => {
-    const entityId = await limiter.entity(perWindow(80));
-    await limiter.take(entityId, calls(6));
-    await limiter.shard(entityId, shards);
-    let last: Lease | undefined;
-    for (let day = 0; day < 2; day++) {
-      limiter.clock.advance(hourMs);
-      const all = await Promise.all(
-        times(30, (i) => limiter.acquire(entityId, calls(3), { via: i % 2 === 0 ? limiter.app : limiter.other })),
-      );
-      const taken = 3 * all.filter(({ __typename }) => __typename === 'Lease').length + (day === 0 ? 6 : 0);
-      expect(taken).toBe(78);
-      last = await limiter.take(entityId, calls(2));
-      const { retryAfterSecs } = await limiter.refused(entityId, calls(1));
-      expect(retryAfterSecs).toBe((midnightMs() - nowMs()) / 1000);
-      expect(await limiter.standing(entityId)).toEqual({ calls: [0, 80 * (day + 1)] });
-      limiter.clock.moveTo(midnightMs());
-    }
-    await limiter.release(last?.leaseId as string, limiter.other);
-    // One take that needs more than a shard has, in a window that some shards have not begun.
-    await limiter.take(entityId, calls(1));
-    const whole = await limiter.take(entityId, calls(79));
-    await limiter.refused(entityId, calls(1), { via: limiter.other });
-    await limiter.release(whole.leaseId, limiter.other);
-    expect((await limiter.standing(entityId)).calls).toEqual([79, 161]);
-    await limiter.app.gateway.services.buckets.halve(limiter.id(entityId));
-    expect((await limiter.standing(entityId)).calls).toEqual([79, 161]);
-    await limiter.take(entityId, calls(79));
-    await limiter.refused(entityId, calls(1));
-  });
+  it.each([2, 8])(
+    'resets on all of %i shards at the same time and never grants more than its capacity',
+    async (shards) => {
+      const entityId = await limiter.entity(perWindow(80));
+      await limiter.take(entityId, calls(6));
+      await limiter.shard(entityId, shards);
+      let last: Lease | undefined;
+      for (let day = 0; day < 2; day++) {
+        limiter.clock.advance(hourMs);
+        const all = await Promise.all(
+          times(30, (i) => limiter.acquire(entityId, calls(3), { via: i % 2 === 0 ? limiter.app : limiter.other })),
+        );
+        const taken = 3 * all.filter(({ __typename }) => __typename === 'Lease').length + (day === 0 ? 6 : 0);
+        expect(taken).toBe(78);
+        last = await limiter.take(entityId, calls(2));
+        const { retryAfterSecs } = await limiter.refused(entityId, calls(1));
+        expect(retryAfterSecs).toBe((midnightMs() - nowMs()) / 1000);
+        expect(await limiter.balances(entityId)).toEqual({ calls: [0, 80 * (day + 1)] });
+        limiter.clock.moveTo(midnightMs());
+      }
+      await limiter.release(last?.leaseId as string, limiter.other);
+      // A take that is larger than a shard, in a window that some shards have not begun.
+      await limiter.take(entityId, calls(1));
+      const whole = await limiter.take(entityId, calls(79));
+      await limiter.refused(entityId, calls(1), { via: limiter.other });
+      await limiter.release(whole.leaseId, limiter.other);
+      expect((await limiter.balances(entityId)).calls).toEqual([79, 161]);
+      await limiter.app.gateway.services.buckets.halve(limiter.id(entityId));
+      expect((await limiter.balances(entityId)).calls).toEqual([79, 161]);
+      await limiter.take(entityId, calls(79));
+      await limiter.refused(entityId, calls(1));
+    },
+  );
 
-  it('of a parent is taken with that of its child, and a repeat of a request id takes nothing', async () => {
+  it('of a parent is taken with that of its child, and a retry with the same request id takes nothing', async () => {
     const { child, parent } = await limiter.family(perWindow(10));
     const requestId = randomUUID();
     const { leaseId } = await limiter.take(child, calls(6), { requestId });
@@ -241,27 +244,27 @@ describe('a calendar limit', () => {
     });
     const sibling = await limiter.childOf(parent, perWindow(10));
     expect((await limiter.refused(sibling, calls(5))).violations).toMatchObject([{ entityId: parent, available: 4 }]);
-    expect(await limiter.standing(sibling)).toEqual({ calls: [10, 0] });
+    expect(await limiter.balances(sibling)).toEqual({ calls: [10, 0] });
     limiter.clock.moveTo(midnightMs());
     expect(await limiter.take(child, calls(6), { requestId, via: limiter.other })).toMatchObject({ replayed: true });
     await limiter.take(sibling, calls(10));
     await limiter.release(leaseId);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+    expect([await limiter.balances(child), await limiter.balances(parent)]).toEqual([
       { calls: [10, 6] },
       { calls: [0, 16] },
     ]);
   });
 
   it('resets by a changed time zone of the org from the next window on', async () => {
-    const org = await limiter.ofOrg({ timezone: 'UTC' });
+    const org = await limiter.forOrg({ timezone: 'UTC' });
     const entityId = await org.entity(perWindow(10));
     await org.take(entityId, calls(10));
     await org.take(await org.entity(perWindow(10)), calls(1), { via: org.other });
     const resetMs = midnightMs();
     await org.app.admin.ask(op.UpdateOrgDocument, { input: { orgId: org.orgId, timezone: 'Asia/Tokyo' } });
-    await org.hearOfChanges();
+    await org.pollChanges();
     for (const via of [org.app, org.other]) {
-      // In Tokyo another day has begun by then: this window lasts to its end all the same.
+      // In Tokyo the next day has begun, but this window keeps its end.
       org.clock.moveTo(resetMs - 8 * hourMs);
       expect((await org.refused(entityId, calls(1), { via })).retryAfterSecs).toBe(8 * 3600);
     }
@@ -273,14 +276,14 @@ describe('a calendar limit', () => {
     expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(24 * 3600);
   });
 
-  it('of a month lasts to the end that it began with when the time zone changes meanwhile', async () => {
-    const org = await limiter.ofOrg({ timezone: 'UTC' });
+  it('of a month keeps its end if the time zone changes meanwhile', async () => {
+    const org = await limiter.forOrg({ timezone: 'UTC' });
     limiter.clock.moveTo(Date.UTC(2029, 4, 10, 12));
     const entityId = await org.entity(perWindow(10, 'MONTH'));
     await org.take(entityId, calls(6));
     await org.app.admin.ask(op.UpdateOrgDocument, { input: { orgId: org.orgId, timezone: 'Pacific/Kiritimati' } });
     org.clock.moveTo(Date.UTC(2029, 4, 20));
-    await org.hearOfChanges();
+    await org.pollChanges();
     for (const via of [org.app, org.other]) await org.take(entityId, calls(2), { via });
     // In Kiritimati it has been June for 13 hours.
     org.clock.moveTo(Date.UTC(2029, 4, 31, 23));
@@ -290,7 +293,7 @@ describe('a calendar limit', () => {
     expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(30 * 86_400 - 14 * 3600);
   });
 
-  it('never goes back to a window that is over, for a gateway whose clock lags behind', async () => {
+  it('never returns to a past window through a gateway whose clock is behind', async () => {
     const clock = new StandingClock();
     const { app } = limiter;
     const lagging: TestApp = await startTestApp({ clock, config: app.config });
@@ -305,7 +308,7 @@ describe('a calendar limit', () => {
       await limiter.refused(entityId, calls(2), { via: lagging });
       await limiter.refused(entityId, calls(2));
       await limiter.release(old.leaseId, lagging);
-      expect(await limiter.standing(entityId)).toEqual({ calls: [1, 12] });
+      expect(await limiter.balances(entityId)).toEqual({ calls: [1, 12] });
       await limiter.take(entityId, calls(1), { via: lagging });
       const { retryAfterSecs } = await limiter.refused(entityId, calls(1), { via: lagging });
       expect(retryAfterSecs).toBe((midnightMs() - clock.nowMs()) / 1000);
@@ -315,8 +318,8 @@ describe('a calendar limit', () => {
     }
   });
 
-  it('that a caller brings along resets by the calendar of the org', async () => {
-    const org = await limiter.ofOrg({ timezone: 'Asia/Kolkata' });
+  it('that a caller sends resets by the calendar of the org', async () => {
+    const org = await limiter.forOrg({ timezone: 'Asia/Kolkata' });
     const limits = [perWindow(5)];
     await org.take('e', calls(5), { limits });
     const { retryAfterSecs } = await org.refused('e', calls(1), { limits });
@@ -326,7 +329,7 @@ describe('a calendar limit', () => {
     await org.take('e', calls(5), { limits, via: org.other });
   });
 
-  it('is taken together with the other limits of its bucket, or not at all', async () => {
+  it('is taken together with the other limits of its bucket or not at all', async () => {
     const entityId = await limiter.entity(perWindow(10), perWindow(12, 'MONTH', { name: 'monthly' }), {
       name: 'rpm',
       capacity: 8,
@@ -337,6 +340,6 @@ describe('a calendar limit', () => {
     const { violations } = await limiter.refused(entityId, { calls: 5, monthly: 5, rpm: 5 });
     expect(violations).toMatchObject([{ limit: { name: 'monthly' }, available: 4 }]);
     await limiter.take(entityId, { calls: 4, monthly: 4, rpm: 4 });
-    expect(await limiter.standing(entityId)).toEqual({ calls: [6, 12], monthly: [0, 12], rpm: [4, 12] });
+    expect(await limiter.balances(entityId)).toEqual({ calls: [6, 12], monthly: [0, 12], rpm: [4, 12] });
   });
 });

@@ -12,8 +12,8 @@ afterAll(() => limiter.stop());
 const graceMs = 2000;
 const one = { jobs: 1 };
 const nowMs = () => limiter.clock.nowMs();
-/** How many of these at once are granted. */
-async function grantedOf(entityId: string, count: number): Promise<Lease[]> {
+/** The leases that `count` concurrent acquires get. */
+async function takeConcurrently(entityId: string, count: number): Promise<Lease[]> {
   const all = await Promise.all(
     times(count, (i) => limiter.acquire(entityId, one, { via: i % 2 === 0 ? limiter.app : limiter.other })),
   );
@@ -21,7 +21,7 @@ async function grantedOf(entityId: string, count: number): Promise<Lease[]> {
 }
 
 describe('a concurrency limit', () => {
-  it('has a capacity of 1 to 100, and neither burst, refill nor window', async () => {
+  it('accepts a capacity of 1 to 100, and neither burst, refill nor window', async () => {
     for (const capacity of [1, 100]) expect(await limiter.limitIssues(slotLimit('jobs', capacity))).toBeUndefined();
     expect(await limiter.limitIssues(slotLimit('jobs', 101))).toEqual([['BAD_USER_INPUT', 'input.limits.0.capacity']]);
     expect(await limiter.limitIssues(slotLimit('jobs', 0))).toEqual([['BAD_USER_INPUT', 'input.limits.0.capacity']]);
@@ -36,7 +36,7 @@ describe('a concurrency limit', () => {
     ]);
   });
 
-  it('is taken by 0 or 1, and a lease that takes 0 holds nothing', async () => {
+  it('accepts amounts of 0 and 1, and a lease of 0 holds nothing', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     const idle = await limiter.take(entityId, { jobs: 0 });
     expect(idle.renewBy).toBeNull();
@@ -51,7 +51,7 @@ describe('a concurrency limit', () => {
   });
 
   it.each(['app', 'other'] as const)(
-    'is freed by a release through %s, which may know an older state of the bucket',
+    'is freed by a release through %s, which may have cached an older state of the bucket',
     async (via) => {
       const entityId = await limiter.entity(slotLimit('jobs', 2));
       // Both gateways have seen the bucket before the slot is taken.
@@ -60,17 +60,17 @@ describe('a concurrency limit', () => {
       const leases = [await limiter.take(entityId, one), await limiter.take(entityId, one)];
       await limiter.refused(entityId, one);
       expect(await limiter.release(leases[0]?.leaseId as string, limiter[via])).toMatchObject({ replayed: false });
-      expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 1] });
-      // A refusal may be repeated from memory for a second.
+      expect(await limiter.balances(entityId)).toEqual({ jobs: [1, 1] });
+      // A cached refusal may be repeated for a second.
       limiter.clock.age(1001);
       await limiter.take(entityId, one);
       await limiter.refused(entityId, one);
       expect(await limiter.release(leases[0]?.leaseId as string)).toMatchObject({ replayed: true });
-      expect(await limiter.standing(entityId)).toEqual({ jobs: [0, 2] });
+      expect(await limiter.balances(entityId)).toEqual({ jobs: [0, 2] });
     },
   );
 
-  it('is freed 2 s after the lease should have been renewed, and not a millisecond earlier; a refusal says when', async () => {
+  it('frees a slot 2 s after renewBy and not a millisecond earlier, and a refusal returns that wait', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 2));
     const first = await limiter.take(entityId, one, { ttlSecs: 10 });
     expect(Date.parse(first.renewBy as string)).toBe(nowMs() + 10_000);
@@ -87,13 +87,13 @@ describe('a concurrency limit', () => {
     expect((await limiter.availability(entityId, one)).retryAfterSecs).toBe(0);
     await limiter.take(entityId, one);
     await limiter.refused(entityId, one);
-    // What was dropped was used, and gives nothing back.
+    // A slot that was dropped counts as used and is not given back.
     await limiter.release(first.leaseId);
     await limiter.refused(entityId, one);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [0, 3] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [0, 3] });
   });
 
-  it.each(['app', 'other'] as const)('is held for longer by a renewal through %s', async (via) => {
+  it.each(['app', 'other'] as const)('holds a slot longer after a renewal through %s', async (via) => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     await limiter.release((await limiter.take(entityId, one, { via: limiter.other })).leaseId, limiter.other);
     const { leaseId } = await limiter.take(entityId, one, { ttlSecs: 10 });
@@ -107,7 +107,7 @@ describe('a concurrency limit', () => {
     expect(await limiter.renewCode(leaseId, limiter[via])).toBe('LEASE_EXPIRED');
   });
 
-  it('is renewed as long as nobody has taken the slot, and at most until the lease ends', async () => {
+  it('allows a late renewal while the slot is free, and at most until the lease expires', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     const { leaseId, expiresAt } = await limiter.take(entityId, one, { ttlSecs: 10 });
     limiter.clock.advance(60_000);
@@ -119,15 +119,15 @@ describe('a concurrency limit', () => {
     expect(await limiter.renewCode(leaseId)).toBe('LEASE_EXPIRED');
   });
 
-  it('cannot be renewed after a release', async () => {
+  it('rejects a renewal after a release', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     const { leaseId } = await limiter.take(entityId, one);
     await limiter.release(leaseId, limiter.other);
     expect(await limiter.renewCode(leaseId)).toBe('LEASE_EXPIRED');
-    expect((await limiter.standing(entityId)).jobs).toEqual([1, 0]);
+    expect((await limiter.balances(entityId)).jobs).toEqual([1, 0]);
   });
 
-  it('refuses a ttl outside of 1 to 86,400 s', async () => {
+  it('rejects a ttl outside 1 to 86,400 s', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     const { leaseId } = await limiter.take(entityId, { jobs: 1 });
     for (const ttlSecs of [0, 86_401]) {
@@ -138,7 +138,7 @@ describe('a concurrency limit', () => {
     }
   });
 
-  it('is not adjusted, with a key or without', async () => {
+  it('rejects adjustments with and without a key', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 3), slowLimit('tokens', 10));
     const { leaseId } = await limiter.take(entityId, { jobs: 1, tokens: 1 });
     for (const amount of [1, -1])
@@ -147,56 +147,56 @@ describe('a concurrency limit', () => {
         expect(await limiter.app.admin.codeOf(op.AdjustLeaseDocument, { input })).toBe('BAD_USER_INPUT');
       }
     await limiter.adjust(leaseId, { tokens: 4 });
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [2, 1], tokens: [5, 5] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [2, 1], tokens: [5, 5] });
   });
 
-  it('never has more out than its capacity, for a hundred callers at once through two gateways', async () => {
+  it('never grants more than its capacity to a hundred concurrent callers through two gateways', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 7));
-    const granted = await grantedOf(entityId, 100);
+    const granted = await takeConcurrently(entityId, 100);
     expect(granted).toHaveLength(7);
     await limiter.refused(entityId, one);
     await Promise.all(
       granted.map(({ leaseId }, i) => limiter.release(leaseId, i % 2 === 0 ? limiter.other : limiter.app)),
     );
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [7, 0] });
-    expect(await grantedOf(entityId, 100)).toHaveLength(7);
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [7, 0] });
+    expect(await takeConcurrently(entityId, 100)).toHaveLength(7);
   });
 
-  it('never has more out than its capacity while leases are released, renewed and left to expire', async () => {
+  it('never grants more than its capacity while leases are released, renewed and expire', async () => {
     const chance = new Chance(testSeed);
     const capacity = 5;
     const entityId = await limiter.entity(slotLimit('jobs', capacity));
-    const out = new Map<string, number>();
+    const held = new Map<string, number>();
     for (let round = 0; round < 10; round++) {
       limiter.clock.age(1000 * chance.between(1, 8));
       limiter.clock.advance(1000 * chance.between(1, 8));
-      for (const [leaseId, untilMs] of out) if (untilMs + graceMs <= nowMs()) out.delete(leaseId);
-      const leaving = chance.shuffled([...out.keys()]).slice(0, chance.below(3));
+      for (const [leaseId, untilMs] of held) if (untilMs + graceMs <= nowMs()) held.delete(leaseId);
+      const leaving = chance.shuffled([...held.keys()]).slice(0, chance.below(3));
       const renewing = chance
-        .shuffled([...out.keys()].filter((leaseId) => !leaving.includes(leaseId)))
+        .shuffled([...held.keys()].filter((leaseId) => !leaving.includes(leaseId)))
         .slice(0, chance.below(3));
       const vias = times(20, () => (chance.hit(0.5) ? limiter.app : limiter.other));
       const [, , acquired] = await Promise.all([
         Promise.all(leaving.map((leaseId, i) => limiter.release(leaseId, vias[i]))),
-        Promise.all(renewing.map(async (leaseId, i) => out.set(leaseId, await limiter.renew(leaseId, 10, vias[i])))),
+        Promise.all(renewing.map(async (leaseId, i) => held.set(leaseId, await limiter.renew(leaseId, 10, vias[i])))),
         Promise.all(vias.map((via, i) => limiter.acquire(entityId, one, { via, ttlSecs: 5 + (i % 10) }))),
       ]);
       for (const each of acquired)
-        if (each.__typename === 'Lease') out.set(each.leaseId, Date.parse(each.renewBy as string));
-      // Those who left may have made room for others in this round.
-      for (const leaseId of leaving) out.delete(leaseId);
-      expect(out.size).toBeLessThanOrEqual(capacity);
+        if (each.__typename === 'Lease') held.set(each.leaseId, Date.parse(each.renewBy as string));
+      // Released slots may have been taken by others in this round.
+      for (const leaseId of leaving) held.delete(leaseId);
+      expect(held.size).toBeLessThanOrEqual(capacity);
       limiter.clock.age(1001);
       for (const via of [limiter.app, limiter.other, limiter.app, limiter.other, limiter.app]) {
         const each = await limiter.acquire(entityId, one, { via, ttlSecs: 5 });
-        if (each.__typename === 'Lease') out.set(each.leaseId, Date.parse(each.renewBy as string));
+        if (each.__typename === 'Lease') held.set(each.leaseId, Date.parse(each.renewBy as string));
       }
-      expect(out.size).toBe(capacity);
-      expect((await limiter.standing(entityId)).jobs?.[0]).toBe(0);
+      expect(held.size).toBe(capacity);
+      expect((await limiter.balances(entityId)).jobs?.[0]).toBe(0);
     }
   });
 
-  it('is never split over shards: its bucket cannot be doubled, and one that gets it is folded', async () => {
+  it('is never split: its bucket cannot be doubled, and a sharded bucket that gets it is folded', async () => {
     const { buckets } = limiter.app.gateway.services;
     const entityId = await limiter.entity(slotLimit('jobs', 100));
     await limiter.take(entityId, one);
@@ -213,36 +213,36 @@ describe('a concurrency limit', () => {
       await limiter.take(sharded, { jobs: 1 }, { via: limiter.other }),
     ];
     await limiter.refused(sharded, { jobs: 1 });
-    expect(await limiter.standing(sharded)).toEqual({ jobs: [0, 2], tokens: [1100, 2100] });
+    expect(await limiter.balances(sharded)).toEqual({ jobs: [0, 2], tokens: [1100, 2100] });
     for (const { leaseId } of leases) await limiter.release(leaseId, limiter.other);
-    expect(await limiter.standing(sharded)).toEqual({ jobs: [2, 0], tokens: [1200, 2000] });
+    expect(await limiter.balances(sharded)).toEqual({ jobs: [2, 0], tokens: [1200, 2000] });
   });
 
-  it('is taken together with the rate limits of its bucket, or not at all', async () => {
+  it('is taken together with the rate limits of its bucket or not at all', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 2), slowLimit('tokens', 10));
     await limiter.take(entityId, { jobs: 1, tokens: 8 });
     await limiter.refused(entityId, { jobs: 1, tokens: 3 });
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 1], tokens: [2, 8] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [1, 1], tokens: [2, 8] });
     const last = await limiter.take(entityId, { jobs: 1, tokens: 1 });
     await limiter.refused(entityId, { jobs: 1, tokens: 1 });
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [0, 2], tokens: [1, 9] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [0, 2], tokens: [1, 9] });
     await limiter.take(entityId, { tokens: 1 });
     await limiter.release(last.leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 1], tokens: [1, 9] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [1, 1], tokens: [1, 9] });
   });
 
-  it('of a parent is held and freed with that of its child', async () => {
+  it('of a parent is held and freed together with that of its child', async () => {
     const { child, parent } = await limiter.family(slotLimit('jobs', 2));
     const sibling = await limiter.childOf(parent, slotLimit('jobs', 2));
     const lease = await limiter.take(child, one, { ttlSecs: 10 });
     await limiter.take(sibling, one);
     expect((await limiter.refused(sibling, one)).violations).toMatchObject([{ entityId: parent }]);
-    expect(await limiter.standing(sibling)).toEqual({ jobs: [1, 1] });
+    expect(await limiter.balances(sibling)).toEqual({ jobs: [1, 1] });
     expect(await limiter.renew(lease.leaseId, 30, limiter.other)).toBe(nowMs() + 30_000);
     limiter.clock.advance(20_000);
     expect((await limiter.refused(sibling, one)).retryAfterSecs).toBe(12);
     await limiter.release(lease.leaseId, limiter.other);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+    expect([await limiter.balances(child), await limiter.balances(parent)]).toEqual([
       { jobs: [2, 0] },
       { jobs: [1, 1] },
     ]);
@@ -253,7 +253,7 @@ describe('a concurrency limit', () => {
     await limiter.take(sibling, one);
   });
 
-  it('is held once by all repeats of a request id, and each of them is told until when', async () => {
+  it('holds one slot for all retries of a request id, and each retry gets the current renewBy', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 3));
     const requestId = randomUUID();
     const leases = await Promise.all(
@@ -261,20 +261,20 @@ describe('a concurrency limit', () => {
     );
     expect(new Set(leases.map(({ renewBy }) => renewBy))).toEqual(new Set([new Date(nowMs() + 60_000).toISOString()]));
     expect(leases.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [2, 1] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [2, 1] });
     const renewBy = await limiter.renew(leases[0]?.leaseId as string, 600, limiter.other);
     expect(await limiter.take(entityId, one, { requestId })).toMatchObject({
       replayed: true,
       renewBy: new Date(renewBy).toISOString(),
     });
     await limiter.release(leases[1]?.leaseId as string, limiter.other);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [3, 0] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [3, 0] });
     expect(await limiter.app.admin.codeOf(op.AcquireDocument, limiter.input(entityId, one, { requestId }))).toBe(
       'LEASE_EXPIRED',
     );
   });
 
-  it('counts a request id that is used again after a day as another lease', async () => {
+  it('treats a request id that is used again after a day as another lease', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 2));
     const requestId = randomUUID();
     const { expiresAt } = await limiter.take(entityId, one, { requestId, ttlSecs: 86_400 });
@@ -284,10 +284,10 @@ describe('a concurrency limit', () => {
     limiter.clock.advance(graceMs);
     await limiter.take(entityId, one);
     limiter.clock.advance(60_000 + graceMs);
-    expect(await grantedOf(entityId, 5)).toHaveLength(2);
+    expect(await takeConcurrently(entityId, 5)).toHaveLength(2);
   });
 
-  it('lowered below what is out grants nothing until enough is free; raised it grants at once', async () => {
+  it('grants nothing while more slots are held than a lowered capacity, and grants at once after a raise', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 3));
     const leases = [
       await limiter.take(entityId, one),
@@ -305,10 +305,10 @@ describe('a concurrency limit', () => {
     await limiter.take(entityId, one);
     await limiter.refused(entityId, one);
     await limiter.release(leases[2]?.leaseId as string);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 1] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [1, 1] });
   });
 
-  it('that leaves the set and comes back still knows who holds it', async () => {
+  it('keeps its slots if it is removed and set again', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 2), slowLimit('tokens', 10));
     const leases = [await limiter.take(entityId, one), await limiter.take(entityId, one)];
     await limiter.setLimits(entityId, slowLimit('tokens', 10));
@@ -321,7 +321,7 @@ describe('a concurrency limit', () => {
     expect((await limiter.refused(entityId, one)).retryAfterSecs).toBe(62);
   });
 
-  it('of a deleted entity is held by nobody in its next life', async () => {
+  it('has no held slots after its entity is deleted and created again', async () => {
     const entityId = await limiter.entity(slotLimit('jobs', 1));
     await limiter.app.admin.ask(op.CreateEntityDocument, { input: { orgId: limiter.orgId, entityId } });
     const { leaseId } = await limiter.take(entityId, one);
@@ -331,13 +331,13 @@ describe('a concurrency limit', () => {
     expect(await limiter.renewCode(leaseId)).toBe('LEASE_EXPIRED');
     await limiter.release(leaseId);
     await limiter.refused(entityId, one);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [0, 1] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [0, 1] });
     await limiter.release(next.leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ jobs: [1, 0] });
+    expect(await limiter.balances(entityId)).toEqual({ jobs: [1, 0] });
   });
 
-  it('is not forgotten with an item that may expire', async () => {
-    const org = await limiter.ofOrg({});
+  it('keeps its slots at least as long as its bucket item exists', async () => {
+    const org = await limiter.forOrg({});
     await org.app.admin.ask(op.SetLimitsDocument, {
       input: { orgId: org.orgId, level: 'SYSTEM', limits: [slotLimit('jobs', 1)] },
     });

@@ -37,7 +37,7 @@ const remove = async (orgId: string, entityId: string) =>
 describe('updateEntity', () => {
   const metadata = [{ name: 'plan', value: 'gold' }];
 
-  it('changes what it is told and leaves the rest; null clears a name and a parent', async () => {
+  it('changes only the given fields; null clears a name and a parent', async () => {
     const orgId = await newOrgId();
     for (const parent of ['red', 'blue']) await create(orgId, parent);
     const { createdAt, id } = await create(orgId, 'user-1', { name: 'Ann', parentId: 'red', cascade: true, metadata });
@@ -77,12 +77,13 @@ describe('updateEntity', () => {
     }
   });
 
-  it('lists the entity under its new parent alone', async () => {
+  it('lists the entity only under its new parent', async () => {
     const orgId = await newOrgId();
     for (const entityId of ['red', 'blue', 'user-1']) await create(orgId, entityId);
     const childrenOf = async (parent: string) => {
-      const query =
-        'query ($orgId: UUID, $id: String!) { org(orgId: $orgId) { entity(entityId: $id) { children { nodes { entityId } } } } }';
+      const query = `query ($orgId: UUID, $id: String!) {
+        org(orgId: $orgId) { entity(entityId: $id) { children { nodes { entityId } } } }
+      }`;
       type Found = { org: { entity: { children: { nodes: { entityId: string }[] } } } };
       return (await app.admin.ask<Found, object>(query, { orgId, id: parent })).org.entity.children.nodes.map(
         ({ entityId }) => entityId,
@@ -97,7 +98,7 @@ describe('updateEntity', () => {
     expect(await lists()).toEqual([['blue', 'red', 'user-1'], [], []]);
   });
 
-  it('needs an entity that was created and a parent that exists', async () => {
+  it('requires an entity that was created and a parent that exists', async () => {
     const orgId = await newOrgId();
     await create(orgId, 'user-1', { name: 'Ann' });
     await create(orgId, 'gone');
@@ -119,12 +120,12 @@ describe('updateEntity', () => {
 
   it.each<[string, Partial<op.UpdateEntityInput>, string]>([
     ['itself as parent', { parentId: 'user-1' }, 'input.parentId'],
-    ['a parent with a bad name', { parentId: 'a#b' }, 'input.parentId'],
-    ['a bad id', { entityId: 'a#b' }, 'input.entityId'],
+    ['a parent with an invalid id', { parentId: 'a#b' }, 'input.parentId'],
+    ['an invalid id', { entityId: 'a#b' }, 'input.entityId'],
     ['a name of spaces', { name: ' ' }, 'input.name'],
     ['33 pairs', { metadata: Array.from({ length: 33 }, (_, i) => ({ name: `n${i}`, value: '' })) }, 'input.metadata'],
-    ['a value too long', { metadata: [{ name: 'n', value: 'x'.repeat(1025) }] }, 'input.metadata.0.value'],
-  ])('refuses %s', async (_, change, path) => {
+    ['a value that is too long', { metadata: [{ name: 'n', value: 'x'.repeat(1025) }] }, 'input.metadata.0.value'],
+  ])('rejects %s', async (_, change, path) => {
     const orgId = await newOrgId();
     const { errors } = await app.admin.send(op.UpdateEntityDocument, {
       input: { orgId, entityId: 'user-1', ...change },
@@ -132,7 +133,7 @@ describe('updateEntity', () => {
     expect(errors?.[0]?.extensions.issues?.map((issue) => issue.path)).toEqual([path]);
   });
 
-  it('by many at once through both gateways loses no change', async () => {
+  it('loses no change for concurrent updates through both gateways', async () => {
     const orgId = await newOrgId();
     await create(orgId, 'red');
     await create(orgId, 'user-1');
@@ -153,7 +154,7 @@ describe('updateEntity', () => {
     });
   });
 
-  it('is on record with old and new values, unless nothing was changed', async () => {
+  it('records old and new values in the audit trail unless nothing was changed', async () => {
     const { orgId, caller } = await newOrg(app);
     for (const entityId of ['red', 'user-1']) await caller.ask(op.CreateEntityDocument, { input: { entityId } });
     const many = Array.from({ length: 32 }, (_, i) => ({
@@ -188,7 +189,7 @@ describe('searchEntities', () => {
     return { ids: org?.searchEntities.nodes.map(({ entityId }) => entityId), page: org?.searchEntities.pageInfo };
   };
 
-  it('finds created entities by the beginning of their id, parents and children alike, sorted by id', async () => {
+  it('finds created entities by the prefix of their id, with or without a parent, sorted by id', async () => {
     const [orgId, foreign] = [await newOrgId(), await newOrgId()];
     await create(foreign, 'team-z');
     for (const entityId of ['team-b', 'team-a', 'tea', 'user']) await create(orgId, entityId);
@@ -210,7 +211,7 @@ describe('searchEntities', () => {
     expect((await search(orgId, 'team-')).ids).toEqual(['team-a:child', 'team-b']);
   });
 
-  it('comes in pages, whose cursors are for one prefix', async () => {
+  it('returns pages with cursors that are valid for one prefix', async () => {
     const orgId = await newOrgId();
     for (let i = 0; i < 5; i++) await create(orgId, `e${i}`);
     const first = await search(orgId, 'e', { first: 3 });
@@ -221,14 +222,14 @@ describe('searchEntities', () => {
     expect(await app.admin.codeOf(op.SearchEntitiesDocument, { orgId, prefix: 'e0', after })).toBe('BAD_USER_INPUT');
   });
 
-  it.each(['', '-a', 'a#', 'a/b', 'ü', 'x'.repeat(257)])('refuses the prefix %j', async (prefix) => {
+  it.each(['', '-a', 'a#', 'a/b', 'ü', 'x'.repeat(257)])('rejects the prefix %j', async (prefix) => {
     const orgId = await newOrgId();
     expect(await app.admin.codeOf(op.SearchEntitiesDocument, { orgId, prefix })).toBe('BAD_USER_INPUT');
   });
 });
 
 describe('a deleted entity', () => {
-  it('with use on record is found by its id, and its use can be read', async () => {
+  it('with past usage is found by its id, and its usage can be read', async () => {
     const orgId = await newOrgId();
     await create(orgId, 'user-1', { name: 'Ann' });
     await take(orgId, 'user-1', 4);
@@ -247,7 +248,7 @@ describe('a deleted entity', () => {
     expect((await find(orgId, 'user-1'))?.deletedAt).toBeNull();
   });
 
-  it('that is acquired for again is in use, not deleted', async () => {
+  it('is no longer deleted after the next acquire', async () => {
     const orgId = await newOrgId();
     await take(orgId, 'user-1', 1);
     await remove(orgId, 'user-1');
@@ -262,7 +263,7 @@ describe('a deleted entity', () => {
     expect(await find(orgId, 'user-1')).toBeNull();
   });
 
-  it('loses all its limits, of however many resources, on every gateway', async () => {
+  it('loses its limits for any number of resources on every gateway', async () => {
     const orgId = await newOrgId();
     const limits = [{ name: 'rpm', capacity: 5, refillPeriodSecs: 10_000_000 }];
     const resources = Array.from({ length: 105 }, (_, i) => `r${i}`);
@@ -283,7 +284,7 @@ describe('a deleted entity', () => {
     const some = ['r0', 'r1', 'r99', 'r104'];
     for (const resource of some) expect(await capacityOf(resource)).toBe(5);
     expect(await remove(orgId, 'e')).toBe(true);
-    // A gateway serves nobody until it has heard of the changes of the last five seconds.
+    // After five seconds without a poll, a gateway reads the change counter before it serves the next request.
     app.clock.age(5001);
     for (const resource of some) expect(await capacityOf(resource)).toBe(10);
     for (const resource of resources)

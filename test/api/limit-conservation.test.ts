@@ -173,7 +173,7 @@ class Sequence extends CheckedBuckets {
 
   private async effective(entityId: string): Promise<readonly { readonly name: string; readonly burst: number }[]> {
     const { resolution } = app.gateway.services;
-    const { set } = await resolution.resolveFresh(this.orgId, this.namespace, entityId, resource);
+    const { set } = await resolution.resolveFresh({ orgId: this.orgId, namespace: this.namespace, entityId, resource });
     if (!set) throw new Error('no limits');
     return set.limits;
   }

@@ -164,7 +164,7 @@ it('refuses limit names that are properties of every JavaScript object', async (
       input: { orgId, level: 'SYSTEM', limits: [{ name, capacity: 1 }] },
     });
     expect(errors?.[0]?.extensions.issues).toEqual([
-      { path: 'input.limits.0.name', message: `"${name}" is reserved: choose another name` },
+      { path: 'input.limits.0.name', message: `"${name}" is reserved; choose another name` },
     ]);
   }
 });

@@ -40,13 +40,13 @@ afterAll(async () => {
 });
 
 const resource = 'api';
-const bucket = (entityId: string, of = resource) => ({ namespace, entityId, resource: of });
+const bucket = (entityId: string, on = resource) => ({ namespace, entityId, resource: on });
 const note = (entityId: string, limits: string[], kind: 'refused' | 'wouldRefuse' = 'refused', on = app) =>
   on.gateway.services.refusals.note(bucket(entityId), limits, kind);
 const flush = (on = app) => on.gateway.services.refusals.flush();
-const take = async (entityId: string, amount: number, of = resource) => {
+const take = async (entityId: string, amount: number, on = resource) => {
   const { acquire } = await app.admin.ask(op.AcquireDocument, {
-    input: { orgId, entityId, resource: of, consume: [{ limit: 'rpm', amount }] },
+    input: { orgId, entityId, resource: on, consume: [{ limit: 'rpm', amount }] },
   });
   expect(acquire.__typename).toBe('Lease');
 };
@@ -65,10 +65,10 @@ const usageOf = async (entityId: string) => {
     window: 'HOURLY',
     ...thisMonth(),
   });
-  return { own: org?.entity?.usage.nodes, all: org?.resourceUsage };
+  return { entity: org?.entity?.usage.nodes, resource: org?.resourceUsage };
 };
 const refusedOf = async (entityId: string) =>
-  (await usageOf(entityId)).own?.flatMap(({ counters }) =>
+  (await usageOf(entityId)).entity?.flatMap(({ counters }) =>
     counters.map(({ limit, refused, wouldRefuse }) => [limit, refused, wouldRefuse]),
   );
 
@@ -86,7 +86,7 @@ async function stored(entityId: string): Promise<Item[]> {
 }
 
 describe('refusals', () => {
-  it('are told by limit, beside what was used, for the entity and for all of the resource', async () => {
+  it('are counted per limit in the usage of the entity and of the resource', async () => {
     await take('a', 7);
     note('a', ['rpm']);
     note('a', ['rpm', 'tpm']);
@@ -99,8 +99,8 @@ describe('refusals', () => {
     ];
     const windowStart = hourStart();
     expect(await usageOf('a')).toEqual({
-      own: [{ windowStart, totalEvents: 1, counters }],
-      all: [
+      entity: [{ windowStart, totalEvents: 1, counters }],
+      resource: [
         {
           windowStart,
           entities: 1,
@@ -108,12 +108,12 @@ describe('refusals', () => {
         },
       ],
     });
-    expect((await usageOf('b')).own).toEqual([
+    expect((await usageOf('b')).entity).toEqual([
       { windowStart, totalEvents: 0, counters: [{ limit: 'rpm', consumed: 0, refused: 1, wouldRefuse: 0 }] },
     ]);
   });
 
-  it('count in the hour in which they were, in one item per process and hour', async () => {
+  it('count in the hour in which they happened, in one item per process and hour', async () => {
     const other = await app.another();
     note('a', ['rpm']);
     await flush();
@@ -135,25 +135,25 @@ describe('refusals', () => {
     expect(await refusedOf('a')).toEqual([['rpm', 3, 0]]);
   });
 
-  it('are counted once though replies are lost, and none is lost while the store is away', async () => {
+  it('are counted once if responses are lost, and none is lost during an outage', async () => {
     note('a', ['rpm']);
     proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'drop-reply', nth: 1 });
     await flush();
     expect(await refusedOf('a')).toEqual([['rpm', 1, 0]]);
 
     note('a', ['rpm']);
-    const away = proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'error-after' });
+    const outage = proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'error-after' });
     expect(await flush()).toBe(false);
-    expect(away.hits).toBeGreaterThan(0);
+    expect(outage.hits).toBeGreaterThan(0);
     note('a', ['rpm']);
-    away.remove();
+    outage.remove();
     await flush();
     await flush();
     expect(await refusedOf('a')).toEqual([['rpm', 3, 0]]);
     expect(await stored('a')).toHaveLength(1);
   });
 
-  it('keep their newest count when an older write arrives late', async () => {
+  it('keep the newest count if an older write arrives late', async () => {
     note('a', ['rpm']);
     await flush();
     const held = proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'hold', nth: 1 });
@@ -182,7 +182,7 @@ describe('refusals', () => {
     expect(await refusedOf('a')).toEqual([['rpm', 3, 0]]);
   });
 
-  it(`are stored in at most ${maxWritesPerFlush} writes at a time, the rest at the next`, async () => {
+  it(`are stored in at most ${maxWritesPerFlush} writes per flush, the rest in the next flush`, async () => {
     for (let i = 0; i < maxWritesPerFlush + 3; i++) note(`e${i}`, ['rpm']);
     proxy.clear();
     expect(await flush()).toBe(true);
@@ -194,19 +194,19 @@ describe('refusals', () => {
     expect(puts()).toBe(maxWritesPerFlush + 3);
   });
 
-  it('of more buckets than there is space for are dropped, and the metric says so', async () => {
+  it('are dropped and counted by a metric if there are more buckets than space', async () => {
     const other = await app.another();
     const dropped = async () => (await other.gateway.services.metrics.refusalsDropped.get()).values[0]?.value ?? 0;
-    const away = proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'refuse' });
+    const outage = proxy.inject({ operation: 'PutItem', table: 'limiter', fault: 'refuse' });
     for (let i = 0; i < maxTallies; i++) note(`e${i}`, ['rpm'], 'refused', other);
     expect(await dropped()).toBe(0);
     for (let i = 0; i < 5; i++) note(`late${i}`, ['rpm'], 'refused', other);
     expect(await dropped()).toBe(5);
     await other.stop();
-    away.remove();
+    outage.remove();
   });
 
-  it('go with the purge of the limiter', async () => {
+  it('are deleted by a purge of the limiter', async () => {
     note('a', ['rpm']);
     await flush();
     expect(await stored('a')).toHaveLength(1);
@@ -223,7 +223,7 @@ describe('topEntities', () => {
   const named = async (more: Partial<op.TopEntitiesQueryVariables> = {}) =>
     (await top(more))?.entities.map(({ entityId, consumed, refused }) => [entityId, consumed, refused]);
 
-  it('are those with the most of a limit in the current window, the open hour included', async () => {
+  it('returns the entities with the most usage of a limit in the current window, the open hour included', async () => {
     await take('early', 50);
     clock.advance(hourMs);
     await take('early', 1);
@@ -263,8 +263,8 @@ describe('topEntities', () => {
     expect(await named({ resource: 'nope' })).toEqual([]);
   });
 
-  it('takes 1 to 50 of a resource and a limit that can be', async () => {
-    const refused = async (more: Partial<op.TopEntitiesQueryVariables>) => {
+  it('accepts 1 to 50 entities and valid names of a resource and a limit', async () => {
+    const issuesOf = async (more: Partial<op.TopEntitiesQueryVariables>) => {
       const { errors } = await app.admin.send(op.TopEntitiesDocument, {
         orgId,
         resource,
@@ -274,18 +274,18 @@ describe('topEntities', () => {
       });
       return errors?.flatMap(({ extensions }) => extensions.issues?.map(({ path }) => path) ?? [extensions.code]);
     };
-    for (const first of [0, -1, 51, 100]) expect(await refused({ first })).toEqual(['first']);
-    expect(await refused({ resource: '#', limit: '#', first: 0 })).toEqual(['resource', 'limit', 'first']);
-    for (const first of [1, 50]) expect(await refused({ first })).toBeUndefined();
+    for (const first of [0, -1, 51, 100]) expect(await issuesOf({ first })).toEqual(['first']);
+    expect(await issuesOf({ resource: '#', limit: '#', first: 0 })).toEqual(['resource', 'limit', 'first']);
+    for (const first of [1, 50]) expect(await issuesOf({ first })).toBeUndefined();
   });
 
-  it(`reads at most ${maxTopItems} usage items and says if there are more; an operation may do that three times, not four`, async () => {
+  it(`reads at most ${maxTopItems} usage items and reports more; an operation may do that three times`, async () => {
     const { store } = app.gateway.services;
     const hour = Math.floor(clock.nowMs() / hourMs);
     const item = (i: number) => {
-      const of = bucket(`e${i % 3}`);
+      const id = bucket(`e${i % 3}`);
       return {
-        put: { ...refusalKey(of, hour, `x${i}`), ...refusalIndexKeys(of, hour, `x${i}`), r_rpm: 1, version: 1 },
+        put: { ...refusalKey(id, hour, `x${i}`), ...refusalIndexKeys(id, hour, `x${i}`), r_rpm: 1, version: 1 },
       };
     };
     await store.writeMany(
@@ -300,14 +300,14 @@ describe('topEntities', () => {
     await store.writeMany('limiter', [item(maxTopItems), item(maxTopItems + 1)]);
     expect(await total()).toEqual([maxTopItems, true]);
     const field = 'topEntities(resource: "api", window: HOURLY, limit: "rpm") { truncated }';
-    const often = (names: string[]) =>
+    const queryWith = (names: string[]) =>
       `query($orgId: UUID) { org(orgId: $orgId) { ${names.map((name) => `${name}: ${field}`).join(' ')} } }`;
-    expect(await app.admin.ask(often(['a', 'b', 'c']), { orgId })).toBeDefined();
-    expect(await app.admin.codeOf(often(['a', 'b', 'c', 'd']), { orgId })).toBe('BAD_USER_INPUT');
+    expect(await app.admin.ask(queryWith(['a', 'b', 'c']), { orgId })).toBeDefined();
+    expect(await app.admin.codeOf(queryWith(['a', 'b', 'c', 'd']), { orgId })).toBe('BAD_USER_INPUT');
   });
 });
 
-it('buckets of a resource are listed up to a number of shards, and it is told if there are more', async () => {
+it('lists the buckets of a resource up to a number of shards and reports if there are more', async () => {
   for (const entityId of ['a', 'b', 'c', 'd']) await take(entityId, 1);
   await take('elsewhere', 1, 'web');
   const buckets = new BucketStore(app.gateway.services.store, app.clock, 90);
@@ -320,7 +320,7 @@ it('buckets of a resource are listed up to a number of shards, and it is told if
 });
 
 describe('resourceUsage', () => {
-  it('counts a take that cascades once where only parents count, though their buckets are gone', async () => {
+  it('counts a cascading acquire once with parentsOnly, even if the buckets have expired', async () => {
     await create('team');
     await create('user', { parentId: 'team', cascade: true });
     await take('user', 5);
@@ -354,11 +354,11 @@ describe('resourceUsage', () => {
   });
 });
 
-describe('usage without a beginning', () => {
-  it('has every window with an hour on record, and none of one that has expired', async () => {
+describe('usage without `from`', () => {
+  it('has every window with a stored hour, and none that has expired', async () => {
     const entityId = `e-${randomUUID()}`;
     await create(entityId);
-    // The end of a month: 79 days later it is kept, though the month began more than 90 days ago.
+    // The end of a month: 79 days later its usage is still stored, although the month began more than 90 days ago.
     const now = new Date(clock.nowMs());
     clock.advance(Date.UTC(now.getUTCFullYear() + 1, 0, 31, 12) - clock.nowMs());
     await take(entityId, 4);
@@ -366,16 +366,16 @@ describe('usage without a beginning', () => {
     await worker.limits.tidyBuckets();
     clock.advance(78 * dayMs);
     const year = new Date(clock.nowMs()).getUTCFullYear();
-    const starts = async (window: op.UsageWindow, of?: string) =>
+    const starts = async (window: op.UsageWindow, on?: string) =>
       (
-        await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window, ...(of ? { resource: of } : {}) })
+        await app.admin.ask(op.UsageOfDocument, { orgId, entityId, window, ...(on ? { resource: on } : {}) })
       ).org?.entity?.usage.nodes.map(({ windowStart, counters }) => [windowStart, counters[0]?.consumed]);
-    for (const asked of [resource, undefined]) {
-      expect(await starts('MONTHLY', asked)).toEqual([[`${year}-01-01T00:00:00.000Z`, 4]]);
-      expect(await starts('DAILY', asked)).toEqual([[`${year}-01-31T00:00:00.000Z`, 4]]);
-      expect(await starts('HOURLY', asked)).toEqual([[`${year}-01-31T12:00:00.000Z`, 4]]);
+    for (const on of [resource, undefined]) {
+      expect(await starts('MONTHLY', on)).toEqual([[`${year}-01-01T00:00:00.000Z`, 4]]);
+      expect(await starts('DAILY', on)).toEqual([[`${year}-01-31T00:00:00.000Z`, 4]]);
+      expect(await starts('HOURLY', on)).toEqual([[`${year}-01-31T12:00:00.000Z`, 4]]);
     }
-    // The items were booked a day later and are kept for 90 days from then.
+    // The items were written a day later and are kept for 90 days from then.
     clock.advance(12 * dayMs - hourMs);
     expect(await starts('DAILY')).toHaveLength(1);
     clock.advance(2 * hourMs);

@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { atLeast } from '../../src/dynamo/expression.js';
 import { shardKey } from '../../src/limits/limiter-keys.js';
 import { orgInput, startTestApp, type TestApp } from '../support/app.js';
 import { TestClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
+import { type Vector, vectors } from '../support/vectors.js';
 
-interface Vector {
-  readonly name: string;
-  readonly function: string;
-  readonly input: unknown;
-  readonly expected: unknown;
-}
-
-const { vectors } = JSON.parse(readFileSync(new URL('../support/limits.json', import.meta.url), 'utf8')) as {
-  vectors: Vector[];
-};
+type AnyVector = Vector<unknown, unknown>;
 const startMs = 1_760_000_000_000;
 
-/** Moves by hand alone, the ages inside the process too: so every figure is exact. */
+/** Stands still until a test moves it, the monotonic clock too, so that every number is exact. */
 class StoppedClock extends TestClock {
   private passedMs = 0;
   override nowMs = (): number => startMs + this.passedMs;
@@ -34,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Lets time pass, for ages inside the process too; what is known of revocations has to be as young as ever. */
+/** Moves both clocks, and polls the change counter so that the gateway does not count it as outdated. */
 async function pass(ms: number): Promise<void> {
   app.clock.advance(ms);
   await app.gateway.services.changeFeed.refresh();
@@ -71,11 +62,11 @@ const limitInputs = (limits: readonly GivenLimit[] = []): op.LimitInput[] =>
     refillPeriodSecs: refill_period_seconds,
   }));
 const addTo = (sum: Record<string, number>, statuses: readonly op.StatusFieldsFragment[], entityId: string) => {
-  for (const { entityId: of, limit, requested } of statuses)
-    if (of === entityId) sum[limit.name] = (sum[limit.name] ?? 0) + requested;
+  for (const { entityId: id, limit, requested } of statuses)
+    if (id === entityId) sum[limit.name] = (sum[limit.name] ?? 0) + requested;
 };
 
-/** One org's limiter, spoken to as the vectors speak. */
+/** Runs the steps of the vectors on the limiter of one org. */
 class Flow {
   constructor(private readonly orgId: string) {}
 
@@ -84,7 +75,7 @@ class Flow {
     return new Flow(registerOrg.org.orgId);
   }
 
-  /** What a step shows; undefined for those of which a vector says nothing. */
+  /** The result of a step. Undefined for steps without a result in the vectors. */
   async run(step: FlowStep): Promise<unknown> {
     const { orgId } = this;
     const { entity: entityId = '', resource = '' } = step;
@@ -120,14 +111,15 @@ class Flow {
       case 'timeUntil':
         return (await this.availability(entityId, resource, step.needed)).retryAfterSecs;
       case 'resolve': {
-        const ask = async () =>
+        const load = async () =>
           (await app.admin.ask(op.EffectiveLimitsOfDocument, { orgId, entityId, resource })).org?.entity;
-        const unheardOf = async () => {
+        const createAndLoad = async () => {
           await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId } });
-          return ask();
+          return load();
         };
-        // The vectors resolve for entities that nobody has heard of; here `entity` is null for those, so they are made first.
-        const { limits = [], source } = ((await ask()) ?? (await unheardOf()))?.effectiveLimits ?? {};
+        // The vectors resolve for entities that do not exist. The API returns null for those, so they are created
+        // first.
+        const { limits = [], source } = ((await load()) ?? (await createAndLoad()))?.effectiveLimits ?? {};
         return {
           limits: Object.fromEntries(limits.map(({ name, capacity }) => [name, capacity])),
           source: source?.toLowerCase(),
@@ -149,7 +141,7 @@ class Flow {
         };
       }
       case 'acquire':
-        return this.acquireAndGoOn(step);
+        return this.acquireAndRun(step);
       default:
         throw new Error(`no such step: ${step.op}`);
     }
@@ -170,11 +162,11 @@ class Flow {
     ).acquire;
   }
 
-  /** How many of these are granted, one after the other, until one is refused. */
+  /** The number of sequential acquires that are granted before one is refused. */
   async drain(entityId: string, consume: Amounts): Promise<number> {
     for (let granted = 0; granted < 1000; granted++)
       if ((await this.acquire(entityId, consume)).__typename !== 'Lease') return granted;
-    throw new Error('it never ends');
+    throw new Error('no acquire was refused');
   }
 
   async availability(entityId: string, resource: string, needed: Amounts = {}) {
@@ -188,7 +180,7 @@ class Flow {
     return org?.entity?.bucket?.shardCount;
   }
 
-  /** What was used in each window, by its beginning. */
+  /** The usage of each window by its start. */
   async usage(entityId: string, window: op.UsageWindow): Promise<Amounts> {
     const { org } = await app.admin.ask(op.UsageOfDocument, { orgId: this.orgId, entityId, window, resource: 'api' });
     const nodes = org?.entity?.usage.nodes ?? [];
@@ -197,7 +189,7 @@ class Flow {
     );
   }
 
-  /** Counts writes of others into the bucket's item, as their acquires would have. */
+  /** Adds to the write counter of the bucket item, as the acquires of other callers would. */
   async addWrites(entityId: string, count: number): Promise<void> {
     const namespace = await app.gateway.services.namespaces.of(this.orgId);
     const done = await app.gateway.services.store.write({
@@ -209,7 +201,7 @@ class Flow {
     expect(done.done).toBe(true);
   }
 
-  private async acquireAndGoOn({ entity: entityId = '', consume = {}, body = [] }: FlowStep): Promise<unknown> {
+  private async acquireAndRun({ entity: entityId = '', consume = {}, body = [] }: FlowStep): Promise<unknown> {
     const acquired = await this.acquire(entityId, consume);
     if (acquired.__typename === 'RateLimited') {
       const { retryAfterSecs, violations, statuses } = acquired;
@@ -244,40 +236,40 @@ class Flow {
   }
 }
 
-/** What the vectors' errors are called here. */
+/** The error codes for the error names of the vectors. */
 const codes: Readonly<Record<string, string>> = { ValidationError: 'BAD_USER_INPUT', EntityNotFoundError: 'NOT_FOUND' };
 
-/** A vector's answer as ours may be: its own names for errors, its retry times to the millisecond. */
-function asOurs(expected: unknown): unknown {
-  if (Array.isArray(expected)) return expected.map(asOurs);
+/** The expected result with Tollgate's error codes, and with retry times to the millisecond. */
+function toExpected(expected: unknown): unknown {
+  if (Array.isArray(expected)) return expected.map(toExpected);
   if (typeof expected === 'number') return withinAMillisecond(expected);
   if (typeof expected !== 'object' || expected === null) return expected;
   return Object.fromEntries(
     Object.entries(expected).map(([name, value]) => {
       if (name === 'error') return [name, codes[value as string] ?? value];
       if (name === 'retry_after_seconds') return [name, withinAMillisecond(value as number)];
-      return [name, Array.isArray(value) ? value.map(asOurs) : value];
+      return [name, Array.isArray(value) ? value.map(toExpected) : value];
     }),
   );
 }
-// `toBeCloseTo` within 0.0015: 1 ms, and what adding floats leaves over.
+// Within 0.0015 s: 1 ms and the rounding error of adding floats.
 const withinAMillisecond = (secs: number) => ({
   asymmetricMatch: (actual: unknown) => typeof actual === 'number' && Math.abs(actual - secs) < 0.0015,
-  toString: () => `${secs} s, a millisecond more or less`,
+  toString: () => `${secs} s ± 1 ms`,
 });
 
-/** The vectors of a function, and that they were gone through. */
+/** The names of the vectors that were run. */
 const done = new Set<string>();
-const of = (name: string) =>
+const vectorsOf = (name: string) =>
   vectors.filter((vector) => vector.function === name).map((vector) => [vector.name, vector] as const);
-const named = (name: string): Vector => {
+const vectorNamed = (name: string): AnyVector => {
   done.add(name);
-  return vectors.find((vector) => vector.name === name) as Vector;
+  return vectors.find((vector) => vector.name === name) as AnyVector;
 };
-const limitsOf = ({ input }: Vector) => (input as { limits: readonly GivenLimit[] }).limits;
+const limitsOf = ({ input }: AnyVector) => (input as { limits: readonly GivenLimit[] }).limits;
 
-describe('a flow', () => {
-  it.each(of('runFlow'))('%s', async (name, { input, expected }) => {
+describe('the limiter', () => {
+  it.each(vectorsOf('runFlow'))('passes the flow %s', async (name, { input, expected }) => {
     done.add(name);
     const flow = await Flow.begin();
     const shown: unknown[] = [];
@@ -285,21 +277,21 @@ describe('a flow', () => {
       const result = await flow.run(step);
       if (result !== undefined) shown.push(result);
     }
-    const answers = expected as unknown[];
-    expect(shown).toHaveLength(answers.length);
-    for (const [i, answer] of answers.entries()) {
-      // Of some grants a vector says only that they were made.
-      if (typeof answer === 'object' && answer !== null && 'ok' in answer && Object.keys(answer).length === 1)
-        expect(shown[i]).toMatchObject(answer);
-      else expect(shown[i]).toEqual(asOurs(answer));
+    const results = expected as unknown[];
+    expect(shown).toHaveLength(results.length);
+    for (const [i, result] of results.entries()) {
+      // For some grants a vector has only `ok`.
+      if (typeof result === 'object' && result !== null && 'ok' in result && Object.keys(result).length === 1)
+        expect(shown[i]).toMatchObject(result);
+      else expect(shown[i]).toEqual(toExpected(result));
     }
   });
 });
 
-// The vectors of 'simulate', each its own story.
+// The vectors of 'simulate'.
 describe('a bucket', () => {
-  it('that was idle for an hour gives its burst once', async () => {
-    const vector = named('corrected/idle-bucket-burst');
+  it('grants its burst once after an idle hour', async () => {
+    const vector = vectorNamed('corrected/idle-bucket-burst');
     const flow = await Flow.begin();
     await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, limitsOf(vector));
     expect((await flow.acquire('u', { rpm: 1 })).__typename).toBe('Lease');
@@ -307,8 +299,8 @@ describe('a bucket', () => {
     expect({ admitted: await flow.drain('u', { rpm: 1 }) }).toEqual(vector.expected);
   });
 
-  it('refills however often it is asked for nothing', async () => {
-    const vector = named('corrected/slow-limit-polled');
+  it('refills however often 0 is acquired', async () => {
+    const vector = vectorNamed('corrected/slow-limit-polled');
     const { duration_ms } = vector.input as { duration_ms: number };
     const [{ capacity, refill_period_seconds = 0 }] = limitsOf(vector) as [GivenLimit];
     const flow = await Flow.begin();
@@ -318,19 +310,19 @@ describe('a bucket', () => {
       await pass(duration_ms / 60);
       expect((await flow.acquire('u', { rph: 0 })).__typename).toBe('Lease');
     }
-    // The API shows whole tokens: how far the next one is tells what there is of it.
+    // The API returns whole tokens. The wait for the next token gives the fraction.
     const { retryAfterSecs } = await flow.availability('u', 'api', { rph: 1 });
     expect({ rph_milli: Math.floor(1000 - (retryAfterSecs * 1000 * capacity) / refill_period_seconds) }).toEqual(
       vector.expected,
     );
   });
 
-  it('that is asked once a second never gets more shards', async () => {
-    const vector = named('corrected/low-rate-never-shards');
+  it('never gets more shards at one acquire per second', async () => {
+    const vector = vectorNamed('corrected/low-rate-never-shards');
     const { poll_every_ms } = vector.input as { poll_every_ms: number };
     const flow = await Flow.begin();
     await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, limitsOf(vector));
-    // Fewer than the vector's 1100: no balance runs out here, each second is measured on its own.
+    // Fewer than the 1100 of the vector: here each second is measured separately, so no balance can run out.
     for (let i = 0; i < 150; i++) {
       await flow.acquire('u', { rpm: 1 });
       await pass(poll_every_ms);
@@ -338,8 +330,9 @@ describe('a bucket', () => {
     expect({ shard_count: await flow.shardCount('u') }).toEqual(vector.expected);
   });
 
-  // The seed keeps a balance of 1000 writes a second and doubles below a fifth of it; here the writes of a second are counted.
-  it.each(of('proactiveShard'))('doubles by the writes of a second: %s', async (name, { input, expected }) => {
+  // The reference keeps a balance of 1000 writes per second and doubles below a fifth of it. Here the writes of a
+  // second are counted.
+  it.each(vectorsOf('proactiveShard'))('doubles by the writes per second: %s', async (name, { input, expected }) => {
     done.add(name);
     const { wcu_tk_milli, wcu_capacity_milli } = input as { wcu_tk_milli: number; wcu_capacity_milli: number };
     const { new_count } = expected as { new_count: number };
@@ -349,12 +342,12 @@ describe('a bucket', () => {
     await flow.addWrites('u', Math.ceil((wcu_capacity_milli - wcu_tk_milli) / 1000) - 1);
     await pass(1000);
     await flow.acquire('u', { rpm: 1 });
-    // It is done beside the answers: here they wait for it, or go on long enough to see that it is not.
+    // Doubling runs in the background: this waits until it happens, or long enough to see that it does not.
     for (let i = 0; i < 30 && (await flow.shardCount('u')) === 1; i++) await flow.acquire('u', { rpm: 1 });
     expect(await flow.shardCount('u')).toBe(new_count);
   });
 
-  it('of several shards grants its burst once, however large a part is asked for at once', async () => {
+  it('of several shards grants its burst once, also for amounts larger than a shard', async () => {
     const flow = await Flow.begin();
     await flow.setLimits({ level: 'RESOURCE', resource: 'api' }, [{ name: 'rpm', capacity: 100 }]);
     await flow.acquire('u', { rpm: 1 });
@@ -370,11 +363,11 @@ describe('a bucket', () => {
   });
 });
 
-// The vectors of 'usageAggregate', in the order of their instants.
+// The vectors of 'usageAggregate', in the order of their times.
 describe('usage', () => {
   const moveTo = (iso: string): Promise<void> => {
     const byMs = Date.parse(iso) - app.clock.nowMs();
-    if (byMs < 0) throw new Error(`${iso} has passed`);
+    if (byMs < 0) throw new Error(`${iso} is in the past`);
     return pass(byMs);
   };
   const begin = async () => {
@@ -383,8 +376,8 @@ describe('usage', () => {
     return flow;
   };
 
-  it('at midnight counts in its hour and in its day, and in each once', async () => {
-    const { input, expected } = named('corrected/usage-midnight-hour-and-day');
+  it('at midnight counts once in its hour and once in its day', async () => {
+    const { input, expected } = vectorNamed('corrected/usage-midnight-hour-and-day');
     const flow = await begin();
     for (const { at, tokens } of (input as { events: { at: string; tokens: number }[] }).events) {
       await moveTo(at);
@@ -395,8 +388,8 @@ describe('usage', () => {
     expect(await flow.usage('u', 'DAILY')).toEqual((expected as { daily: Amounts }).daily);
   });
 
-  it('counts from the very first acquire on', async () => {
-    const { input, expected } = named('corrected/usage-first-event-counts');
+  it('includes the first acquire', async () => {
+    const { input, expected } = vectorNamed('corrected/usage-first-event-counts');
     const flow = await begin();
     for (const { tokens } of (input as { events: { tokens: number }[] }).events)
       await flow.acquire('u', { tpm: tokens });
@@ -405,8 +398,8 @@ describe('usage', () => {
     );
   });
 
-  it('counts when it is used, not when the bucket was last touched', async () => {
-    const { input, expected } = named('corrected/usage-time-is-event-time');
+  it('counts at the time of the acquire, not of the last write of the bucket', async () => {
+    const { input, expected } = vectorNamed('corrected/usage-time-is-event-time');
     const { last_refill, consumed_at, tokens } = input as { last_refill: string; consumed_at: string; tokens: number };
     const flow = await begin();
     await moveTo(last_refill);
@@ -419,8 +412,8 @@ describe('usage', () => {
   });
 });
 
-it('goes through every vector that needs the API', () => {
+it('runs every vector that needs the API', () => {
   const functions = ['runFlow', 'simulate', 'usageAggregate', 'proactiveShard'];
-  const wanted = vectors.filter((vector) => functions.includes(vector.function)).map(({ name }) => name);
-  expect([...done].sort()).toEqual(wanted.sort());
+  const expected = vectors.filter((vector) => functions.includes(vector.function)).map(({ name }) => name);
+  expect([...done].sort()).toEqual(expected.sort());
 });

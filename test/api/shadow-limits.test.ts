@@ -10,8 +10,8 @@ afterAll(() => limiter.stop());
 const shadow = (capacity: number) => slowLimit('trial', capacity, { enforce: false });
 const trial = (amount: number) => ({ trial: amount });
 
-describe('a limit that is not enforced', () => {
-  it('refuses nothing: what fits is charged, what does not is counted', async () => {
+describe('a shadow limit', () => {
+  it('refuses nothing: it charges what fits and counts what does not fit', async () => {
     const entityId = await limiter.entity(shadow(10));
     expect((await limiter.take(entityId, trial(7))).statuses).toMatchObject([
       { requested: 7, available: 3, exceeded: false, wouldRefuse: false },
@@ -24,11 +24,11 @@ describe('a limit that is not enforced', () => {
       expect((await limiter.take(entityId, trial(1), { via })).statuses).toMatchObject([
         { available: 0, wouldRefuse: true },
       ]);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [0, 10] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [0, 10] });
     expect(await limiter.usage(entityId)).toEqual({ trial: { consumed: 10, refused: 0, wouldRefuse: 4 } });
   });
 
-  it('lets through what it can never hold', async () => {
+  it('lets amounts above its burst pass', async () => {
     const entityId = await limiter.entity(shadow(10), slowLimit('rpm', 5));
     const { leaseId, statuses } = await limiter.take(entityId, { trial: 11, rpm: 1 });
     expect(statuses.map(({ limit, available, wouldRefuse }) => [limit.name, available, wouldRefuse])).toEqual([
@@ -36,33 +36,33 @@ describe('a limit that is not enforced', () => {
       ['trial', 10, true],
     ]);
     await limiter.release(leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [10, 0], rpm: [5, 0] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [10, 0], rpm: [5, 0] });
   });
 
-  it('charges what another gateway has given back meanwhile', async () => {
+  it('charges tokens that another gateway has given back', async () => {
     const entityId = await limiter.entity(shadow(10));
     const { leaseId } = await limiter.take(entityId, trial(10));
     await limiter.release(leaseId, limiter.other);
     expect((await limiter.take(entityId, trial(4))).statuses).toMatchObject([{ available: 6, wouldRefuse: false }]);
   });
 
-  it('is exact for many at once through two gateways', async () => {
+  it('counts exactly for concurrent acquires through two gateways', async () => {
     const entityId = await limiter.entity(shadow(10), slowLimit('rpm', 100));
     const all = await Promise.all(
       times(40, (i) =>
         limiter.take(entityId, { trial: 1, rpm: 1 }, { via: i % 2 === 0 ? limiter.app : limiter.other }),
       ),
     );
-    const told = all.map(({ statuses }) => statuses.find(({ limit }) => limit.name === 'trial')?.wouldRefuse);
-    expect(told.filter((wouldRefuse) => wouldRefuse === false)).toHaveLength(10);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [0, 10], rpm: [60, 40] });
+    const flags = all.map(({ statuses }) => statuses.find(({ limit }) => limit.name === 'trial')?.wouldRefuse);
+    expect(flags.filter((wouldRefuse) => wouldRefuse === false)).toHaveLength(10);
+    expect(await limiter.balances(entityId)).toEqual({ trial: [0, 10], rpm: [60, 40] });
     expect(await limiter.usage(entityId)).toEqual({
       trial: { consumed: 10, refused: 0, wouldRefuse: 30 },
       rpm: { consumed: 40, refused: 0, wouldRefuse: 0 },
     });
   });
 
-  it('is told by availability, which never makes a caller wait for it', async () => {
+  it('is shown by availability and never adds to its wait', async () => {
     const entityId = await limiter.entity(shadow(10), slowLimit('rpm', 5));
     await limiter.take(entityId, { trial: 10, rpm: 3 });
     const found = await limiter.availability(entityId, { trial: 1, rpm: 1 });
@@ -74,7 +74,7 @@ describe('a limit that is not enforced', () => {
     expect(found.statuses[1]?.retryAfterSecs).toBeGreaterThan(0);
   });
 
-  it('stays untouched by an acquire that an enforced limit refuses', async () => {
+  it('is not charged by an acquire that an enforced limit refuses', async () => {
     const entityId = await limiter.entity(shadow(10), slowLimit('rpm', 5));
     const { violations, retryAfterSecs, statuses } = await (async () => {
       await limiter.take(entityId, { trial: 8, rpm: 5 });
@@ -86,11 +86,11 @@ describe('a limit that is not enforced', () => {
       { limit: { name: 'rpm' }, wouldRefuse: false },
       { limit: { name: 'trial' }, exceeded: true, wouldRefuse: true },
     ]);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [2, 8], rpm: [0, 5] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [2, 8], rpm: [0, 5] });
     expect((await limiter.usage(entityId)).rpm).toMatchObject({ refused: 1 });
   });
 
-  it('keeps its state when it is enforced, and when it is so no more', async () => {
+  it('keeps its state when enforcement is switched on and off', async () => {
     const entityId = await limiter.entity(shadow(10));
     await limiter.take(entityId, trial(8));
     await limiter.take(entityId, trial(8));
@@ -99,7 +99,7 @@ describe('a limit that is not enforced', () => {
     await limiter.take(entityId, trial(2), { via: limiter.other });
     await limiter.setLimits(entityId, shadow(10));
     expect((await limiter.take(entityId, trial(1))).statuses).toMatchObject([{ available: 0, wouldRefuse: true }]);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [0, 10] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [0, 10] });
   });
 
   it('gets back from a lease only what the lease was charged', async () => {
@@ -107,14 +107,14 @@ describe('a limit that is not enforced', () => {
     const first = await limiter.take(entityId, { trial: 8, rpm: 1 });
     const free = await limiter.take(entityId, { trial: 8, rpm: 1 });
     await limiter.release(free.leaseId, limiter.other);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [2, 8], rpm: [99, 1] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [2, 8], rpm: [99, 1] });
     await limiter.adjust(first.leaseId, { trial: -5 });
-    expect((await limiter.standing(entityId)).trial).toEqual([7, 3]);
+    expect((await limiter.balances(entityId)).trial).toEqual([7, 3]);
     await limiter.release(first.leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [10, 0], rpm: [100, 0] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [10, 0], rpm: [100, 0] });
   });
 
-  it('is charged by an adjustment into debt, and counts what comes then', async () => {
+  it('can be charged into debt by an adjustment, and counts later acquires as refused', async () => {
     const entityId = await limiter.entity(shadow(10));
     const { leaseId } = await limiter.take(entityId, trial(8));
     expect((await limiter.adjust(leaseId, trial(5))).statuses).toMatchObject([{ available: -3, exceeded: true }]);
@@ -122,12 +122,12 @@ describe('a limit that is not enforced', () => {
     expect(later.statuses).toMatchObject([{ available: -3, wouldRefuse: true }]);
     await limiter.charge(later.leaseId, trial(2));
     await limiter.release(later.leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [-5, 15] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [-5, 15] });
     await limiter.release(leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [8, 2] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [8, 2] });
   });
 
-  it('of a parent lets its children through as well', async () => {
+  it('of a parent lets the acquires of its children pass', async () => {
     const parent = await limiter.entity(shadow(10));
     const child = await limiter.childOf(parent, slowLimit('trial', 100));
     await limiter.take(child, trial(8));
@@ -136,14 +136,14 @@ describe('a limit that is not enforced', () => {
       [child, false],
       [parent, true],
     ]);
-    expect([await limiter.standing(child), await limiter.standing(parent)]).toEqual([
+    expect([await limiter.balances(child), await limiter.balances(parent)]).toEqual([
       { trial: [84, 16] },
       { trial: [2, 8] },
     ]);
     expect(await limiter.usage(parent)).toEqual({ trial: { consumed: 8, refused: 0, wouldRefuse: 1 } });
   });
 
-  it('is charged over shards as far as all of them together have it', async () => {
+  it('is charged over several shards as long as they have enough together', async () => {
     const entityId = await limiter.entity(shadow(80), slowLimit('rpm', 800));
     await limiter.take(entityId, { trial: 1 });
     await limiter.shard(entityId, 8);
@@ -154,12 +154,12 @@ describe('a limit that is not enforced', () => {
     );
     const charged = all.filter(({ statuses }) => statuses.every(({ wouldRefuse }) => !wouldRefuse)).length;
     expect(charged).toBe(26);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [1, 79], rpm: [770, 30] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [1, 79], rpm: [770, 30] });
     for (const { leaseId } of all) await limiter.release(leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [79, 1], rpm: [800, 0] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [79, 1], rpm: [800, 0] });
   });
 
-  it('on concurrency lets everybody in, and only those who fit hold a slot', async () => {
+  it('on concurrency grants every acquire, and only those that fit hold a slot', async () => {
     const entityId = await limiter.entity(slotLimit('trial', 2, { enforce: false }));
     const [first, second, third] = [
       await limiter.take(entityId, trial(1)),
@@ -170,7 +170,7 @@ describe('a limit that is not enforced', () => {
     expect(third.statuses).toMatchObject([{ available: 0, wouldRefuse: true }]);
     expect(await limiter.renewCode(third.leaseId)).toBe('BAD_USER_INPUT');
     await limiter.release(third.leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [0, 2] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [0, 2] });
     await limiter.renew(second.leaseId, 600);
     await limiter.setLimits(entityId, slotLimit('trial', 2));
     await limiter.refused(entityId, trial(1));
@@ -180,13 +180,13 @@ describe('a limit that is not enforced', () => {
     expect(await limiter.usage(entityId)).toEqual({ trial: { consumed: 2, refused: 1, wouldRefuse: 1 } });
   });
 
-  it('by the calendar counts until its window ends', async () => {
+  it('with a calendar window counts until its window ends', async () => {
     const entityId = await limiter.entity({ name: 'trial', capacity: 10, window: 'DAY', enforce: false });
     await limiter.take(entityId, trial(8));
     expect((await limiter.take(entityId, trial(3))).statuses).toMatchObject([{ available: 2, wouldRefuse: true }]);
     limiter.clock.advance(86_400_000 / 2);
     expect((await limiter.take(entityId, trial(10))).statuses).toMatchObject([{ available: 0, wouldRefuse: false }]);
     expect((await limiter.take(entityId, trial(1))).statuses).toMatchObject([{ wouldRefuse: true }]);
-    expect(await limiter.standing(entityId)).toEqual({ trial: [0, 18] });
+    expect(await limiter.balances(entityId)).toEqual({ trial: [0, 18] });
   });
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TestApp } from '../support/app.js';
-import { testEndpoint } from '../support/app.js';
+import { type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import { Limiter, resource, slotLimit, slowLimit, times } from '../support/limiter.js';
 import * as op from '../support/operations.js';
@@ -26,18 +25,18 @@ const topUp = async (entityId: string, amount: number, operationId?: string, via
 const topUpCode = (...args: Parameters<typeof input>) => limiter.app.admin.codeOf(op.TopUpDocument, input(...args));
 
 describe('a top-up', () => {
-  it('gives tokens up to the burst, and they count as no use', async () => {
+  it('gives tokens up to the burst and does not change the usage', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 100, { burst: 150 }));
     await limiter.take(entityId, tokens(130));
     expect(await topUp(entityId, 30)).toMatchObject({
       replayed: false,
       statuses: [{ available: 50, requested: 0, exceeded: false }],
     });
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [50, 130] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [50, 130] });
     expect((await topUp(entityId, 1_000_000_000_000_000)).statuses).toMatchObject([{ available: 150 }]);
     await limiter.take(entityId, tokens(150), { via: limiter.other });
     await limiter.refused(entityId, tokens(1));
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [0, 280] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [0, 280] });
   });
 
   it('pays a debt first', async () => {
@@ -48,29 +47,29 @@ describe('a top-up', () => {
     await limiter.refused(entityId, tokens(0));
     expect((await topUp(entityId, 8)).statuses).toMatchObject([{ available: 3, exceeded: false }]);
     await limiter.take(entityId, tokens(3));
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [0, 38] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [0, 38] });
   });
 
-  it('and what a lease gives back afterwards are together no more than the burst', async () => {
+  it('followed by a release never gives more than the burst', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10), { name: 'calls', capacity: 10, window: 'DAY' });
     const { leaseId } = await limiter.take(entityId, { tokens: 10, calls: 10 });
     for (const limit of ['tokens', 'calls'])
       await limiter.app.admin.ask(op.TopUpDocument, input(entityId, 10, randomUUID(), limit));
     await limiter.release(leaseId);
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [10, 0], calls: [10, 0] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [10, 0], calls: [10, 0] });
     await limiter.take(entityId, { tokens: 10, calls: 10 });
     await limiter.refused(entityId, { calls: 1 });
     await limiter.refused(entityId, { tokens: 1 });
   });
 
-  it.each([2, 8])('is spread over %i shards: all of it is there, wherever it was missing', async (shards) => {
+  it.each([2, 8])('is spread over %i shards by what each is missing', async (shards) => {
     const entityId = await limiter.entity(slowLimit('tokens', 80));
     await limiter.take(entityId, tokens(0));
     await limiter.shard(entityId, shards);
     // Through one gateway, so that some shards are emptied before others.
     for (let i = 0; i < 40; i++) await limiter.take(entityId, tokens(1));
     expect((await topUp(entityId, 20, randomUUID(), limiter.other)).statuses).toMatchObject([{ available: 60 }]);
-    expect((await limiter.standing(entityId)).tokens).toEqual([60, 40]);
+    expect((await limiter.balances(entityId)).tokens).toEqual([60, 40]);
     expect((await topUp(entityId, 30)).statuses).toMatchObject([{ available: 80 }]);
     const { leaseId } = await limiter.take(entityId, tokens(80));
     await limiter.refused(entityId, tokens(1));
@@ -78,10 +77,10 @@ describe('a top-up', () => {
     expect((await topUp(entityId, 50)).statuses).toMatchObject([{ available: 10 }]);
     await limiter.take(entityId, tokens(10), { via: limiter.other });
     await limiter.refused(entityId, tokens(1));
-    expect((await limiter.standing(entityId)).tokens).toEqual([0, 170]);
+    expect((await limiter.balances(entityId)).tokens).toEqual([0, 170]);
   });
 
-  it('of a calendar limit gives back what the window has used, and no more', async () => {
+  it('of a calendar limit gives back at most what the window has used', async () => {
     const entityId = await limiter.entity({ name: 'tokens', capacity: 10, window: 'DAY' });
     await limiter.take(entityId, tokens(3));
     expect((await topUp(entityId, 10)).statuses).toMatchObject([{ available: 10 }]);
@@ -95,7 +94,7 @@ describe('a top-up', () => {
     await limiter.refused(entityId, tokens(1));
   });
 
-  it('is given once per operation id, to callers at once through two gateways', async () => {
+  it('is applied once per operation id, for concurrent calls through two gateways', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 100));
     await limiter.take(entityId, tokens(100));
     const operationId = randomUUID();
@@ -103,7 +102,7 @@ describe('a top-up', () => {
       times(12, (i) => topUp(entityId, 7, operationId, i % 2 === 0 ? limiter.app : limiter.other)),
     );
     expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [7, 100] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [7, 100] });
     expect(await topUp(entityId, 7, operationId)).toMatchObject({ replayed: true, statuses: [{ available: 7 }] });
     for (const [amount, entity] of [
       [8, entityId],
@@ -111,11 +110,11 @@ describe('a top-up', () => {
     ] as const)
       expect(await topUpCode(entity, amount, operationId)).toBe('IDEMPOTENCY_CONFLICT');
     await Promise.all(times(10, (i) => topUp(entityId, 1, randomUUID(), i % 2 === 0 ? limiter.app : limiter.other)));
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [17, 100] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [17, 100] });
   });
 
   it.each(['error-after', 'drop-reply'] as const)(
-    'is given once if the reply of the store is lost (%s)',
+    'is applied once if the response of the database is lost (%s)',
     async (fault) => {
       const entityId = await limiter.entity(slowLimit('tokens', 100));
       await limiter.take(entityId, tokens(100));
@@ -124,11 +123,11 @@ describe('a top-up', () => {
       expect(await topUp(entityId, 7, operationId)).toMatchObject({ replayed: false, statuses: [{ available: 7 }] });
       expect(rule.hits).toBe(1);
       expect(await topUp(entityId, 7, operationId, limiter.other)).toMatchObject({ replayed: true });
-      expect(await limiter.standing(entityId)).toEqual({ tokens: [7, 100] });
+      expect(await limiter.balances(entityId)).toEqual({ tokens: [7, 100] });
     },
   );
 
-  it('of a bucket that is not there gives nothing: it is full; but the operation is done', async () => {
+  it('of a bucket that does not exist gives nothing, because it is full, but uses the operation id', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10));
     const operationId = randomUUID();
     expect(await topUp(entityId, 5, operationId)).toEqual({ replayed: false, statuses: [] });
@@ -136,7 +135,7 @@ describe('a top-up', () => {
     expect(await topUp(entityId, 5, operationId)).toMatchObject({ replayed: true, statuses: [{ available: 0 }] });
   });
 
-  it('names a limit of the bucket that is no concurrency limit, and a whole amount', async () => {
+  it('rejects unknown limits, concurrency limits and amounts below 1', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10), slotLimit('jobs', 5));
     await limiter.take(entityId, { tokens: 5, jobs: 1 });
     for (const [amount, limit] of [
@@ -146,10 +145,10 @@ describe('a top-up', () => {
       [-1, 'tokens'],
     ] as const)
       expect(await topUpCode(entityId, amount, randomUUID(), limit)).toBe('BAD_USER_INPUT');
-    expect(await limiter.standing(entityId)).toEqual({ tokens: [5, 5], jobs: [4, 1] });
+    expect(await limiter.balances(entityId)).toEqual({ tokens: [5, 5], jobs: [4, 1] });
   });
 
-  it('is in the audit trail once', async () => {
+  it('is recorded once in the audit trail', async () => {
     const entityId = await limiter.entity(slowLimit('tokens', 10));
     await limiter.take(entityId, tokens(5));
     const operationId = randomUUID();

@@ -298,7 +298,7 @@ describe('a gateway that dies during a conversion of a bucket', () => {
     if (kind === 'doubling') return buckets.double(id);
     if (kind === 'halving') return buckets.halve(id);
     if (kind === 'end') return buckets.end(id);
-    const { set } = await resolution.resolveFresh(orgId, namespace, entityId, resource);
+    const { set } = await resolution.resolveFresh({ orgId, namespace, entityId, resource });
     return set && buckets.stamp(id, set, false);
   };
 

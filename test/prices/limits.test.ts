@@ -1,4 +1,5 @@
-// Consumed capacity as Amazon and dynoxide count it; DynamoDB Local counts otherwise, so these stay off its pass.
+// Consumed capacity as Amazon DynamoDB and dynoxide count it. DynamoDB Local counts differently, so these tests do not
+// run on it.
 import { randomUUID } from 'node:crypto';
 import { counterOf } from '../../src/changes/change.store.js';
 import { StoreClient } from '../../src/dynamo/client.js';
@@ -9,13 +10,13 @@ import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
 import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import type { Operation } from '../../src/limits/buckets/operation.js';
 import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
+import type { Lease } from '../../src/limits/grant.service.js';
 import type { LeaseHandle } from '../../src/limits/lease.js';
 import { placesFor } from '../../src/limits/levels/resolution.js';
 import { completeLimit, type LimitSet, limitSet } from '../../src/limits/limit.js';
-import type { Lease } from '../../src/limits/limit.service.js';
+import type { AcquireRequest } from '../../src/limits/limit-input.js';
 import { type BucketId, configKey, entityKey, placeName } from '../../src/limits/limiter-keys.js';
-import type { AcquireRequest } from '../../src/limits/take.service.js';
-import { LimitRollup } from '../../src/limits/usage/limit.rollup.js';
+import { LimiterHousekeeping } from '../../src/limits/usage/housekeeping.rollup.js';
 import { TaskStore } from '../../src/limits/usage/task.store.js';
 import { newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
@@ -35,22 +36,22 @@ beforeAll(async () => {
   ({ orgId } = await newTenant(app, {}, []));
   await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'RESOURCE', resource: 'api', limits } });
   namespace = await app.gateway.services.namespaces.of(orgId);
-  await hearOfChanges();
+  await pollChanges();
 });
 afterAll(async () => {
   await Promise.all([app.stop(), other.stop()]);
   app.tableAdmin.client.destroy();
 });
 
-/** Exactly what a task consumes: the polls of the gateway run outside of it. */
+/** The units that a task consumes. The polls of the gateway are not included. */
 async function unitsOf(task: () => Promise<unknown>, on = app): Promise<Units> {
   const units = { read: 0, write: 0, calls: 0 };
   await on.gateway.services.store.metered(units, task);
   return units;
 }
 
-/** Until both gateways have heard of all changes so far, which they serve nobody without. */
-async function hearOfChanges(): Promise<void> {
+/** Makes both gateways poll the change counter. */
+async function pollChanges(): Promise<void> {
   clock.age(5001);
   for (const on of [app, other]) await on.admin.ask(op.OrgDocument, { orgId });
 }
@@ -71,11 +72,11 @@ const adjust = ({ id, handle }: Awaited<ReturnType<typeof lease>>, amount: numbe
   app.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount }], randomUUID());
 const release = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) =>
   on.gateway.services.leases.release(id, handle);
-/** Without a key. */
+/** A charge without an idempotency key. */
 const charge = ({ id, handle }: Awaited<ReturnType<typeof lease>>, on = app) =>
   on.gateway.services.leases.adjust(id, handle, [{ limit: 'tokens', amount: 3 }], undefined);
 
-/** An entity whose bucket is there, and known to the gateway. */
+/** An entity whose bucket exists and is cached by the gateway. */
 async function newEntity(): Promise<string> {
   const entityId = `e-${randomUUID()}`;
   await acquire(entityId);
@@ -101,7 +102,7 @@ async function newChild(): Promise<{ readonly child: string; readonly parent: st
   const [child, parent] = [`c-${randomUUID()}`, `p-${randomUUID()}`];
   await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: parent } });
   await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: child, parentId: parent, cascade: true } });
-  await hearOfChanges();
+  await pollChanges();
   await acquire(child);
   return { child, parent };
 }
@@ -110,29 +111,29 @@ const totalOf = async (entityId: string) =>
   (await app.admin.ask(op.BucketOfDocument, { orgId, entityId, resource: 'api' })).org?.entity?.bucket?.limits[0]
     ?.totalConsumed;
 
-describe('the price of', () => {
-  it('an acquire is 1 write unit and no read', async () => {
+describe('the price in capacity units', () => {
+  it('of an acquire is 1 write unit and no read', async () => {
     const entityId = await newEntity();
     expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
   });
 
-  it('an acquire over HTTP is the same: whoever asks is known', async () => {
+  it('of an acquire over HTTP is the same, because the caller is cached', async () => {
     const { caller } = await newOrg(app);
     await caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits } });
-    const ask = () => caller.ask(op.AcquireDocument, { input: { entityId: 'e', resource: 'api', consume } });
-    await ask();
+    const send = () => caller.ask(op.AcquireDocument, { input: { entityId: 'e', resource: 'api', consume } });
+    await send();
     const { consumed } = app.gateway.services.store;
-    let best = Number.POSITIVE_INFINITY;
-    // The gateway polls meanwhile, so the cheapest of a few tries is it.
-    for (let attempt = 0; attempt < 10 && best > 1; attempt++) {
+    let min = Number.POSITIVE_INFINITY;
+    // The gateway polls meanwhile, so the minimum of a few tries counts.
+    for (let attempt = 0; attempt < 10 && min > 1; attempt++) {
       const before = { ...consumed };
-      await ask();
-      best = Math.min(best, consumed.read - before.read + consumed.write - before.write);
+      await send();
+      min = Math.min(min, consumed.read - before.read + consumed.write - before.write);
     }
-    expect(best).toBe(1);
+    expect(min).toBe(1);
   });
 
-  it('the first acquire of an entity that this gateway has not seen is one more call and 3 read units', async () => {
+  it('of the first acquire for an entity through a gateway is one more call and 3 read units', async () => {
     await newEntity();
     const first = () => acquire(`e-${randomUUID()}`);
     const { read, calls } = await unitsOf(first);
@@ -142,7 +143,7 @@ describe('the price of', () => {
     expect(await unitsOf(() => acquire(entityId, {}, other), other)).toEqual({ read: 3, write: 1, calls: 2 });
   });
 
-  it('an acquire while limits of other entities are set is the same, through the same gateway and through another', async () => {
+  it('of an acquire is not changed by new limits of other entities, on this gateway and on another', async () => {
     const [here, there] = [await newEntity(), await newEntityOn(other)];
     const busy = new Set([here, there].flatMap(countersOf));
     const neighbours = times(200, () => `e-${randomUUID()}`).filter((entityId) =>
@@ -156,13 +157,13 @@ describe('the price of', () => {
         await app.admin.ask(op.SetLimitsDocument, { input: { orgId, ...place, limits } });
       await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId } });
       expect(await unitsOf(() => acquire(here))).toEqual({ read: 0, write: 1, calls: 1 });
-      await hearOfChanges();
+      await pollChanges();
       expect(await unitsOf(() => acquire(here))).toEqual({ read: 0, write: 1, calls: 1 });
       expect(await unitsOf(() => acquire(there, {}, other), other)).toEqual({ read: 0, write: 1, calls: 1 });
     }
   });
 
-  it('an acquire after one of its levels was changed is 1 read unit', async () => {
+  it('of an acquire after a change of one of its levels includes 1 read unit', async () => {
     const entityId = await newEntity();
     await newEntityOn(other, entityId);
     const counters = countersOf(entityId);
@@ -172,14 +173,14 @@ describe('the price of', () => {
       input: { orgId, level: 'ENTITY_DEFAULT', entityId: unrelated, limits },
     });
     await app.admin.ask(op.SetLimitsDocument, { input: { orgId, level: 'ENTITY_DEFAULT', entityId, limits } });
-    await hearOfChanges();
+    await pollChanges();
     const { read } = await unitsOf(() => acquire(entityId, {}, other), other);
-    // Places that share a counter are read again together.
+    // Places that share a change counter are read again together.
     expect(read).toBe(counters.filter((counter) => counter === counters[2]).length);
     expect(await unitsOf(() => acquire(entityId, {}, other), other)).toEqual({ read: 0, write: 1, calls: 1 });
   });
 
-  it('50 acquires at once on one bucket is at most 0.1 write units each', async () => {
+  it('of 50 concurrent acquires on one bucket is at most 0.1 write units each', async () => {
     const entityId = await newEntity();
     const { read, write } = await unitsOf(() => Promise.all(times(50, () => acquire(entityId))));
     expect(read).toBe(0);
@@ -188,21 +189,21 @@ describe('the price of', () => {
     expect(await totalOf(entityId)).toBe(51);
   });
 
-  it('an acquire that cascades is 2 write units and no read', async () => {
+  it('of an acquire that cascades is 2 write units and no read', async () => {
     const { child, parent } = await newChild();
     expect(await unitsOf(() => acquire(child))).toEqual({ read: 0, write: 2, calls: 2 });
     expect([await totalOf(child), await totalOf(parent)]).toEqual([2, 2]);
   });
 
-  it('50 acquires at once that cascade is at most 0.2 write units each', async () => {
+  it('of 50 concurrent acquires that cascade is at most 0.2 write units each', async () => {
     const { child } = await newChild();
     const { read, write } = await unitsOf(() => Promise.all(times(50, () => acquire(child))));
     expect(read).toBe(0);
     expect(write / 50).toBeLessThanOrEqual(0.2);
   });
 
-  // A condition that fails costs a write unit, of which the engine's error says nothing: the one call is what can be counted.
-  it('a refusal is one write and no read, and refused again within a second nothing at all', async () => {
+  // A failed condition costs a write unit, but the error does not report it. So only the call can be counted.
+  it('of a refusal is one write and no read, and nothing for the same refusal within a second', async () => {
     const entityId = await newEntity();
     const scarce = {
       limits: [{ name: 'tokens', capacity: 5, refillPeriodSecs: 3600 }],
@@ -215,7 +216,7 @@ describe('the price of', () => {
     expect(await unitsOf(() => Promise.all(times(50, refused)))).toEqual({ read: 0, write: 0, calls: 0 });
   });
 
-  it('an acquire with a request id is 4 write units and no read', async () => {
+  it('of an acquire with a request id is 4 write units and no read', async () => {
     const entityId = await newEntity();
     expect(await unitsOf(() => acquire(entityId, { requestId: randomUUID() }))).toEqual({
       read: 0,
@@ -224,7 +225,7 @@ describe('the price of', () => {
     });
   });
 
-  it('50 acquires at once with request ids on one bucket is at most 2.1 write units each', async () => {
+  it('of 50 concurrent acquires with request ids on one bucket is at most 2.1 write units each', async () => {
     const entityId = await newEntity();
     const { read, write } = await unitsOf(() =>
       Promise.all(times(50, () => acquire(entityId, { requestId: randomUUID() }))),
@@ -235,11 +236,11 @@ describe('the price of', () => {
     expect(await totalOf(entityId)).toBe(51);
   });
 
-  it.each<[string, (of: Awaited<ReturnType<typeof lease>>) => Promise<unknown>]>([
-    ['an adjust up', (of) => adjust(of, 3)],
-    ['an adjust down', (of) => adjust(of, -1)],
+  it.each<[string, (taken: Awaited<ReturnType<typeof lease>>) => Promise<unknown>]>([
+    ['an adjust up', (taken) => adjust(taken, 3)],
+    ['an adjust down', (taken) => adjust(taken, -1)],
     ['a release', release],
-  ])('%s is 4 write units and no read, 6 with a parent', async (_, change) => {
+  ])('of %s is 4 write units and no read, 6 with a parent', async (_, change) => {
     const alone = await lease(await newEntity());
     expect(await unitsOf(() => change(alone))).toEqual({ read: 0, write: 4, calls: 1 });
     const { child } = await newChild();
@@ -247,20 +248,20 @@ describe('the price of', () => {
     expect(await unitsOf(() => change(cascaded))).toEqual({ read: 0, write: 6, calls: 1 });
   });
 
-  it.each<[string, (of: Awaited<ReturnType<typeof lease>>) => Promise<unknown>, number]>([
-    ['adjusts', (of) => adjust(of, 2), 151],
+  it.each<[string, (taken: Awaited<ReturnType<typeof lease>>) => Promise<unknown>, number]>([
+    ['adjusts', (taken) => adjust(taken, 2), 151],
     ['releases', release, 1],
-  ])('50 %s at once on one bucket is at most 2.1 write units each', async (_, change, total) => {
+  ])('of 50 concurrent %s on one bucket is at most 2.1 write units each', async (_, change, total) => {
     const entityId = await newEntity();
     const leases = await Promise.all(times(50, () => lease(entityId)));
-    const { read, write } = await unitsOf(() => Promise.all(leases.map((of) => change(of))));
+    const { read, write } = await unitsOf(() => Promise.all(leases.map((taken) => change(taken))));
     expect(read).toBe(0);
     expect(write).toBeGreaterThanOrEqual(100);
     expect(write / 50).toBeLessThanOrEqual(2.1);
     expect(await totalOf(entityId)).toBe(total);
   });
 
-  it('a charge without a key is 1 write unit and no read, 2 with a parent', async () => {
+  it('of a charge without a key is 1 write unit and no read, 2 with a parent', async () => {
     const alone = await lease(await newEntity());
     expect(await unitsOf(() => charge(alone))).toEqual({ read: 0, write: 1, calls: 1 });
     const { child } = await newChild();
@@ -268,29 +269,29 @@ describe('the price of', () => {
     expect(await unitsOf(() => charge(cascaded))).toEqual({ read: 0, write: 2, calls: 2 });
   });
 
-  it('50 charges without a key at once on one bucket is at most 0.1 write units each', async () => {
+  it('of 50 concurrent charges without a key on one bucket is at most 0.1 write units each', async () => {
     const entityId = await newEntity();
     const leases = await Promise.all(times(50, () => lease(entityId)));
-    const { read, write } = await unitsOf(() => Promise.all(leases.map((of) => charge(of))));
+    const { read, write } = await unitsOf(() => Promise.all(leases.map((taken) => charge(taken))));
     expect(read).toBe(0);
     expect(write / 50).toBeLessThanOrEqual(0.1);
     expect(await totalOf(entityId)).toBe(201);
   });
 
-  it('a charge or a release of a bucket that this gateway has not seen is one more call and at most 3 read units', async () => {
+  it('of a charge or release without a cached bucket is one more call and at most 3 read units', async () => {
     await newEntityOn(other);
     for (const [change, write] of [
       [charge, 1],
       [release, 4],
     ] as const) {
-      const of = await lease(await newEntity());
-      const units = await unitsOf(() => change(of, other), other);
+      const taken = await lease(await newEntity());
+      const units = await unitsOf(() => change(taken, other), other);
       expect({ write: units.write, calls: units.calls }).toEqual({ write, calls: 2 });
       expect(units.read).toBeLessThanOrEqual(3);
     }
   });
 
-  it('an acquireAll of two buckets is 4 write units and no read, of one bucket 1', async () => {
+  it('of an acquireAll on two buckets is 4 write units and no read, on one bucket 1', async () => {
     const [a, b] = [await newEntity(), await newEntity()];
     const all = (...entityIds: string[]) =>
       app.gateway.services.limits.acquireAll(
@@ -305,8 +306,8 @@ describe('the price of', () => {
   it.each<[string, op.LimitInput]>([
     ['a concurrency limit', { name: 'tokens', capacity: 100, kind: 'CONCURRENCY' }],
     ['a calendar limit', { name: 'tokens', capacity: 100, window: 'DAY' }],
-    ['a limit that is not enforced', { name: 'tokens', capacity: 100, refillPeriodSecs: 60, enforce: false }],
-  ])('an acquire under %s is 1 write unit and no read, a release 4', async (_, limit) => {
+    ['a shadow limit', { name: 'tokens', capacity: 100, refillPeriodSecs: 60, enforce: false }],
+  ])('of an acquire under %s is 1 write unit and no read, of a release 4', async (_, limit) => {
     const entityId = `e-${randomUUID()}`;
     await app.admin.ask(op.SetLimitsDocument, {
       input: { orgId, level: 'ENTITY', entityId, resource: 'api', limits: [limit] },
@@ -314,17 +315,17 @@ describe('the price of', () => {
     await acquire(entityId);
     await acquire(entityId);
     expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
-    const of = await lease(entityId);
+    const taken = await lease(entityId);
     if (limit.kind === 'CONCURRENCY')
-      expect(await unitsOf(() => app.gateway.services.leases.renew(of.id, of.handle, 60))).toEqual({
+      expect(await unitsOf(() => app.gateway.services.leases.renew(taken.id, taken.handle, 60))).toEqual({
         read: 0,
         write: 1,
         calls: 1,
       });
-    expect(await unitsOf(() => release(of))).toEqual({ read: 0, write: 4, calls: 1 });
+    expect(await unitsOf(() => release(taken))).toEqual({ read: 0, write: 4, calls: 1 });
   });
 
-  it('an acquire that a limit which is not enforced would have refused is one read more, once in a second', async () => {
+  it('of an acquire that a shadow limit would have refused is one more read, once per second', async () => {
     const entityId = `e-${randomUUID()}`;
     const scarce = { name: 'tokens', capacity: 1, refillPeriodSecs: 1_000_000, enforce: false };
     await app.admin.ask(op.SetLimitsDocument, {
@@ -335,8 +336,8 @@ describe('the price of', () => {
     expect(await unitsOf(() => acquire(entityId))).toEqual({ read: 0, write: 1, calls: 1 });
   });
 
-  // The audit event is an item of another table with an index of its own.
-  it('a top-up is one read of the bucket and one transaction of three items', async () => {
+  // The audit event is an item of another table, with its own index.
+  it('of a top-up is one read of the bucket and one transaction of three items', async () => {
     const entityId = await newEntity();
     const request = { entityId, resource: 'api', limit: 'tokens', amount: 1, operationId: randomUUID() };
     const units = await unitsOf(() => app.gateway.services.topUps.topUp(orgId, request, { kind: 'ADMIN' } as never));
@@ -344,8 +345,9 @@ describe('the price of', () => {
     expect(units.write).toBeLessThanOrEqual(8);
   });
 
-  // 4 on the table: bucket and usage item in one transaction. The other 2 are the usage item's entries in GSI2 and GSI4.
-  it('the first acquire of an hour is 6 write units more, 4 of them on the table itself, and no read', async () => {
+  // 4 on the table: bucket and usage item in one transaction. The other 2 are the usage item's entries in GSI2 and
+  // GSI4.
+  it('of the first acquire in an hour is 6 more write units, 4 of them on the table, and no read', async () => {
     const entityId = await newEntity();
     await acquire(entityId);
     clock.advance(hourMs);
@@ -362,7 +364,7 @@ interface Consumed {
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
 }
 
-/** A bucket store of its own, and what the engine said of each of its writes, index by index. */
+/** A bucket registry with its own client, and the consumed capacity of each of its writes per index. */
 function newBuckets(): { readonly buckets: BucketRegistry; readonly reports: Consumed[]; close(): void } {
   const reports: Consumed[] = [];
   const real = sdkTransport(app.config.store);
@@ -379,7 +381,7 @@ function newBuckets(): { readonly buckets: BucketRegistry; readonly reports: Con
   return { buckets, reports, close: () => real.close() };
 }
 
-/** A take of one token from a bucket that nobody has seen. */
+/** A take of one token from a bucket that does not exist yet. */
 function takeFrom(namespace: string, set: LimitSet): { readonly bucket: BucketId; readonly take: Operation } {
   const bucket = { namespace, entityId: `e-${randomUUID()}`, resource: 'api' };
   const action = {
@@ -399,7 +401,7 @@ const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, n
     ),
   );
 
-it('no index is written by an acquire, a charge or a give-back: only the making of a bucket enters it into its three', async () => {
+it('writes no index in an acquire, a charge or a return; only the creation of a bucket writes its three', async () => {
   const { buckets, reports, close } = newBuckets();
   const namespace = await app.gateway.services.namespaces.of(orgId);
   const set = limitSet(limits.map(completeLimit));
@@ -422,20 +424,20 @@ it('no index is written by an acquire, a charge or a give-back: only the making 
   await Promise.all(times(20, () => buckets.apply(take)));
   await buckets.apply(move(5000n));
   await buckets.apply(move(-5000n));
-  // One that knows nothing of the bucket writes as if to make it.
+  // A registry without the bucket in its cache writes as if to create it.
   clock.advance(60_000);
-  const stranger = newBuckets();
-  await stranger.buckets.apply(take);
-  for (const report of [...reports, ...stranger.reports]) {
+  const uncached = newBuckets();
+  await uncached.buckets.apply(take);
+  for (const report of [...reports, ...uncached.reports]) {
     expect(indexUnits(report)).toEqual({});
     expect(report.Table?.CapacityUnits).toBe(1);
   }
   expect(reports.length).toBeGreaterThanOrEqual(4);
-  expect(stranger.reports).toHaveLength(1);
-  for (const opened of [close, stranger.close]) opened();
+  expect(uncached.reports).toHaveLength(1);
+  for (const opened of [close, uncached.close]) opened();
 });
 
-it('the closing of an hour is 4 write units on the table and 1 in each of the two indexes of the usage item', async () => {
+it('closes an hour for 4 write units on the table and 1 in each of the two indexes of the usage item', async () => {
   const { buckets, reports, close } = newBuckets();
   const namespace = await app.gateway.services.namespaces.of(orgId);
   const { take } = takeFrom(namespace, limitSet(limits.map(completeLimit)));
@@ -457,8 +459,8 @@ describe('the price of counted refusals', () => {
   };
   const flush = () => app.gateway.services.refusals.flush();
 
-  // The first write of an hour also enters the item into GSI2 and GSI4.
-  it('is 1 write unit per bucket and flush, however many there were, 2 more for the first of an hour, and no read', async () => {
+  // The first write of an hour also writes GSI2 and GSI4.
+  it('is 1 write unit per bucket and flush for any number, 2 more for the first of an hour, and no read', async () => {
     await flush();
     const entityId = `e-${randomUUID()}`;
     await note(entityId, 1000);
@@ -468,18 +470,18 @@ describe('the price of counted refusals', () => {
     expect(await unitsOf(flush)).toEqual({ read: 0, write: 0, calls: 0 });
   });
 
-  it('is nothing when they are noted', async () => {
+  it('is nothing for counting them in memory', async () => {
     expect(await unitsOf(() => note(`e-${randomUUID()}`, 10))).toEqual({ read: 0, write: 0, calls: 0 });
     await flush();
   });
 });
 
-it('the top entities of 20 buckets with one closed hour each are two listings and 60 items read', async () => {
-  const { orgId: of } = await newTenant(app, {}, []);
-  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: of, level: 'RESOURCE', resource: 'api', limits } });
+it('reads two lists and 60 items for the top entities of 20 buckets with one closed hour each', async () => {
+  const { orgId: newOrgId } = await newTenant(app, {}, []);
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: newOrgId, level: 'RESOURCE', resource: 'api', limits } });
   const round = () =>
     Promise.all(
-      times(20, (i) => app.gateway.services.limits.acquire(of, { entityId: `e${i}`, resource: 'api', consume })),
+      times(20, (i) => app.gateway.services.limits.acquire(newOrgId, { entityId: `e${i}`, resource: 'api', consume })),
     );
   await round();
   clock.advance(hourMs);
@@ -487,7 +489,7 @@ it('the top entities of 20 buckets with one closed hour each are two listings an
   let charged = 0;
   const { read, write, calls } = await unitsOf(() =>
     app.gateway.services.usage.topEntities(
-      of,
+      newOrgId,
       { resource: 'api', window: 'MONTHLY', limit: 'tokens', by: 'CONSUMED', first: 10 },
       (units) => {
         charged += units;
@@ -498,15 +500,15 @@ it('the top entities of 20 buckets with one closed hour each are two listings an
   expect(read).toBeLessThanOrEqual(60 + 5);
 });
 
-it('a look for the leases of a purged namespace is 64 queries, and a round without one is none', async () => {
-  const { orgId: of } = await newTenant(app, {}, []);
-  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: of, level: 'RESOURCE', resource: 'api', limits } });
-  await app.admin.ask(op.PurgeLimiterDocument, { orgId: of });
+it('deletes the leases of a purged namespace with 64 queries, and no query until the next are due', async () => {
+  const { orgId: newOrgId } = await newTenant(app, {}, []);
+  await app.admin.ask(op.SetLimitsDocument, { input: { orgId: newOrgId, level: 'RESOURCE', resource: 'api', limits } });
+  await app.admin.ask(op.PurgeLimiterDocument, { orgId: newOrgId });
   const store = new StoreClient(sdkTransport(app.config.store), app.config.store.tablePrefix);
   const namespaces = new NamespaceStore(store);
   const buckets = new BucketStore(store, clock, 90);
   const registry = new BucketRegistry(buckets, clock, { maxWaiting: 0, log: silentLog });
-  const rollup = new LimitRollup({
+  const housekeeping = new LimiterHousekeeping({
     buckets,
     registry,
     namespaces,
@@ -514,15 +516,15 @@ it('a look for the leases of a purged namespace is 64 queries, and a round witho
     clock,
     log: silentLog,
   });
-  await rollup.purge();
+  await housekeeping.purge();
   clock.advance(10 * 60_000);
-  // The list of namespaces, the look for other items, the mark, and the 64.
+  // The list of namespaces, the query for other items, the claim, and the 64 queries.
   const before = { ...store.consumed };
-  await rollup.purge();
+  await housekeeping.purge();
   expect(store.consumed.calls - before.calls).toBe(3 + 64);
   expect(store.consumed.read - before.read).toBeLessThanOrEqual(40);
   const after = { ...store.consumed };
-  await rollup.purge();
+  await housekeeping.purge();
   expect(store.consumed.calls - after.calls).toBe(3);
   store.close();
 });

@@ -14,7 +14,7 @@ type More = Partial<op.AcquireInput> & { readonly via?: TestApp };
 
 export const consumption = (amounts: Amounts): op.ConsumeInput[] =>
   Object.entries(amounts).map(([limit, amount]) => ({ limit, amount }));
-/** Comes back so slowly that nothing does during a test. */
+/** Refills so slowly that nothing comes back during a test. */
 export const slowLimit = (name: string, capacity: number, more: Partial<op.LimitInput> = {}): op.LimitInput => ({
   name,
   capacity,
@@ -31,7 +31,7 @@ export const slotLimit = (name: string, capacity: number, more: Partial<op.Limit
 export const times = <T>(count: number, task: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => task(i));
 
-/** Two gateways with memories of their own on one store, and one org whose limits are used through them. */
+/** Two gateways, each with its own caches, on one database, and one org whose limits are used through them. */
 export class Limiter {
   private constructor(
     readonly app: TestApp,
@@ -59,20 +59,20 @@ export class Limiter {
     this.app.tableAdmin.client.destroy();
   }
 
-  /** The same gateways, for another org. */
-  async ofOrg(org: Partial<op.RegisterOrgInput>): Promise<Limiter> {
+  /** The same gateways with another org. */
+  async forOrg(org: Partial<op.RegisterOrgInput>): Promise<Limiter> {
     const orgId = await newOrgId(this.app, org);
     return new Limiter(this.app, this.other, this.clock, orgId, await this.app.gateway.services.namespaces.of(orgId));
   }
 
-  /** An entity with these limits of its own. */
+  /** An entity with these limits at level ENTITY. */
   async entity(...limits: op.LimitInput[]): Promise<string> {
     const entityId = `e-${randomUUID()}`;
     await this.setLimits(entityId, ...limits);
     return entityId;
   }
 
-  /** A child that cascades to its parent, each with these limits of its own. */
+  /** A child that cascades to its parent, each with these limits at level ENTITY. */
   async family(...limits: op.LimitInput[]): Promise<{ readonly child: string; readonly parent: string }> {
     const parent = await this.entity(...limits);
     return { parent, child: await this.childOf(parent, ...limits) };
@@ -92,7 +92,7 @@ export class Limiter {
     });
   }
 
-  /** The issues for which a limit cannot be set. */
+  /** Code and path of the issues that setLimits reports for a limit. */
   async limitIssues(limit: op.LimitInput) {
     const input = { orgId: this.orgId, level: 'ENTITY' as const, entityId: 'e', resource, limits: [limit] };
     const { errors } = await this.app.admin.send(op.SetLimitsDocument, { input });
@@ -116,7 +116,7 @@ export class Limiter {
   async refused(entityId: string, amounts: Amounts, more: More = {}): Promise<Refusal> {
     const acquired = await this.acquire(entityId, amounts, more);
     if (acquired.__typename !== 'RateLimited')
-      throw new Error(`granted what must be refused: ${JSON.stringify(acquired.statuses)}`);
+      throw new Error(`granted instead of refused: ${JSON.stringify(acquired.statuses)}`);
     return acquired;
   }
 
@@ -136,13 +136,13 @@ export class Limiter {
     return (await via.admin.ask(op.AcquireAllDocument, { input })).acquireAll;
   }
 
-  /** With a key of its own: once, and given back by a release. */
+  /** With an idempotency key: applied once, and given back by a release. */
   async adjust(leaseId: string, amounts: Amounts, via = this.app) {
     const input = { leaseId, adjust: consumption(amounts), idempotencyKey: randomUUID() };
     return (await via.admin.ask(op.AdjustLeaseDocument, { input })).adjustLease;
   }
 
-  /** Without a key: cheap and final. */
+  /** Without a key: cheaper, and not given back by a release. */
   async charge(leaseId: string, amounts: Amounts, via = this.app) {
     return (await via.admin.ask(op.AdjustLeaseDocument, { input: { leaseId, adjust: consumption(amounts) } }))
       .adjustLease;
@@ -176,8 +176,8 @@ export class Limiter {
       ?.bucket;
   }
 
-  /** By limit what it has left and has given in all. */
-  async standing(entityId: string): Promise<Record<string, [available: number, consumed: number]>> {
+  /** Available and consumed tokens by limit. */
+  async balances(entityId: string): Promise<Record<string, [available: number, consumed: number]>> {
     const limits = (await this.bucket(entityId))?.limits ?? [];
     return Object.fromEntries(
       limits.map(({ limit: { name }, available, totalConsumed }) => [name, [available, totalConsumed]]),
@@ -188,11 +188,11 @@ export class Limiter {
     return { namespace: this.namespace, entityId, resource };
   }
 
-  /** Gives the bucket so many shards; it must be there. */
+  /** Doubles an existing bucket until it has this many shards. */
   async shard(entityId: string, shardCount: number): Promise<void> {
     for (let count = 1; count < shardCount; count *= 2)
       if (!(await this.app.gateway.services.buckets.double(this.id(entityId))))
-        throw new Error(`${count * 2} shards would not serve`);
+        throw new Error(`cannot double to ${count * 2} shards`);
   }
 
   /** The stored items of the entity's buckets. */
@@ -201,7 +201,7 @@ export class Limiter {
     return items.filter(({ PK }) => (PK as string).startsWith(`${this.namespace}/BUCKET#${entityId}#`));
   }
 
-  /** The counters of the current hour by limit, after all refusals so far were stored. */
+  /** The counters of the current hour by limit, after all refusals were stored. */
   async usage(entityId: string): Promise<Record<string, { consumed: number; refused: number; wouldRefuse: number }>> {
     const { app, other, clock, orgId } = this;
     for (const { gateway } of [app, other]) await gateway.services.refusals.flush();
@@ -222,8 +222,8 @@ export class Limiter {
     );
   }
 
-  /** Makes both gateways hear of all changes so far. */
-  async hearOfChanges(): Promise<void> {
+  /** Makes both gateways poll the change counter. */
+  async pollChanges(): Promise<void> {
     this.clock.age(5001);
     for (const { admin } of [this.app, this.other]) await admin.ask(op.OrgDocument, { orgId: this.orgId });
   }

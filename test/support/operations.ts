@@ -19,11 +19,11 @@ export type AcquireAllRequestInput = {
   entityId: string;
   /** The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter. */
   resource: string;
-  /** How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60. */
+  /** Seconds for which the lease holds its slots of concurrency limits unless it is renewed, 1–86,400. Default: 60. */
   ttlSecs?: number | null | undefined;
 };
 
-/** What to take, and for whom. */
+/** The tokens to take and the entity to take them for. */
 export type AcquireInput = {
   /** The amounts to take. All of them are taken or none. A limit that is left out counts as 0. */
   consume: Array<ConsumeInput>;
@@ -37,15 +37,15 @@ export type AcquireInput = {
   requestId?: string | null | undefined;
   /** The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter. */
   resource: string;
-  /** How long the lease holds its slots of concurrency limits unless it is renewed, in seconds, 1–86,400. Default: 60. */
+  /** Seconds for which the lease holds its slots of concurrency limits unless it is renewed, 1–86,400. Default: 60. */
   ttlSecs?: number | null | undefined;
 };
 
-/** A correction of what a lease has taken. */
+/** A correction of the amounts of a lease. */
 export type AdjustLeaseInput = {
-  /** Positive amounts take more and may leave the bucket in debt; negative amounts give back, up to what the lease has out. */
+  /** Positive amounts take more and may leave the bucket in debt. Negative amounts give back, up to what the lease holds. */
   adjust: Array<ConsumeInput>;
-  /** Makes a retry safe: the same key on the same lease is applied once. Up to 16 adjustments per lease. Without a key each call is applied; one that only charges is final then, cheaper, and not given back by a release. */
+  /** Makes a retry safe: the same key on the same lease is applied once. Up to 16 adjustments per lease. Without a key each call is applied. A call without a key that only charges is cheaper, and a release does not give it back. */
   idempotencyKey?: string | null | undefined;
   /** The `leaseId` of a Lease that has not expired and was not released. */
   leaseId: string;
@@ -123,7 +123,7 @@ export type CreateEntityInput = {
   entityId: string;
   /** Up to 32 pairs. */
   metadata?: Array<MetadataInput>;
-  /** A name for people. */
+  /** Display name. */
   name?: string | null | undefined;
   /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
@@ -180,15 +180,15 @@ export type IssueTokenInput = {
   clientSecret: string;
 };
 
-/** A limit to set, or to bring along with an acquire. */
+/** A limit to set, or to send with an acquire. */
 export type LimitInput = {
   /** Maximum number of tokens that the bucket holds. At least `capacity`. Default: `capacity`. */
   burst?: number | null | undefined;
   /** Tokens that the limit sustains per refill period, 1–10^15. */
   capacity: number;
-  /** If false, the limit refuses nothing: what fits is charged, the rest is counted as `wouldRefuse`. */
+  /** If false, the limit refuses nothing: an acquire that fits is charged, others count as `wouldRefuse`. */
   enforce?: boolean;
-  /** What the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or window. */
+  /** The quantity that the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or window. */
   kind?: LimitKind;
   /** 1–64 of A-Z a-z 0-9 _ . -, first a letter. Unique among the limits of a level. */
   name: string;
@@ -196,18 +196,18 @@ export type LimitInput = {
   refillAmount?: number | null | undefined;
   /** Length of the refill period in seconds, 1–10^9. */
   refillPeriodSecs?: number;
-  /** Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. There is no burst or refill then. */
+  /** Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. It has no burst or refill then. */
   window?: CalendarWindow | null | undefined;
 };
 
-/** What a limit counts. */
+/** The quantity that a limit counts. */
 export type LimitKind =
-  /** Leases that are out at the same time. An acquire takes 0 or 1; a release or the end of `ttlSecs` frees it. */
+  /** Leases held at the same time. An acquire takes 0 or 1; a release or the end of `ttlSecs` frees it. */
   | 'CONCURRENCY'
   /** Tokens taken over time. */
   | 'RATE';
 
-/** Where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged. */
+/** The place where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged. */
 export type LimitLevel =
   /** One entity, for one resource. */
   | 'ENTITY'
@@ -218,7 +218,7 @@ export type LimitLevel =
   /** All entities and resources of the org. */
   | 'SYSTEM';
 
-/** A name and a value to keep with an entity. */
+/** A name and a value to store with an entity. */
 export type MetadataInput = {
   /** The name. Unique within an entity. */
   name: string;
@@ -234,7 +234,7 @@ export type ModelQuotaInput = {
   label: string;
 };
 
-/** What an acquire does while the database is unavailable. */
+/** The behavior of an acquire while the database is unavailable. */
 export type OnUnavailable =
   /** Grants a lease with `degraded: true`, which takes nothing. */
   | 'ALLOW'
@@ -441,7 +441,7 @@ export type SetLimitsInput = {
   level: LimitLevel;
   /** 1–10 limits. They replace all limits of the level. */
   limits: Array<LimitInput>;
-  /** What an acquire does while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK. */
+  /** The behavior of an acquire while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK. */
   onUnavailable?: OnUnavailable | null | undefined;
   /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
@@ -492,22 +492,22 @@ export type SubmitCostInput = {
   requestId: string;
 };
 
-/** What the top entities have most of. */
+/** The measure by which the top entities are ranked. */
 export type TopEntitiesBy =
-  /** Tokens taken, less what was given back. */
+  /** Tokens taken, minus tokens given back. */
   | 'CONSUMED'
   /** Acquires that the limit refused. */
   | 'REFUSED';
 
 /** Tokens to give to a bucket. */
 export type TopUpInput = {
-  /** Whole tokens, 1–10^15. What would pass the burst is lost. */
+  /** Whole tokens, 1–10^15. Tokens above the burst are lost. */
   amount: number;
   /** The id of the entity. */
   entityId: string;
-  /** The name of the limit. Not of a concurrency limit. */
+  /** The name of the limit. A concurrency limit is not allowed. */
   limit: string;
-  /** Makes a retry safe: the same id is applied once within 24 hours. With another amount it is an IDEMPOTENCY_CONFLICT. */
+  /** Makes a retry safe: the same id is applied once within 24 hours. With another input it is an IDEMPOTENCY_CONFLICT. */
   operationId: string;
   /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
@@ -535,19 +535,19 @@ export type UpdateAppInput = {
   tightModeThresholdPct?: number | null | undefined;
 };
 
-/** Changes of an entity. A field that is absent stays as it is. */
+/** Changes of an entity. An absent field stays unchanged. */
 export type UpdateEntityInput = {
-  /** If true, each acquire for this entity also takes from its parent. Null leaves it as it is. */
+  /** If true, each acquire for this entity also takes from its parent. Null leaves it unchanged. */
   cascade?: boolean | null | undefined;
   /** The entity, which must have been created. */
   entityId: string;
-  /** Up to 32 pairs. Replaces all of them. Null leaves them as they are. */
+  /** Up to 32 pairs. Replaces all of them. Null leaves them unchanged. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** A name for people. Null removes it. */
+  /** Display name. Null removes it. */
   name?: string | null | undefined;
   /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
-  /** The parent, which must exist. Null: no parent. */
+  /** The parent, which must exist. Null removes it. */
   parentId?: string | null | undefined;
 };
 

@@ -7,9 +7,10 @@ import { orgIdFor, type Policy } from '../../identity/viewer.js';
 import { refuseAny } from '../../lib/errors.js';
 import { OrgType } from '../../orgs/org.types.js';
 import type { Org } from '../../orgs/settings.js';
-import { entityIssues, resourceIssues } from '../limit.js';
-import { AvailabilityType, ConsumeInput, EffectiveLimitsType } from '../limit.types.js';
-import type { Bucket } from '../usage/report.service.js';
+import { EffectiveLimitsType } from '../levels/limit-config.types.js';
+import { AvailabilityType, ConsumeInput, orgIdText } from '../limit.types.js';
+import { resourceIssues } from '../limit-input.js';
+import type { BucketReport } from '../usage/report.service.js';
 import type { UsageWindow } from '../usage/usage.js';
 import { inTokens } from '../usage/usage.resolver.js';
 import { UsageSnapshotConnection, UsageWindowType } from '../usage/usage.types.js';
@@ -22,6 +23,7 @@ import {
   ResourceCapacityType,
   UpdateEntityInput,
 } from './entity.types.js';
+import { entityIssues } from './entity-id.js';
 
 @Resolver(() => OrgType)
 export class OrgEntityResolver {
@@ -29,7 +31,8 @@ export class OrgEntityResolver {
   @FieldResolver(() => EntityType, {
     nullable: true,
     description:
-      'The entity with this id. One that was never created, or was deleted, is found if it has limits or use. Null if there is none.',
+      'The entity with this id. An entity that was never created, or was deleted, is found if it has limits or ' +
+      'usage. Null if there is none.',
   })
   entity(
     @Root() { orgId }: Org,
@@ -81,7 +84,9 @@ export class OrgEntityResolver {
   }
 
   @Authorized<Policy>('org:read')
-  @FieldResolver(() => ResourceCapacityType, { description: 'How much of a limit all entities together have left.' })
+  @FieldResolver(() => ResourceCapacityType, {
+    description: 'Capacity and available tokens of a limit for all entities together.',
+  })
   resourceCapacity(
     @Root() { orgId }: Org,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
@@ -102,7 +107,7 @@ export class EntityResolver {
   @Authorized<Policy>('org:manage')
   @Mutation(() => EntityType, {
     nullable: true,
-    description: 'Creates an entity. An entity need not be created to be acquired for.',
+    description: 'Creates an entity. An acquire does not need the entity to be created.',
   })
   createEntity(
     @Arg('input', () => CreateEntityInput, { description: 'The entity.' }) { orgId, ...request }: CreateEntityInput,
@@ -115,7 +120,8 @@ export class EntityResolver {
   @Mutation(() => EntityType, {
     nullable: true,
     description:
-      'Changes an entity that was created. A new parent or cascade holds on all gateways within 2 s. Tokens taken before stay where they were taken.',
+      'Changes an entity that was created. A new parent or cascade takes effect on all gateways within 2 s. Tokens ' +
+      'taken before stay where they were taken.',
   })
   updateEntity(
     @Arg('input', () => UpdateEntityInput, { description: 'The entity and its changes.' }) {
@@ -137,7 +143,7 @@ export class EntityResolver {
   deleteEntity(
     @Arg('orgId', () => Uuid, {
       nullable: true,
-      description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+      description: orgIdText,
     })
     orgId: string | null | undefined,
     @Arg('entityId', () => String, { description: 'The id of the entity.' }) entityId: string,
@@ -156,7 +162,9 @@ export class EntityResolver {
     return parentId === undefined ? null : loaders.entity({ orgId, entityId: parentId });
   }
 
-  @FieldResolver(() => EntityConnection, { description: 'Entities whose parent this is, sorted by id.' })
+  @FieldResolver(() => EntityConnection, {
+    description: 'Entities that have this entity as their parent, sorted by id.',
+  })
   children(
     @Root() { orgId, entityId }: Entity,
     @Args(() => PageArgs) page: PageArgs,
@@ -183,23 +191,21 @@ export class EntityResolver {
     return reports.bucket(orgId, entityId, resource);
   }
 
-  @FieldResolver(() => EffectiveLimitsType, { description: 'The limits that an acquire for this entity is judged by.' })
+  @FieldResolver(() => EffectiveLimitsType, { description: 'The limits that apply to an acquire for this entity.' })
   async effectiveLimits(
     @Root() { orgId, entityId }: Entity,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
     @Ctx() { namespaces, resolution }: Context,
   ) {
     refuseAny(resourceIssues(resource, 'resource'));
-    const { set, source, onUnavailable } = await resolution.resolve(
-      orgId,
-      await namespaces.of(orgId),
-      entityId,
-      resource,
-    );
+    const key = { orgId, namespace: await namespaces.of(orgId), entityId, resource };
+    const { set, source, onUnavailable } = await resolution.resolve(key);
     return { limits: set?.limits ?? [], source, onUnavailable };
   }
 
-  @FieldResolver(() => AvailabilityType, { description: 'The answer that an acquire would get now. Nothing is taken.' })
+  @FieldResolver(() => AvailabilityType, {
+    description: 'The result that an acquire would have now. Nothing is taken.',
+  })
   availability(
     @Root() { orgId, entityId }: Entity,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
@@ -214,12 +220,12 @@ export class EntityResolver {
   }
 
   @FieldResolver(() => UsageSnapshotConnection, {
-    description: 'Use by this entity. Windows that begin in the range, oldest first, including the current one.',
+    description: 'Usage by this entity. Windows that begin in the range, oldest first, including the current one.',
   })
   usage(
     @Root() { orgId, entityId }: Entity,
     @Arg('window', () => UsageWindowType, { description: 'The length of the windows.' }) window: UsageWindow,
-    @Arg('resource', () => String, { nullable: true, description: 'The resource. Default: each of them.' }) resource:
+    @Arg('resource', () => String, { nullable: true, description: 'The resource. Default: all resources.' }) resource:
       | string
       | null
       | undefined,
@@ -254,13 +260,13 @@ export class EntityResolver {
 @Resolver(() => BucketType)
 export class BucketResolver {
   @FieldResolver(() => ID, { description: globalIdText })
-  id(@Root() { orgId, entityId, resource }: Bucket) {
+  id(@Root() { orgId, entityId, resource }: BucketReport) {
     return nodeId('Bucket', orgId, entityId, resource);
   }
 }
 
 const idOf = ({ entityId }: Entity): string => entityId;
 
-/** Sorts as the windows do. */
+/** The cursor position. It sorts like the windows. */
 const positionOf = ({ windowStart, resource }: { readonly windowStart: Date; readonly resource: string }): string =>
   `${windowStart.toISOString()} ${resource}`;

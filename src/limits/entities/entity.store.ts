@@ -1,5 +1,6 @@
 import type { Check, Item, StoreClient, Write } from '../../dynamo/client.js';
-import { absent, and, beginsWith, between, equals, present } from '../../dynamo/expression.js';
+import { absent, and, beginsWith, between, equals, present, type Value } from '../../dynamo/expression.js';
+import { fields } from '../../dynamo/fields.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import { deletedLevel, isDeletedLevel } from '../levels/limit-config.store.js';
 import {
@@ -14,103 +15,121 @@ import {
 import type { Entity, Metadata } from './entity.js';
 
 const table = 'limiter';
-const mostWritesATransaction = 100;
-/** Stands before all past use of an entity, so that one look finds either. */
+const maxWritesPerTransaction = 100;
+/** Sorts before the usage items of an entity, so that one query with a limit of 2 finds both. */
 const tombstone = '#TOMBSTONE';
 
 interface ItemKey extends Readonly<Record<'PK' | 'SK', string>> {
-  /** Of a level. It outlives the entity, because a bucket that was made meanwhile must not seem to be under later limits. */
+  /**
+   * Set for a level. The version outlives the entity, so that a bucket made meanwhile never seems to have later limits.
+   */
   readonly levelVersion?: number;
 }
 
-export interface EntityRef {
+export interface StoredEntityRef {
   readonly orgId: string;
   readonly namespace: string;
   readonly entityId: string;
 }
 
-/** What is left of an entity apart from its limits and buckets. */
-export interface Past {
-  readonly hasUse: boolean;
+export interface EntityPage {
+  readonly orgId: string;
+  readonly namespace: string;
+  readonly limit: number;
+  /** The id of the last entity of the previous page. */
+  readonly after?: string | undefined;
+}
+
+/** What is stored about an entity apart from its limits and buckets. */
+export interface EntityHistory {
+  readonly hasUsage: boolean;
   readonly deletedAt?: Date;
 }
 
+/** Stores created entities and the marks of deleted ones. */
 export class EntityStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** Those that were created, one answer each. */
-  async loadMany(refs: readonly EntityRef[]): Promise<(Entity | undefined)[]> {
+  /** One result per ref, in the same order. Undefined if the entity was not created. */
+  async loadMany(refs: readonly StoredEntityRef[]): Promise<(Entity | undefined)[]> {
     const items = await this.client.getMany(
       table,
       refs.map(({ namespace, entityId }) => entityKey(namespace, entityId)),
       { consistent: true },
     );
-    return items.map((item, i) => item && toEntity(item, (refs[i] as EntityRef).orgId));
+    return items.map((item, i) => item && toEntity(item, (refs[i] as StoredEntityRef).orgId));
   }
 
-  /** Whether there is past use of an entity, and when it was deleted. */
-  async loadPast(namespace: string, entityId: string): Promise<Past> {
+  /** Tells if the entity has past usage, and when it was deleted. */
+  async loadHistory(namespace: string, entityId: string): Promise<EntityHistory> {
     const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', tombstone, '#USAGE#~'));
     const { items } = await this.client.query({ table, where, limit: 2, consistent: true });
     const mark = items.find(({ SK }) => SK === tombstone);
     return {
-      hasUse: items.some(({ SK }) => SK !== tombstone),
-      ...(mark ? { deletedAt: new Date(mark.deleted_at_ms as number) } : {}),
+      hasUsage: items.some(({ SK }) => SK !== tombstone),
+      ...(mark ? { deletedAt: fields(table, mark).date('deleted_at_ms') } : {}),
     };
   }
 
-  /** Creates an entity; its parent must exist in the same moment. 'again': a draft's condition did not hold. */
+  /** Creates an entity. The transaction checks that its parent exists. 'conflict': the condition of a rider failed. */
   async create(
     namespace: string,
     entity: Entity,
-    drafts: readonly TransactItem[],
-  ): Promise<'created' | 'exists' | 'no parent' | 'again'> {
+    riders: readonly TransactItem[],
+  ): Promise<'created' | 'exists' | 'no parent' | 'conflict'> {
     const { parentId } = entity;
     const parent = parentId === undefined ? [] : [parentCheck(namespace, parentId)];
     const create: Write = { table, put: toItem(namespace, entity), condition: absent('PK') };
-    const outcome = await this.client.transact('fresh', [create, ...parent], { riders: drafts });
+    const outcome = await this.client.transact('fresh', [create, ...parent], { riders });
     if (outcome.done) return 'created';
     const [ofEntity, ofParent] = outcome.reasons;
     if (ofEntity?.kind === 'condition') return 'exists';
-    return ofParent?.kind === 'condition' ? 'no parent' : 'again';
+    return ofParent?.kind === 'condition' ? 'no parent' : 'conflict';
   }
 
   /**
-   * Replaces an entity if it is still the one that was read. If `isMoved`, its parent must exist in the same moment.
-   * 'again': the entity is another by now, or a draft's condition did not hold.
+   * Replaces an entity if it is unchanged since it was read. If `isMoved`, the transaction checks that its parent
+   * exists. 'conflict': the entity was changed meanwhile, or the condition of a rider failed.
    */
   async update(
     namespace: string,
     { before, after, isMoved }: { readonly before: Entity; readonly after: Entity; readonly isMoved: boolean },
-    drafts: readonly TransactItem[],
-  ): Promise<'updated' | 'no parent' | 'again'> {
+    riders: readonly TransactItem[],
+  ): Promise<'updated' | 'no parent' | 'conflict'> {
     const parent = isMoved && after.parentId !== undefined ? [parentCheck(namespace, after.parentId)] : [];
     const isVersion = before.version === 0 ? absent('entity_version') : equals('entity_version', before.version);
     const isSame = and(equals('created_at_ms', before.createdAt?.getTime() ?? 0), isVersion);
     const replace: Write = { table, put: toItem(namespace, after), condition: isSame };
-    const outcome = await this.client.transact('fresh', [replace, ...parent], { riders: drafts });
+    const outcome = await this.client.transact('fresh', [replace, ...parent], { riders });
     if (outcome.done) return 'updated';
     const [ofEntity, ofParent] = outcome.reasons;
-    return ofParent?.kind === 'condition' && ofEntity?.kind !== 'condition' ? 'no parent' : 'again';
+    return ofParent?.kind === 'condition' && ofEntity?.kind !== 'condition' ? 'no parent' : 'conflict';
   }
 
-  /** The items of the entity itself and of its levels; `isLive`: whether any of them is more than the version of a deleted level. */
+  /**
+   * The keys of the entity and its levels. `isLive` is true if any of them is more than the version of a deleted level.
+   */
   async listOwnKeys(
     namespace: string,
     entityId: string,
   ): Promise<{ readonly keys: readonly ItemKey[]; readonly isLive: boolean }> {
     const where = and(equals('PK', entityPartition(namespace, entityId)), between('SK', '#CONFIG', '#META'));
     const items = await this.client.queryAll({ table, where, consistent: true });
-    const keys = items.map(({ PK, SK, config_version: version }) => ({
-      ...{ PK: PK as string, SK: SK as string },
-      ...(version === undefined ? {} : { levelVersion: version as number }),
-    }));
+    const keys = items.map((item) => {
+      const read = fields(table, item);
+      const levelVersion = read.optionalNumber('config_version');
+      return {
+        PK: read.string('PK'),
+        SK: read.string('SK'),
+        ...(levelVersion === undefined ? {} : { levelVersion }),
+      };
+    });
     return { keys, isLive: items.some((item) => !isDeletedLevel(item)) };
   }
 
   /**
-   * Deletes these items of an entity, and leaves a mark that it was deleted for as long as its use is kept. The transaction
-   * comes last: whatever is read after its drafts have taken effect is what is left.
+   * Deletes these items of an entity and leaves a tombstone for as long as its usage is kept. The transaction comes
+   * last: once its riders have taken effect, a read finds the entity deleted.
    */
   async delete(
     namespace: string,
@@ -118,9 +137,9 @@ export class EntityStore {
     {
       keys,
       deletedAtMs,
-      markedUntilSecs,
-    }: { readonly keys: readonly ItemKey[]; readonly deletedAtMs: number; readonly markedUntilSecs: number },
-    drafts: readonly TransactItem[],
+      tombstoneUntilSecs,
+    }: { readonly keys: readonly ItemKey[]; readonly deletedAtMs: number; readonly tombstoneUntilSecs: number },
+    riders: readonly TransactItem[],
   ): Promise<void> {
     const PK = entityPartition(namespace, entityId);
     const mark: Write = {
@@ -130,48 +149,39 @@ export class EntityStore {
         SK: tombstone,
         ...namespaceIndexKeys(namespace, PK),
         deleted_at_ms: deletedAtMs,
-        ttl: markedUntilSecs,
+        ttl: tombstoneUntilSecs,
       },
     };
-    const last = keys.slice(-(mostWritesATransaction - drafts.length - 1));
-    const gone = ({ levelVersion, ...key }: ItemKey) =>
+    const last = keys.slice(-(maxWritesPerTransaction - riders.length - 1));
+    const deletion = ({ levelVersion, ...key }: ItemKey) =>
       levelVersion === undefined
         ? { delete: key }
         : { put: { ...key, ...namespaceIndexKeys(namespace, key.PK), ...deletedLevel(levelVersion) } };
-    await this.client.writeMany(table, keys.slice(0, keys.length - last.length).map(gone));
-    await this.client.transact('fresh', [...last.map((key): Write => ({ table, ...gone(key) })), mark], {
-      riders: drafts,
+    await this.client.writeMany(table, keys.slice(0, keys.length - last.length).map(deletion));
+    await this.client.transact('fresh', [...last.map((key): Write => ({ table, ...deletion(key) })), mark], {
+      riders,
     });
   }
 
-  /** The children of an entity, or those created without a parent: by id, after the one named. */
-  async list(
-    orgId: string,
-    namespace: string,
-    parentId: string | undefined,
-    limit: number,
-    after?: string,
-  ): Promise<Entity[]> {
+  /** The children of an entity, or the entities without a parent if `parentId` is undefined. Sorted by id. */
+  list({ orgId, namespace, limit, after }: EntityPage, parentId: string | undefined): Promise<Entity[]> {
     const GSI1PK = parentId === undefined ? rootsIndexKey(namespace) : parentIndexKey(namespace, parentId);
+    const where = equals('GSI1PK', GSI1PK);
     const start =
       after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI1PK, GSI1SK: childIndexKey(after) } };
-    const found = await this.client.queryIndexed({
-      table,
-      index: 'GSI1',
-      where: equals('GSI1PK', GSI1PK),
-      limit,
-      ...start,
-    });
-    return found.map(({ item }) => toEntity(item, orgId));
+    return this.listIndexed({ table, index: 'GSI1', where, limit, ...start }, orgId);
   }
 
-  /** Created entities whose id begins with the prefix: by id, after the one named. */
-  async search(orgId: string, namespace: string, prefix: string, limit: number, after?: string): Promise<Entity[]> {
+  /** Created entities whose id begins with the prefix. Sorted by id. */
+  search({ orgId, namespace, limit, after }: EntityPage, prefix: string): Promise<Entity[]> {
     const GSI2PK = entitiesIndexKey(namespace);
-    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI2PK, GSI2SK: after } };
     const where = and(equals('GSI2PK', GSI2PK), beginsWith('GSI2SK', prefix));
-    const found = await this.client.queryIndexed({ table, index: 'GSI2', where, limit, ...start });
-    return found.map(({ item }) => toEntity(item, orgId));
+    const start = after === undefined ? {} : { after: { ...entityKey(namespace, after), GSI2PK, GSI2SK: after } };
+    return this.listIndexed({ table, index: 'GSI2', where, limit, ...start }, orgId);
+  }
+
+  private async listIndexed(query: Parameters<StoreClient['queryIndexed']>[0], orgId: string): Promise<Entity[]> {
+    return (await this.client.queryIndexed(query)).map(({ item }) => toEntity(item, orgId));
   }
 }
 
@@ -203,15 +213,25 @@ const toItem = (
   };
 };
 
-export const toEntity = (item: Item, orgId: string): Entity => ({
-  nodeType: 'Entity',
-  orgId,
-  entityId: item.entity_id as string,
-  ...(item.name === undefined ? {} : { name: item.name as string }),
-  ...(item.parent_id === undefined ? {} : { parentId: item.parent_id as string }),
-  cascade: item.cascade as boolean,
-  metadata: item.metadata as unknown as Metadata[],
-  createdAt: new Date(item.created_at_ms as number),
-  // Absent from one that was created before entities could be changed.
-  version: (item.entity_version as number | undefined) ?? 0,
-});
+export function toEntity(item: Item, orgId: string): Entity {
+  const read = fields(table, item);
+  const name = read.optionalString('name');
+  const parentId = read.optionalString('parent_id');
+  return {
+    nodeType: 'Entity',
+    orgId,
+    entityId: read.string('entity_id'),
+    ...(name === undefined ? {} : { name }),
+    ...(parentId === undefined ? {} : { parentId }),
+    cascade: read.boolean('cascade'),
+    metadata: read.list('metadata').map(toMetadata),
+    createdAt: read.date('created_at_ms'),
+    // Absent if the entity was created before entities could be changed.
+    version: read.optionalNumber('entity_version') ?? 0,
+  };
+}
+
+function toMetadata(pair: Value): Metadata {
+  const read = fields(table, pair as Item);
+  return { name: read.string('name'), value: read.string('value') };
+}

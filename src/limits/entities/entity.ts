@@ -1,13 +1,16 @@
 import { type AuditDetail, changesBetween } from '../../audit/audit-event.js';
 import type { Issue } from '../../lib/errors.js';
-import { entityIssues } from '../limit.js';
+import { entityIssues } from './entity-id.js';
 
 export interface Metadata {
   readonly name: string;
   readonly value: string;
 }
 
-/** Whom limits are for. It need not be created to be acquired for; then it has only its id. */
+/**
+ * Something that limits apply to, such as a user. An entity need not be created before an acquire; then it has only its
+ * id.
+ */
 export interface Entity {
   readonly nodeType: 'Entity';
   readonly orgId: string;
@@ -17,9 +20,9 @@ export interface Entity {
   readonly cascade: boolean;
   readonly metadata: readonly Metadata[];
   readonly createdAt?: Date;
-  /** Of an entity of which only past use is left. */
+  /** Set if the entity was deleted and only its past usage is left. */
   readonly deletedAt?: Date;
-  /** Raised by every change; 0 if it was never created. */
+  /** Increases with every change. 0 if the entity was never created, or before versions existed. */
   readonly version: number;
 }
 
@@ -31,7 +34,7 @@ export interface NewEntity {
   readonly metadata: readonly Metadata[];
 }
 
-/** Absent stays as it is; null clears a name or a parent and leaves the rest as it is. */
+/** An absent field stays unchanged. Null clears `name` and `parentId` and leaves the other fields unchanged. */
 export interface EntityChanges {
   readonly name?: string | null | undefined;
   readonly parentId?: string | null | undefined;
@@ -39,34 +42,34 @@ export interface EntityChanges {
   readonly metadata?: readonly Metadata[] | null | undefined;
 }
 
-const mostMetadata = 32;
-const mostNameLength = 256;
-const mostValueLength = 1024;
-/** An audit event with every pair of metadata old and new stays far below the maximum size of an item. */
-export const mostAuditedLength = 256;
+const maxMetadata = 32;
+const maxNameLength = 256;
+const maxValueLength = 1024;
+/** With this bound an audit event with all metadata, old and new, stays far below the maximum size of an item. */
+export const maxAuditedLength = 256;
 
-const textIssues = (value: string, most: number, path: string): Issue[] =>
-  value.trim() !== '' && value.length <= most && value.isWellFormed()
+const textIssues = (value: string, maxLength: number, path: string): Issue[] =>
+  value.trim() !== '' && value.length <= maxLength && value.isWellFormed()
     ? []
-    : [{ path, message: `must have 1 to ${most} characters, not only spaces` }];
+    : [{ path, message: `must have 1 to ${maxLength} characters, not only spaces` }];
 
 export function newEntityIssues({ entityId, name, parentId, metadata }: NewEntity, path: string): Issue[] {
   const names = metadata.map((pair) => pair.name);
   return [
     ...entityIssues(entityId, `${path}entityId`),
-    ...(typeof name === 'string' ? textIssues(name, mostNameLength, `${path}name`) : []),
+    ...(typeof name === 'string' ? textIssues(name, maxNameLength, `${path}name`) : []),
     ...(typeof parentId === 'string' ? entityIssues(parentId, `${path}parentId`) : []),
     ...(parentId === entityId ? [{ path: `${path}parentId`, message: 'an entity cannot be its own parent' }] : []),
-    ...(metadata.length > mostMetadata
-      ? [{ path: `${path}metadata`, message: `must have at most ${mostMetadata} pairs` }]
+    ...(metadata.length > maxMetadata
+      ? [{ path: `${path}metadata`, message: `must have at most ${maxMetadata} pairs` }]
       : []),
     ...metadata.flatMap((pair, i) => [
-      ...textIssues(pair.name, mostNameLength, `${path}metadata.${i}.name`),
-      ...(pair.value.length <= mostValueLength && pair.value.isWellFormed()
+      ...textIssues(pair.name, maxNameLength, `${path}metadata.${i}.name`),
+      ...(pair.value.length <= maxValueLength && pair.value.isWellFormed()
         ? []
-        : [{ path: `${path}metadata.${i}.value`, message: `must have at most ${mostValueLength} characters` }]),
+        : [{ path: `${path}metadata.${i}.value`, message: `must have at most ${maxValueLength} characters` }]),
       ...(names.indexOf(pair.name) < i
-        ? [{ path: `${path}metadata.${i}.name`, message: `"${pair.name}" is named twice` }]
+        ? [{ path: `${path}metadata.${i}.name`, message: `"${pair.name}" appears more than once` }]
         : []),
     ]),
   ];
@@ -102,7 +105,7 @@ const changeable = ({ name, parentId, cascade, metadata }: Entity) => [
   metadata.map((pair) => [pair.name, pair.value]),
 ];
 
-/** What was changed about an entity, for its audit event. Long values are cut. */
+/** The changes of an entity for its audit event. Long values are cut. */
 export const entityDetails = (before: Entity, after: Entity): AuditDetail[] =>
   changesBetween(audited(before), audited(after)).map(({ name, value, previousValue = '' }) => ({
     name,
@@ -118,10 +121,10 @@ const audited = ({ name, parentId, cascade, metadata }: Entity): object => ({
 });
 
 const cut = (text: string): string =>
-  text.length <= mostAuditedLength ? text : `${text.slice(0, mostAuditedLength).toWellFormed()}…`;
+  text.length <= maxAuditedLength ? text : `${text.slice(0, maxAuditedLength).toWellFormed()}…`;
 
-/** An entity of which only the id is known. */
-export const unnamedEntity = (orgId: string, entityId: string): Entity => ({
+/** An entity that was never created: only its id is known. */
+export const uncreatedEntity = (orgId: string, entityId: string): Entity => ({
   nodeType: 'Entity',
   orgId,
   entityId,

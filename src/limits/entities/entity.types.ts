@@ -2,9 +2,9 @@ import { Field, Float, InputType, Int, ObjectType } from 'type-graphql';
 import { connectionType } from '../../graphql/connection.js';
 import { Node } from '../../graphql/node.js';
 import { DateTime, SafeInt, Uuid } from '../../graphql/scalars.js';
-import { LimitType } from '../limit.types.js';
+import { LimitType, orgIdText } from '../limit.types.js';
 
-@InputType({ description: 'A name and a value to keep with an entity.' })
+@InputType({ description: 'A name and a value to store with an entity.' })
 export class MetadataInput {
   @Field(() => String, { description: 'The name. Unique within an entity.' })
   readonly name!: string;
@@ -13,7 +13,7 @@ export class MetadataInput {
   readonly value!: string;
 }
 
-@ObjectType('Metadata', { description: 'A name and a value that are kept with an entity.' })
+@ObjectType('Metadata', { description: 'A name and a value that are stored with an entity.' })
 export class MetadataType {
   @Field(() => String, { simple: true, description: 'The name.' })
   readonly name!: string;
@@ -26,7 +26,7 @@ export class MetadataType {
 export class CreateEntityInput {
   @Field(() => Uuid, {
     nullable: true,
-    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+    description: orgIdText,
   })
   readonly orgId?: string | null;
 
@@ -35,7 +35,7 @@ export class CreateEntityInput {
   })
   readonly entityId!: string;
 
-  @Field(() => String, { nullable: true, description: 'A name for people.' })
+  @Field(() => String, { nullable: true, description: 'Display name.' })
   readonly name?: string | null;
 
   @Field(() => String, { nullable: true, description: 'The parent, which must exist.' })
@@ -51,32 +51,32 @@ export class CreateEntityInput {
   readonly metadata!: MetadataInput[];
 }
 
-@InputType({ description: 'Changes of an entity. A field that is absent stays as it is.' })
+@InputType({ description: 'Changes of an entity. An absent field stays unchanged.' })
 export class UpdateEntityInput {
   @Field(() => Uuid, {
     nullable: true,
-    description: 'The org. Required for an admin; a client of an org may leave it out or name its own org.',
+    description: orgIdText,
   })
   readonly orgId?: string | null;
 
   @Field(() => String, { description: 'The entity, which must have been created.' })
   readonly entityId!: string;
 
-  @Field(() => String, { nullable: true, description: 'A name for people. Null removes it.' })
+  @Field(() => String, { nullable: true, description: 'Display name. Null removes it.' })
   readonly name?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The parent, which must exist. Null: no parent.' })
+  @Field(() => String, { nullable: true, description: 'The parent, which must exist. Null removes it.' })
   readonly parentId?: string | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'If true, each acquire for this entity also takes from its parent. Null leaves it as it is.',
+    description: 'If true, each acquire for this entity also takes from its parent. Null leaves it unchanged.',
   })
   readonly cascade?: boolean | null;
 
   @Field(() => [MetadataInput], {
     nullable: true,
-    description: 'Up to 32 pairs. Replaces all of them. Null leaves them as they are.',
+    description: 'Up to 32 pairs. Replaces all of them. Null leaves them unchanged.',
   })
   readonly metadata?: MetadataInput[] | null;
 }
@@ -92,7 +92,7 @@ export class EntityType extends Node {
   })
   readonly entityId!: string;
 
-  @Field(() => String, { nullable: true, simple: true, description: 'A name for people.' })
+  @Field(() => String, { nullable: true, simple: true, description: 'Display name.' })
   readonly name?: string;
 
   @Field(() => Boolean, {
@@ -101,21 +101,20 @@ export class EntityType extends Node {
   })
   readonly cascade!: boolean;
 
-  @Field(() => [MetadataType], { simple: true, description: 'The pairs that are kept with the entity.' })
+  @Field(() => [MetadataType], { simple: true, description: 'The pairs that are stored with the entity.' })
   readonly metadata!: MetadataType[];
 
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description:
-      'When it was created. Null for an entity that was never created and is known only by its limits or its use.',
+    description: 'Time of creation. Null for an entity that was never created and has only limits or usage.',
   })
   readonly createdAt?: Date;
 
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'When it was deleted. Set only while nothing but its past use is left. Null otherwise.',
+    description: 'Time of deletion. Set only while nothing but its past usage is left. Null otherwise.',
   })
   readonly deletedAt?: Date;
 }
@@ -135,14 +134,14 @@ export class BucketLimitType {
 
   @Field(() => SafeInt, {
     simple: true,
-    description: 'Tokens taken since the bucket was made, less what was given back.',
+    description: 'Tokens taken since the bucket was created, minus tokens given back.',
   })
   readonly totalConsumed!: number;
 }
 
 @ObjectType('Bucket', {
   implements: Node,
-  description: 'The tokens of an entity for a resource, under the limits of its last write.',
+  description: 'The tokens of an entity for a resource, with the limits of its last write.',
 })
 export class BucketType extends Node {
   @Field(() => String, { simple: true, description: 'The entity whose tokens these are.' })
@@ -153,7 +152,7 @@ export class BucketType extends Node {
 
   @Field(() => Int, {
     simple: true,
-    description: 'Number of items that the bucket is spread over. A hot bucket gets more.',
+    description: 'Number of shards of the bucket. A hot bucket gets more.',
   })
   readonly shardCount!: number;
 
@@ -161,7 +160,7 @@ export class BucketType extends Node {
   readonly limits!: BucketLimitType[];
 }
 
-@ObjectType('EntityCapacity', { description: 'How much of a limit one entity has left.' })
+@ObjectType('EntityCapacity', { description: 'Capacity and available tokens of a limit for one entity.' })
 export class EntityCapacityType {
   @Field(() => String, { simple: true, description: 'The entity.' })
   readonly entityId!: string;
@@ -179,7 +178,7 @@ export class EntityCapacityType {
   readonly utilizationPct!: number;
 }
 
-@ObjectType('ResourceCapacity', { description: 'How much of a limit all entities together have left.' })
+@ObjectType('ResourceCapacity', { description: 'Capacity and available tokens of a limit for all entities together.' })
 export class ResourceCapacityType {
   @Field(() => String, { simple: true, description: 'The resource.' })
   readonly resource!: string;

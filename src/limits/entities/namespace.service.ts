@@ -17,77 +17,83 @@ export interface NamespaceDeps {
   readonly clock: Clock;
 }
 
-/** Each org's limiter lives in a namespace of its own, under an id that only the org's registry entry leads to. */
+/**
+ * Each org's limiter has a namespace: a random id that all its keys begin with. A purge gives the org a new namespace,
+ * so it takes effect at once, and the worker deletes the items of the old one.
+ *
+ * Namespaces are cached until they are purged, and not per change version like other caches. All orgs' entries have the
+ * same partition key; if every gateway read all of them after each change, that partition would be the hottest of the
+ * table. The change feed reports purges, and a purge deletes the org's entry. Two counters guard against a race with a
+ * read: `changes.purges` (purges anywhere) and `invalidations` (in this process). If either has changed during the
+ * read, the result is returned but not cached.
+ */
 export class NamespaceService {
-  private readonly known = new LRUCache<string, string>({ max: 10_000 });
-  private forgotten = 0;
+  private readonly cache = new LRUCache<string, string>({ max: 10_000 });
+  private invalidations = 0;
 
-  constructor(private readonly parts: NamespaceDeps) {
-    parts.changes.onPurge((orgId) => (orgId === undefined ? this.known.clear() : this.known.delete(orgId)));
+  constructor(private readonly deps: NamespaceDeps) {
+    deps.changes.onPurge((orgId) => (orgId === undefined ? this.cache.clear() : this.cache.delete(orgId)));
   }
 
-  /**
-   * The org's namespace, made when it is first needed. Remembered until it is purged, which costs no read: all orgs' entries
-   * are under one key, and if every gateway read them all whenever anything was revoked, that key would be the hottest of all.
-   */
+  /** The namespace of the org. Creates it on first use. */
   async of(orgId: string): Promise<string> {
-    const { changes, store } = this.parts;
-    // Throws where it has not been heard for too long whether anything was purged.
+    const { changes, store } = this.deps;
+    // Throws if the change counter could not be read for too long: a purge may have been missed.
     changes.version();
-    const remembered = this.known.get(orgId);
-    if (remembered) return remembered;
-    const [purges, forgotten] = [changes.purges, this.forgotten];
+    const cached = this.cache.get(orgId);
+    if (cached) return cached;
+    const [purges, invalidations] = [changes.purges, this.invalidations];
     const namespace = (await store.load(orgId)) ?? (await this.create(orgId));
-    // A purge that came while reading makes what was read worthless.
-    if (purges === changes.purges && forgotten === this.forgotten) this.known.set(orgId, namespace);
+    if (purges === changes.purges && invalidations === this.invalidations) this.cache.set(orgId, namespace);
     return namespace;
   }
 
-  /** The org's namespace as last known to this process, however old. Never reads. */
-  lastKnown(orgId: string): string | undefined {
-    return this.known.get(orgId);
+  /** The namespace as last cached, however old. Never reads. */
+  lastCached(orgId: string): string | undefined {
+    return this.cache.get(orgId);
   }
 
-  /** For the transaction of what must not be lost to a purge through another gateway. */
+  /** A check for the transaction of a write that a purge through another gateway must not lose. */
   draftCheck(orgId: string, namespace: string): TransactItem {
-    return this.parts.store.draftCheck(orgId, namespace);
+    return this.deps.store.draftCheck(orgId, namespace);
   }
 
-  /** Such a check may have failed: the next one who asks reads anew. */
-  forget(orgId: string): void {
-    this.known.delete(orgId);
-    this.forgotten++;
+  /** Call it if such a check may have failed: the next `of` reads. */
+  invalidate(orgId: string): void {
+    this.cache.delete(orgId);
+    this.invalidations++;
   }
 
-  /** Gives the org a fresh namespace at once, so that it starts clean; the worker deletes the old one's items. False where it had none. */
+  /**
+   * Gives the org a new, empty namespace at once. The worker deletes the items of the old one. False if it had none.
+   */
   async purge(orgId: string, actor: Actor): Promise<boolean> {
-    const { store, changes, audit, clock, orgs } = this.parts;
+    const { store, changes, audit, clock, orgs } = this.deps;
     if (!(await orgs.org(orgId))) throw notFound('org');
     const old = await store.load(orgId);
     if (!old) return false;
-    const act = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
-    const replaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), [
-      act,
-      changes.draftPurge(orgId),
-    ]);
-    this.forget(orgId);
+    const auditEvent = audit.draft({ orgId, actor, action: 'limiter_purged', entityId: orgEntity });
+    const riders = [auditEvent, changes.draftPurge(orgId)];
+    const isReplaced = await store.replace(orgId, { old, fresh: newNamespace() }, clock.nowMs(), riders);
+    this.invalidate(orgId);
     await changes.refresh();
-    // Another purge came first: then that one has done what was asked.
-    return replaced || (await store.load(orgId)) !== old;
+    // If a concurrent purge came first, it has done the same.
+    return isReplaced || (await store.load(orgId)) !== old;
   }
 
   private async create(orgId: string): Promise<string> {
-    const { store, orgs } = this.parts;
+    const { store, orgs } = this.deps;
     if (!(await orgs.org(orgId))) throw notFound('org');
-    const fresh = newNamespace();
-    if (await store.create(orgId, fresh)) return fresh;
-    const made = await store.load(orgId);
-    if (!made) throw unavailable('the limiter of this org could not be set up: try again');
-    return made;
+    const namespace = newNamespace();
+    if (await store.create(orgId, namespace)) return namespace;
+    // A concurrent call has created it.
+    const created = await store.load(orgId);
+    if (!created) throw unavailable('the limiter of this org could not be created; retry');
+    return created;
   }
 }
 
-/** 11 url-safe characters. A leading dash would be taken for an option on a command line. */
+/** 11 URL-safe characters. The first is not a dash, because a command line would take that for an option. */
 function newNamespace(): string {
   let namespace: string;
   do namespace = randomToken(8);

@@ -1,28 +1,30 @@
 import type { Item, Key, Page, StoreClient } from '../../dynamo/client.js';
 import { absent, and, atMost, beginsWith, equals, or, present } from '../../dynamo/expression.js';
+import { fields } from '../../dynamo/fields.js';
 import { type TransactItem, transactItem } from '../../dynamo/transact-item.js';
 import { randomToken } from '../../lib/id.js';
 import { leasePartitions, namespaceIdKey, namespaceKey } from '../limiter-keys.js';
 
 const table = 'limiter';
 const partitionsAtOnce = 8;
+const idPrefix = '#NSID#';
 
-/** A namespace that was given up and whose items are to be deleted. */
-export interface Purged {
+/** A namespace that was replaced and whose items the worker deletes. */
+export interface PurgedNamespace {
   readonly namespace: string;
-  readonly sinceMs: number;
+  readonly purgedAtMs: number;
 }
 
-/** Which namespace is whose: the names of all of a limiter's items begin with it. */
+/** Maps orgs to namespaces, and deletes the items of purged namespaces. */
 export class NamespaceStore {
   constructor(private readonly client: StoreClient) {}
 
   async load(orgId: string): Promise<string | undefined> {
     const item = await this.client.get(table, namespaceKey(orgId), { consistent: true });
-    return item?.namespace_id as string | undefined;
+    return item && fields(table, item).optionalString('namespace_id');
   }
 
-  /** Gives an org its first namespace; false where it has got one meanwhile. */
+  /** Gives an org its first namespace. False if it already has one. */
   async create(orgId: string, namespace: string): Promise<boolean> {
     const { done } = await this.client.transact('fresh', [
       { table, put: { ...namespaceKey(orgId), namespace_id: namespace }, condition: absent('PK') },
@@ -31,12 +33,12 @@ export class NamespaceStore {
     return done;
   }
 
-  /** Gives an org another namespace in place of this one, which is then to be purged; false where it has another already. */
+  /** Replaces the namespace of an org and marks the old one as purged. False if the org no longer has the old one. */
   async replace(
     orgId: string,
     { old, fresh }: { readonly old: string; readonly fresh: string },
     nowMs: number,
-    drafts: readonly TransactItem[],
+    riders: readonly TransactItem[],
   ): Promise<boolean> {
     const { done } = await this.client.transact(
       'fresh',
@@ -45,48 +47,50 @@ export class NamespaceStore {
         { table, put: { ...namespaceIdKey(fresh), org_id: orgId }, condition: absent('PK'), fresh: true },
         { table, update: namespaceIdKey(old), set: { purged_at_ms: nowMs } },
       ],
-      { riders: drafts },
+      { riders },
     );
     return done;
   }
 
-  /** Keeps a write of another transaction from going into a namespace that was given up meanwhile. */
+  /** Makes a transaction fail if the namespace was replaced meanwhile. */
   draftCheck(orgId: string, namespace: string): TransactItem {
     return transactItem({ table, check: namespaceKey(orgId), condition: equals('namespace_id', namespace) });
   }
 
-  async listAll(): Promise<{ readonly live: string[]; readonly purged: Purged[] }> {
+  /** All namespaces, live and purged. */
+  async listAll(): Promise<{ readonly live: string[]; readonly purged: PurgedNamespace[] }> {
     const live: string[] = [];
-    const purged: Purged[] = [];
+    const purged: PurgedNamespace[] = [];
     const { PK } = namespaceIdKey('x');
-    for (const { SK, purged_at_ms: sinceMs } of await this.client.queryAll({
-      table,
-      where: and(equals('PK', PK), beginsWith('SK', '#NSID#')),
-    })) {
-      const namespace = (SK as string).slice('#NSID#'.length);
-      if (typeof sinceMs === 'number') purged.push({ namespace, sinceMs });
-      else live.push(namespace);
+    const where = and(equals('PK', PK), beginsWith('SK', idPrefix));
+    for (const item of await this.client.queryAll({ table, where })) {
+      const read = fields(table, item);
+      const namespace = read.string('SK').slice(idPrefix.length);
+      const purgedAtMs = read.optionalNumber('purged_at_ms');
+      if (purgedAtMs === undefined) live.push(namespace);
+      else purged.push({ namespace, purgedAtMs });
     }
     return { live, purged };
   }
 
-  /** Deletes a page of a purged namespace's items; returns how many it found. */
-  async deleteSome(namespace: string): Promise<number> {
+  /** Deletes one page of the items of a purged namespace. Returns the number of items found. */
+  async deletePage(namespace: string): Promise<number> {
     const { items } = await this.client.query({ table, index: 'GSI4', where: equals('GSI4PK', namespace) });
     await this.deleteAll(items);
     return items.length;
   }
 
-  async forgetPurged(namespace: string): Promise<void> {
+  /** Deletes the entry of a purged namespace, once it has no items left. */
+  async deleteEntry(namespace: string): Promise<void> {
     await this.client.write({ table, delete: namespaceIdKey(namespace) }, { repeat: 'idempotent' });
   }
 
-  /** Lets one of several workers look for leases of a purged namespace, at most once every `everyMs`. */
-  async takeLeases(namespace: string, nowMs: number, everyMs: number): Promise<boolean> {
+  /** True if this worker is to delete the leases of a purged namespace: one worker, at most once per `everyMs`. */
+  async claimLeaseDeletion(namespace: string, nowMs: number, everyMs: number): Promise<boolean> {
     const nonce = randomToken(6);
     const isDue = or(absent('leases_at_ms'), atMost('leases_at_ms', nowMs - everyMs));
     const outcome = await this.client.write(
-      // Only while it is purged: another worker may have forgotten it, and an update would make it again.
+      // Another worker may have deleted the entry, and an update without this condition would create it again.
       {
         table,
         update: namespaceIdKey(namespace),
@@ -98,7 +102,7 @@ export class NamespaceStore {
     return outcome.done;
   }
 
-  /** Deletes the leases of a purged namespace; returns how many it found. */
+  /** Deletes the leases of a purged namespace. Returns the number of leases found. */
   async deleteLeases(namespace: string): Promise<number> {
     const partitions = leasePartitions(namespace);
     let deleted = 0;
@@ -131,7 +135,10 @@ export class NamespaceStore {
   private deleteAll(items: readonly Item[]): Promise<void> {
     return this.client.writeMany(
       table,
-      items.map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
+      items.map((item) => {
+        const read = fields(table, item);
+        return { delete: { PK: read.string('PK'), SK: read.string('SK') } };
+      }),
     );
   }
 }

@@ -6,8 +6,10 @@ import { refuseAny, unavailable } from '../../lib/errors.js';
 import type { Log } from '../../lib/log.js';
 import type { Charge } from '../../lib/units.js';
 import type { NamespaceService } from '../entities/namespace.service.js';
-import { completeLimit, type LimitRequest, limitsIssues } from '../limit.js';
+import { completeLimit, type LimitRequest } from '../limit.js';
+import { limitsIssues } from '../limit-input.js';
 import { configKey, placeName } from '../limiter-keys.js';
+import type { TakeService } from '../take.service.js';
 import type { LimitConfigStore } from './limit-config.store.js';
 import {
   type ConfigPlace,
@@ -18,7 +20,9 @@ import {
   placeOf,
 } from './resolution.js';
 
-const attempts = 10;
+const maxAttempts = 10;
+
+const concurrentChange = 'these limits are being changed by other requests; nothing was changed; retry';
 
 export interface LimitsRequest extends PlaceRequest {
   readonly limits: readonly LimitRequest[];
@@ -31,31 +35,28 @@ export interface LimitConfigDeps {
   readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly log: Log;
-  readonly buckets?: ChangedBuckets;
+  /** Converts the bucket of an entity after its limits of level ENTITY were changed. */
+  readonly buckets?: Pick<TakeService, 'restamp'>;
 }
 
-/** Told after an entity's own limits for a resource were changed. */
-export interface ChangedBuckets {
-  changed(orgId: string, namespace: string, entityId: string, resource: string): Promise<void>;
-}
-
-/** Sets limits, a level at a time and whole. */
+/** Sets and deletes limits. A change replaces all limits of one level. */
 export class LimitConfigService {
-  constructor(private readonly parts: LimitConfigDeps) {}
+  constructor(private readonly deps: LimitConfigDeps) {}
 
+  /** Replaces the limits of a level. Takes effect on all gateways within 2 s. */
   async set(orgId: string, request: LimitsRequest, actor: Actor): Promise<LimitConfig> {
     const { level, limits, onUnavailable } = request;
     refuseAny([
       ...placeIssues(request, 'input.'),
-      // At the system level there may be nothing but the policy.
+      // Level SYSTEM may have only the policy and no limits.
       ...limitsIssues(limits, 'input.limits', level === 'SYSTEM' && onUnavailable ? 0 : 1),
       ...(onUnavailable && level !== 'SYSTEM'
         ? [{ path: 'input.onUnavailable', message: 'can be set at level SYSTEM only' }]
         : []),
     ]);
-    const { store, namespaces, audit } = this.parts;
+    const { store, namespaces, audit } = this.deps;
     const place = placeOf(request);
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const namespace = await namespaces.of(orgId);
       const { version, config: before } = await store.loadLevel(namespace, place);
       const config: LimitConfig = {
@@ -65,7 +66,7 @@ export class LimitConfigService {
         ...(onUnavailable ? { onUnavailable } : {}),
       };
       const changes = changesBetween(audited(before), audited(config));
-      const act = audit.draft({
+      const auditEvent = audit.draft({
         orgId,
         actor,
         action: 'limits_set',
@@ -73,73 +74,76 @@ export class LimitConfigService {
         details: { version: config.version },
         changes,
       });
-      if (await this.change({ orgId, namespace, place }, act, (drafts) => store.save(namespace, config, drafts)))
+      if (await this.change({ orgId, namespace, place }, auditEvent, (riders) => store.save(namespace, config, riders)))
         return config;
-      namespaces.forget(orgId);
+      namespaces.invalidate(orgId);
     }
-    throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
+    throw unavailable(concurrentChange);
   }
 
-  /** Removes a level; false where there was nothing. */
+  /** Deletes the limits of a level. False if it had none. */
   async delete(orgId: string, request: PlaceRequest, actor: Actor): Promise<boolean> {
     refuseAny(placeIssues(request, 'input.'));
-    const { store, namespaces, audit } = this.parts;
+    const { store, namespaces, audit } = this.deps;
     const place = placeOf(request);
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const namespace = await namespaces.of(orgId);
       const before = await store.load(namespace, place);
       if (!before) return false;
-      const act = audit.draft({
+      const auditEvent = audit.draft({
         orgId,
         actor,
         action: 'limits_deleted',
         ...auditedPlace(place),
         changes: changesBetween(audited(before), {}),
       });
-      if (await this.change({ orgId, namespace, place }, act, (drafts) => store.delete(namespace, before, drafts)))
+      if (
+        await this.change({ orgId, namespace, place }, auditEvent, (riders) => store.delete(namespace, before, riders))
+      )
         return true;
-      namespaces.forget(orgId);
+      namespaces.invalidate(orgId);
     }
-    throw unavailable('these limits are being changed by others at the same time; nothing was changed: try again');
+    throw unavailable(concurrentChange);
   }
 
-  /** Writes a level with everything that belongs to its change; false where another change came first. */
+  /** Writes a level in one transaction with its audit event and change counter. False if another change came first. */
   private async change(
     { orgId, namespace, place }: { readonly orgId: string; readonly namespace: string; readonly place: ConfigPlace },
-    act: TransactItem,
-    write: (drafts: readonly TransactItem[]) => Promise<boolean>,
+    auditEvent: TransactItem,
+    write: (riders: readonly TransactItem[]) => Promise<boolean>,
   ): Promise<boolean> {
-    const { namespaces, changes, buckets, log } = this.parts;
+    const { namespaces, changes, buckets, log } = this.deps;
     const places = [placeName(configKey(namespace, place))];
-    const drafts = [act, changes.draftPlaceChange(orgId, places), namespaces.draftCheck(orgId, namespace)];
-    const isDone = await changes.during(orgId, places, () => write(drafts));
+    const riders = [auditEvent, changes.draftPlaceChange(orgId, places), namespaces.draftCheck(orgId, namespace)];
+    const isDone = await changes.during(orgId, places, () => write(riders));
     if (isDone && buckets && place.level === 'ENTITY') {
       const { entityId, resource } = place;
-      // The limits are set. A bucket that could not be converted now is converted at its next use.
+      // The limits are stored. If the bucket is not converted now, its next use converts it.
       await buckets
-        .changed(orgId, namespace, entityId, resource)
-        .catch((error: unknown) => log.warn({ err: error }, 'failed to convert a bucket to new limits'));
+        .restamp({ orgId, namespace, entityId, resource })
+        .catch((error: unknown) => log.warn({ err: error }, 'failed to convert bucket to new limits'));
     }
     return isDone;
   }
 
   async load(orgId: string, request: PlaceRequest): Promise<LimitConfig | undefined> {
     refuseAny(placeIssues(request, ''));
-    return this.parts.store.load(await this.parts.namespaces.of(orgId), placeOf(request));
+    return this.deps.store.load(await this.deps.namespaces.of(orgId), placeOf(request));
   }
 
-  /** The system's and every resource's. */
+  /** The limits of level SYSTEM and of all resources. */
   async listDefaults(orgId: string, charge: Charge): Promise<LimitConfig[]> {
-    const namespace = await this.parts.namespaces.of(orgId);
+    const namespace = await this.deps.namespaces.of(orgId);
     const [system, resources] = await Promise.all([
-      this.parts.store.load(namespace, { level: 'SYSTEM' }),
-      this.parts.store.listResources(namespace, charge),
+      this.deps.store.load(namespace, { level: 'SYSTEM' }),
+      this.deps.store.listResources(namespace, charge),
     ]);
     return system ? [system, ...resources] : resources;
   }
 }
 
-function inWords({
+/** A limit as the audit trail shows it. */
+function limitText({
   name,
   capacity,
   burst,
@@ -157,7 +161,7 @@ function inWords({
 }
 
 const audited = (config: LimitConfig | undefined) => ({
-  limits: config?.limits.map(inWords).join(', ') || undefined,
+  limits: config?.limits.map(limitText).join(', ') || undefined,
   on_unavailable: config?.onUnavailable,
 });
 

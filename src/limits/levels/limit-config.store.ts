@@ -1,9 +1,10 @@
 import type { Item, Key, StoreClient } from '../../dynamo/client.js';
 import { absent, type Condition, equals } from '../../dynamo/expression.js';
+import { fields } from '../../dynamo/fields.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { Charge } from '../../lib/units.js';
-import type { CalendarWindow } from '../buckets/calendar-window.js';
-import type { Limit, LimitKind } from '../limit.js';
+import { calendarWindows } from '../buckets/calendar-window.js';
+import { type Limit, limitKinds } from '../limit.js';
 import {
   configIndexKeys,
   configKey,
@@ -11,7 +12,7 @@ import {
   namespaceIndexKeys,
   resourceConfigsIndexKey,
 } from '../limiter-keys.js';
-import type { ConfigPlace, Level, LimitConfig, OnUnavailable } from './resolution.js';
+import { type ConfigPlace, type Level, type LimitConfig, unavailablePolicies } from './resolution.js';
 
 const table = 'limiter';
 
@@ -20,10 +21,11 @@ export interface NamespacePlace {
   readonly place: ConfigPlace;
 }
 
+/** Stores the limits of each level. A change is a conditional write on the version of the level. */
 export class LimitConfigStore {
   constructor(private readonly client: StoreClient) {}
 
-  /** A level with its version, even if nothing is set there any more. */
+  /** The level with its version, even if its config was deleted. */
   async loadLevel(namespace: string, place: ConfigPlace): Promise<Level> {
     return toLevel(await this.client.get(table, configKey(namespace, place), { consistent: true }), place);
   }
@@ -32,7 +34,7 @@ export class LimitConfigStore {
     return (await this.loadLevel(namespace, place)).config;
   }
 
-  /** One answer a place, in their order. */
+  /** One result per place, in the same order. */
   async loadMany(places: readonly NamespacePlace[]): Promise<(LimitConfig | undefined)[]> {
     const items = await this.client.getMany(
       table,
@@ -42,36 +44,36 @@ export class LimitConfigStore {
     return items.map((item, i) => toLevel(item, (places[i] as NamespacePlace).place).config);
   }
 
-  /** Writes a level whole, on condition that it is still the version it follows; false where it is not. */
-  async save(namespace: string, config: LimitConfig, drafts: readonly TransactItem[]): Promise<boolean> {
-    return this.replace(toItem(namespace, config), config.version - 1, drafts);
+  /** Replaces a level. False if its stored version is not the previous one. */
+  async save(namespace: string, config: LimitConfig, riders: readonly TransactItem[]): Promise<boolean> {
+    return this.replace(toItem(namespace, config), config.version - 1, riders);
   }
 
-  /** Deletes a level, of which only a next version is left; false where it is not this version any more. */
-  async delete(namespace: string, { place, version }: LimitConfig, drafts: readonly TransactItem[]): Promise<boolean> {
+  /** Deletes the config of a level and keeps its next version. False if the stored version is another. */
+  async delete(namespace: string, { place, version }: LimitConfig, riders: readonly TransactItem[]): Promise<boolean> {
     const keys = configKey(namespace, place);
     return this.replace(
       { ...keys, ...namespaceIndexKeys(namespace, keys.PK), ...deletedLevel(version) },
       version,
-      drafts,
+      riders,
     );
   }
 
-  private async replace(item: Item, seenVersion: number, drafts: readonly TransactItem[]): Promise<boolean> {
-    const { done } = await this.client.transact('fresh', [{ table, put: item, condition: isVersion(seenVersion) }], {
-      riders: drafts,
+  private async replace(item: Item, storedVersion: number, riders: readonly TransactItem[]): Promise<boolean> {
+    const { done } = await this.client.transact('fresh', [{ table, put: item, condition: isVersion(storedVersion) }], {
+      riders,
     });
     return done;
   }
 
-  /** Every resource's limits. */
+  /** The limits of all resources. */
   async listResources(namespace: string, charge: Charge): Promise<LimitConfig[]> {
     const rows = await this.client.queryAll({
       table,
       index: 'GSI3',
       where: equals('GSI3PK', resourceConfigsIndexKey(namespace)),
     });
-    const resources = rows.map(({ GSI3SK }) => GSI3SK as string);
+    const resources = rows.map((row) => fields(table, row).string('GSI3SK'));
     charge(resources.length);
     const found = await this.loadMany(
       resources.map((resource) => ({ namespace, place: { level: 'RESOURCE', resource } })),
@@ -79,7 +81,7 @@ export class LimitConfigStore {
     return found.filter((config) => config !== undefined);
   }
 
-  /** The entities with limits of their own for the resource, by id, after the one named. */
+  /** The ids of entities with limits of level ENTITY for the resource, sorted, after `after`. */
   async listEntities(namespace: string, resource: string, limit: number, after?: string): Promise<string[]> {
     const start = (entityId: string): Key => {
       const place = { level: 'ENTITY', entityId, resource } as const;
@@ -93,21 +95,22 @@ export class LimitConfigStore {
       limit,
       ...(after === undefined ? {} : { after: start(after) }),
     });
-    return items.map(({ GSI3SK }) => GSI3SK as string);
+    return items.map((item) => fields(table, item).string('GSI3SK'));
   }
 }
 
 const isVersion = (version: number): Condition => (version === 0 ? absent('PK') : equals('config_version', version));
 
-/** What is left of a level that had this version. */
+/** The attributes of a deleted level that had this version. */
 export const deletedLevel = (version: number): Item => ({ deleted: true, config_version: version + 1 });
 
-/** Whether nothing is left of a level but its version. */
+/** True if only the version of a level is left. */
 export const isDeletedLevel = ({ deleted }: Item): boolean => deleted === true;
 
 export function toLevel(item: Item | undefined, place: ConfigPlace): Level {
   if (!item) return { version: 0 };
-  return { version: item.config_version as number, ...(isDeletedLevel(item) ? {} : { config: toConfig(item, place) }) };
+  const version = fields(table, item).number('config_version');
+  return { version, ...(isDeletedLevel(item) ? {} : { config: toConfig(item, place) }) };
 }
 
 const toItem = (namespace: string, { place, limits, onUnavailable, version }: LimitConfig): Item => ({
@@ -130,24 +133,23 @@ const toItem = (namespace: string, { place, limits, onUnavailable, version }: Li
 });
 
 function toConfig(item: Item, place: ConfigPlace): LimitConfig {
+  const read = fields(table, item);
   const names = Object.keys(item).flatMap((name) =>
     name.startsWith('l_') && name.endsWith('_cp') ? [name.slice(2, -3)] : [],
   );
-  return {
-    place,
-    limits: names.sort().map(
-      (name): Limit => ({
-        name,
-        capacity: item[`l_${name}_cp`] as number,
-        burst: item[`l_${name}_bx`] as number,
-        refillAmount: item[`l_${name}_ra`] as number,
-        refillPeriodSecs: item[`l_${name}_rp`] as number,
-        kind: (item[`l_${name}_kd`] as LimitKind | undefined) ?? 'RATE',
-        ...(item[`l_${name}_cw`] ? { window: item[`l_${name}_cw`] as CalendarWindow } : {}),
-        enforce: item[`l_${name}_en`] !== false,
-      }),
-    ),
-    ...(item.on_unavailable ? { onUnavailable: item.on_unavailable as OnUnavailable } : {}),
-    version: item.config_version as number,
-  };
+  const limits = names.sort().map((name): Limit => {
+    const window = read.optionalOneOf(`l_${name}_cw`, calendarWindows);
+    return {
+      name,
+      capacity: read.number(`l_${name}_cp`),
+      burst: read.number(`l_${name}_bx`),
+      refillAmount: read.number(`l_${name}_ra`),
+      refillPeriodSecs: read.number(`l_${name}_rp`),
+      kind: read.optionalOneOf(`l_${name}_kd`, limitKinds) ?? 'RATE',
+      ...(window ? { window } : {}),
+      enforce: read.optionalBoolean(`l_${name}_en`) !== false,
+    };
+  });
+  const onUnavailable = read.optionalOneOf('on_unavailable', unavailablePolicies);
+  return { place, limits, ...(onUnavailable ? { onUnavailable } : {}), version: read.number('config_version') };
 }

@@ -11,51 +11,37 @@ import {
   type ConfigPlace,
   type Level,
   type LimitConfig,
-  type LimitLevel,
   type OnUnavailable,
   placesFor,
   policyOf,
+  type ResolutionKey,
+  type ResolvedLimits,
+  type TakePath,
   winner,
 } from './resolution.js';
 import type { ResolutionStore } from './resolution.store.js';
 
-/** A backstop: what is cached falls with its change counter long before. */
+/** An upper bound only: a change of the counter makes an entry stale long before. */
 export const maxCachedMs = 3_600_000;
 const maxCached = 50_000;
 
-/** The limits in force for an entity and a resource. */
-export interface Resolved {
-  /** Absent where no level has any. */
-  readonly set?: LimitSet;
-  readonly source?: LimitLevel;
-  readonly onUnavailable: OnUnavailable;
-  /** Whether the entity has limits of its own for the resource: then its bucket is kept. */
-  readonly isOwn: boolean;
-  /** The version of each level, from the strongest to the weakest, 0 where nothing was ever set. No version ever goes back. */
-  readonly levels: readonly number[];
-}
-
-/** Whom an acquire takes from: the entity, and its parent if it cascades. */
-export interface TakePath {
-  readonly entityId: string;
-  readonly resolved: Resolved;
-  readonly parent?: { readonly entityId: string; readonly resolved: Resolved };
-}
-
-/** Valid while its change counter is what it was before the read began, and an hour at most. */
-interface Stamp {
+/**
+ * A cache entry is valid while its change counter has the value that it had before the read, and for one hour at most.
+ */
+interface Validity {
   readonly counter: number;
   readonly count: number;
   readonly untilMs: number;
 }
-interface Cached<T> extends Stamp {
+interface CachedValue<T> extends Validity {
   readonly value: T;
 }
 interface CachedPath {
   readonly path: TakePath;
   /** Set if a limit of the path resets by the calendar. */
   readonly zone?: ZonePeriod;
-  readonly parts: readonly Stamp[];
+  /** The validity of each level and entity that the path was made of. */
+  readonly parts: readonly Validity[];
 }
 
 export interface ResolutionDeps {
@@ -65,141 +51,163 @@ export interface ResolutionDeps {
   readonly clock: Clock;
 }
 
-/** What is set where, cached until it is changed, absence too. */
+/**
+ * Finds the limits in force. In the steady state an acquire reads nothing from the database. Three caches of 50,000
+ * entries:
+ *
+ * - `levelCache`: place → the config that is set there, or that none is set.
+ * - `entityCache`: entity → the entity with its parent, or that it was never created.
+ * - `pathCache`: entity and resource → the complete result, made of up to ten entries of the other two.
+ *
+ * Each level and entity has a change counter (see `ChangeService`). A transaction that changes it raises the counter,
+ * and every gateway learns the new counts within 2 s without a read per entry. An entry keeps the count from before its
+ * read; if the count differs now, the entry is stale. A path is stale if any of its parts is.
+ *
+ * Two more caches are not invalidated: `policyCache`, the last policy per org, for outages; and `setCache`, the limit
+ * set of a config object, which depends on nothing else.
+ */
 export class ResolutionService {
-  private readonly paths = new LRUCache<string, CachedPath>({ max: maxCached });
-  private readonly levels = new LRUCache<string, Cached<Level>>({ max: maxCached });
-  private readonly entities = new LRUCache<string, Cached<Entity | undefined>>({ max: maxCached });
-  /** By org, however old: what to do when the store cannot be asked. */
-  private readonly policies = new LRUCache<string, OnUnavailable>({ max: maxCached });
-  private readonly sets = new LRUCache<LimitConfig, LimitSet>({ max: 10_000 });
+  private readonly pathCache = new LRUCache<string, CachedPath>({ max: maxCached });
+  private readonly levelCache = new LRUCache<string, CachedValue<Level>>({ max: maxCached });
+  private readonly entityCache = new LRUCache<string, CachedValue<Entity | undefined>>({ max: maxCached });
+  private readonly policyCache = new LRUCache<string, OnUnavailable>({ max: maxCached });
+  private readonly setCache = new LRUCache<LimitConfig, LimitSet>({ max: 10_000 });
 
-  constructor(private readonly parts: ResolutionDeps) {}
+  constructor(private readonly deps: ResolutionDeps) {}
 
+  /** The policy of the org as last resolved, however old. Never reads. */
   lastPolicy(orgId: string): OnUnavailable {
-    return this.policies.get(orgId) ?? 'BLOCK';
+    return this.policyCache.get(orgId) ?? 'BLOCK';
   }
 
-  /** Cached for as long as each of the levels and entities that it was made of. */
-  async path(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
-    const name = `${namespace} ${entityId} ${resource}`;
-    const cached = this.paths.get(name);
+  /** The entities that an acquire takes from, with the limits in force as cached. */
+  async path(key: ResolutionKey): Promise<TakePath> {
+    const { orgId, entityId } = key;
+    const cached = this.pathCache.get(pathName(key));
     if (
       cached &&
-      this.areCurrent(cached.parts) &&
+      this.areValid(cached.parts) &&
       (!cached.zone || (await this.zoneOf(orgId)).fromMs === cached.zone.fromMs)
     )
       return cached.path;
-    const [entity, levels] = await this.read(orgId, namespace, entityId, resource);
+    const [entity, levels] = await this.load(key);
     const parentId = entity.value?.cascade ? entity.value.parentId : undefined;
-    const parent = parentId === undefined ? undefined : await this.read(orgId, namespace, parentId, resource);
+    const parent = parentId === undefined ? undefined : await this.load({ ...key, entityId: parentId });
     const zone = await this.zoneFor(orgId, [...levels, ...(parent?.[1] ?? [])]);
     const path: TakePath = {
       entityId,
       resolved: this.resolved(orgId, levels, zone),
-      // A parent that was deleted is charged no more.
+      // A parent that was deleted is not charged.
       ...(parentId !== undefined && parent?.[0].value
         ? { parent: { entityId: parentId, resolved: this.resolved(orgId, parent[1], zone) } }
         : {}),
     };
-    this.paths.set(name, { path, parts: [entity, ...levels, ...(parent?.flat() ?? [])], ...(zone ? { zone } : {}) });
+    const parts = [entity, ...levels, ...(parent?.flat() ?? [])];
+    this.pathCache.set(pathName(key), { path, parts, ...(zone ? { zone } : {}) });
     return path;
   }
 
-  /** The path as last known, however old; undefined if nothing is known, or if it was changed here since. Never reads. */
-  lastPath(namespace: string, entityId: string, resource: string): TakePath | undefined {
-    const cached = this.paths.get(`${namespace} ${entityId} ${resource}`);
-    return cached?.parts.every(({ counter, count }) => this.parts.changes.countAt(counter) === count)
+  /**
+   * The path as last cached, however old. Undefined if there is none or this process knows of a change since. Never
+   * reads.
+   */
+  lastPath(key: Omit<ResolutionKey, 'orgId'>): TakePath | undefined {
+    const cached = this.pathCache.get(pathName(key));
+    return cached?.parts.every(({ counter, count }) => this.deps.changes.countAt(counter) === count)
       ? cached.path
       : undefined;
   }
 
-  /** The same, with limits as the store has them now. */
-  async pathFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<TakePath> {
-    const { parent } = await this.path(orgId, namespace, entityId, resource);
-    await Promise.all(
-      [entityId, ...(parent ? [parent.entityId] : [])].map((of) => this.resolveFresh(orgId, namespace, of, resource)),
-    );
-    return this.path(orgId, namespace, entityId, resource);
+  /** The path with limits as the database has them now. */
+  async pathFresh(key: ResolutionKey): Promise<TakePath> {
+    const { parent } = await this.path(key);
+    const entityIds = [key.entityId, ...(parent ? [parent.entityId] : [])];
+    await Promise.all(entityIds.map((entityId) => this.resolveFresh({ ...key, entityId })));
+    return this.path(key);
   }
 
-  /** The limits in force, as cached. */
-  async resolve(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
-    const levels = await this.levelsFor(orgId, namespace, entityId, resource);
-    return this.resolved(orgId, levels, await this.zoneFor(orgId, levels));
+  /** The limits in force as cached. */
+  async resolve(key: ResolutionKey): Promise<ResolvedLimits> {
+    const levels = await this.loadLevels(key);
+    return this.resolved(key.orgId, levels, await this.zoneFor(key.orgId, levels));
   }
 
-  /** The limits in force now, whatever is cached. */
-  async resolveFresh(orgId: string, namespace: string, entityId: string, resource: string): Promise<Resolved> {
+  /** The limits in force as the database has them now. */
+  async resolveFresh(key: ResolutionKey): Promise<ResolvedLimits> {
+    const { orgId, namespace, entityId, resource } = key;
     const levels = await Promise.all(
-      placesFor(entityId, resource).map((place) => this.levelFresh(orgId, namespace, place)),
+      placesFor(entityId, resource).map((place) => this.loadLevelFresh(orgId, namespace, place)),
     );
     return this.resolved(orgId, levels, await this.zoneFor(orgId, levels));
   }
 
-  /** An entity and its levels: what is not cached of them is read in one call. */
-  private read(
-    orgId: string,
-    namespace: string,
-    entityId: string,
-    resource: string,
-  ): Promise<[Cached<Entity | undefined>, Cached<Level>[]]> {
+  /** The time zone of the org now, by which calendar limits reset. */
+  async zoneOf(orgId: string): Promise<ZonePeriod> {
+    const { orgs, clock } = this.deps;
+    const org = await orgs.org(orgId);
+    if (!org) throw notFound('org');
+    return zonePeriodAt(org.zones, clock.nowMs());
+  }
+
+  /** An entity and its levels. All that is not cached is read in one call. */
+  private load(key: ResolutionKey): Promise<[CachedValue<Entity | undefined>, CachedValue<Level>[]]> {
+    const { orgId, namespace, entityId } = key;
     const name = placeName(entityKey(namespace, entityId));
     return Promise.all([
-      this.recall(this.entities, orgId, name, () => this.parts.store.loadEntity({ orgId, namespace, entityId })),
-      this.levelsFor(orgId, namespace, entityId, resource),
+      this.loadCached(this.entityCache, orgId, name, () => this.deps.store.loadEntity({ orgId, namespace, entityId })),
+      this.loadLevels(key),
     ]);
   }
 
-  private levelsFor(orgId: string, namespace: string, entityId: string, resource: string): Promise<Cached<Level>[]> {
-    const load = (place: ConfigPlace) => () => this.parts.store.loadLevel({ namespace, place });
+  private loadLevels({ orgId, namespace, entityId, resource }: ResolutionKey): Promise<CachedValue<Level>[]> {
+    const read = (place: ConfigPlace) => () => this.deps.store.loadLevel({ namespace, place });
     return Promise.all(
       placesFor(entityId, resource).map((place) =>
-        this.recall(this.levels, orgId, placeName(configKey(namespace, place)), load(place)),
+        this.loadCached(this.levelCache, orgId, placeName(configKey(namespace, place)), read(place)),
       ),
     );
   }
 
-  private async recall<T>(
-    cache: LRUCache<string, Cached<T>>,
+  private async loadCached<T>(
+    cache: LRUCache<string, CachedValue<T>>,
     orgId: string,
     name: string,
-    load: () => Promise<T>,
-  ): Promise<Cached<T>> {
+    read: () => Promise<T>,
+  ): Promise<CachedValue<T>> {
     const cached = cache.get(name);
-    if (cached && this.isCurrent(cached)) return cached;
-    const stamp = this.stamp(orgId, name);
-    const read = { value: await load(), ...stamp };
-    cache.set(name, read);
-    return read;
+    if (cached && this.isValid(cached)) return cached;
+    const validity = this.validityOf(orgId, name);
+    const entry = { value: await read(), ...validity };
+    cache.set(name, entry);
+    return entry;
   }
 
-  /** A level as it is now. If it is another than was cached, paths that were made of that one fall at once. */
-  private async levelFresh(orgId: string, namespace: string, place: ConfigPlace): Promise<Cached<Level>> {
-    const { store, changes } = this.parts;
+  /** Reads a level. If it differs from the cached one, paths that were made of the cached one become stale at once. */
+  private async loadLevelFresh(orgId: string, namespace: string, place: ConfigPlace): Promise<CachedValue<Level>> {
+    const { store, changes } = this.deps;
     const name = placeName(configKey(namespace, place));
-    const stamp = this.stamp(orgId, name);
+    const validity = this.validityOf(orgId, name);
     const value = await store.loadLevel({ namespace, place });
-    const isNews = JSON.stringify(this.levels.get(name)?.value) !== JSON.stringify(value);
-    const { counter, count } = stamp;
-    // If it was changed while it was being read, what was read may be older than that change.
-    if (changes.countAt(counter) !== count) return { value, ...stamp };
-    if (isNews) changes.note(counter);
-    const read = { value, ...stamp, count: changes.countAt(counter) };
-    this.levels.set(name, read);
-    return read;
+    const isChanged = JSON.stringify(this.levelCache.get(name)?.value) !== JSON.stringify(value);
+    const { counter, count } = validity;
+    // Changed during the read: the value may be older than that change, so it is not cached.
+    if (changes.countAt(counter) !== count) return { value, ...validity };
+    if (isChanged) changes.note(counter);
+    const entry = { value, ...validity, count: changes.countAt(counter) };
+    this.levelCache.set(name, entry);
+    return entry;
   }
 
-  private resolved(orgId: string, levels: readonly Cached<Level>[], zone: ZonePeriod | undefined): Resolved {
+  private resolved(orgId: string, levels: readonly CachedValue<Level>[], zone: ZonePeriod | undefined): ResolvedLimits {
     const configs = levels.map(({ value }) => value.config);
     const config = winner(configs);
     const onUnavailable = policyOf(configs);
-    this.policies.set(orgId, onUnavailable);
+    this.policyCache.set(orgId, onUnavailable);
     const versions = levels.map(({ value }) => value.version);
     return {
       onUnavailable,
-      isOwn: config?.place.level === 'ENTITY',
-      // The zone counts among the levels, so that a gateway that knows an older one does not bring it back.
+      isEntityLevel: config?.place.level === 'ENTITY',
+      // The zone counts as a level, so that a gateway with an older zone does not restamp the bucket with it.
       ...(config
         ? {
             set: { ...this.setOf(config, zone), levels: zone ? [...versions, zone.fromMs] : versions },
@@ -212,42 +220,38 @@ export class ResolutionService {
 
   private setOf(config: LimitConfig, zone: ZonePeriod | undefined): LimitSet {
     if (zone && config.limits.some(({ window }) => window)) return limitSet(inZone(config.limits, zone.zone));
-    const known = this.sets.get(config);
-    if (known) return known;
-    const made = limitSet(config.limits);
-    this.sets.set(config, made);
-    return made;
+    const cached = this.setCache.get(config);
+    if (cached) return cached;
+    const set = limitSet(config.limits);
+    this.setCache.set(config, set);
+    return set;
   }
 
-  /** Undefined where no limit resets by the calendar. */
-  private async zoneFor(orgId: string, levels: readonly Cached<Level>[]): Promise<ZonePeriod | undefined> {
+  /** The time zone of the org. Undefined if no limit resets by the calendar. */
+  private async zoneFor(orgId: string, levels: readonly CachedValue<Level>[]): Promise<ZonePeriod | undefined> {
     return levels.some(({ value }) => value.config?.limits.some(({ window }) => window))
       ? this.zoneOf(orgId)
       : undefined;
   }
 
-  /** The org's time zone now, by which calendar limits reset. */
-  async zoneOf(orgId: string): Promise<ZonePeriod> {
-    const { orgs, clock } = this.parts;
-    const org = await orgs.org(orgId);
-    if (!org) throw notFound('org');
-    return zonePeriodAt(org.zones, clock.nowMs());
-  }
-
-  /** Taken before a read begins: a change that comes while reading makes what was read worthless. */
-  private stamp(orgId: string, name: string): Stamp {
-    const { changes, clock } = this.parts;
+  /** Call it before the read begins: a change during the read must make the result stale. */
+  private validityOf(orgId: string, name: string): Validity {
+    const { changes, clock } = this.deps;
     const counter = changes.counterOf(orgId, name);
     return { counter, count: changes.countAt(counter), untilMs: clock.monotonicMs() + maxCachedMs };
   }
 
-  private areCurrent(parts: readonly Stamp[]): boolean {
-    for (const part of parts) if (!this.isCurrent(part)) return false;
+  // A loop, because this runs for every acquire.
+  private areValid(parts: readonly Validity[]): boolean {
+    for (const part of parts) if (!this.isValid(part)) return false;
     return true;
   }
 
-  private isCurrent({ counter, count, untilMs }: Stamp): boolean {
-    const { changes, clock } = this.parts;
+  private isValid({ counter, count, untilMs }: Validity): boolean {
+    const { changes, clock } = this.deps;
     return changes.countAt(counter) === count && untilMs > clock.monotonicMs();
   }
 }
+
+const pathName = ({ namespace, entityId, resource }: Omit<ResolutionKey, 'orgId'>): string =>
+  `${namespace} ${entityId} ${resource}`;

@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader';
 import type { Item, Key, StoreClient } from '../../dynamo/client.js';
 import type { Entity } from '../entities/entity.js';
-import { type EntityRef, toEntity } from '../entities/entity.store.js';
+import { type StoredEntityRef, toEntity } from '../entities/entity.store.js';
 import { configKey, entityKey } from '../limiter-keys.js';
 import { type NamespacePlace, toLevel } from './limit-config.store.js';
 import type { Level } from './resolution.js';
 
-/** Levels and entities as they are now. All that is asked for in one turn of the event loop is one call to the database. */
+/** Reads levels and entities consistently. All loads of one event loop turn share one BatchGetItem call. */
 export class ResolutionStore {
   private readonly items: DataLoader<Key, Item | undefined>;
 
@@ -21,7 +21,7 @@ export class ResolutionStore {
     return toLevel(await this.items.load(configKey(namespace, place)), place);
   }
 
-  async loadEntity({ orgId, namespace, entityId }: EntityRef): Promise<Entity | undefined> {
+  async loadEntity({ orgId, namespace, entityId }: StoredEntityRef): Promise<Entity | undefined> {
     const item = await this.items.load(entityKey(namespace, entityId));
     return item && toEntity(item, orgId);
   }

@@ -18,7 +18,10 @@ export interface RefusalDeps {
   readonly metrics: Metrics;
 }
 
-/** Counts refusals by entity, resource and limit, and stores the sums every 10 s. A crash loses what was not stored; nothing is counted twice. */
+/**
+ * Counts refusals by entity, resource and limit, and stores the sums every 10 s. A crash loses the counts that were not
+ * stored yet. No refusal is counted twice.
+ */
 export class RefusalService {
   private readonly counts = new RefusalCounts();
   private loop: Repeating | undefined;
@@ -26,23 +29,23 @@ export class RefusalService {
 
   constructor(private readonly deps: RefusalDeps) {}
 
-  /** Counts one acquire under each of these limits. In memory: costs the caller nothing. */
+  /** Counts one acquire under each of these limits, in memory. */
   note(bucket: BucketId, limits: readonly string[], kind: RefusalKind): void {
     const { clock, metrics } = this.deps;
     if (!this.counts.note(bucket, hourOf(clock.nowMs()), limits, kind)) metrics.refusalsDropped.inc();
   }
 
   start(): void {
-    this.loop = repeat(flushMs, () => this.flush().then(() => undefined), this.complain);
+    this.loop = repeat(flushMs, () => this.flush().then(() => undefined), this.logFailure);
   }
 
-  /** Stores all that is left, unless the database refuses. */
+  /** Stores all remaining counts, unless a write fails. */
   async stop(): Promise<void> {
     await this.loop?.stop();
     while (await this.flush());
   }
 
-  /** Stores up to 500 changed tallies. True: all of these were stored, and there are more. */
+  /** Stores up to 500 changed tallies. True if all of these were stored and there are more. */
   flush(): Promise<boolean> {
     this.flushing ??= this.storeSome().finally(() => {
       this.flushing = undefined;
@@ -54,10 +57,10 @@ export class RefusalService {
     const tallies = this.counts.unsaved(maxWritesPerFlush);
     for (let i = 0; i < tallies.length; i += writesAtOnce) {
       const stored = await Promise.all(tallies.slice(i, i + writesAtOnce).map((tally) => this.store(tally)));
-      // The database is in trouble: the rest waits for the next flush.
+      // The database is unavailable or throttled: the rest waits for the next flush.
       if (stored.includes(false)) return false;
     }
-    this.counts.forgetBefore(hourOf(this.deps.clock.nowMs()));
+    this.counts.dropSavedBefore(hourOf(this.deps.clock.nowMs()));
     return this.counts.unsavedCount > 0;
   }
 
@@ -65,15 +68,15 @@ export class RefusalService {
     const { version } = tally;
     try {
       await this.deps.store.save(tally);
-      this.counts.settle(tally, version);
+      this.counts.markSaved(tally, version);
       return true;
     } catch (error) {
-      this.complain(error);
+      this.logFailure(error);
       this.counts.postpone(tally);
       return false;
     }
   }
 
-  private readonly complain = (error: unknown): void =>
-    this.deps.log.warn({ err: error }, 'failed to store counts of refusals');
+  private readonly logFailure = (error: unknown): void =>
+    this.deps.log.warn({ err: error }, 'failed to store refusal counts');
 }

@@ -1,14 +1,15 @@
 import type { Item, StoreClient } from '../../dynamo/client.js';
 import { absent, lessThan, or } from '../../dynamo/expression.js';
+import { fields } from '../../dynamo/fields.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { refusalIndexKeys, refusalKey } from '../limiter-keys.js';
 import type { Tally } from './refusals.js';
-import type { Counts } from './usage.js';
+import type { CountsByLimit } from './usage.js';
 
 const table = 'limiter';
 const prefixes = { refused: 'r_', wouldRefuse: 'w_' } as const;
 
-/** Counts of refusals: usage items beside those that the buckets book. */
+/** Stores refusal counts as usage items, beside those that the buckets book. */
 export class RefusalStore {
   constructor(
     private readonly client: StoreClient,
@@ -16,7 +17,7 @@ export class RefusalStore {
     private readonly usageDays: number,
   ) {}
 
-  /** Stores a tally as it is now. Idempotent: the item has the sums, and an older version never replaces a newer one. */
+  /** Stores the sums of a tally. Idempotent: an older version never replaces a newer one. */
   async save({ bucket, hour, id, refused, wouldRefuse, version }: Tally): Promise<void> {
     const item = {
       ...refusalKey(bucket, hour, id),
@@ -28,22 +29,22 @@ export class RefusalStore {
     };
     await this.client.write(
       { table, put: item, condition: or(absent('PK'), lessThan('version', version)) },
-      { repeat: (old) => (old.version as number) >= version },
+      { repeat: (old) => fields(table, old).number('version') >= version },
     );
   }
 }
 
-const attributesOf = (kind: keyof typeof prefixes, counts: Counts): Item =>
+const attributesOf = (kind: keyof typeof prefixes, counts: CountsByLimit): Item =>
   Object.fromEntries(Object.entries(counts).map(([limit, count]) => [prefixes[kind] + limit, count]));
 
-const countsIn = (item: Item, kind: keyof typeof prefixes): Counts =>
+const countsIn = (item: Item, kind: keyof typeof prefixes): CountsByLimit =>
   Object.fromEntries(
     Object.entries(item).flatMap(([name, value]) =>
       name.startsWith(prefixes[kind]) ? [[name.slice(2), Number(value)]] : [],
     ),
   );
 
-export const refusalsOf = (item: Item): { readonly refused: Counts; readonly wouldRefuse: Counts } => ({
+export const refusalsOf = (item: Item): { readonly refused: CountsByLimit; readonly wouldRefuse: CountsByLimit } => ({
   refused: countsIn(item, 'refused'),
   wouldRefuse: countsIn(item, 'wouldRefuse'),
 });

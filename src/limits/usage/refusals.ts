@@ -6,35 +6,38 @@ export type RefusalKind = 'refused' | 'wouldRefuse';
 
 export const maxTallies = 10_000;
 
-/** The refusals of one bucket in one hour, as far as this process has seen them. The stored item has its id. */
+/** The refusals of one bucket in one hour by this process. `id` is part of the key of the stored item. */
 export interface Tally {
   readonly bucket: BucketId;
   readonly hour: number;
   readonly id: string;
   readonly refused: Record<string, number>;
   readonly wouldRefuse: Record<string, number>;
-  /** Grows with each change. */
+  /** Increases with each change. */
   version: number;
 }
 
 const nameOf = ({ namespace, entityId, resource }: BucketId, hour: number): string =>
   `${namespace}#${entityId}#${resource}#${hour}`;
 
-/** Counts refusals in memory, in a bounded number of tallies. A tally that was saved is kept while there is space, so that its hour needs no second item. */
+/**
+ * Counts refusals in memory, in a bounded number of tallies. A saved tally stays while there is space, because a new
+ * tally for the same hour would need a second item.
+ */
 export class RefusalCounts {
   private readonly changed = new Map<string, Tally>();
   private readonly saved = new Map<string, Tally>();
 
   constructor(private readonly max = maxTallies) {}
 
-  /** False: there is no space, and it was not counted. */
+  /** False if there is no space: the refusal was not counted. */
   note(bucket: BucketId, hour: number, limits: readonly string[], kind: RefusalKind): boolean {
     if (limits.length === 0) return true;
     const name = nameOf(bucket, hour);
-    const known = this.changed.get(name) ?? this.saved.get(name);
-    if (!known && !this.makeSpace()) return false;
+    const existing = this.changed.get(name) ?? this.saved.get(name);
+    if (!existing && !this.makeSpace()) return false;
     const { namespace, entityId, resource } = bucket;
-    const tally = known ?? {
+    const tally = existing ?? {
       bucket: { namespace, entityId, resource },
       hour,
       id: randomToken(6),
@@ -49,7 +52,7 @@ export class RefusalCounts {
     return true;
   }
 
-  /** Tallies with changes that are not saved yet: those that have waited longest first. */
+  /** Tallies with unsaved changes, oldest change first. */
   unsaved(max: number): Tally[] {
     return [...this.changed.values()].slice(0, max);
   }
@@ -58,22 +61,22 @@ export class RefusalCounts {
     return this.changed.size;
   }
 
-  /** All up to this version is stored. */
-  settle(tally: Tally, version: number): void {
+  /** The changes up to this version are stored. */
+  markSaved(tally: Tally, version: number): void {
     const name = nameOf(tally.bucket, tally.hour);
     this.changed.delete(name);
     (tally.version === version ? this.saved : this.changed).set(name, tally);
   }
 
-  /** It could not be stored: its turn comes after the others. */
+  /** Storing the tally failed: it goes to the end of the queue. */
   postpone(tally: Tally): void {
     const name = nameOf(tally.bucket, tally.hour);
     this.changed.delete(name);
     this.changed.set(name, tally);
   }
 
-  /** Forgets what is saved of hours before this one. */
-  forgetBefore(hour: number): void {
+  /** Drops saved tallies of earlier hours. */
+  dropSavedBefore(hour: number): void {
     for (const [name, tally] of this.saved) if (tally.hour < hour) this.saved.delete(name);
   }
 
@@ -85,13 +88,13 @@ export class RefusalCounts {
 }
 
 function count(tally: Tally, kind: RefusalKind, limit: string): void {
-  const name = hasName(tally, limit) || namesOf(tally) < maxUsageNames ? limit : otherLimits;
+  const name = hasName(tally, limit) || nameCount(tally) < maxUsageNames ? limit : otherLimits;
   tally[kind][name] = (tally[kind][name] ?? 0) + 1;
 }
 
 const hasName = ({ refused, wouldRefuse }: Tally, limit: string): boolean => limit in refused || limit in wouldRefuse;
 
-function namesOf({ refused, wouldRefuse }: Tally): number {
+function nameCount({ refused, wouldRefuse }: Tally): number {
   const names = new Set([...Object.keys(refused), ...Object.keys(wouldRefuse)]);
   return names.size - (names.has(otherLimits) ? 1 : 0);
 }

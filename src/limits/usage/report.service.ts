@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.js';
-import { type Issue, refuseAny } from '../../lib/errors.js';
+import { refuseAny } from '../../lib/errors.js';
 import type { Charge } from '../../lib/units.js';
 import type { BucketRegistry } from '../buckets/bucket.registry.js';
 import type { BucketStore } from '../buckets/bucket.store.js';
@@ -7,10 +7,11 @@ import { unexpired } from '../buckets/expiry.js';
 import { availableAcross, type Shard } from '../buckets/shard.js';
 import type { EntityStore } from '../entities/entity.store.js';
 import type { NamespaceService } from '../entities/namespace.service.js';
-import { isLimitName, isResource, type Limit, limitOf, resourceIssues, tokensOf } from '../limit.js';
+import { type Limit, limitOf, tokensOf } from '../limit.js';
+import { isResource, limitNameIssues, resourceIssues } from '../limit-input.js';
 import type { BucketId } from '../limiter-keys.js';
 
-export interface Bucket {
+export interface BucketReport {
   readonly nodeType: 'Bucket';
   readonly orgId: string;
   readonly entityId: string;
@@ -35,7 +36,7 @@ export interface ResourceCapacity {
   readonly entities: readonly EntityCapacity[];
 }
 
-export const tooManyEntities = 'too many entities use this resource for one response; ask for single entities';
+export const tooManyEntities = 'too many entities use this resource for one response; request single entities';
 
 export interface CapacityQuery {
   readonly resource: string;
@@ -51,45 +52,46 @@ export interface ReportDeps {
   readonly clock: Clock;
 }
 
-/** What dashboards read of buckets: how much is left. */
+/** Reads how much buckets have left, for dashboards. */
 export class ReportService {
-  constructor(private readonly parts: ReportDeps) {}
+  constructor(private readonly deps: ReportDeps) {}
 
-  async bucket(orgId: string, entityId: string, resource: string): Promise<Bucket | undefined> {
+  /** The bucket of an entity for a resource. Undefined if there is none or it has expired. */
+  async bucket(orgId: string, entityId: string, resource: string): Promise<BucketReport | undefined> {
     if (!isResource(resource)) return undefined;
-    const id = { namespace: await this.parts.namespaces.of(orgId), entityId, resource };
-    return this.present(orgId, id, await this.parts.registry.load(id));
+    const id = { namespace: await this.deps.namespaces.of(orgId), entityId, resource };
+    return this.report(orgId, id, await this.deps.registry.load(id));
   }
 
-  /** By resource. */
-  async bucketsOf(orgId: string, entityId: string, charge: Charge): Promise<Bucket[]> {
-    const { buckets, namespaces } = this.parts;
-    const ids = (await buckets.listOfEntity(await namespaces.of(orgId), entityId)).filter(isOfLevels);
+  /** The buckets of an entity, sorted by resource. */
+  async bucketsOf(orgId: string, entityId: string, charge: Charge): Promise<BucketReport[]> {
+    const { buckets, namespaces } = this.deps;
+    const ids = (await buckets.listOfEntity(await namespaces.of(orgId), entityId)).filter(hasStoredLimits);
     charge(ids.length);
     const found = await buckets.loadMany(ids);
     return ids
-      .flatMap((id, i) => this.present(orgId, id, found[i] ?? []) ?? [])
+      .flatMap((id, i) => this.report(orgId, id, found[i] ?? []) ?? [])
       .sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
-  /** How much of a limit everyone has and could take now, each at most its capacity. */
+  /** How much of a limit all entities have left now. Each counts with at most its capacity. */
   async capacity(
     orgId: string,
     { resource, limit, parentsOnly }: CapacityQuery,
     charge: Charge,
   ): Promise<ResourceCapacity> {
-    refuseAny([...resourceIssues(resource, 'resource'), ...limitIssues(limit)]);
-    const { buckets, entities, namespaces, clock } = this.parts;
+    refuseAny([...resourceIssues(resource, 'resource'), ...limitNameIssues(limit, 'limit')]);
+    const { buckets, entities, namespaces, clock } = this.deps;
     const namespace = await namespaces.of(orgId);
-    const ids = (await buckets.listOfResource(namespace, resource)).filter(isOfLevels);
+    const ids = (await buckets.listOfResource(namespace, resource)).filter(hasStoredLimits);
     charge(ids.length, tooManyEntities);
     const created = parentsOnly
       ? await entities.loadMany(ids.map(({ entityId }) => ({ orgId, namespace, entityId })))
       : [];
-    const wanted = parentsOnly ? ids.filter((_, i) => created[i] && created[i].parentId === undefined) : ids;
-    const found = await buckets.loadMany(wanted);
+    const selected = parentsOnly ? ids.filter((_, i) => created[i] && created[i].parentId === undefined) : ids;
+    const found = await buckets.loadMany(selected);
     const nowMs = clock.nowMs();
-    const rows = wanted.flatMap(({ entityId }, i) => {
+    const rows = selected.flatMap(({ entityId }, i) => {
       const shards = unexpired(found[i] ?? [], nowMs);
       const spec = shards[0]?.limits.find(({ name }) => name === limit);
       if (!spec) return [];
@@ -98,8 +100,8 @@ export class ReportService {
       return [{ entityId, capacity, available, utilizationPct: utilization(capacity, available) }];
     });
     rows.sort((a, b) => (a.entityId < b.entityId ? -1 : 1));
-    const total = (of: 'capacity' | 'available') =>
-      tokensOf(rows.reduce((sum, row) => sum + BigInt(row[of]), 0n) * 1000n);
+    const total = (field: 'capacity' | 'available') =>
+      tokensOf(rows.reduce((sum, row) => sum + BigInt(row[field]), 0n) * 1000n);
     const [totalCapacity, totalAvailable] = [total('capacity'), total('available')];
     return {
       resource,
@@ -111,8 +113,8 @@ export class ReportService {
     };
   }
 
-  private present(orgId: string, { entityId, resource }: BucketId, found: readonly Shard[]): Bucket | undefined {
-    const nowMs = this.parts.clock.nowMs();
+  private report(orgId: string, { entityId, resource }: BucketId, found: readonly Shard[]): BucketReport | undefined {
+    const nowMs = this.deps.clock.nowMs();
     const shards = unexpired(found, nowMs);
     const [first] = shards;
     if (!first) return undefined;
@@ -130,11 +132,8 @@ export class ReportService {
   }
 }
 
-/** Not of limits that callers bring along: those say nothing of what is set. */
-const isOfLevels = ({ isOwn }: BucketId): boolean => !isOwn;
+/** Excludes buckets of limits that callers send: reports are about stored limits. */
+const hasStoredLimits = ({ isOwn }: BucketId): boolean => !isOwn;
 
 const utilization = (capacity: number, available: number): number =>
   capacity === 0 ? 0 : Math.round(((capacity - available) / capacity) * 100_000) / 1000;
-
-export const limitIssues = (limit: string): Issue[] =>
-  isLimitName(limit) ? [] : [{ path: 'limit', message: 'is no name that a limit can have' }];

@@ -7,6 +7,7 @@ import type { Org } from '../../orgs/settings.js';
 import { countersOf, type TopOrder, type UsageWindow, type WindowUsage } from './usage.js';
 import { ResourceUsageType, TopEntitiesByType, TopEntitiesType, UsageWindowType } from './usage.types.js';
 
+/** The usage of a window as GraphQL shows it, in whole tokens. */
 export const inTokens = (usage: WindowUsage) => ({
   windowStart: new Date(usage.startMs),
   windowEnd: new Date(usage.endMs),
@@ -18,7 +19,7 @@ export const inTokens = (usage: WindowUsage) => ({
 export class OrgUsageResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => [ResourceUsageType], {
-    description: 'Use of a resource by all entities. Windows that begin in the range, oldest first.',
+    description: 'Usage of a resource by all entities. Windows that begin in the range, oldest first.',
   })
   async resourceUsage(
     @Root() { orgId }: Org,
@@ -29,7 +30,8 @@ export class OrgUsageResolver {
     @Arg('parentsOnly', () => Boolean, {
       defaultValue: false,
       description:
-        'If true, counts only entities that were created without a parent. An acquire that cascades counts for both the entity and its parent.',
+        'If true, counts only entities that were created without a parent. An acquire that cascades counts for both ' +
+        'the entity and its parent.',
     })
     parentsOnly: boolean,
     @Ctx() { usage, work }: Context,
@@ -40,14 +42,15 @@ export class OrgUsageResolver {
 
   @Authorized<Policy>('org:read')
   @FieldResolver(() => TopEntitiesType, {
-    description: 'The entities that used or were refused most of a limit in the current hour, day or month of UTC.',
+    description: 'The entities with the most usage or refusals of a limit in the current hour, day or month of UTC.',
   })
   async topEntities(
     @Root() { orgId }: Org,
     @Arg('resource', () => String, { description: 'The name of the resource.' }) resource: string,
     @Arg('window', () => UsageWindowType, { description: 'The length of the window.' }) window: UsageWindow,
     @Arg('limit', () => String, { description: 'The name of the limit.' }) limit: string,
-    @Arg('by', () => TopEntitiesByType, { defaultValue: 'CONSUMED', description: 'What to sort by.' }) by: TopOrder,
+    @Arg('by', () => TopEntitiesByType, { defaultValue: 'CONSUMED', description: 'The measure to sort by.' })
+    by: TopOrder,
     @Arg('first', () => Int, { defaultValue: 10, description: 'Number of entities, 1–50.' }) first: number,
     @Ctx() { usage, work }: Context,
   ) {

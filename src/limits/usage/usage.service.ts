@@ -7,9 +7,9 @@ import type { BucketStore } from '../buckets/bucket.store.js';
 import type { Shard } from '../buckets/shard.js';
 import type { EntityStore } from '../entities/entity.store.js';
 import type { NamespaceService } from '../entities/namespace.service.js';
-import { resourceIssues } from '../limit.js';
+import { limitNameIssues, resourceIssues } from '../limit-input.js';
 import type { BucketId } from '../limiter-keys.js';
-import { limitIssues, tooManyEntities } from './report.service.js';
+import { tooManyEntities } from './report.service.js';
 import {
   type HourUsage,
   hourMs,
@@ -23,18 +23,18 @@ import {
   windowEnd,
   windowStart,
 } from './usage.js';
-import type { FoundKeys, Hours, UsageStore } from './usage.store.js';
+import type { FoundKeys, HourRange, UsageStore } from './usage.store.js';
 
 export interface UsageRange {
   readonly window: UsageWindow;
-  /** Absent: from the oldest hour on record. */
+  /** Absent: from the oldest stored hour. */
   readonly from?: Date | null | undefined;
   readonly to?: Date | null | undefined;
 }
 
 export interface UsageSubject {
   readonly entityId: string;
-  /** Absent: every resource. */
+  /** Absent: all resources. */
   readonly resource?: string | null | undefined;
 }
 
@@ -59,9 +59,9 @@ export interface TopEntities {
 }
 
 export const maxTop = 50;
-/** Usage items that a look for the top entities reads, and as many shards of buckets. */
+/** Max usage items that `topEntities` reads, and max shards of buckets. */
 export const maxTopItems = 10_000;
-/** So the largest such look fits into one operation, and two of them do not. */
+/** With this rate the largest `topEntities` fits into the work budget of one operation, and two of them do not. */
 const topItemsPerUnit = 4;
 
 export interface UsageDeps {
@@ -72,11 +72,11 @@ export interface UsageDeps {
   readonly clock: Clock;
 }
 
-/** What dashboards read of the past: use and refusals, the current hour included. */
+/** Reads past usage and refusals, including the current hour, for dashboards. */
 export class UsageService {
   constructor(private readonly deps: UsageDeps) {}
 
-  /** What an entity has used: oldest first, within a window by resource. */
+  /** The usage of an entity. Oldest first, within a window by resource. */
   async ofEntity(
     orgId: string,
     { entityId, resource }: UsageSubject,
@@ -97,7 +97,7 @@ export class UsageService {
     );
   }
 
-  /** What everyone has used of a resource: oldest first. */
+  /** The usage of a resource by all entities. Oldest first. */
   async ofResource(
     orgId: string,
     { resource, parentsOnly, ...range }: ResourceQuery,
@@ -113,13 +113,16 @@ export class UsageService {
     return sumHours(parentsOnly ? await this.ofParents(orgId, namespace, all, charge) : all, range.window);
   }
 
-  /** The entities that used or were refused most of a limit in the current window. `truncated`: not all items of the window were looked at. */
+  /**
+   * The entities with the most usage or refusals in the current window. `truncated`: not all items of the window were
+   * read.
+   */
   async topEntities(
     orgId: string,
     { resource, window, limit, by, first }: TopQuery,
     charge: Charge,
   ): Promise<TopEntities> {
-    refuseAny([...resourceIssues(resource, 'resource'), ...limitIssues(limit), ...firstIssues(first)]);
+    refuseAny([...resourceIssues(resource, 'resource'), ...limitNameIssues(limit, 'limit'), ...firstIssues(first)]);
     const { buckets, usage, namespaces, clock } = this.deps;
     const namespace = await namespaces.of(orgId);
     const startMs = windowStart(window, clock.nowMs());
@@ -127,24 +130,25 @@ export class UsageService {
     const hours = { from: hourOf(startMs), to: hourOf(endMs) };
     const { ids, truncated } = await buckets.firstOfResource(namespace, resource, maxTopItems);
     charge(Math.ceil(ids.length / topItemsPerUnit), tooManyEntities);
-    let recorded: FoundKeys | undefined;
+    let usageKeys: FoundKeys | undefined;
     const readClosed = async () => {
       const found = await usage.keysOfResource(namespace, resource, hours, maxTopItems);
-      if (!recorded) charge(Math.ceil(found.keys.length / topItemsPerUnit), tooManyEntities);
-      recorded = found;
+      if (!usageKeys) charge(Math.ceil(found.keys.length / topItemsPerUnit), tooManyEntities);
+      usageKeys = found;
       return usage.loadMany(found.keys);
     };
-    // With so many buckets some hour always closes in the first minutes of the next: a figure that is a little off must do then.
+    // With many buckets, hours keep closing in the first minutes of the next hour. One retry: a slightly wrong number
+    // is fine.
     const found = await this.withOpenHours(ids, hours, readClosed, 1);
     return {
       startMs,
       endMs,
       entities: topEntities(found, { limit, by, first }),
-      truncated: truncated || recorded?.truncated === true,
+      truncated: truncated || usageKeys?.truncated === true,
     };
   }
 
-  /** Only of entities that were created without a parent. */
+  /** Keeps only the usage of entities that were created without a parent. */
   private async ofParents(
     orgId: string,
     namespace: string,
@@ -160,21 +164,24 @@ export class UsageService {
     return hours.filter(({ entityId }) => parents.has(entityId));
   }
 
-  /** The hours of all windows that begin in the range. Without `from`, of every window with an hour on record. */
-  private hoursOf({ window, from, to }: UsageRange): Hours {
-    // Another gateway's clock may be ahead of ours; further ahead there can be nothing.
+  /** The hours of all windows that begin in the range. */
+  private hoursOf({ window, from, to }: UsageRange): HourRange {
+    // The clock of another gateway may be ahead, but by less than an hour.
     const toMs = Math.min(to?.getTime() ?? Number.POSITIVE_INFINITY, this.deps.clock.nowMs() + hourMs);
     if (from && to && from >= to) throw badInput({ path: 'from', message: 'must be before `to`' });
     const fromMs = Math.max(from?.getTime() ?? 0, 0);
-    const begins = windowStart(window, fromMs);
-    const first = begins < fromMs ? windowEnd(window, begins) : begins;
-    return { from: hourOf(first), to: hourOf(windowEnd(window, windowStart(window, toMs - 1))) };
+    const startMs = windowStart(window, fromMs);
+    const firstMs = startMs < fromMs ? windowEnd(window, startMs) : startMs;
+    return { from: hourOf(firstMs), to: hourOf(windowEnd(window, windowStart(window, toMs - 1))) };
   }
 
-  /** Closed hours and open ones together. If an hour was closed between the two reads they are read again, or it would count twice or not at all. */
+  /**
+   * Closed hours (usage items) and open hours (bucket items) together. If an hour was closed between the two reads,
+   * both are read again, because that hour would otherwise count twice or not at all.
+   */
   private async withOpenHours(
     ids: readonly BucketId[],
-    { from, to }: Hours,
+    { from, to }: HourRange,
     readClosed: () => Promise<HourUsage[]>,
     maxRetries = 5,
   ): Promise<HourUsage[]> {
@@ -184,9 +191,9 @@ export class UsageService {
     for (let attempt = 0; ; attempt++) {
       const closedHours = await readClosed();
       const after = await buckets.loadMany(ids);
-      if (marksOf(before) === marksOf(after) || attempt === maxRetries) {
+      if (hourMarks(before) === hourMarks(after) || attempt === maxRetries) {
         const open = ids.flatMap(({ entityId, resource }, i) =>
-          (after[i] ?? []).map((shard) => ({ entityId, resource, hour: shard.hour, ...openUse(shard) })),
+          (after[i] ?? []).map((shard) => ({ entityId, resource, hour: shard.hour, ...openHourUsage(shard) })),
         );
         const isUsed = ({ hour, consumed, events }: HourUsage): boolean =>
           hour >= from && hour < to && (events !== 0 || Object.values(consumed).some((milli) => milli !== 0n));
@@ -197,16 +204,16 @@ export class UsageService {
   }
 }
 
-const openUse = (shard: Shard) => ({ ...openUsage(shard), refused: {}, wouldRefuse: {} });
+const openHourUsage = (shard: Shard) => ({ ...openUsage(shard), refused: {}, wouldRefuse: {} });
 
 const firstIssues = (first: number): Issue[] =>
   isWholeWithin(first, 1, maxTop) ? [] : [{ path: 'first', message: `must be a whole number from 1 to ${maxTop}` }];
 
-/** Of the levels, and of limits that callers bring along. */
+/** The bucket of the stored limits and the bucket of limits that callers send. */
 const bucketsFor = (id: BucketId): BucketId[] => [id, { ...id, isOwn: true }];
 
-/** What changes when an hour is closed. */
-const marksOf = (buckets: readonly (readonly Shard[])[]): string =>
+/** The attributes that change when an hour is closed. */
+const hourMarks = (buckets: readonly (readonly Shard[])[]): string =>
   JSON.stringify(
     buckets.map((shards) =>
       shards.map(({ hour, eventsBefore, limits, retired }) => [

@@ -1,5 +1,6 @@
 import type { Item, Key, StoreClient } from '../../dynamo/client.js';
 import { and, beginsWith, between, equals } from '../../dynamo/expression.js';
+import { fields } from '../../dynamo/fields.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { usageOf } from '../buckets/bucket.item.js';
 import { entityPartition, hourOfInstant, resourceIndexKey, resourceUsageRange, usageRange } from '../limiter-keys.js';
@@ -8,25 +9,25 @@ import type { HourUsage } from './usage.js';
 
 const table = 'limiter';
 
-/** Hours from the first to before the last. */
-export interface Hours {
+/** A range of hours; `to` is exclusive. */
+export interface HourRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** What is on record: the hours that the buckets have closed, and the refusals. An item that has expired counts as absent. */
+/** Reads usage items: the hours that buckets have closed, and the refusals. An item past its TTL counts as absent. */
 export class UsageStore {
   constructor(
     private readonly client: StoreClient,
     private readonly clock: Clock,
   ) {}
 
-  /** An entity's, of one resource or of all. */
+  /** The usage of an entity, of one resource or of all. */
   async ofEntity(
     namespace: string,
     entityId: string,
     resource: string | undefined,
-    { from, to }: Hours,
+    { from, to }: HourRange,
   ): Promise<HourUsage[]> {
     const range =
       resource === undefined ? beginsWith('SK', '#USAGE#') : between('SK', ...usageRange(resource, from, to));
@@ -40,16 +41,16 @@ export class UsageStore {
       .filter(({ hour }) => hour >= from && hour < to);
   }
 
-  /** Everyone's of a resource. */
-  async ofResource(namespace: string, resource: string, hours: Hours): Promise<HourUsage[]> {
+  /** The usage of a resource by all entities. */
+  async ofResource(namespace: string, resource: string, hours: HourRange): Promise<HourUsage[]> {
     return this.loadMany((await this.keysOfResource(namespace, resource, hours)).keys);
   }
 
-  /** The keys of everyone's items of a resource, newest hour first, up to `max` of them. */
+  /** The keys of the usage items of a resource, newest hour first, at most `max`. */
   async keysOfResource(
     namespace: string,
     resource: string,
-    { from, to }: Hours,
+    { from, to }: HourRange,
     max = Number.POSITIVE_INFINITY,
   ): Promise<FoundKeys> {
     const where = and(
@@ -57,7 +58,7 @@ export class UsageStore {
       between('GSI2SK', ...resourceUsageRange(from, to)),
     );
     const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where, newestFirst: true }, max);
-    return { keys: items.map(({ PK, SK }) => ({ PK: PK as string, SK: SK as string })), truncated };
+    return { keys: items.map(keyOf), truncated };
   }
 
   async loadMany(keys: readonly Key[]): Promise<HourUsage[]> {
@@ -73,14 +74,20 @@ export class UsageStore {
 
 export interface FoundKeys {
   readonly keys: readonly Key[];
-  /** There are more. */
+  /** True if there are more. */
   readonly truncated: boolean;
 }
 
+function keyOf(item: Item): Record<'PK' | 'SK', string> {
+  const read = fields(table, item);
+  return { PK: read.string('PK'), SK: read.string('SK') };
+}
+
 function toUsage(item: Item): HourUsage {
-  const [, , resource = '', , instant = ''] = (item.SK as string).split('#');
+  const { PK, SK } = keyOf(item);
+  const [, , resource = '', , instant = ''] = SK.split('#');
   return {
-    entityId: (item.PK as string).split('#')[1] ?? '',
+    entityId: PK.split('#')[1] ?? '',
     resource,
     hour: hourOfInstant(instant),
     ...usageOf(item),

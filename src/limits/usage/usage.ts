@@ -2,7 +2,7 @@ import type { Amounts } from '../buckets/bucket.js';
 import { tokensOf } from '../limit.js';
 
 export const hourMs = 3_600_000;
-/** The most limits that a usage item has a figure for; the rest is counted together. */
+/** Max number of limits that a usage item counts one by one. The others are counted together as `other`. */
 export const maxUsageNames = 32;
 export const otherLimits = 'other';
 export const usageWindows = ['HOURLY', 'DAILY', 'MONTHLY'] as const;
@@ -10,27 +10,27 @@ export type UsageWindow = (typeof usageWindows)[number];
 
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs);
 
-/** Numbers of acquires by the name of a limit. */
-export type Counts = Readonly<Record<string, number>>;
+/** Numbers of acquires by the name of the limit. */
+export type CountsByLimit = Readonly<Record<string, number>>;
 
-export interface Use {
+export interface UsageFigures {
   readonly consumed: Amounts;
   /** Acquires that were granted. */
   readonly events: number;
-  /** Acquires that were refused, under each limit that refused them. */
-  readonly refused: Counts;
-  /** Acquires that a limit which is not enforced would have refused. */
-  readonly wouldRefuse: Counts;
+  /** Acquires that were refused, counted under each limit that refused them. */
+  readonly refused: CountsByLimit;
+  /** Acquires that a limit would have refused if it were enforced. */
+  readonly wouldRefuse: CountsByLimit;
 }
 
-/** The use of a resource by an entity in one UTC hour, or a part of it. */
-export interface HourUsage extends Use {
+/** The usage of a resource by an entity in one UTC hour, or a part of it. */
+export interface HourUsage extends UsageFigures {
   readonly entityId: string;
   readonly resource: string;
   readonly hour: number;
 }
 
-/** The first ms of the UTC hour, day or month that holds this one. */
+/** The first millisecond of the UTC hour, day or month that contains `ms`. */
 export function windowStart(window: UsageWindow, ms: number): number {
   const date = new Date(ms);
   if (window === 'MONTHLY') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
@@ -38,22 +38,22 @@ export function windowStart(window: UsageWindow, ms: number): number {
   return Math.floor(ms / length) * length;
 }
 
-/** The first ms after the window that begins here. */
+/** The first millisecond after the window that begins at `startMs`. */
 export function windowEnd(window: UsageWindow, startMs: number): number {
   const date = new Date(startMs);
   if (window === 'MONTHLY') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
   return startMs + (window === 'DAILY' ? 24 * hourMs : hourMs);
 }
 
-export interface WindowUsage extends Use {
+export interface WindowUsage extends UsageFigures {
   readonly startMs: number;
   readonly endMs: number;
   readonly resource: string;
-  /** Those that were granted something. */
+  /** Entities that used the resource. Entities that were only refused do not count. */
   readonly entities: ReadonlySet<string>;
 }
 
-class Sum implements Use {
+class UsageSum implements UsageFigures {
   readonly consumed: Record<string, bigint> = {};
   events = 0;
   readonly refused: Record<string, number> = {};
@@ -74,19 +74,19 @@ function summed<T>(
   hours: readonly HourUsage[],
   groupOf: (usage: HourUsage) => T,
   nameOf: (group: T) => string,
-): (T & Sum)[] {
-  const sums = new Map<string, T & Sum>();
+): (T & UsageSum)[] {
+  const sums = new Map<string, T & UsageSum>();
   for (const usage of hours) {
     const group = groupOf(usage);
     const name = nameOf(group);
-    const sum = sums.get(name) ?? Object.assign(new Sum(), group);
+    const sum = sums.get(name) ?? Object.assign(new UsageSum(), group);
     sums.set(name, sum);
     sum.add(usage);
   }
   return [...sums.values()];
 }
 
-/** Sums hours into windows, by resource: oldest first, within a window by resource. */
+/** Sums hours into windows per resource. Oldest first, within a window by resource. */
 export function sumHours(hours: readonly HourUsage[], window: UsageWindow): WindowUsage[] {
   const windowOf = ({ hour, resource }: HourUsage) => ({ startMs: windowStart(window, hour * hourMs), resource });
   return summed(hours, windowOf, ({ startMs, resource }) => `${startMs} ${resource}`)
@@ -102,8 +102,8 @@ export interface UsageCounter {
 }
 
 /** One per limit, sorted by name. */
-export const countersOf = ({ consumed, refused, wouldRefuse }: Use): UsageCounter[] =>
-  [...new Set([consumed, refused, wouldRefuse].flatMap((of) => Object.keys(of)))].sort().map((limit) => ({
+export const countersOf = ({ consumed, refused, wouldRefuse }: UsageFigures): UsageCounter[] =>
+  [...new Set([consumed, refused, wouldRefuse].flatMap((counts) => Object.keys(counts)))].sort().map((limit) => ({
     limit,
     consumed: tokensOf(consumed[limit] ?? 0n),
     refused: refused[limit] ?? 0,
@@ -119,7 +119,7 @@ export interface TopEntity {
   readonly refused: number;
 }
 
-/** The entities with the most of a limit, at least 1: largest first, equals by id. */
+/** The entities with the most usage or refusals of a limit, at least 1. Largest first, ties by id. */
 export function topEntities(
   hours: readonly HourUsage[],
   { limit, by, first }: { limit: string; by: TopOrder; first: number },

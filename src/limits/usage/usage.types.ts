@@ -18,19 +18,19 @@ registerEnumType(UsageWindowType, {
 export const TopEntitiesByType = enumOf<TopOrder>(topOrders);
 registerEnumType(TopEntitiesByType, {
   name: 'TopEntitiesBy',
-  description: 'What the top entities have most of.',
+  description: 'The measure by which the top entities are ranked.',
   valuesConfig: {
-    CONSUMED: { description: 'Tokens taken, less what was given back.' },
+    CONSUMED: { description: 'Tokens taken, minus tokens given back.' },
     REFUSED: { description: 'Acquires that the limit refused.' },
   },
 });
 
-@ObjectType('UsageCounter', { description: 'Use of one limit.' })
+@ObjectType('UsageCounter', { description: 'Usage of one limit.' })
 export class UsageCounterType {
   @Field(() => String, { simple: true, description: 'The name of the limit.' })
   readonly limit!: string;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, minus tokens given back.' })
   readonly consumed!: number;
 
   @Field(() => SafeInt, {
@@ -42,12 +42,13 @@ export class UsageCounterType {
   @Field(() => SafeInt, {
     simple: true,
     description:
-      'Number of acquires that this limit would have refused if it were enforced. A lower bound: the last 10 seconds may be missing.',
+      'Number of acquires that this limit would have refused if it were enforced. A lower bound: the last 10 seconds ' +
+      'may be missing.',
   })
   readonly wouldRefuse!: number;
 }
 
-@ObjectType('UsageSnapshot', { description: 'Use of one resource by one entity in one window of time.' })
+@ObjectType('UsageSnapshot', { description: 'Usage of one resource by one entity in one window of time.' })
 export class UsageSnapshotType {
   @Field(() => String, { simple: true, description: 'The entity.' })
   readonly entityId!: string;
@@ -76,7 +77,7 @@ export class UsageSnapshotType {
 
 export const UsageSnapshotConnection = connectionType('UsageSnapshot', () => UsageSnapshotType);
 
-@ObjectType('ResourceUsage', { description: 'Use of one resource by all entities in one window of time.' })
+@ObjectType('ResourceUsage', { description: 'Usage of one resource by all entities in one window of time.' })
 export class ResourceUsageType {
   @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
   readonly windowStart!: Date;
@@ -97,12 +98,12 @@ export class ResourceUsageType {
   readonly entities!: number;
 }
 
-@ObjectType('TopEntity', { description: 'Use of one limit by one entity.' })
+@ObjectType('TopEntity', { description: 'Usage of one limit by one entity.' })
 export class TopEntityType {
   @Field(() => String, { simple: true, description: 'The entity.' })
   readonly entityId!: string;
 
-  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, less what was given back.' })
+  @Field(() => SafeInt, { simple: true, description: 'Tokens taken, minus tokens given back.' })
   readonly consumed!: number;
 
   @Field(() => SafeInt, {
@@ -113,7 +114,7 @@ export class TopEntityType {
 }
 
 @ObjectType('TopEntities', {
-  description: 'The entities that used or were refused most of a limit in the current window of time.',
+  description: 'The entities with the most usage or refusals of a limit in the current window of time.',
 })
 export class TopEntitiesType {
   @Field(() => DateTime, { simple: true, description: 'The first moment of the window.' })
@@ -124,14 +125,15 @@ export class TopEntitiesType {
 
   @Field(() => [TopEntityType], {
     simple: true,
-    description: 'Largest first, then by id. Entities with nothing are left out.',
+    description: 'Largest first, then by id. Entities with a value of 0 are left out.',
   })
   readonly entities!: TopEntityType[];
 
   @Field(() => Boolean, {
     simple: true,
     description:
-      'True if there are more than 10,000 items of usage or of buckets: the rest was not read, and some entities may be missing.',
+      'True if there are more than 10,000 items of usage or of buckets. The others were not read, so some entities ' +
+      'may be missing.',
   })
   readonly truncated!: boolean;
 }

@@ -12,7 +12,7 @@ import { type Holding, holdingsOf } from '../../../../src/limits/buckets/holding
 import { Plan } from '../../../../src/limits/buckets/plan.js';
 import { allLimits, type Shard } from '../../../../src/limits/buckets/shard.js';
 import type { LimitChange } from '../../../../src/limits/buckets/shard-change.js';
-import { movesAll } from '../../../../src/limits/lease.js';
+import { movesAll } from '../../../../src/limits/lease-moves.js';
 import {
   balanceOf,
   calendarSpec,

@@ -13,8 +13,8 @@ afterAll(() => app.stop());
 const input = { entityId: 'user-1', resource: 'api', consume: [{ limit: 'rpm', amount: 1 }] };
 const limits = [{ name: 'rpm', capacity: 1000, refillPeriodSecs: 60 }];
 
-describe('limits that come with an acquire', () => {
-  it('are for org clients and the admin; for apps only if their org allows it', async () => {
+describe('limits sent with an acquire', () => {
+  it('are allowed for org clients and the admin, and for apps only if their org allows it', async () => {
     const org = await newOrg(app);
     const chat = await newApp(app, org);
     const { orgId, caller } = org;
@@ -54,14 +54,14 @@ describe('limits that come with an acquire', () => {
     ]);
   });
 
-  it('are allowed from the start where an org is registered so', async () => {
+  it('are allowed from the start if the org was registered with appsMayBringLimits', async () => {
     const org = await newOrg(app, { appsMayBringLimits: true });
     const chat = await newApp(app, org);
     await chat.caller.ask(op.AcquireDocument, { input: { ...input, limits } });
   });
 });
 
-describe('the bucket of limits that callers bring along', () => {
+describe('the bucket of limits that callers send', () => {
   let limiter: Limiter;
   beforeAll(async () => {
     limiter = await Limiter.start();
@@ -73,25 +73,25 @@ describe('the bucket of limits that callers bring along', () => {
       ({ PK, SK }) => PK === `${limiter.namespace}/ENTITY#${entityId}` && (SK as string).startsWith('#USAGE#'),
     );
 
-  it('shares nothing with the bucket of the levels: no debt is paid, none is made', async () => {
+  it('shares nothing with the bucket of the stored limits: neither tokens nor debts', async () => {
     const entityId = await limiter.entity(slowLimit('rpm', 10));
     const { leaseId } = await limiter.take(entityId, { rpm: 10 });
     await limiter.adjust(leaseId, { rpm: 20 });
-    const brought = [slowLimit('rpm', 1000)];
+    const callerLimits = [slowLimit('rpm', 1000)];
     for (const via of [limiter.app, limiter.other])
-      await limiter.take(entityId, { rpm: 400 }, { limits: brought, via });
-    await limiter.refused(entityId, { rpm: 201 }, { limits: brought });
+      await limiter.take(entityId, { rpm: 400 }, { limits: callerLimits, via });
+    await limiter.refused(entityId, { rpm: 201 }, { limits: callerLimits });
     await limiter.refused(entityId, { rpm: 0 });
-    const other = await limiter.take(entityId, { rpm: 200 }, { limits: brought });
+    const other = await limiter.take(entityId, { rpm: 200 }, { limits: callerLimits });
     await limiter.release(other.leaseId, limiter.other);
-    expect(await limiter.standing(entityId)).toEqual({ rpm: [-20, 30] });
+    expect(await limiter.balances(entityId)).toEqual({ rpm: [-20, 30] });
     await limiter.release(leaseId, limiter.other);
-    expect(await limiter.standing(entityId)).toEqual({ rpm: [10, 0] });
-    // A gateway that has refused lately learns of what another gave back within a second.
-    await limiter.take(entityId, { rpm: 200 }, { limits: brought, via: limiter.other });
+    expect(await limiter.balances(entityId)).toEqual({ rpm: [10, 0] });
+    // A gateway may repeat a refusal for a second before it sees what another gateway gave back.
+    await limiter.take(entityId, { rpm: 200 }, { limits: callerLimits, via: limiter.other });
   });
 
-  it('continues a limit that left its set where it was, for callers with different sets', async () => {
+  it("keeps the state of a limit that is missing in some callers' limits", async () => {
     const entityId = `e-sets`;
     const sets = { a: [slowLimit('a', 10), slowLimit('both', 100)], b: [slowLimit('b', 20), slowLimit('both', 100)] };
     for (let i = 0; i < 5; i++) {
@@ -113,8 +113,8 @@ describe('the bucket of limits that callers bring along', () => {
     });
   });
 
-  it('keeps the state of 16 limits that left it; a set that would leave one more is BAD_USER_INPUT until they are full', async () => {
-    const entityId = 'e-kept';
+  it('keeps the state of 16 absent limits and rejects a set that would add another until one is full', async () => {
+    const entityId = 'e-retired';
     const set = (i: number, refillPeriodSecs = 3600) => [{ name: `l${i}`, capacity: 10, refillPeriodSecs }];
     for (let i = 0; i <= 16; i++) await limiter.take(entityId, { [`l${i}`]: 5 }, { limits: set(i) });
     const { errors } = await limiter.app.admin.send(
@@ -122,7 +122,7 @@ describe('the bucket of limits that callers bring along', () => {
       limiter.input(entityId, { l17: 1 }, { limits: set(17) }),
     );
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', issues: [{ path: 'input.limits' }] });
-    // Those that are known go on.
+    // Limits with a stored state continue.
     await limiter.refused(entityId, { l3: 6 }, { limits: set(3) });
     await limiter.take(entityId, { l3: 5 }, { limits: set(3) });
     limiter.clock.advance(1_800_000);
@@ -130,11 +130,11 @@ describe('the bucket of limits that callers bring along', () => {
     await limiter.take(entityId, { l4: 10 }, { limits: set(4), via: limiter.other });
   });
 
-  it('cannot grow its usage item or its own item: what comes after 32 limits in an hour is counted as other', async () => {
+  it('bounds its items: usage of more than 32 limits in an hour is counted as other', async () => {
     const entityId = 'e-names';
     limiter.clock.advance(3_600_000 - (limiter.clock.nowMs() % 3_600_000));
     const name = (i: number) => `n${String(i).padStart(3, '0')}`;
-    // Each is full again when the next one comes, so that it leaves no state behind.
+    // Each limit is full again when the next one is used, so no state has to be kept.
     for (let round = 0; round < 2; round++)
       for (let i = 0; i < 45; i++) {
         await limiter.take(
@@ -168,7 +168,7 @@ describe('the bucket of limits that callers bring along', () => {
     expect(counters.find(({ limit }) => limit === 'other')?.consumed).toBe(2 * (45 - 32));
   });
 
-  it('is in the usage beside the bucket of the levels', async () => {
+  it('is included in the usage of the entity', async () => {
     const entityId = await limiter.entity(slowLimit('rpm', 10));
     await limiter.take(entityId, { rpm: 3 });
     await limiter.take(entityId, { rpm: 4, own: 5 }, { limits: [slowLimit('rpm', 10), slowLimit('own', 10)] });
@@ -177,32 +177,32 @@ describe('the bucket of limits that callers bring along', () => {
     for (const limits of [undefined, [slowLimit('rpm', 10), slowLimit('own', 10)]])
       await limiter.take(entityId, { rpm: 1 }, { limits });
     expect(await limiter.usage(entityId)).toMatchObject({ rpm: { consumed: 2 } });
-    expect(await limiter.standing(entityId)).toEqual({ rpm: [6, 4] });
+    expect(await limiter.balances(entityId)).toEqual({ rpm: [6, 4] });
   });
 
-  it('of a parent is used only where nothing is set for the parent', async () => {
+  it('is used for a parent only if no limits are stored for the parent', async () => {
     const parent = await limiter.entity(slowLimit('rpm', 10));
     const child = await limiter.childOf(parent, slowLimit('rpm', 10));
-    const brought = [slowLimit('rpm', 100)];
-    await limiter.take(child, { rpm: 8 }, { limits: brought });
-    expect((await limiter.refused(child, { rpm: 8 }, { limits: brought })).violations).toMatchObject([
+    const callerLimits = [slowLimit('rpm', 100)];
+    await limiter.take(child, { rpm: 8 }, { limits: callerLimits });
+    expect((await limiter.refused(child, { rpm: 8 }, { limits: callerLimits })).violations).toMatchObject([
       { entityId: parent },
     ]);
-    expect(await limiter.standing(child)).toEqual({});
-    expect(await limiter.standing(parent)).toEqual({ rpm: [2, 8] });
+    expect(await limiter.balances(child)).toEqual({});
+    expect(await limiter.balances(parent)).toEqual({ rpm: [2, 8] });
   });
 
-  it('goes with its entity', async () => {
+  it('is deleted with its entity', async () => {
     const entityId = await limiter.entity(slowLimit('rpm', 10));
     await limiter.app.admin.ask(op.CreateEntityDocument, { input: { orgId: limiter.orgId, entityId } });
-    const brought = [slowLimit('own', 10)];
-    const { leaseId } = await limiter.take(entityId, { own: 10 }, { limits: brought });
+    const callerLimits = [slowLimit('own', 10)];
+    const { leaseId } = await limiter.take(entityId, { own: 10 }, { limits: callerLimits });
     await limiter.app.admin.ask(op.DeleteEntityDocument, { orgId: limiter.orgId, entityId });
     expect(await limiter.items(entityId)).toEqual([]);
-    await limiter.take(entityId, { own: 4 }, { limits: brought });
+    await limiter.take(entityId, { own: 4 }, { limits: callerLimits });
     await limiter.release(leaseId);
-    await limiter.refused(entityId, { own: 7 }, { limits: brought });
-    await Promise.all(times(6, () => limiter.take(entityId, { own: 1 }, { limits: brought, via: limiter.other })));
-    await limiter.refused(entityId, { own: 1 }, { limits: brought });
+    await limiter.refused(entityId, { own: 7 }, { limits: callerLimits });
+    await Promise.all(times(6, () => limiter.take(entityId, { own: 1 }, { limits: callerLimits, via: limiter.other })));
+    await limiter.refused(entityId, { own: 1 }, { limits: callerLimits });
   });
 });
