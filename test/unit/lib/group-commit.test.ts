@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { GatewayError } from '../../src/lib/errors.js';
-import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
-import { type CommitResult, GroupCommit } from '../../src/lib/group-commit.js';
+import { GatewayError } from '../../../src/lib/errors.js';
+import { EventLoopScheduler } from '../../../src/lib/event-loop-scheduler.js';
+import { type CommitResult, GroupCommit } from '../../../src/lib/group-commit.js';
 
 /** Everything that can go on without a timer or a commit has gone on. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

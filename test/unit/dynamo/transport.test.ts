@@ -2,9 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { leanTransport } from '../../src/dynamo/lean-transport.js';
-import { type StoreEndpoint, sdkTransport, type Transport } from '../../src/dynamo/transport.js';
-import { TestClock } from '../support/clock.js';
+import { leanTransport } from '../../../src/dynamo/lean-transport.js';
+import { type StoreEndpoint, sdkTransport, type Transport } from '../../../src/dynamo/transport.js';
+import { TestClock } from '../../support/clock.js';
 
 interface Received {
   readonly path: string;
