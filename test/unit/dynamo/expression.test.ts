@@ -50,13 +50,14 @@ describe('Expression', () => {
       fc.array(tie('condition'), { minLength: 1, maxLength: 3 }).map((parts) => or(...parts)),
     ),
   }));
-  const words = new Set(
-    'AND OR BETWEEN SET ADD REMOVE attribute_exists attribute_not_exists begins_with if_not_exists = <> < <= > >='.split(
-      ' ',
-    ),
-  );
+  const keywords =
+    'AND OR BETWEEN SET ADD REMOVE attribute_exists attribute_not_exists begins_with if_not_exists = <> < <= > >=';
+  const words = new Set(keywords.split(' '));
 
-  /** Every word of the text is the language's own or a placeholder, and the placeholders are exactly those of the maps. */
+  /**
+   * Expects that every word is a keyword of the expression language or a placeholder, and that the maps define exactly
+   * these placeholders.
+   */
   function expectOnlyPlaceholders(expression: Expression, ...texts: string[]): void {
     const tokens = texts.flatMap((text) => text.split(/[\s(),]+/)).filter((token) => token !== '' && !words.has(token));
     const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = expression.placeholders();
@@ -76,7 +77,7 @@ describe('Expression', () => {
     remove: fc.array(name, { maxLength: 5 }),
   });
 
-  it('writes every attribute name as a placeholder, reserved words, dots and dashes alike', () => {
+  it('writes every attribute name as a placeholder, including reserved words, dots and dashes', () => {
     fc.assert(
       fc.property(condition, (given) => {
         const expression = new Expression();
@@ -88,7 +89,7 @@ describe('Expression', () => {
     );
   });
 
-  it('shares the placeholders of changes and condition of one call', () => {
+  it('shares placeholders between the changes and the condition of one call', () => {
     fc.assert(
       fc.property(changes, condition, (change, guard) => {
         const expression = new Expression();
@@ -98,12 +99,12 @@ describe('Expression', () => {
     );
   });
 
-  it('writes each section of an update at most once, and only those that change something', () => {
+  it('writes each section of an update at most once, and no empty section', () => {
     fc.assert(
       fc.property(changes, (change) => {
         const text = new Expression().changes(change);
         const count = (section: string) => text.split(' ').filter((word) => word === section).length;
-        const size = (of: object | undefined) => Object.keys(of ?? {}).length;
+        const size = (section: object | undefined) => Object.keys(section ?? {}).length;
         expect(count('SET')).toBe(size(change.set) + size(change.setIfAbsent) > 0 ? 1 : 0);
         expect(count('ADD')).toBe(size(change.add) > 0 ? 1 : 0);
         expect(count('REMOVE')).toBe(size(change.remove) > 0 ? 1 : 0);
@@ -133,7 +134,7 @@ describe('Expression', () => {
     });
   });
 
-  it('nests and within or, and or within and, each part in parentheses of its own', () => {
+  it('puts each part of a nested AND or OR into parentheses', () => {
     const expression = new Expression();
     expect(
       expression.condition(
@@ -158,14 +159,14 @@ describe('Expression', () => {
     expect(new Expression().condition(given)).toBe(text);
   });
 
-  it('gives no empty map, which DynamoDB would refuse', () => {
+  it('returns no empty map, because DynamoDB rejects empty maps', () => {
     expect(new Expression().placeholders()).toEqual({});
     const onlyNames = new Expression();
     onlyNames.condition(absent('a'));
     expect(onlyNames.placeholders()).toEqual({ ExpressionAttributeNames: { '#n0': 'a' } });
   });
 
-  it('keeps values apart that are equal, and a name that stands twice together', () => {
+  it('uses one placeholder per name and one per value, even if the values are equal', () => {
     const expression = new Expression();
     expect(expression.condition(and(equals('a', 1), equals('a', 1)))).toBe('(#n0 = :v0) AND (#n0 = :v1)');
   });

@@ -35,18 +35,19 @@ describe('classify', () => {
       { kind: 'refused' },
     ],
     ['an unknown host', Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }), { kind: 'refused' }],
-    ['a resolver in trouble', Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), { kind: 'refused' }],
+    ['a DNS failure', Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), { kind: 'refused' }],
     ['an unreachable host', Object.assign(new Error('connect'), { code: 'EHOSTUNREACH' }), { kind: 'refused' }],
     ['an unreachable network', Object.assign(new Error('connect'), { code: 'ENETUNREACH' }), { kind: 'refused' }],
-    ['credentials that could not be had', shaped('CredentialsProviderError'), { kind: 'refused' }],
-    ['credentials that have run out', shaped('ExpiredTokenException', client), { kind: 'refused' }],
-    ['a signature of another time or key', shaped('InvalidSignatureException', client), { kind: 'refused' }],
-    ['credentials that are not known yet', shaped('UnrecognizedClientException', client), { kind: 'refused' }],
+    ['credentials that cannot be loaded', shaped('CredentialsProviderError'), { kind: 'refused' }],
+    ['expired credentials', shaped('ExpiredTokenException', client), { kind: 'refused' }],
+    ['a signature with a wrong time or key', shaped('InvalidSignatureException', client), { kind: 'refused' }],
+    ['unknown credentials', shaped('UnrecognizedClientException', client), { kind: 'refused' }],
     [
       'a connect timeout',
       Object.assign(
         new Error(
-          '@smithy/node-http-handler - the request socket did not establish a connection with the server within the configured timeout of 300 ms.',
+          '@smithy/node-http-handler - the request socket did not establish a connection with the server ' +
+            'within the configured timeout of 300 ms.',
         ),
         { name: 'TimeoutError' },
       ),
@@ -54,29 +55,33 @@ describe('classify', () => {
     ],
     ['a reset connection', shaped('TimeoutError', { code: 'ECONNRESET' }), { kind: 'unknown' }],
     [
-      'a reset connection under its own name',
+      'a reset connection that is not named TimeoutError',
       Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
       { kind: 'unknown' },
     ],
     ['a broken pipe', shaped('TimeoutError', { code: 'EPIPE' }), { kind: 'unknown' }],
     ['a request timeout', shaped('TimeoutError'), { kind: 'unknown' }],
-    ["a request timeout called the client's", shaped('TimeoutError', client), { kind: 'unknown' }],
-    ['a timeout that the server noticed', shaped('RequestTimeout', client), { kind: 'unknown' }],
+    ['a request timeout marked as a client fault', shaped('TimeoutError', client), { kind: 'unknown' }],
+    ['a timeout reported by the server', shaped('RequestTimeout', client), { kind: 'unknown' }],
     ['a 500', shaped('InternalServerError', { ...server, $metadata: { httpStatusCode: 500 } }), { kind: 'unknown' }],
     ['a 503', shaped('ServiceUnavailable', { ...server, $metadata: { httpStatusCode: 503 } }), { kind: 'unknown' }],
-    ['an answer that is no JSON', new SyntaxError('Unexpected token < in JSON'), { kind: 'unknown' }],
+    ['a response that is not JSON', new SyntaxError('Unexpected token < in JSON'), { kind: 'unknown' }],
     ['a validation error', shaped('ValidationException', client), { kind: 'bug' }],
     ['a missing table', shaped('ResourceNotFoundException', client), { kind: 'bug' }],
-    ['a token used for another transaction', shaped('IdempotentParameterMismatchException', client), { kind: 'bug' }],
-    ['a missing right', shaped('AccessDeniedException', client), { kind: 'bug' }],
-    ['nothing at all', undefined, { kind: 'unknown' }],
+    [
+      'a request token used for another transaction',
+      shaped('IdempotentParameterMismatchException', client),
+      { kind: 'bug' },
+    ],
+    ['a missing permission', shaped('AccessDeniedException', client), { kind: 'bug' }],
+    ['undefined', undefined, { kind: 'unknown' }],
     ['null', null, { kind: 'unknown' }],
     ['a string', 'boom', { kind: 'unknown' }],
-  ])('takes %s for what it is', (_, error, fault) => {
+  ])('classifies %s', (_, error, fault) => {
     expect(classify(error, decode)).toEqual(fault);
   });
 
-  it('gives a reason for each write of a cancelled transaction, in their order', () => {
+  it('returns one reason per write of a cancelled transaction, in order', () => {
     const error = shaped('TransactionCanceledException', {
       ...client,
       CancellationReasons: [
@@ -103,7 +108,7 @@ describe('classify', () => {
     });
   });
 
-  it('takes a cancelled transaction without reasons for cancelled', () => {
+  it('classifies a cancelled transaction without reasons as cancelled', () => {
     expect(classify(shaped('TransactionCanceledException', client), decode)).toEqual({
       kind: 'cancelled',
       reasons: [],
@@ -111,7 +116,7 @@ describe('classify', () => {
   });
 
   it.each(['ValidationError', 'ItemCollectionSizeLimitExceeded'])(
-    'throws on a transaction cancelled by %s: it is ours to mend',
+    'throws if a transaction was cancelled by %s, because that is a bug of this program',
     (Code) => {
       const error = shaped('TransactionCanceledException', {
         ...client,
@@ -121,7 +126,7 @@ describe('classify', () => {
     },
   );
 
-  it('never takes a fault for a failed condition that is none', () => {
+  it('classifies no other error as a failed condition', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('client', 'server', undefined), fc.string(), (name, $fault, message) => {
         fc.pre(name !== 'ConditionalCheckFailedException' && name !== 'TransactionCanceledException');
@@ -132,7 +137,7 @@ describe('classify', () => {
 });
 
 describe('StoreUnavailable', () => {
-  it('says whether the change may have been made, may be tried again, and keeps its cause', () => {
+  it('says whether the change may have been applied, is retryable and keeps its cause', () => {
     const cause = new Error('socket');
     expect(new StoreUnavailable('no', { cause })).toMatchObject({
       message: expect.stringContaining('nothing was changed'),

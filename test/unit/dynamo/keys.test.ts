@@ -5,18 +5,18 @@ describe('key', () => {
   it.each([
     ['a hash', 'a#b'],
     ['a slash', 'a/b'],
-    ['nothing', ''],
+    ['an empty string', ''],
     ['a newline at the end', 'a\n'],
     ['a null character', '\u0000'],
     ['a tab', 'a\tb'],
     ['a delete character', 'a\u007f'],
     ['a hash alone', '#'],
-  ])('refuses %s in a value', (_, value) => {
+  ])('rejects %s in a value', (_, value) => {
     expect(() => key`ORG#${value}`).toThrow('not allowed in a key');
     expect(() => key`${value}#X#${'b'}`).toThrow('not allowed in a key');
   });
 
-  it('refuses each control character, wherever it stands', () => {
+  it('rejects every control character at any position', () => {
     const control = fc
       .oneof(fc.integer({ min: 0, max: 31 }), fc.constant(127))
       .map((code) => String.fromCharCode(code));
@@ -27,31 +27,31 @@ describe('key', () => {
     );
   });
 
-  it('refuses two values with no separator between them', () => {
+  it('rejects two values without a separator between them', () => {
     expect(() => key`${'a'}${'b'}`).toThrow('separator');
     expect(() => key`${'a'}x${'b'}`).toThrow('separator');
     expect(() => key`X#${'a'}-${'b'}`).toThrow('separator');
     expect(key`${'a'}#${'b'}/${'c'}`).toBe('a#b/c');
   });
 
-  it('takes 1024 bytes and not one more, counted as they are stored', () => {
+  it('accepts up to 1024 bytes, counted in UTF-8', () => {
     expect(key`${'a'.repeat(1024)}`).toHaveLength(1024);
     expect(() => key`${'a'.repeat(1025)}`).toThrow('1025 bytes');
     expect(key`${'é'.repeat(512)}`).toHaveLength(512);
     expect(() => key`#${'é'.repeat(512)}`).toThrow('1025 bytes');
   });
 
-  it('says of a value it refuses only its beginning', () => {
+  it('shows only the beginning of a rejected value in the error', () => {
     expect(() => key`${'#'.repeat(5000)}`).toThrow(/^.{0,120}$/);
   });
 
-  it('writes numbers as they are read, and literals as they stand', () => {
+  it('writes numbers in decimal and literals unchanged', () => {
     expect(key`#AUDIT#${'x'}#HOUR#${1_700_000_000_000}`).toBe('#AUDIT#x#HOUR#1700000000000');
     expect(key`#ORG`).toBe('#ORG');
   });
 
-  it('gives equal stored bytes only for equal values', () => {
-    // Half a surrogate pair is stored as U+FFFD, like every other half.
+  it('returns equal bytes only for equal values', () => {
+    // Every lone surrogate is stored as U+FFFD, so two different ones would collide.
     const unit = fc.oneof(
       { arbitrary: fc.string({ minLength: 1, unit: 'binary' }), weight: 3 },
       fc.constantFrom('\ud800', '\udfff', '\ufffd'),
@@ -81,7 +81,7 @@ describe('key', () => {
 });
 
 describe('slashed', () => {
-  it('lets a value hold slashes, and nothing else that a value may not hold', () => {
+  it('allows slashes in a value, and no other forbidden character', () => {
     expect(key`${'ns'}/BUCKET#${'a'}#${slashed('v1/chat/')}#${0}`).toBe('ns/BUCKET#a#v1/chat/#0');
     for (const value of ['', 'a#b', '#', 'a\n', '\u0000', 'a\tb', 'a\u007f', '\ud800']) {
       expect(() => key`RESOURCE#${slashed(value)}`).toThrow('not allowed in a key');
@@ -89,7 +89,7 @@ describe('slashed', () => {
     }
   });
 
-  it('refuses a slash as the separator after it, which could be its own', () => {
+  it('rejects a slash as the separator after it, because it could be part of the value', () => {
     expect(() => key`${slashed('a')}/${'b'}`).toThrow('separator');
     expect(() => key`${slashed('a')}${'b'}`).toThrow('separator');
     expect(() => key`${slashed('a')}-${slashed('b')}`).toThrow('separator');
@@ -101,7 +101,7 @@ describe('slashed', () => {
     expect(() => key`${slashed('/'.repeat(1025))}`).toThrow('1025 bytes');
   });
 
-  it('gives equal keys only for equal values', () => {
+  it('returns equal keys only for equal values', () => {
     const part = fc.stringMatching(/^[ab/]{1,4}$/);
     const plain = fc.stringMatching(/^[ab]{1,4}$/);
     fc.assert(

@@ -24,8 +24,8 @@ import { lastPriceKey, priceKey } from '../../../src/spend/price.store.js';
 import { roundsKey } from '../../../src/spend/slice.store.js';
 import { shardKey, totalKey } from '../../../src/spend/spend.item.js';
 
-describe('the keys of the project', () => {
-  // Few ids, so that two calls often share some: that is where a forged key would show.
+describe('the stored keys', () => {
+  // Few ids, so that two calls often share some: two key functions can collide only then.
   const orgIds = ['00000000-0000-4000-8000-000000000000', '11111111-1111-4111-8111-111111111111'];
   const orgId = fc.oneof(fc.constantFrom(...orgIds), fc.uuid());
   const appId = fc.oneof(fc.constantFrom('a', 'app', 'app-app-a', 'org', 'org-', '0.-_'), fc.stringMatching(slug));
@@ -90,7 +90,7 @@ describe('the keys of the project', () => {
     fc.integer({ min: 946_684_800_000, max: 4_102_444_799_999 }),
   );
   const listedPlace = place.filter(({ level }) => level === 'RESOURCE' || level === 'ENTITY');
-  /** The keys of one index among all that an item carries. */
+  /** The key attributes of one index. */
   const ofIndex = (index: string, keys: object) =>
     Object.fromEntries(Object.entries(keys).filter(([name]) => name.startsWith(index)));
 
@@ -162,7 +162,7 @@ describe('the keys of the project', () => {
     call('secret_retrieval_tokens', 'retrievalKey', secret, retrievalKey),
   );
 
-  it('are equal within a table only where function and arguments are', () => {
+  it('are equal within a table only if the key function and its arguments are equal', () => {
     fc.assert(
       fc.property(fc.array(anyCall, { minLength: 20, maxLength: 60 }), (calls) => {
         const owners = new Map<string, string>();
@@ -176,7 +176,7 @@ describe('the keys of the project', () => {
     );
   });
 
-  it('name the key attributes of their tables', () => {
+  it('have the key attributes of their tables', () => {
     const names = (built: object) => Object.keys(built).sort();
     const keyOf = (table: (typeof tableNames)[number]) => {
       const { partitionKey, sortKey } = definitionOf(table);
@@ -214,7 +214,7 @@ describe('the keys of the project', () => {
     expect(names(retrievalKey('t'))).toEqual(keyOf('secret_retrieval_tokens'));
   });
 
-  it('hold no refresh or retrieval token, only its hash', () => {
+  it('contain only the hash of a refresh or retrieval token', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^tg[rt]_[A-Za-z0-9_-]{43}$/), (secretToken) =>
         [refreshKey(secretToken), retrievalKey(secretToken)].every(
@@ -224,35 +224,36 @@ describe('the keys of the project', () => {
     );
   });
 
-  it('of a use are found by the bounds of its hour and by those of no other, nor of another resource', () => {
+  it('put a usage item into the range of its own hour and resource, and into no other', () => {
     fc.assert(
-      fc.property(shardId, hour, resource, hour, (id, used, asked, from) => {
-        const [least, most] = limiter.usageRange(asked, from, from + 1);
-        const { SK } = limiter.usageKey(id, used, 'b1rth');
-        return (SK >= least && SK <= most) === (asked === id.resource && used === from);
+      fc.property(shardId, hour, resource, hour, (id, usedHour, queried, hourFrom) => {
+        const [first, last] = limiter.usageRange(queried, hourFrom, hourFrom + 1);
+        const { SK } = limiter.usageKey(id, usedHour, 'b1rth');
+        return (SK >= first && SK <= last) === (queried === id.resource && usedHour === hourFrom);
       }),
     );
     fc.assert(
-      fc.property(shardId, hour, hour, (id, used, from) => {
-        const [least, most] = limiter.resourceUsageRange(from, from + 1);
-        const { GSI2SK } = limiter.usageIndexKeys(id, used, 'b1rth');
+      fc.property(shardId, hour, hour, (id, usedHour, hourFrom) => {
+        const [first, last] = limiter.resourceUsageRange(hourFrom, hourFrom + 1);
+        const { GSI2SK } = limiter.usageIndexKeys(id, usedHour, 'b1rth');
         expect(limiter.shardIndexKeys(id).GSI2SK.startsWith('USAGE#')).toBe(false);
-        return (GSI2SK >= least && GSI2SK <= most) === (used === from);
+        return (GSI2SK >= first && GSI2SK <= last) === (usedHour === hourFrom);
       }),
     );
   });
 
-  it('of a use tell its hour', () => {
+  it('contain the hour of a usage item', () => {
     fc.assert(
       fc.property(
         shardId,
         hour,
-        (id, used) => limiter.hourOfInstant(limiter.usageKey(id, used, 'b1rth').SK.split('#')[4] ?? '') === used,
+        (id, usedHour) =>
+          limiter.hourOfInstant(limiter.usageKey(id, usedHour, 'b1rth').SK.split('#')[4] ?? '') === usedHour,
       ),
     );
   });
 
-  it('sort the org before its apps, so that one query can tell them apart', () => {
+  it('sort an org before its apps, so that one query can distinguish them', () => {
     fc.assert(
       fc.property(orgId, appId, (org, app) => configKey({ orgId: org }).SK < configKey({ orgId: org, appId: app }).SK),
     );

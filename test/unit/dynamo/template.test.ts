@@ -46,7 +46,7 @@ describe('cloudFormationTemplate', () => {
         ),
       );
 
-  const designed = {
+  const ttlAttributes = {
     config: undefined,
     sticky_state: 'expires_at_epoch',
     usage_agg_sharded: 'expires_at_epoch',
@@ -64,20 +64,20 @@ describe('cloudFormationTemplate', () => {
     api_keys: undefined,
   };
 
-  it('has every table of the design under the prefix, each with its expiry', () => {
+  it('defines every table under the prefix, with its TTL attribute', () => {
     const found = Object.fromEntries(
       tables.map(({ TableName, TimeToLiveSpecification }) => [TableName['Fn::Sub'], TimeToLiveSpecification]),
     );
-    const expected = Object.entries(designed).map(([name, ttl]) => [
+    const expected = Object.entries(ttlAttributes).map(([name, ttl]) => [
       `\${TablePrefix}${name}`,
       ttl && { AttributeName: ttl, Enabled: true },
     ]);
     expect(found).toEqual(Object.fromEntries(expected));
     expect(template.Parameters.TablePrefix.Default).toBe('prefix_');
-    expect([...tableNames].sort()).toEqual(Object.keys(designed).sort());
+    expect([...tableNames].sort()).toEqual(Object.keys(ttlAttributes).sort());
   });
 
-  it('protects every table: recovery to a point in time, deletion protection, kept when the stack goes, on demand', () => {
+  it('gives every table point-in-time recovery, deletion protection, a retain policy and on-demand billing', () => {
     for (const table of tables) {
       expect(table).toMatchObject({
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -100,7 +100,7 @@ describe('cloudFormationTemplate', () => {
       expect(new Set(keyAttributes(definitionOf(table))).size).toBe(keyAttributes(definitionOf(table)).length);
   });
 
-  it('lets the worker write fewer tables than the gateway, and none that hold credentials', () => {
+  it('lets the worker write fewer tables than the gateway, and no table with credentials', () => {
     const gateway = writableTables('GatewayPolicy');
     const worker = writableTables('WorkerPolicy');
     expect(gateway.sort()).toEqual(tables.map(({ id }) => id).sort());
@@ -118,7 +118,7 @@ describe('cloudFormationTemplate', () => {
     }
   });
 
-  it('names every resource and every action: no policy has a star but for the indexes of a named table', () => {
+  it('names every resource and action, with a wildcard only for the indexes of a named table', () => {
     for (const [name] of ofType('AWS::IAM::ManagedPolicy')) {
       for (const { Effect, Action, Resource } of statements(name)) {
         expect(Effect).toBe('Allow');
@@ -139,7 +139,7 @@ describe('cloudFormationTemplate', () => {
     ]);
   });
 
-  it('grants gateway and worker no scan and nothing that changes a table', () => {
+  it('grants the gateway and the worker no scan and no change of a table', () => {
     const actions = ['GatewayPolicy', 'WorkerPolicy'].flatMap(statements).flatMap(({ Action }) => Action);
     expect(actions.filter((action) => /Scan|CreateTable|UpdateTable|DeleteTable|TimeToLive/.test(action))).toEqual([]);
   });

@@ -19,7 +19,7 @@ const thrownBy = (act: () => unknown): unknown => {
 };
 
 describe('errors', () => {
-  it('names every issue, in the message and in the extensions', () => {
+  it('names every issue in the message and in the extensions', () => {
     const issue = fc.record({ path: fc.string(), message: fc.string() });
     fc.assert(
       fc.property(fc.array(issue, { minLength: 1, maxLength: 10 }), (issues) => {
@@ -32,11 +32,11 @@ describe('errors', () => {
     );
   });
 
-  it('refuses nothing where there is no issue', () => {
+  it('does not throw if there is no issue', () => {
     expect(() => refuseAny([])).not.toThrow();
   });
 
-  it('keeps its code whatever the details say, and its cause', () => {
+  it('keeps its code and its cause, even if the details have a code too', () => {
     const cause = new Error('below');
     for (const code of errorCodes) {
       const error = new GatewayError(code, 'm', { code: 'OTHER', extra: 1 }, { cause });
@@ -56,7 +56,7 @@ describe('errors', () => {
     [1000, 1],
     [1000.1, 2],
     [59_999, 60],
-  ])('tells a wait of %p ms as %p whole seconds, never too few', (ms, secs) => {
+  ])('rounds a wait of %p ms up to %p whole seconds', (ms, secs) => {
     const policy = { name: 'requests', quota: 10, windowSecs: 1 };
     expect(rateLimited('slow down', ms, policy).extensions).toEqual({
       code: 'RATE_LIMITED',

@@ -5,7 +5,7 @@ describe('EventLoopScheduler', () => {
   let nowMs = 0;
   const newScheduler = () => new EventLoopScheduler({ monotonicMs: () => nowMs });
 
-  it('lets go on at once while the turn of the event loop is young', () => {
+  it('lets operations continue at once within the time slice', () => {
     const scheduler = newScheduler();
     expect([scheduler.turn('fresh'), scheduler.turn('begun'), scheduler.turn('fresh')]).toEqual([
       undefined,
@@ -14,11 +14,11 @@ describe('EventLoopScheduler', () => {
     ]);
   });
 
-  it('gives everyone else a turn of the event loop every few milliseconds, and keeps the order', async () => {
+  it('yields to the event loop every few milliseconds and keeps the order', async () => {
     const scheduler = newScheduler();
     const order: number[] = [];
     scheduler.turn('fresh');
-    nowMs += 100; // the slice is over
+    nowMs += 100; // the time slice is over
     const all = Array.from({ length: 40 }, (_, i) =>
       scheduler.turn('fresh')?.then(() => {
         order.push(i);
@@ -36,7 +36,7 @@ describe('EventLoopScheduler', () => {
     expect(done[1]).toBeGreaterThan(0);
   });
 
-  it('lets what has begun go on first, and something new start in every slice', async () => {
+  it('resumes started operations first, and starts a new one in every time slice', async () => {
     const scheduler = newScheduler();
     const order: string[] = [];
     scheduler.turn('fresh');

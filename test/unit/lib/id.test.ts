@@ -17,7 +17,7 @@ describe('ids', () => {
     );
   });
 
-  it('makes ULIDs that tell their millisecond', () => {
+  it('makes ULIDs that contain their millisecond', () => {
     fc.assert(
       fc.property(
         instant,
@@ -35,30 +35,30 @@ describe('ids', () => {
     expect(new Set(many.map(() => randomToken(16))).size).toBe(many.length);
   });
 
-  it('makes URL-safe tokens: 32 bytes are 43 characters', () => {
+  it('makes URL-safe tokens of 43 characters from 32 bytes', () => {
     for (let i = 0; i < 100; i++) expect(randomToken(32)).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 
-  it('hashes to 43 characters fit for a key', () => {
+  it('hashes to 43 characters that are valid in a key', () => {
     fc.assert(
       fc.property(anyText, (text) => /^[A-Za-z0-9_-]{43}$/.test(sha256(text)) && sha256(text) !== sha256(`${text}x`)),
     );
   });
 
-  it('puts a text into one bucket of so many, always the same, and fills all of them', () => {
+  it('assigns a text to one of n slots, always the same one, and uses all slots', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 64 }), (text, count) =>
         isWholeWithin(hashSlot(text, count), 0, count - 1),
       ),
     );
     expect(new Set(Array.from({ length: 500 }, (_, i) => hashSlot(`org ${i}`, 16))).size).toBe(16);
-    // Stored items lie by it: another answer would lose them.
+    // Stored keys contain the slot: with another result the items would not be found.
     expect([hashSlot('', 16), hashSlot('00000000-0000-4000-8000-000000000000', 16), hashSlot('acme', 1000)]).toEqual([
       2, 0, 357,
     ]);
   });
 
-  it('gives fractions from 0 up to 1', () => {
+  it('returns random fractions from 0 up to 1', () => {
     for (let i = 0; i < 1000; i++) expect(isWholeWithin(Math.floor(randomFraction() * 10), 0, 9)).toBe(true);
   });
 });

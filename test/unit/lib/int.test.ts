@@ -10,11 +10,11 @@ describe('isWholeWithin', () => {
     [0.5, false],
     [Number.NaN, false],
     [Number.POSITIVE_INFINITY, false],
-  ])('says of %p, from 0 to 10: %p', (value, fits) => {
+  ])('returns, for %p within 0 to 10, %p', (value, fits) => {
     expect(isWholeWithin(value, 0, 10)).toBe(fits);
   });
 
-  it('takes no whole number past those that are exact', () => {
+  it('rejects integers beyond the safe range', () => {
     expect(isWholeWithin(2 ** 53, 0, Number.MAX_VALUE)).toBe(false);
     expect(isWholeWithin(2 ** 53 - 1, 0, Number.MAX_VALUE)).toBe(true);
   });

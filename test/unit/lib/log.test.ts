@@ -17,7 +17,7 @@ const separator = fc.constantFrom('', ' ', '"', "'", '=', ': ', '/', '?token=', 
 describe('redact', () => {
   const logged = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
 
-  it('leaves no secret in a text, known by its prefix alone', () => {
+  it('removes a secret from a text by its prefix', () => {
     fc.assert(
       fc.property(
         fc.lorem(),
@@ -33,12 +33,12 @@ describe('redact', () => {
     );
   });
 
-  it('leaves no secret in a text whatever stands right before it', () => {
+  it('removes a secret from a text whatever precedes it', () => {
     const glued = fc.constantFrom('x', '9', '_', '%20', '%3D', '%22', String.raw`\n`, String.raw`\u0022`, 'key_');
     fc.assert(fc.property(glued, secret, (before, { text, body }) => !redactText(`${before}${text}`).includes(body)));
   });
 
-  it('leaves no secret at any depth, in lists, objects, errors, stacks and causes', () => {
+  it('removes a secret at any depth in lists, objects, errors, stacks and causes', () => {
     const wraps = fc.constantFrom<(inner: unknown) => unknown>(
       (inner) => [1, inner],
       (inner) => ({ note: inner, n: 1n }),
@@ -53,7 +53,7 @@ describe('redact', () => {
     );
   });
 
-  it('leaves no secret that is itself the name of a field', () => {
+  it('removes a secret that is the name of a field', () => {
     fc.assert(fc.property(secret, ({ text, body }) => !logged({ byClient: { [text]: 1 } }).includes(body)));
   });
 
@@ -76,13 +76,13 @@ describe('redact', () => {
     'client_secret_hash',
     'cookie',
     'Set-Cookie',
-  ])('hides whatever stands in a field called %s', (name) => {
+  ])('hides the value of a field called %s', (name) => {
     for (const value of ['plain text', 42, ['a'], { nested: 'plain text' }]) {
       expect(redact({ deep: [{ [name]: value }] })).toEqual({ deep: [{ [name]: '[redacted]' }] });
     }
   });
 
-  it('leaves everything else as it is', () => {
+  it('leaves everything else unchanged', () => {
     const line = {
       operation: 'submitCost',
       ms: 1.5,
@@ -96,7 +96,7 @@ describe('redact', () => {
     expect(redact({ units: 12n })).toEqual({ units: '12' });
   });
 
-  it('ends on what holds itself', () => {
+  it('terminates on circular values', () => {
     const loop: Record<string, unknown> = {};
     loop.loop = loop;
     expect(logged(loop)).toContain('[deep]');
@@ -105,7 +105,7 @@ describe('redact', () => {
     expect(logged(error)).toContain('[deep]');
   });
 
-  it('does not change what it is given', () => {
+  it('does not modify its argument', () => {
     const line = { token: 'tgs_0123456789', list: [{ secret: 1 }] };
     redact(line);
     expect(line).toEqual({ token: 'tgs_0123456789', list: [{ secret: 1 }] });
@@ -123,7 +123,7 @@ describe('createLog', () => {
     return written;
   };
 
-  it('writes one JSON object a line, with level and time, and nothing below its level', () => {
+  it('writes one JSON object per line, with level and time, and nothing below its level', () => {
     const written = lines((log) => {
       log.debug('hidden');
       log.info({ operation: 'me' }, 'served');
@@ -144,7 +144,7 @@ describe('createLog', () => {
     ['an error beside a message', (log) => log.error({ err: new Error(text, { cause: new Error(text) }) }, 'failed')],
     ['an error without a message', (log) => log.error({ err: new Error(text) })],
     ['an error alone', (log) => log.error(new Error(text))],
-  ])('lets no secret out by way of %s', (_, act) => {
+  ])('writes no secret from %s', (_, act) => {
     const written = lines(act);
     expect(written).toContain('[redacted]');
     expect(written).not.toContain(text);

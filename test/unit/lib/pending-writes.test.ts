@@ -3,7 +3,7 @@ import { PendingWrites } from '../../../src/lib/pending-writes.js';
 import { sleep } from '../../../src/lib/timers.js';
 
 describe('PendingWrites', () => {
-  it('runs a bounded number at once, drops what comes on top, and waits for all of them', async () => {
+  it('runs a bounded number of writes at once, drops the excess, and waits for all in flush', async () => {
     let [running, done, dropped] = [0, 0, 0];
     const pending = new PendingWrites(3, silentLog, () => dropped++);
     const write = async () => {
@@ -19,7 +19,7 @@ describe('PendingWrites', () => {
     await pending.flush();
   });
 
-  it('logs a write that fails, and goes on', async () => {
+  it('logs a failed write and continues', async () => {
     const warnings: unknown[] = [];
     const pending = new PendingWrites(
       1,

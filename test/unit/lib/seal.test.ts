@@ -6,7 +6,7 @@ const anyText = fc.string({ unit: 'grapheme' });
 describe('Sealer', () => {
   const sealer = new Sealer(new RootKeys(['a root secret of the deployment'], 'cursors'));
 
-  it('opens what it sealed for the same context, whatever the text', () => {
+  it('opens what it sealed for the same context', () => {
     fc.assert(
       fc.property(
         anyText,
@@ -16,11 +16,11 @@ describe('Sealer', () => {
     );
   });
 
-  it('gives text that may stand in a URL', () => {
+  it('returns URL-safe text', () => {
     fc.assert(fc.property(anyText, (payload) => /^[A-Za-z0-9_-]+$/.test(sealer.seal('c', payload))));
   });
 
-  it('does not open a text edited in any one byte', () => {
+  it('does not open a text with any one byte changed', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), fc.integer({ min: 1, max: 255 }), (payload, where, flip) => {
         const bytes = Buffer.from(sealer.seal('c', payload), 'base64url');
@@ -31,7 +31,7 @@ describe('Sealer', () => {
     );
   });
 
-  it('does not open a text cut short or made longer', () => {
+  it('does not open a truncated or extended text', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 8 }), (payload, where, more) => {
         const bytes = Buffer.from(sealer.seal('c', payload), 'base64url');
@@ -44,7 +44,7 @@ describe('Sealer', () => {
     );
   });
 
-  it('does not open for another context, nor where text moves from the context to the payload', () => {
+  it('does not open for another context, nor if text moves between context and payload', () => {
     fc.assert(
       fc.property(anyText, anyText, anyText, (context, other, payload) => {
         fc.pre(context !== other);
@@ -65,7 +65,7 @@ describe('Sealer', () => {
     fc.assert(fc.property(anyText, (payload) => sealer.open('c', other.seal('c', payload)) === undefined));
   });
 
-  it('opens what was sealed under any of its roots, and seals under the first', () => {
+  it('opens what was sealed under any of its root secrets, and seals under the first', () => {
     const [older, newer] = ['an older root secret of the tests', 'a newer root secret of the tests'];
     const sealers = [[older], [older, newer], [newer, older], [newer]].map(
       (roots) => new Sealer(new RootKeys(roots, 'cursors')),
@@ -79,7 +79,7 @@ describe('Sealer', () => {
     ]);
   });
 
-  it('opens only the canonical text: stray characters, padding, the other alphabet and spare bits are refused', () => {
+  it('opens only canonical base64url: no stray characters, padding, other alphabet or spare bits', () => {
     const stray = fc.constantFrom('=', ' ', '\n', '!', '.', '~', '%', '\u0000', 'é');
     fc.assert(
       fc.property(anyText, fc.nat(), stray, (payload, where, extra) => {
@@ -104,8 +104,8 @@ describe('Sealer', () => {
     );
   });
 
-  it('answers junk with undefined and never throws', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (junk) => sealer.open('c', junk) === undefined));
+  it('returns undefined for invalid text and never throws', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open('c', text) === undefined));
     expect(sealer.open('c', '')).toBeUndefined();
   });
 });
@@ -113,19 +113,19 @@ describe('Sealer', () => {
 describe('TokenMint', () => {
   const mint = new TokenMint('tgt_', new RootKeys(['a root secret of the deployment'], 'tokens'));
 
-  it('makes tokens of 43 characters that it knows, each another', () => {
+  it('makes distinct tokens of 43 characters that it recognises', () => {
     const tokens = Array.from({ length: 200 }, () => mint.make());
     expect(new Set(tokens).size).toBe(200);
     for (const token of tokens)
       expect([/^tgt_[A-Za-z0-9_-]{43}$/.test(token), mint.isGenuine(token)]).toEqual([true, true]);
   });
 
-  it('makes the same token of the same bytes', () => {
+  it('makes the same token from the same bytes', () => {
     const bytes = Buffer.alloc(24, 7);
     expect(mint.make(bytes)).toBe(mint.make(bytes));
   });
 
-  it('knows none that was edited, made up, made for another purpose or under another root', () => {
+  it('recognises no token that was changed, invented, or made for another purpose or root secret', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     fc.assert(
       fc.property(fc.nat({ max: 42 }), fc.constantFrom(...alphabet), (at, character) => {
@@ -145,7 +145,7 @@ describe('TokenMint', () => {
 });
 
 describe('deriveKey', () => {
-  it('gives another key for another purpose and for another root, and the same for the same', () => {
+  it('returns a different key per purpose and per root secret', () => {
     fc.assert(
       fc.property(anyText, anyText, anyText, (root, purpose, other) => {
         fc.pre(purpose !== other && root !== '');
@@ -162,7 +162,7 @@ describe('deriveKey', () => {
 });
 
 describe('equalInConstantTime', () => {
-  it('is equality, also for texts of different length', () => {
+  it('compares texts of equal and of different length', () => {
     fc.assert(
       fc.property(
         anyText,

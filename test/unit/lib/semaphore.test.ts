@@ -4,7 +4,7 @@ import { Semaphore } from '../../../src/lib/semaphore.js';
 describe('Semaphore', () => {
   const refusal = () => new Error('full');
 
-  it('runs never more than its slots at once, in order of arrival, and all that were let in', async () => {
+  it('never runs more tasks than it has slots, in order of arrival, and runs every accepted task', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),
@@ -13,13 +13,13 @@ describe('Semaphore', () => {
           const semaphore = new Semaphore(slots, tasks.length, refusal);
           const started: number[] = [];
           const running: (() => void)[] = [];
-          let most = 0;
+          let maxRunning = 0;
           const all = tasks.map(([fails], i) =>
             semaphore.run(async () => {
               started.push(i);
               await new Promise<void>((resolve) => {
                 running.push(resolve);
-                most = Math.max(most, running.length);
+                maxRunning = Math.max(maxRunning, running.length);
               });
               if (fails) throw new Error(`task ${i}`);
               return i;
@@ -34,14 +34,14 @@ describe('Semaphore', () => {
             tasks.map(([fails]) => (fails ? 'rejected' : 'fulfilled')),
           );
           expect(started).toEqual(tasks.map((_, i) => i));
-          expect(most).toBe(Math.min(slots, tasks.length));
+          expect(maxRunning).toBe(Math.min(slots, tasks.length));
         },
       ),
       { numRuns: 50 },
     );
   });
 
-  it('refuses at once what comes beyond its queue, and takes it again when one has left', async () => {
+  it('rejects at once a task beyond its queue, and accepts one again when a task has ended', async () => {
     const semaphore = new Semaphore(1, 1, refusal);
     let finish = () => {};
     const first = semaphore.run(
@@ -58,7 +58,7 @@ describe('Semaphore', () => {
     expect(await semaphore.run(async () => 'fourth')).toBe('fourth');
   });
 
-  it('hands the slot on when a task throws before its first await', async () => {
+  it('frees the slot if a task throws before its first await', async () => {
     const semaphore = new Semaphore(1, 0, refusal);
     const throwing = () => {
       throw new Error('at once');

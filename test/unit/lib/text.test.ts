@@ -21,7 +21,7 @@ describe('isOneLine', () => {
     '\u2069',
     '\ufeff',
     '\ud800',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(isOneLine(`a${text}b`)).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ describe('Throttle', () => {
     { maxLength: 40 },
   );
 
-  it('never admits more than the burst and what has come back since', () => {
+  it('never admits more than the burst plus the refill', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 50 }),
@@ -30,7 +30,7 @@ describe('Throttle', () => {
     );
   });
 
-  it('admits the whole burst at once, and again after a pause, but saves up no more', () => {
+  it('admits the whole burst at once, again after a pause, and never more', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 100 }), (burst, perSecond) => {
         const clock = new HandClock();
@@ -44,7 +44,7 @@ describe('Throttle', () => {
     );
   });
 
-  it('admits when the wait it told of is over, and not half a wait before', () => {
+  it('admits after the returned wait, and not after half of it', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -65,7 +65,7 @@ describe('Throttle', () => {
           expect(waitMs).toBeLessThanOrEqual(1000 / perSecond + 1e-6);
           clock.advance(waitMs / 2);
           expect(throttle.take('k')).toBeGreaterThan(0);
-          // A microsecond for the rounding of binary fractions.
+          // Plus a microsecond for the rounding of binary fractions.
           clock.advance(waitMs / 2 + 0.001);
           expect(throttle.take('k')).toBe(0);
         },
@@ -73,7 +73,7 @@ describe('Throttle', () => {
     );
   });
 
-  it('counts each key for itself and forgets the least used beyond its bound', () => {
+  it('counts each key separately and evicts the least recently used key beyond its bound', () => {
     const throttle = new Throttle(new HandClock(), 1, 1, 2);
     expect(throttle.take('a')).toBe(0);
     expect(throttle.take('b')).toBe(0);

@@ -3,12 +3,12 @@ import { repeat, within } from '../../../src/lib/timers.js';
 describe('within', () => {
   const never = new Promise<string>(() => {});
 
-  it("gives the promise's own outcome when that comes first", async () => {
+  it('returns the outcome of the promise if it settles in time', async () => {
     expect(await within(10_000, Promise.resolve('own'), () => 'late')).toBe('own');
     await expect(within(10_000, Promise.reject(new Error('own fault')), () => 'late')).rejects.toThrow('own fault');
   });
 
-  it('asks what to do once the time is over, and passes on what that throws', async () => {
+  it('returns or throws the outcome of onTimeout after the time', async () => {
     expect(await within(1, never, () => 'late')).toBe('late');
     const give = async (): Promise<string> => {
       throw new Error('too late');
@@ -16,7 +16,7 @@ describe('within', () => {
     await expect(within(1, never, give)).rejects.toThrow('too late');
   });
 
-  it('does not mistake a value for lateness, nor let a rejection after the end go astray', async () => {
+  it('returns the value "late" as a value, and handles a rejection after the timeout', async () => {
     expect(await within(10_000, Promise.resolve('late'), () => 'timed out')).toBe('late');
     let reject: (error: Error) => void = () => {};
     const slow = new Promise<string>((_, no) => {
@@ -29,29 +29,29 @@ describe('within', () => {
 });
 
 describe('repeat', () => {
-  it('runs again and again, never twice at once, and tells of every error', async () => {
+  it('runs repeatedly, never twice at once, and reports every error', async () => {
     const errors: unknown[] = [];
     let runs = 0;
-    let atOnce = 0;
-    let most = 0;
+    let running = 0;
+    let maxRunning = 0;
     await new Promise<void>((resolve) => {
       const loop = repeat(
         1,
         async () => {
-          most = Math.max(most, ++atOnce);
+          maxRunning = Math.max(maxRunning, ++running);
           await new Promise((done) => setTimeout(done, 3));
-          atOnce--;
+          running--;
           if (++runs === 5) void loop.stop().then(resolve);
           throw new Error(`run ${runs}`);
         },
         (error) => errors.push(error),
       );
     });
-    expect(most).toBe(1);
+    expect(maxRunning).toBe(1);
     expect(errors.map(String)).toEqual([1, 2, 3, 4, 5].map((n) => `Error: run ${n}`));
   });
 
-  it('waits in stop for the run under way, and begins none after it', async () => {
+  it('waits in stop for the current run, and starts no further run', async () => {
     let runs = 0;
     let finished = 0;
     let begun = () => {};
@@ -75,7 +75,7 @@ describe('repeat', () => {
     expect(runs).toBe(1);
   });
 
-  it('never runs when it is stopped before its first time', async () => {
+  it('never runs if it is stopped before the first run', async () => {
     let runs = 0;
     await repeat(
       1,
