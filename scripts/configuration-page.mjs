@@ -1,14 +1,14 @@
-// Renders docs/configuration.md from the zod schemas of the configuration. Used by scripts/configuration.mjs and its test.
+// Renders docs/configuration.md from the zod schemas of the configuration, for scripts/configuration.mjs and its test.
 
 const wrappers = { optional: 'innerType', default: 'innerType', nonoptional: 'innerType', pipe: 'in' };
 
-/** A schema and the schemas that it wraps, from the outside in. */
+/** A schema and the schemas that it wraps, outermost first. */
 function layersOf(schema) {
   const inner = schema.def[wrappers[schema.def.type]];
   return inner ? [schema, ...layersOf(inner)] : [schema];
 }
 
-/** The first value that a layer has for this key of its metadata. */
+/** The first value of this metadata key among the layers. */
 const metaOf = (schema, key) =>
   layersOf(schema)
     .map((layer) => layer.meta()?.[key])
@@ -92,7 +92,10 @@ function fileSections(schema, shipped) {
     });
 }
 
-/** The whole page. `groups`: title to shape of variables; `fileSchema`: schema of config.yaml; `shipped`: its parsed content. */
+/**
+ * The whole page. `groups`: title to shape of variables. `fileSchema`: schema of config.yaml. `shipped`: its parsed
+ * content.
+ */
 export function configurationPage({ groups, fileSchema, shipped }) {
   return `${[
     '<!-- Generated from src/config-env-schema.ts and src/config-file-schema.ts by scripts/configuration.mjs. Do not edit. -->',
