@@ -75,10 +75,10 @@ describe('the tables', () => {
 
   it('of version 1 are neither used nor marked as the current version', async () => {
     await writeVersion(1);
-    const fault = expect.stringMatching(/version 1, which this program cannot read or convert.*TABLE_PREFIX/);
+    const fault = expect.stringMatching(/version 1, which this program can neither read nor migrate.*TABLE_PREFIX/);
     expect(await checkTables(admin)).toEqual([fault]);
-    await expect(createTables(admin)).rejects.toThrow(/cannot read or convert/);
-    await expect(migrateTables(admin)).rejects.toThrow(/cannot read or convert/);
+    await expect(createTables(admin)).rejects.toThrow(/can neither read nor migrate/);
+    await expect(migrateTables(admin)).rejects.toThrow(/can neither read nor migrate/);
     expect(await checkTables(admin)).toEqual([fault]);
     await writeVersion(schemaVersion);
   });
