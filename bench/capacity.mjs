@@ -1,6 +1,6 @@
-// node bench/capacity.mjs [--write]: replays a skewed load against the limits of a partition, with the key layout of src.
-// Prints the bill, the hottest keys and the effect of group commit. Exits with status 1 if a claim of docs/capacity.md
-// does not hold, or its tables are stale.
+// node bench/capacity.mjs [--write]: replays a skewed load against the limits of a partition, with the key layout of
+// src. Prints the bill, the hottest keys and the effect of group commit. Exits with status 1 if a claim of
+// docs/capacity.md does not hold, or its tables are stale.
 import { parseArgs } from 'node:util';
 import { deviceIndexKey, deviceKey } from '../dist/devices/device-keys.js';
 import { configKey } from '../dist/identity/client.item.js';
@@ -31,7 +31,7 @@ const maxReadsPerSecond = 3000;
 const monthSeconds = 30.4 * 86_400;
 const cacheSeconds = 60; // of limits, and of last_seen_at of a device
 const hotWritesPerSecond = 800; // as in src/limits/buckets/cached-bucket.service.ts
-/** In the first two seconds hot buckets get their shards. Then an hour and a day begin, and then there is a revocation. */
+/** First hot buckets get their shards. Later an hour and a day begin, and then there is a revocation. */
 const steadyAt = 2;
 const hourAt = 5;
 const revokedAt = 6;
@@ -72,7 +72,7 @@ function generator(seed) {
   };
 }
 
-/** A Zipf distribution: the share of each rank, and a random draw. The excess over `maxShare` is spread over the rest. */
+/** A Zipf distribution: the share of each rank, and a random draw. The excess over `maxShare` goes to the rest. */
 function zipf(count, maxShare = 1) {
   const weights = Float64Array.from({ length: count }, (_, i) => (i + 1) ** -s);
   const share = (scale) => weights.reduce((sum, weight) => sum + Math.min(maxShare, weight * scale), 0);

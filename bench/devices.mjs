@@ -63,7 +63,7 @@ export async function devices(stage, { seconds }) {
     ),
     failures: [...writing.failures, ...reading.failures],
     wrong,
-    exactness: `the stored readings of ${checkedDevices} devices with the acknowledged ones (${acknowledged} of all devices)`,
+    exactness: `the stored readings of ${checkedDevices} devices with the acknowledged ones (${acknowledged} in total)`,
   };
 }
 
@@ -87,12 +87,15 @@ const ingestReadings = `mutation Ingest($input: IngestInput!) {
   ingest(input: $input) { settledBatchIds verdicts { index batchId kind error { code message } } }
 }`;
 const readingsOf = `query ($orgId: UUID!, $hardwareId: String!, $after: String) {
-  org(orgId: $orgId) { device(hardwareId: $hardwareId) { readings(first: 1000, after: $after) { nodes { batchId } pageInfo { hasNextPage endCursor } } } }
+  org(orgId: $orgId) { device(hardwareId: $hardwareId) {
+    readings(first: 1000, after: $after) { nodes { batchId } pageInfo { hasNextPage endCursor } }
+  } }
 }`;
 
 const pageOf = `query ($orgId: UUID!, $hardwareId: String!) {
   org(orgId: $orgId) { device(hardwareId: $hardwareId) { readings(first: ${page}) { nodes {
-    batchId timestampMs bootId firmwareVersion friendlyName sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
+    batchId timestampMs bootId firmwareVersion friendlyName
+    sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
   } } } }
 }`;
 

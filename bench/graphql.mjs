@@ -13,7 +13,8 @@ const listLength = 100;
 export const operations = {
   'me { kind }': '{ me { kind } }',
   [`list of ${listLength} × 10 fields`]:
-    '{ models { label bedrockModelId tier family description price { inputUsdMicrosPer1M outputUsdMicrosPer1M source fetchedAt } } }',
+    '{ models { label bedrockModelId tier family description ' +
+    'price { inputUsdMicrosPer1M outputUsdMicrosPer1M source fetchedAt } } }',
 };
 const bare = { apollo: 'plain Apollo', yoga: 'GraphQL Yoga', mercurius: 'Mercurius with jit' };
 const bars = { 'me { kind }': 1, [`list of ${listLength} × 10 fields`]: 2.5 };

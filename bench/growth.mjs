@@ -207,19 +207,27 @@ const submitCost =
   'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed costUsdMicros } }';
 const submitCosts = 'mutation ($inputs: [SubmitCostInput!]!) { submitCosts(inputs: $inputs) { error { code } } }';
 const acquire =
-  'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ... on Lease { leaseId statuses { available } } } }';
-const acquireAll = `mutation (${resources.map((r) => `$${r}: AcquireInput!`)}) { ${resources.map((r) => `${r}: acquire(input: $${r}) { __typename }`).join(' ')} }`;
+  'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ' +
+  '... on Lease { leaseId statuses { available } } } }';
+const acquireFields = resources.map((r) => `${r}: acquire(input: $${r}) { __typename }`).join(' ');
+const acquireAll = `mutation (${resources.map((r) => `$${r}: AcquireInput!`)}) { ${acquireFields} }`;
 const ingest = 'mutation Ingest($input: IngestInput!) { ingest(input: $input) { settledBatchIds verdicts { kind } } }';
 const spendOf =
-  'query Spend($orgId: UUID!) { org(orgId: $orgId) { app(appId: "chat") { spend { day costUsdMicros requests labels { label costUsdMicros asOf } } } } }';
+  'query Spend($orgId: UUID!) { org(orgId: $orgId) { app(appId: "chat") { ' +
+  'spend { day costUsdMicros requests labels { label costUsdMicros asOf } } } } }';
 const readingsOf = `query Readings($orgId: UUID!, $mac: String!) {
-  org(orgId: $orgId) { device(hardwareId: $mac) { readings(first: 50) { nodes { batchId timestampMs sensors { bme280TempC humidityPct } } pageInfo { endCursor } } } }
+  org(orgId: $orgId) { device(hardwareId: $mac) {
+    readings(first: 50) { nodes { batchId timestampMs sensors { bme280TempC humidityPct } } pageInfo { endCursor } }
+  } }
 }`;
 const bucketsOf = `query Buckets($orgId: UUID!, $entityId: String!) {
-  org(orgId: $orgId) { entity(entityId: $entityId) { buckets { resource shardCount limits { available totalConsumed } } } }
+  org(orgId: $orgId) { entity(entityId: $entityId) {
+    buckets { resource shardCount limits { available totalConsumed } }
+  } }
 }`;
 const capacityOf =
-  'query Capacity($orgId: UUID!) { org(orgId: $orgId) { resourceCapacity(resource: "a", limit: "requests") { totalCapacity totalAvailable } } }';
+  'query Capacity($orgId: UUID!) { org(orgId: $orgId) { ' +
+  'resourceCapacity(resource: "a", limit: "requests") { totalCapacity totalAvailable } } }';
 
 const inHundreds = (all) => times(Math.ceil(all.length / 100), (i) => all.slice(i * 100, (i + 1) * 100));
 const inTurn = (all, send) => {
@@ -359,7 +367,8 @@ async function measureGrowth(failures) {
       const startedMs = Date.now();
       places.at(-1).ops = operations(stage, await fill(stage, size));
       console.log(
-        `${size.times}x: ${size.orgs} orgs, ${size.buckets} buckets, ${size.devices} devices, ${size.history} items of history, created in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`,
+        `${size.times}x: ${size.orgs} orgs, ${size.buckets} buckets, ${size.devices} devices, ` +
+          `${size.history} items of history, created in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`,
       );
     }
     const names = Object.keys(places[0].ops);
@@ -543,31 +552,41 @@ function draw(results) {
   for (const end of ends) end.at -= over;
   const marks = times(Math.round(maxRatio / 0.5) + 1, (i) => i * 0.5);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#24292f">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
+      'font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#24292f">',
     '<title>Cost of an operation as the store grows</title>',
     `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="6" fill="#ffffff" stroke="#c9ced6"/>`,
-    `<text x="${left}" y="26" font-size="15" font-weight="bold">CPU of gateway and engine per operation, relative to the smallest store</text>`,
+    `<text x="${left}" y="26" font-size="15" font-weight="bold">` +
+      'CPU of gateway and engine per operation, relative to the smallest store</text>',
     `<text x="${left}" y="44" fill="#57606a">ratios of one run; flat is good</text>`,
     ...marks.flatMap((mark) => [
-      `<line x1="${left}" x2="${width - right}" y1="${y(mark).toFixed(1)}" y2="${y(mark).toFixed(1)}" stroke="${mark === 1 ? '#8c959f' : '#e4e8ed'}"${mark === 1 ? ' stroke-dasharray="4 4"' : ''}/>`,
+      `<line x1="${left}" x2="${width - right}" y1="${y(mark).toFixed(1)}" y2="${y(mark).toFixed(1)}" ` +
+        `stroke="${mark === 1 ? '#8c959f' : '#e4e8ed'}"${mark === 1 ? ' stroke-dasharray="4 4"' : ''}/>`,
       `<text x="${left - 8}" y="${(y(mark) + 4.5).toFixed(1)}" text-anchor="end">${mark.toFixed(1)}</text>`,
     ]),
     ...sizes.flatMap((size, i) => {
       const anchor = i === 0 ? 'start' : i === sizes.length - 1 ? 'end' : 'middle';
       return label(size).map(
         (text, row) =>
-          `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"${row ? ' fill="#57606a"' : ''}>${text}</text>`,
+          `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"` +
+          `${row ? ' fill="#57606a"' : ''}>${text}</text>`,
       );
     }),
     ...lines.flatMap(({ colour, values }) => [
-      `<polyline fill="none" stroke="${colour}" stroke-width="2.2" points="${values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ')}"/>`,
+      `<polyline fill="none" stroke="${colour}" stroke-width="2.2" ` +
+        `points="${values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ')}"/>`,
       ...values.map(
         (value, i) => `<circle cx="${x(i).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3.2" fill="${colour}"/>`,
       ),
     ]),
     ...ends.map(({ name, colour, values, at }) => {
       const endX = width - right;
-      return `<line x1="${endX + 5}" y1="${y(values.at(-1)).toFixed(1)}" x2="${endX + 22}" y2="${at.toFixed(1)}" stroke="${colour}" stroke-width="0.8"/><text x="${endX + 26}" y="${(at + 4.5).toFixed(1)}" fill="${colour}">${name}: ${values.at(-1).toFixed(2)}</text>`;
+      const endY = y(values.at(-1)).toFixed(1);
+      return (
+        `<line x1="${endX + 5}" y1="${endY}" x2="${endX + 22}" y2="${at.toFixed(1)}" stroke="${colour}" ` +
+        `stroke-width="0.8"/><text x="${endX + 26}" y="${(at + 4.5).toFixed(1)}" fill="${colour}">` +
+        `${name}: ${values.at(-1).toFixed(2)}</text>`
+      );
     }),
     '</svg>',
     '',

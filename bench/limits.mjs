@@ -30,7 +30,8 @@ export async function limits(stage, { seconds }) {
   const [filled] = await Promise.all([gateway.fill(), raw.fill(), library.fill()]);
   if (gateway.acknowledged.size < many)
     throw new Error(
-      `only ${gateway.acknowledged.size} of ${many} buckets were created within ${maxFillSeconds} s: ${filled.failures[0] ?? 'too slow'}`,
+      `only ${gateway.acknowledged.size} of ${many} buckets were created within ${maxFillSeconds} s: ` +
+        `${filled.failures[0] ?? 'too slow'}`,
     );
   const [one, each] = ['one bucket', '10,000 buckets'];
   const { rows, failures } = await measure(
@@ -73,7 +74,9 @@ export async function limits(stage, { seconds }) {
     ]),
     failures: [...filled.failures, ...failures],
     wrong,
-    exactness: `the consumption of the one bucket (${shardCount} shards) and of 100 others with the grants (${granted} in total)`,
+    exactness:
+      `the consumption of the one bucket (${shardCount} shards) and of 100 others ` +
+      `with the grants (${granted} in total)`,
   };
 }
 
@@ -89,13 +92,19 @@ function inTurn(send) {
 const count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
 
 const acquireOne = `mutation Acquire($input: AcquireInput!) {
-  acquire(input: $input) { __typename ... on Lease { leaseId degraded statuses { available exceeded } } ... on RateLimited { message retryAfterSecs } }
+  acquire(input: $input) {
+    __typename
+    ... on Lease { leaseId degraded statuses { available exceeded } }
+    ... on RateLimited { message retryAfterSecs }
+  }
 }`;
 const release =
   'mutation Release($leaseId: String!) { releaseLease(leaseId: $leaseId) { replayed statuses { available } } }';
 const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
 const bucketOf = `query ($orgId: UUID!, $entityId: String!, $resource: String!) {
-  org(orgId: $orgId) { entity(entityId: $entityId) { bucket(resource: $resource) { shardCount limits { totalConsumed } } } }
+  org(orgId: $orgId) { entity(entityId: $entityId) {
+    bucket(resource: $resource) { shardCount limits { totalConsumed } }
+  } }
 }`;
 
 /** The gateway, called over HTTP by an app of an org. */

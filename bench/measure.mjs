@@ -8,9 +8,9 @@ const barLevel = 64;
 const rounds = 2;
 
 /**
- * Measures the phases of one comparison and returns one row per phase and level. A phase has `operation`, `by` (who does
- * it) and `send`. Optional: `units` (operations per call), `maxInFlight`, `warmUpSeconds`, `pid` (the server that does
- * the work if it is not the gateway), `isOwnProcess` (this process does the work).
+ * Measures the phases of one comparison and returns one row per phase and level. A phase has `operation`, `by` (who
+ * does it) and `send`. Optional: `units` (operations per call), `maxInFlight`, `warmUpSeconds`, `pid` (the server that
+ * does the work if it is not the gateway), `isOwnProcess` (this process does the work).
  */
 export async function measure(stage, phases, { seconds, inFlight = levels }) {
   const failures = [];

@@ -72,16 +72,21 @@ export async function overload(stage, { seconds: requested }) {
     `peak: ${peak.toFixed(0)} operations/s (${peaks.map((rate) => rate.toFixed(0)).join(' at 64, ')} at 256 in flight)`,
   );
   console.log(
-    `offered: ${(flood.responses.length / (seconds + 2)).toFixed(0)}/s for ${seconds + 2} s, 10 % lists; not sent because ${maxOutstanding} were outstanding: ${flood.unsent}`,
+    `offered: ${(flood.responses.length / (seconds + 2)).toFixed(0)}/s for ${seconds + 2} s, 10 % lists; ` +
+      `not sent because ${maxOutstanding} were outstanding: ${flood.unsent}`,
   );
   console.log(
-    `goodput: ${good.toFixed(0)} operations/s, ${(good / peak).toFixed(2)} of the peak (>= ${bars.goodput}: ${verdict(good / peak >= bars.goodput)})`,
+    `goodput: ${good.toFixed(0)} operations/s, ${(good / peak).toFixed(2)} of the peak ` +
+      `(>= ${bars.goodput}: ${verdict(good / peak >= bars.goodput)})`,
   );
   console.log(
-    `rejected: ${rejections.length}, p50 ${at(rejections, 0.5).toFixed(1)} ms, p99 ${at(rejections, 0.99).toFixed(1)} ms, max ${at(rejections, 1).toFixed(1)} ms (< ${bars.rejectionMs} ms at p99: ${verdict(at(rejections, 0.99) < bars.rejectionMs)})`,
+    `rejected: ${rejections.length}, p50 ${at(rejections, 0.5).toFixed(1)} ms, ` +
+      `p99 ${at(rejections, 0.99).toFixed(1)} ms, max ${at(rejections, 1).toFixed(1)} ms ` +
+      `(< ${bars.rejectionMs} ms at p99: ${verdict(at(rejections, 0.99) < bars.rejectionMs)})`,
   );
   console.log(
-    `served: ${(100 * shareOf(false)).toFixed(1)} % of submissions, ${(100 * shareOf(true)).toFixed(1)} % of lists (lists are shed first: ${verdict(shareOf(true) < shareOf(false))})`,
+    `served: ${(100 * shareOf(false)).toFixed(1)} % of submissions, ${(100 * shareOf(true)).toFixed(1)} % of lists ` +
+      `(lists are shed first: ${verdict(shareOf(true) < shareOf(false))})`,
   );
   console.log(
     `recovered after ${recovered} s (<= ${bars.recoverySeconds}: ${verdict(recovered <= bars.recoverySeconds)})`,

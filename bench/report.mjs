@@ -40,7 +40,8 @@ export function table(head, rows, isLeft = head.map((_, i) => i === 0)) {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
   const line = (cells) =>
     `| ${cells.map((cell, i) => (isLeft[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
-  const rule = `|${widths.map((width, i) => (isLeft[i] ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  const dashes = widths.map((width, i) => (isLeft[i] ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`));
+  const rule = `|${dashes.join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 

@@ -92,7 +92,8 @@ for (const name of wanted) {
 if (rows.length > 0) {
   const bars = rows.flatMap(({ against = [] }) => against.filter(({ bar }) => bar !== undefined));
   notes.push(
-    `${bars.filter(({ isMet }) => isMet).length} of ${bars.length} bars met; ${machine}; total time ${Math.round((Date.now() - startedMs) / 1000)} s; one run per rate`,
+    `${bars.filter(({ isMet }) => isMet).length} of ${bars.length} bars met; ${machine}; ` +
+      `total time ${Math.round((Date.now() - startedMs) / 1000)} s; one run per rate`,
   );
   const table = tableOf(rows);
   console.log(`\n${table}\n\n${notes.join('\n')}`);

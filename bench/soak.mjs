@@ -144,7 +144,8 @@ try {
   }));
   for (const { minute, heapMb, residentMb, descriptors } of lows)
     console.log(
-      `${minute.toFixed(1).padStart(6)}  ${heapMb.toFixed(1).padStart(17)}  ${residentMb.toFixed(0).padStart(11)}  ${String(descriptors).padStart(11)}`,
+      `${minute.toFixed(1).padStart(6)}  ${heapMb.toFixed(1).padStart(17)}  ` +
+        `${residentMb.toFixed(0).padStart(11)}  ${String(descriptors).padStart(11)}`,
     );
   // The first third is warm-up, in which the bounded caches fill.
   const late = lows.slice(Math.floor(lows.length / 3));

@@ -64,9 +64,11 @@ export async function spend(stage, { seconds }) {
 
 const selection = '{ me { app { modelSelection { allowed label bedrockModelId mode recheckAfterSecs resetsAt } } } }';
 const spendToday =
-  '{ me { app { spend { day costUsdMicros requests labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
+  '{ me { app { spend { day costUsdMicros requests ' +
+  'labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
 const submitCost =
-  'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
+  'mutation SubmitCost($input: SubmitCostInput!) { ' +
+  'submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
 
 /** Submits a cost of an org, which must be acknowledged, and adds it to the acknowledged costs of the org. */
 export async function submit({ client }, { headers, acknowledged }) {
@@ -96,7 +98,8 @@ export async function wrongOrgs({ client, asAdmin }, orgs) {
       const requests = org.spend.labels.reduce((sum, label) => sum + label.requests, 0);
       if (costUsdMicros !== expected.costUsdMicros || requests !== expected.requests)
         wrong.push(
-          `org ${orgId} on ${day}: ${costUsdMicros} µ$ in ${requests} requests, acknowledged ${expected.costUsdMicros} in ${expected.requests}`,
+          `org ${orgId} on ${day}: ${costUsdMicros} micro-dollars in ${requests} requests, ` +
+            `acknowledged ${expected.costUsdMicros} in ${expected.requests}`,
         );
     }
   }

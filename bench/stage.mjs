@@ -18,8 +18,8 @@ const stopMs = 12_000;
 const unbounded = '100000000';
 
 /**
- * Starts both. `profile`: the folder for CPU profiles of the gateway. `args`, `env`: of the gateway. `isMute`: discard its
- * log.
+ * Starts both. `profile`: the folder for CPU profiles of the gateway. `args`, `env`: of the gateway. `isMute`: discard
+ * its log.
  */
 export async function openStage({ profile, args = [], env = {}, isMute = false } = {}) {
   const others = new Set(enginePids());

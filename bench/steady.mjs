@@ -26,7 +26,8 @@ export async function steady(stage) {
     failures.push(...failed);
     measured.push({ perSecond, engineUs: (1000 * engineMs) / count, engineShare: engineMs / gatewayMs });
     console.log(
-      `| ${(slice + 1) * sliceSeconds} | ${Math.round(perSecond)} | ${Math.round((1000 * gatewayMs) / count)} | ${Math.round((1000 * engineMs) / count)} |`,
+      `| ${(slice + 1) * sliceSeconds} | ${Math.round(perSecond)} ` +
+        `| ${Math.round((1000 * gatewayMs) / count)} | ${Math.round((1000 * engineMs) / count)} |`,
     );
   }
   const [first, last] = [measured[0], measured.at(-1)];
@@ -37,7 +38,8 @@ export async function steady(stage) {
   );
   console.log(`Engine CPU per cost: ${(last.engineUs / first.engineUs).toFixed(2)} times the first.`);
   console.log(
-    `Engine CPU relative to gateway CPU, independent of machine speed: ${(last.engineShare / first.engineShare).toFixed(2)} times the first.`,
+    `Engine CPU relative to gateway CPU: ${(last.engineShare / first.engineShare).toFixed(2)} times the first ` +
+      '(independent of the speed of the machine).',
   );
   return { rows: [], failures, wrong: await wrongOrgs(stage, orgs) };
 }

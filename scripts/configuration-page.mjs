@@ -98,14 +98,20 @@ function fileSections(schema, shipped) {
  */
 export function configurationPage({ groups, fileSchema, shipped }) {
   return `${[
-    '<!-- Generated from src/config-env-schema.ts and src/config-file-schema.ts by scripts/configuration.mjs. Do not edit. -->',
+    '<!-- Generated from src/config-env-schema.ts and src/config-file-schema.ts by scripts/configuration.mjs. ' +
+      'Do not edit. -->',
     '# Configuration',
-    'Tollgate is configured by environment variables and one YAML file. A process checks both at its start, reports every fault in one message and exits with status 1. An empty variable counts as not set. A change needs a restart.',
-    '`tollgate gateway`, `tollgate worker` and `tollgate dev` read everything on this page. `tollgate tables` reads only the DynamoDB variables. All processes of a deployment must have the same secrets and the same file.',
+    'Tollgate is configured by environment variables and one YAML file. A process checks both at its start, reports ' +
+      'every fault in one message and exits with status 1. An empty variable counts as not set. A change needs a ' +
+      'restart.',
+    '`tollgate gateway`, `tollgate worker` and `tollgate dev` read everything on this page. `tollgate tables` reads ' +
+      'only the DynamoDB variables. All processes of a deployment must have the same secrets and the same file.',
     '## Environment variables',
     ...Object.entries(groups).flatMap(([title, shape]) => [`### ${title}`, variableTable(shape)]),
     '## Configuration file',
-    'The file contains the decisions of the platform team that are the same for all orgs. Tollgate reads `config.yaml` next to the program, or the file that `TOLLGATE_CONFIG` names. Unknown keys are faults. Keys without a default must be present; the shipped file has all of them.',
+    'The file contains the decisions of the platform team that are the same for all orgs. Tollgate reads ' +
+      '`config.yaml` next to the program, or the file that `TOLLGATE_CONFIG` names. Unknown keys are faults. Keys ' +
+      'without a default must be present; the shipped file has all of them.',
     ...fileSections(fileSchema, shipped),
   ].join('\n\n')}\n`;
 }

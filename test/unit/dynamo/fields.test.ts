@@ -138,7 +138,8 @@ const errorOf = (act: () => unknown): unknown => {
 };
 
 describe.each(methods)('fields.$name', ({ read: get, readOptional, expected, valid, invalid }) => {
-  const message = `corrupt item in table daily_total, key PK="ORG#1", SK="DAY#20260102": attribute x is not ${expected}`;
+  const place = 'corrupt item in table daily_total, key PK="ORG#1", SK="DAY#20260102"';
+  const message = `${place}: attribute x is not ${expected}`;
 
   it('returns the stored value with its type', () => {
     for (const [stored, returned] of valid) {
