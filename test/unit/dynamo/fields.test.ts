@@ -117,6 +117,19 @@ const methods: readonly Method[] = [
     invalid: ['a', { 0: 'a' }, bytes, null],
   },
   {
+    name: 'maps',
+    read: (from) => from.maps(attribute),
+    expected: 'a list',
+    valid: [
+      [[], []],
+      [
+        [{}, { a: 1 }],
+        [{}, { a: 1 }],
+      ],
+    ],
+    invalid: ['a', {}, bytes, null],
+  },
+  {
     name: 'map',
     read: (from) => from.map(attribute),
     readOptional: (from) => from.optionalMap(attribute),
@@ -161,6 +174,13 @@ describe.each(methods)('fields.$name', ({ read: get, readOptional, expected, val
   it('throws CorruptItem if the attribute is missing, unless it is optional', () => {
     expect(errorOf(() => get(read({})))).toMatchObject({ name: 'CorruptItem', message });
     if (readOptional) expect(readOptional(read({}))).toBeUndefined();
+  });
+});
+
+describe('fields.maps', () => {
+  it('throws CorruptItem if an entry is not a map', () => {
+    for (const list of [['a'], [{}, null], [[]], [bytes]])
+      expect(() => read({ x: list }).maps('x')).toThrow('attribute x is not a list of maps');
   });
 });
 
