@@ -20,9 +20,9 @@ export default {
   setupFiles: ['<rootDir>/test/support/setup.js'],
   globalSetup: '<rootDir>/test/support/start-engine.js',
   globalTeardown: '<rootDir>/test/support/stop-engine.js',
-  // So long that a busy machine does not fail a test by its slowness; those that hang are ended all the same.
+  // Long enough for a busy machine. A test that hangs still ends.
   testTimeout: 180_000,
-  // Most of what is slow waits for the clock or the store: one more than this machine has cores.
+  // One more than this machine has cores, because slow tests mostly wait for the clock or the store.
   maxWorkers: 3,
-  testSequencer: '<rootDir>/test/support/longest-first.cjs',
+  testSequencer: '<rootDir>/test/support/slowest-first.cjs',
 };

@@ -1,5 +1,5 @@
-// node bare-server.mjs apollo|yoga|mercurius PORT: a GraphQL server as its manual has it, that answers from memory what
-// Tollgate is asked for: no credentials, no limits, no store.
+// node bare-server.mjs apollo|yoga|mercurius PORT: a GraphQL server as in its manual, which serves the benchmarked
+// operations from memory, without credentials, limits or a database.
 const [kind, port] = process.argv.slice(2);
 
 const typeDefs = `

@@ -1,5 +1,6 @@
-// node bench/capacity.mjs [--write]: replays a skewed load against the limits of a partition, with the key layout of src, and prints
-// the bill, the hottest keys and what group commit does. Exits 1 if a claim of docs/capacity.md does not hold, or its tables are old.
+// node bench/capacity.mjs [--write]: replays a skewed load against the limits of a partition, with the key layout of
+// src. Prints the bill, the hottest keys and the effect of group commit. Exits with status 1 if a claim of
+// docs/capacity.md does not hold, or its tables are stale.
 import { parseArgs } from 'node:util';
 import { deviceIndexKey, deviceKey } from '../dist/devices/device-keys.js';
 import { configKey } from '../dist/identity/client.item.js';
@@ -13,11 +14,11 @@ const { values: options } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
-    /** Gateway CPU of a mixed request, and how busy a core may be. */
+    /** Gateway CPU per mixed request, and the maximum utilisation of a core. */
     'cpu-ms': { type: 'string', default: '1.1' },
     utilisation: { type: 'string', default: '0.6' },
     'latency-ms': { type: 'string', default: '5' },
-    /** us-east-1, on demand, Standard class, a million request units; a GB-month. */
+    /** us-east-1, on-demand, Standard class: per million request units; per GB-month. */
     'write-usd': { type: 'string', default: '0.625' },
     'read-usd': { type: 'string', default: '0.125' },
     'storage-usd': { type: 'string', default: '0.25' },
@@ -25,12 +26,12 @@ const { values: options } = parseArgs({
 });
 const number = (name) => Number(options[name]);
 const latencyMs = number('latency-ms');
-const mostWrites = 1000;
-const mostReads = 3000;
+const maxWritesPerSecond = 1000;
+const maxReadsPerSecond = 3000;
 const monthSeconds = 30.4 * 86_400;
-const memorySeconds = 60; // of limits, and of when a device was seen
-const hotWritesASecond = 800; // as in src/limits/buckets/cached-bucket.service.ts
-/** In the first two seconds hot buckets get their shards; then an hour (and with it the day) changes, and something is revoked. */
+const cacheSeconds = 60; // of limits, and of last_seen_at of a device
+const hotWritesPerSecond = 800; // as in src/limits/buckets/cached-bucket.service.ts
+/** First hot buckets get their shards. Later an hour and a day begin, and then there is a revocation. */
 const steadyAt = 2;
 const hourAt = 5;
 const revokedAt = 6;
@@ -42,8 +43,8 @@ const labels = [
   ['standard', 0.9],
   ['economy', 1],
 ];
-const appsAnOrg = 5;
-const entitiesAnOrg = 1000;
+const appsPerOrg = 5;
+const entitiesPerOrg = 1000;
 const day = '2026-01-02';
 
 const rates = [
@@ -56,8 +57,8 @@ const rates = [
   gateways: Math.max(2, Math.ceil((load.rate * number('cpu-ms')) / 1000 / number('utilisation'))),
 }));
 
-/** An org that expects more costs a second than this is registered with 64 shards instead of 8; it cannot be changed later. */
-const manyCosts = 100;
+/** An org that expects more costs per second is registered with 64 shards instead of 8. The number is fixed. */
+const manyCostsPerSecond = 100;
 const fewShards = 8;
 const manyShards = 64;
 
@@ -71,16 +72,17 @@ function generator(seed) {
   };
 }
 
-/** Ranks by Zipf: the share of each, and one drawn at random. `most` bounds a share; what is over is spread over the rest. */
-function zipf(count, most = 1) {
+/** A Zipf distribution: the share of each rank, and a random draw. The excess over `maxShare` goes to the rest. */
+function zipf(count, maxShare = 1) {
   const weights = Float64Array.from({ length: count }, (_, i) => (i + 1) ** -s);
-  const share = (scale) => weights.reduce((sum, weight) => sum + Math.min(most, weight * scale), 0);
+  const share = (scale) => weights.reduce((sum, weight) => sum + Math.min(maxShare, weight * scale), 0);
   let [low, high] = [0, 1];
-  while (most * count > 1 && share(high) < 1 && high < 1e12) high *= 2;
+  while (maxShare * count > 1 && share(high) < 1 && high < 1e12) high *= 2;
   for (let i = 0; i < 60; i++)
     if (share((low + high) / 2) < 1) low = (low + high) / 2;
     else high = (low + high) / 2;
-  const shares = most * count > 1 ? weights.map((weight) => Math.min(most, weight * high)) : weights.fill(1 / count);
+  const shares =
+    maxShare * count > 1 ? weights.map((weight) => Math.min(maxShare, weight * high)) : weights.fill(1 / count);
   const upTo = new Float64Array(count);
   shares.reduce((sum, value, i) => {
     upTo[i] = sum + value;
@@ -98,13 +100,13 @@ function zipf(count, most = 1) {
   return { shares, draw };
 }
 
-/** Units a second by partition key, and the hottest second of the hottest key of each kind. */
+/** Units per second by partition key, and the hottest second of the hottest key of each kind. */
 class Meter {
   channels = new Map();
   second = 0;
 
-  /** What one kind of key is asked for: a function that counts units for a key. */
-  of(kind, side) {
+  /** Returns a function that counts the units of a key of this kind. */
+  channel(kind, side) {
     const channel = { kind, side, now: new Map(), sum: 0, steady: { units: 0 }, worst: { units: 0 } };
     this.channels.set(`${kind} ${side}`, channel);
     const count = (key, units) => {
@@ -126,7 +128,7 @@ class Meter {
     this.second++;
   }
 
-  /** Units a second while it is steady. */
+  /** Units per second in the steady state. */
   unitsOf(side) {
     return (
       [...this.channels.values()]
@@ -138,13 +140,13 @@ class Meter {
 }
 
 /**
- * Group commit of one gateway on one key: a write under way, and perhaps one that waits for it. Says when the write begins that
- * this arrival needs; undefined: it shares one that waits.
+ * Group commit of one gateway on one key: one write is running, and at most one waits for it. Returns the start of the
+ * write that this arrival needs; undefined if it shares the waiting one.
  */
-function writeFor(lanes, lane, atMs) {
-  const state = lanes.get(lane);
+function writeFor(queues, key, atMs) {
+  const state = queues.get(key);
   if (!state || atMs >= state.busyUntil) {
-    lanes.set(lane, { busyUntil: atMs + latencyMs, queuedAt: Number.NEGATIVE_INFINITY });
+    queues.set(key, { busyUntil: atMs + latencyMs, queuedAt: Number.NEGATIVE_INFINITY });
     return atMs;
   }
   if (state.queuedAt > atMs) return undefined;
@@ -162,57 +164,60 @@ const macOf = (d) =>
     .toUpperCase()}`;
 const resource = 'chat';
 
-function newOrgs({ rate, orgs: count }, random, { shards, mostCallsADevice }) {
+function newOrgs({ rate, orgs: count }, random, { shards, maxCallsPerDevice }) {
   return Array.from(zipf(count).shares, (share) => {
     const orgId = `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-8${hex(random, 3)}-${hex(random, 12)}`;
     const calls = rate * 0.1 * share;
-    // On average a call a minute each; none makes more than so many a second.
-    const ofDevices = zipf(Math.max(2, Math.round(calls * 60)), mostCallsADevice / calls);
-    const shardCount = shards ?? (rate * 0.3 * share > manyCosts ? manyShards : fewShards);
+    // One call per minute and device on average, at most `maxCallsPerDevice` per second.
+    const ofDevices = zipf(Math.max(2, Math.round(calls * 60)), maxCallsPerDevice / calls);
+    const shardCount = shards ?? (rate * 0.3 * share > manyCostsPerSecond ? manyShards : fewShards);
     return { orgId, share, calls, slice: sliceOf(orgId), namespace: orgId.slice(0, 11), shardCount, ofDevices };
   });
 }
 
-function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) {
+function simulate(load, { shards, maxCallsPerDevice = 1, lasts = seconds } = {}) {
   const { rate, orgs: orgCount, gateways: gatewayCount } = load;
   const random = generator(number('seed'));
-  const [ofOrgs, ofApps, ofEntities] = [zipf(orgCount), zipf(appsAnOrg), zipf(entitiesAnOrg)];
-  const orgs = newOrgs(load, random, { shards, mostCallsADevice });
-  const gateways = Array.from({ length: gatewayCount }, () => ({ lane: Math.floor(random() * 64), chosen: random() }));
+  const [ofOrgs, ofApps, ofEntities] = [zipf(orgCount), zipf(appsPerOrg), zipf(entitiesPerOrg)];
+  const orgs = newOrgs(load, random, { shards, maxCallsPerDevice });
+  const gateways = Array.from({ length: gatewayCount }, () => ({
+    homeShard: Math.floor(random() * 64),
+    bucketShard: random(),
+  }));
   const meter = new Meter();
-  const bucketWrites = meter.of('bucket: `{ns}/BUCKET#{entity}#{resource}#{shard}`', 'write');
-  const bucketReads = meter.of('bucket: `{ns}/BUCKET#{entity}#{resource}#{shard}`', 'read');
-  const entityReads = meter.of('entity and its limits: `{ns}/ENTITY#{entity}`', 'read');
-  const entityWrites = meter.of('usage of an entity: `{ns}/ENTITY#{entity}`', 'write');
-  const limitReads = meter.of('limits of an org: `{ns}/SYSTEM#`, `{ns}/RESOURCE#{r}`', 'read');
-  const resourceIndex = meter.of('index GSI2: `{ns}/RESOURCE#{r}`', 'write');
-  const namespaceIndex = meter.of('index GSI4: `{ns}`', 'write');
-  const registryReads = meter.of('namespace registry: `_/SYSTEM#`', 'read');
-  const settingReads = meter.of('settings: `ORG#{org}`', 'read');
-  const requestWrites = meter.of('request item', 'write');
-  const shardWrites = meter.of('cost shard: `ORG#{org}#APP#{app}#LABEL#{l}#SH#{n}`', 'write');
-  const activeIndex = meter.of('index of active shards: `ACTIVE#{day}#{slice}#{part}`', 'write');
-  const totalReads = meter.of('total: `ORG#{org}#APP#{app}#LABEL#{l}`', 'read');
-  const readingWrites = meter.of('readings: `{org}/{MAC}`', 'write');
-  const readingReads = meter.of('readings: `{org}/{MAC}`', 'read');
-  const markerWrites = meter.of('batch marker', 'write');
-  const deviceReads = meter.of('device: `{org}/{MAC}`', 'read');
-  const deviceWrites = meter.of('device: `{org}/{MAC}`', 'write');
-  const deviceIndex = meter.of('index of devices: `{org}/devices`', 'write');
-  const versionReads = meter.of('revocation version: `#VERSION#{slot}`', 'read');
-  const laneReads = meter.of('alert lane: `LOG#{lane}`', 'read');
+  const bucketWrites = meter.channel('bucket: `{ns}/BUCKET#{entity}#{resource}#{shard}`', 'write');
+  const bucketReads = meter.channel('bucket: `{ns}/BUCKET#{entity}#{resource}#{shard}`', 'read');
+  const entityReads = meter.channel('entity and its limits: `{ns}/ENTITY#{entity}`', 'read');
+  const entityWrites = meter.channel('usage of an entity: `{ns}/ENTITY#{entity}`', 'write');
+  const limitReads = meter.channel('limits of an org: `{ns}/SYSTEM#`, `{ns}/RESOURCE#{r}`', 'read');
+  const resourceIndex = meter.channel('index GSI2: `{ns}/RESOURCE#{r}`', 'write');
+  const namespaceIndex = meter.channel('index GSI4: `{ns}`', 'write');
+  const registryReads = meter.channel('namespace registry: `_/SYSTEM#`', 'read');
+  const settingReads = meter.channel('settings: `ORG#{org}`', 'read');
+  const requestWrites = meter.channel('request item', 'write');
+  const shardWrites = meter.channel('cost shard: `ORG#{org}#APP#{app}#LABEL#{l}#SH#{n}`', 'write');
+  const activeIndex = meter.channel('index of active shards: `ACTIVE#{day}#{slice}#{part}`', 'write');
+  const totalReads = meter.channel('total: `ORG#{org}#APP#{app}#LABEL#{l}`', 'read');
+  const readingWrites = meter.channel('readings: `{org}/{MAC}`', 'write');
+  const readingReads = meter.channel('readings: `{org}/{MAC}`', 'read');
+  const markerWrites = meter.channel('batch marker', 'write');
+  const deviceReads = meter.channel('device: `{org}/{MAC}`', 'read');
+  const deviceWrites = meter.channel('device: `{org}/{MAC}`', 'write');
+  const deviceIndex = meter.channel('index of devices: `{org}/devices`', 'write');
+  const versionReads = meter.channel('change version: `#VERSION#{slot}`', 'read');
+  const alertReads = meter.channel('alert partition: `LOG#{partition}`', 'read');
 
-  const [bucketLanes, costLanes, shardBusy, shardCounts] = [new Map(), new Map(), new Map(), new Map()];
-  const [pathsKnown, orgsKnown, devicesSeen] = [new Map(), new Map(), new Map()];
+  const [bucketQueues, costQueues, shardBusy, shardCounts] = [new Map(), new Map(), new Map(), new Map()];
+  const [pathCache, orgCache, deviceCache] = [new Map(), new Map(), new Map()];
   const [hoursClosed, daysOpened, settingsRead, registryRead] = [new Set(), new Set(), new Set(), new Set()];
   const hot = { bucket: { arrivals: 0, writes: 0 }, cost: { arrivals: 0, writes: 0, conflicts: 0 } };
   const all = { commits: 0, conflicts: 0 };
-  /** Whether what is remembered for a minute has to be read; at the first sight here by how often it is asked for. */
-  const isForgotten = (memory, id, nowS, perSecond) => {
+  /** True if a cache entry has to be read again. The age of an entry at the start depends on how often it is used. */
+  const isExpired = (cache, id, nowS, perSecond) => {
     const until =
-      memory.get(id) ?? (random() < 1 / (1 + perSecond * memorySeconds) ? 0 : nowS + 0.01 + random() * memorySeconds);
-    if (until > nowS) memory.set(id, until);
-    else memory.set(id, nowS + memorySeconds);
+      cache.get(id) ?? (random() < 1 / (1 + perSecond * cacheSeconds) ? 0 : nowS + 0.01 + random() * cacheSeconds);
+    if (until > nowS) cache.set(id, until);
+    else cache.set(id, nowS + cacheSeconds);
     return until <= nowS;
   };
   const isFirst = (set, id) => !set.has(id) && set.add(id) !== undefined;
@@ -221,21 +226,21 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
     const { namespace, share } = orgs[o];
     const e = ofEntities.draw(random());
     const entityId = `e${e}`;
-    const name = o * entitiesAnOrg + e;
+    const name = o * entitiesPerOrg + e;
     const perSecond = (rate * 0.5 * share) / gatewayCount;
-    if (isForgotten(pathsKnown, name * gatewayCount + g, second, perSecond * ofEntities.shares[e]))
+    if (isExpired(pathCache, name * gatewayCount + g, second, perSecond * ofEntities.shares[e]))
       entityReads(entityPartition(namespace, entityId), 3);
-    if (isForgotten(orgsKnown, o * gatewayCount + g, second, perSecond)) {
+    if (isExpired(orgCache, o * gatewayCount + g, second, perSecond)) {
       limitReads(`${namespace}/SYSTEM#`, 1);
       limitReads(resourceIndexKey(namespace, resource), 1);
     }
     if (name === 0) hot.bucket.arrivals++;
-    if (writeFor(bucketLanes, name * gatewayCount + g, nowMs) === undefined) return;
+    if (writeFor(bucketQueues, name * gatewayCount + g, nowMs) === undefined) return;
     if (name === 0) hot.bucket.writes++;
-    const shard = Math.floor(gateways[g].chosen * (shardCounts.get(name) ?? 1));
+    const shard = Math.floor(gateways[g].bucketShard * (shardCounts.get(name) ?? 1));
     const { PK } = bucketKey({ namespace, entityId, resource, shard });
     bucketWrites(PK, 1);
-    if (bucketWrites.channel.now.get(PK) === hotWritesASecond) spreading.add(name);
+    if (bucketWrites.channel.now.get(PK) === hotWritesPerSecond) spreading.add(name);
     if (second < hourAt || !isFirst(hoursClosed, PK)) return;
     bucketWrites(PK, 2);
     entityWrites(entityPartition(namespace, entityId), 2);
@@ -246,22 +251,22 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
     const { orgId, slice, shardCount } = orgs[o];
     const u = random();
     const l = labels.findIndex(([, upTo]) => u < upTo);
-    const scope = (o * appsAnOrg + a) * labels.length + l;
+    const scope = (o * appsPerOrg + a) * labels.length + l;
     if (scope === 0) hot.cost.arrivals++;
     requestWrites(undefined, 2);
-    const beginsMs = writeFor(costLanes, scope * gatewayCount + g, nowMs);
+    const beginsMs = writeFor(costQueues, scope * gatewayCount + g, nowMs);
     if (beginsMs === undefined) return;
-    const shard = gateways[g].lane % shardCount;
+    const shard = gateways[g].homeShard % shardCount;
     const { PK } = shardKey({ orgId, appId: `app${a}`, label: labels[l][0], day }, shard);
     shardWrites(PK, 2);
-    // Two transactions on one item at once: the later is refused, and goes again with a jitter.
-    const meets = (shardBusy.get(PK) ?? 0) > beginsMs ? 1 : 0;
+    // Of two concurrent transactions on one item the later one is rejected, and retried with jitter.
+    const conflicts = (shardBusy.get(PK) ?? 0) > beginsMs ? 1 : 0;
     shardBusy.set(PK, Math.max(shardBusy.get(PK) ?? 0, beginsMs + latencyMs));
     all.commits++;
-    all.conflicts += meets;
+    all.conflicts += conflicts;
     if (scope === 0) {
       hot.cost.writes++;
-      hot.cost.conflicts += meets;
+      hot.cost.conflicts += conflicts;
     }
     if (second >= hourAt && isFirst(daysOpened, PK)) activeIndex(activeKey(day, slice, shard), 1);
   };
@@ -272,7 +277,7 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
     deviceReads(device, 0.5);
     readingWrites(device, 10 * 2);
     markerWrites(undefined, 10 * 2);
-    if (!isForgotten(devicesSeen, device, second, calls * ofDevices.shares[d])) return;
+    if (!isExpired(deviceCache, device, second, calls * ofDevices.shares[d])) return;
     deviceWrites(device, 1);
     deviceIndex(deviceIndexKey(orgId), 2);
   };
@@ -299,8 +304,8 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
       const a = ofApps.draw(random());
       const g = Math.floor(random() * gatewayCount);
       if (second >= revokedAt) {
-        // Nobody remembers settings past a revocation: the org and its app are read again, by each gateway. In the same second the
-        // limiter of the largest org is purged, and its namespace read again.
+        // A revocation invalidates the settings cache: each gateway reads the org and its app again. In the same second
+        // the limiter of the largest org is purged, so each gateway reads its namespace again.
         if (isFirst(settingsRead, (o * gatewayCount + g) * 8)) settingReads(configKey({ orgId: orgs[o].orgId }).PK, 1);
         if (isFirst(settingsRead, (o * gatewayCount + g) * 8 + 1 + a))
           settingReads(configKey({ orgId: orgs[o].orgId }).PK, 1);
@@ -311,9 +316,9 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
       else if (u < 0.9) ingest(o, second);
       else dashboard(o, a, (u - 0.9) * 10);
     }
-    // What each gateway follows once a second, a consistent read each.
+    // Each gateway reads these items once per second with a consistent read.
     for (let slot = 0; slot < 8; slot++) versionReads(`#VERSION#${slot}`, gatewayCount);
-    for (let lane = 0; lane < 16; lane++) laneReads(`LOG#${lane}`, gatewayCount);
+    for (let partition = 0; partition < 16; partition++) alertReads(`LOG#${partition}`, gatewayCount);
     for (const name of spreading) shardCounts.set(name, Math.min(maxShards, 2 * (shardCounts.get(name) ?? 1)));
     spreading.clear();
     meter.tick();
@@ -332,16 +337,14 @@ function simulate(load, { shards, mostCallsADevice = 1, lasts = seconds } = {}) 
   };
 }
 
-// --- what it comes to ----------------------------------------------------------------------------------------------------
-
-const limitOf = (side) => (side === 'write' ? mostWrites : mostReads);
+const limitOf = (side) => (side === 'write' ? maxWritesPerSecond : maxReadsPerSecond);
 const exceeding = ({ meter }) => [...meter.channels.values()].filter(({ side, worst }) => worst.units > limitOf(side));
 
-/** How many of the buckets are used within an hour. */
-const bucketsAnHour = ({ rate, tenants, ofEntities }) =>
+/** The number of buckets that are used within an hour. */
+const bucketsPerHour = ({ rate, tenants, ofEntities }) =>
   tenants.reduce(
     (sum, { share }) =>
-      sum + ofEntities.shares.reduce((of, entity) => of + 1 - Math.exp(-rate * 0.5 * share * entity * 3600), 0),
+      sum + ofEntities.shares.reduce((used, entity) => used + 1 - Math.exp(-rate * 0.5 * share * entity * 3600), 0),
     0,
   );
 
@@ -349,14 +352,14 @@ const itemBytes = { request: 420, reading: 480, marker: 260, usage: 350, overhea
 
 function bill(result) {
   const { rate, meter, tenants, gateways } = result;
-  const hourly = bucketsAnHour(result);
+  const hourly = bucketsPerHour(result);
   const shardItems = tenants.reduce(
-    (sum, { shardCount }) => sum + appsAnOrg * labels.length * Math.min(shardCount, gateways),
+    (sum, { shardCount }) => sum + appsPerOrg * labels.length * Math.min(shardCount, gateways),
     0,
   );
-  const scopes = tenants.length * (appsAnOrg + 1) * labels.length;
-  // Beside what was replayed: the closing of hours, and the worker's rounds, once a minute over every shard item and total, for
-  // which it asks 16 slices of 4 keys about 4 days.
+  const scopes = tenants.length * (appsPerOrg + 1) * labels.length;
+  // In addition to the replay: the closing of hours, and one round of the worker per minute over every shard item and
+  // total, which queries 16 slices of 4 keys for 4 days.
   const writes = meter.unitsOf('write') + (6 * hourly) / 3600 + scopes / 60;
   const reads = meter.unitsOf('read') + (shardItems + 16 * 4 * 4 * 0.5) / 60;
   const daily = (count, days, bytes) => count * 86_400 * days * (bytes + itemBytes.overhead);
@@ -391,7 +394,7 @@ const billTable = (results) =>
       'reads $',
       'stored GB',
       'storage $',
-      '$ a month',
+      '$ per month',
     ],
     results.map((result) => {
       const { writes, reads, gb, usd, total } = bill(result);
@@ -412,9 +415,9 @@ const billTable = (results) =>
   );
 
 const whenOf = ({ steady, worst }) => {
-  // A key that is always as hot has its worst second anywhere.
+  // The worst second of a constantly hot key has no cause.
   if (worst.units < 2 * steady.units) return 'always';
-  return worst.second >= revokedAt ? 'after a revocation' : 'as the day begins';
+  return worst.second >= revokedAt ? 'after a revocation' : 'start of the day';
 };
 const keyTable = (results) =>
   table(
@@ -436,7 +439,7 @@ const keyTable = (results) =>
     ),
   );
 
-/** Arrivals that share a write, where so many a second come to one key of one gateway: those of one latency, at least the one that waits for none. */
+/** The number of arrivals per write, by the arrivals per second at one key of one gateway: those within one latency. */
 const groupOf = (perSecond) => {
   const during = (perSecond * latencyMs) / 1000;
   return during + Math.exp(-during);
@@ -448,11 +451,11 @@ const groupTable = (results) =>
       'hottest key',
       'requests/s',
       'arrivals/s',
-      'of one gateway',
-      'a write, by formula',
-      'a write, replayed',
+      'per gateway',
+      'arrivals per write, by formula',
+      'arrivals per write, replayed',
       'shards',
-      'meet another gateway',
+      'conflicts',
     ],
     results.flatMap(({ rate, lasts, gateways, hot, tenants: [first], shardsOfHottest }) =>
       ['bucket', 'cost'].map((name) => {
@@ -476,10 +479,10 @@ const floodTable = () =>
   table(
     [
       'arrivals/s at one gateway on one key',
-      'arrivals a write',
+      'arrivals per write',
       'writes/s',
-      'write units an acquire',
-      'write units a cost',
+      'write units per acquire',
+      'write units per cost',
     ],
     [10, 100, 200, 1000, 5000].map((perSecond) => {
       const group = groupOf(perSecond);
@@ -493,26 +496,26 @@ const floodTable = () =>
     }),
   );
 
-// --- the claims of docs/capacity.md ---------------------------------------------------------------------------------------
-
+// The claims of docs/capacity.md.
 const readings = 'readings: `{org}/{MAC}`';
 const wrong = [];
 const results = rates.map((load) => simulate(load));
 for (const result of results)
-  for (const { kind } of exceeding(result)) wrong.push(`${result.rate}/s: ${kind} does not hold`);
+  for (const { kind } of exceeding(result)) wrong.push(`${result.rate}/s: ${kind} exceeds its limit`);
 const largest = rates.at(-1);
-const careless = simulate(largest, {
+const unprotected = simulate(largest, {
   shards: fewShards,
-  mostCallsADevice: Number.POSITIVE_INFINITY,
+  maxCallsPerDevice: Number.POSITIVE_INFINITY,
   lasts: steadyAt + 1,
 });
 const conflictsOf = ({ hot: { cost } }) => cost.conflicts / cost.writes;
 const hottestOf = (result, kind) => result.meter.channels.get(`${kind} write`).steady.units;
-if (hottestOf(careless, readings) <= mostWrites) wrong.push('a device without a bound holds, other than is said');
+if (hottestOf(unprotected, readings) <= maxWritesPerSecond)
+  wrong.push('a device without a limit on its calls stays within the limit of its key');
 if (conflictsOf(results.at(-1)) > 0.15)
-  wrong.push('with 64 shards more than 15 % of the commits of the hottest scope meet another');
-if (conflictsOf(careless) < 0.3)
-  wrong.push('with 8 shards less than 30 % of the commits of the hottest scope meet another');
+  wrong.push('with 64 shards more than 15 % of the commits of the hottest scope conflict');
+if (conflictsOf(unprotected) < 0.3)
+  wrong.push('with 8 shards less than 30 % of the commits of the hottest scope conflict');
 
 const text = [
   '### The bill',
@@ -522,29 +525,34 @@ const text = [
   '### Group commit',
   groupTable(results),
   floodTable(),
-  '### Without the two precautions, at 100,000 requests a second',
+  '### Without the two precautions, at 100,000 requests per second',
   table(
-    ['what', 'with', 'without'],
+    ['precaution', 'with', 'without'],
     [
       [
-        '64 cost shards for orgs above 100 costs/s: commits of the hottest scope that meet another',
+        '64 cost shards for orgs above 100 costs/s: conflicts of the hottest scope',
         `${(100 * conflictsOf(results.at(-1))).toFixed(0)} %`,
-        `${(100 * conflictsOf(careless)).toFixed(0)} %`,
+        `${(100 * conflictsOf(unprotected)).toFixed(0)} %`,
       ],
       [
-        'at most one call a second of a device: write units/s on the hottest device',
+        'at most one call per second and device: write units/s of the hottest device',
         short(hottestOf(results.at(-1), readings)),
-        short(hottestOf(careless, readings)),
+        short(hottestOf(unprotected, readings)),
       ],
     ],
   ),
 ].join('\n\n');
 console.log(`${text}\n`);
 
-const isOther = writeBetween(new URL('../docs/capacity.md', import.meta.url), 'capacity', text, {
+const isStale = writeBetween(new URL('../docs/capacity.md', import.meta.url), 'capacity', text, {
   isDry: !options.write,
 });
-if (isOther && !options.write) wrong.push('the tables in docs/capacity.md are not these: run it with --write');
-for (const fault of wrong) console.log(`claim: ${fault}`);
-console.log(wrong.length === 0 ? 'every claim of docs/capacity.md holds' : `${wrong.length} claims do not hold`);
+if (isStale && !options.write)
+  wrong.push('the tables in docs/capacity.md are stale; run `node bench/capacity.mjs --write`');
+for (const fault of wrong) console.log(`claim does not hold: ${fault}`);
+console.log(
+  wrong.length === 0
+    ? 'every claim of docs/capacity.md holds'
+    : `${wrong.length} claims of docs/capacity.md do not hold`,
+);
 process.exit(wrong.length > 0 ? 1 : 0);

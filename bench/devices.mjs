@@ -1,4 +1,4 @@
-// ingest against the same work done by hand: raw transactions of two puts from one SDK client.
+// ingest against the same work by raw transactions of two puts of one SDK client.
 import { createHash, randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,28 +12,28 @@ const many = 100;
 const page = 100;
 const checkedDevices = 20;
 const retentionSecs = 90 * 86_400;
-/** As the target has it, whatever the other parts are judged at. */
+/** The level at which the bars of this part apply. */
 const barLevel = 16;
 
-/** Rows by the reading, what failed, and what is not exact. */
+/** Returns rows per reading, the failed requests, and the figures that are not exact. */
 export async function devices(stage, { seconds }) {
   const raw = rawTransactions(stage);
   const gateway = await fleet(stage);
   const writing = await measure(
     stage,
     [
-      { operation: 'two puts in a transaction', by: 'raw SDK', isByHand: true, send: raw.send },
+      { operation: 'two puts in a transaction', by: 'raw SDK', isOwnProcess: true, send: raw.send },
       {
-        operation: 'ingest, 1 a call, by the reading',
+        operation: 'ingest, 1 per call (per reading)',
         by: 'Tollgate',
         send: () => gateway.ingest(1),
         warmUpSeconds: 3,
       },
       {
-        operation: `ingest, ${many} a call, by the reading`,
+        operation: `ingest, ${many} per call (per reading)`,
         by: 'Tollgate',
         units: many,
-        mostInFlight: barLevel,
+        maxInFlight: barLevel,
         send: () => gateway.ingest(many),
       },
     ],
@@ -42,7 +42,7 @@ export async function devices(stage, { seconds }) {
   const reading = await measure(
     stage,
     [
-      { operation: `query of ${page} readings`, by: 'raw SDK', isByHand: true, send: gateway.rawPage },
+      { operation: `query of ${page} readings`, by: 'raw SDK', isOwnProcess: true, send: gateway.rawPage },
       { operation: `readings, ${page} of a device`, by: 'Tollgate', send: gateway.page },
     ],
     { seconds: seconds / 2 },
@@ -51,19 +51,19 @@ export async function devices(stage, { seconds }) {
   raw.close();
   gateway.close();
   const acknowledged = [...gateway.acknowledged.values()].reduce((sum, count) => sum + count, 0);
-  const byHand = { operation: 'two puts in a transaction', by: 'raw SDK' };
+  const rawWrite = { operation: 'two puts in a transaction', by: 'raw SDK' };
   return {
     rows: compare(
       [...writing.rows, ...reading.rows],
       [
-        { operation: 'ingest, 1 a call, by the reading', to: byHand, bar: 0.6, at: barLevel },
-        { operation: `ingest, ${many} a call, by the reading`, to: byHand, bar: 5, at: barLevel },
+        { operation: 'ingest, 1 per call (per reading)', to: rawWrite, bar: 0.6, at: barLevel },
+        { operation: `ingest, ${many} per call (per reading)`, to: rawWrite, bar: 5, at: barLevel },
         { operation: `readings, ${page} of a device`, to: { operation: `query of ${page} readings`, by: 'raw SDK' } },
       ],
     ),
     failures: [...writing.failures, ...reading.failures],
     wrong,
-    exactness: `the readings there of ${checkedDevices} devices against those acknowledged, ${acknowledged} of all devices`,
+    exactness: `the stored readings of ${checkedDevices} devices with the acknowledged ones (${acknowledged} in total)`,
   };
 }
 
@@ -87,20 +87,23 @@ const ingestReadings = `mutation Ingest($input: IngestInput!) {
   ingest(input: $input) { settledBatchIds verdicts { index batchId kind error { code message } } }
 }`;
 const readingsOf = `query ($orgId: UUID!, $hardwareId: String!, $after: String) {
-  org(orgId: $orgId) { device(hardwareId: $hardwareId) { readings(first: 1000, after: $after) { nodes { batchId } pageInfo { hasNextPage endCursor } } } }
+  org(orgId: $orgId) { device(hardwareId: $hardwareId) {
+    readings(first: 1000, after: $after) { nodes { batchId } pageInfo { hasNextPage endCursor } }
+  } }
 }`;
 
 const pageOf = `query ($orgId: UUID!, $hardwareId: String!) {
   org(orgId: $orgId) { device(hardwareId: $hardwareId) { readings(first: ${page}) { nodes {
-    batchId timestampMs bootId firmwareVersion friendlyName sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
+    batchId timestampMs bootId firmwareVersion friendlyName
+    sensors { bme280TempC ds18b20TempC humidityPct pressureHpa soilMoisturePct }
   } } } }
 }`;
 
-/** The gateway, asked by devices with an API key over HTTP. */
+/** The gateway, called over HTTP by devices with an API key. */
 async function fleet(stage) {
   const { client, asAdmin } = stage;
   const { orgId } = await newOrg(stage);
-  const { createApiKey } = await client.ask(asAdmin, createKey, { input: { orgId } });
+  const { createApiKey } = await client.request(asAdmin, createKey, { input: { orgId } });
   const headers = { 'x-api-key': createApiKey.secret };
   const macs = Array.from({ length: deviceCount }, (_, i) => macOf(i));
   const confirmationIds = [];
@@ -112,7 +115,9 @@ async function fleet(stage) {
       friendlyName: 'Bench',
       capabilities: { sensors: ['bme280', 'ds18b20'], features: [] },
     };
-    confirmationIds.push((await client.ask(headers, registerDevice, { input })).registerDevice.device.confirmationId);
+    confirmationIds.push(
+      (await client.request(headers, registerDevice, { input })).registerDevice.device.confirmationId,
+    );
   }
   const acknowledged = new Map(macs.map((mac) => [mac, 0]));
   let next = 0;
@@ -130,7 +135,7 @@ async function fleet(stage) {
   const [read] = macs;
   return {
     acknowledged,
-    page: () => client.ask(asAdmin, pageOf, { orgId, hardwareId: read }),
+    page: () => client.request(asAdmin, pageOf, { orgId, hardwareId: read }),
     rawPage: () =>
       docs.send(
         new QueryCommand({
@@ -147,7 +152,8 @@ async function fleet(stage) {
     close: () => sdk.destroy(),
     async ingest(count) {
       const readings = Array.from({ length: count }, newReading);
-      const { verdicts, settledBatchIds } = (await client.ask(headers, ingestReadings, { input: { readings } })).ingest;
+      const { verdicts, settledBatchIds } = (await client.request(headers, ingestReadings, { input: { readings } }))
+        .ingest;
       for (const { index, kind } of verdicts) {
         const { hardwareId } = readings[index];
         if (kind === 'STORED') acknowledged.set(hardwareId, acknowledged.get(hardwareId) + 1);
@@ -155,32 +161,35 @@ async function fleet(stage) {
       const other = verdicts.find(({ kind }) => kind !== 'STORED');
       if (other || settledBatchIds.length !== count) throw new Error(`not stored: ${JSON.stringify(other)}`);
     },
-    /** Some of the devices, evenly over all. */
+    /** Checks some of the devices, spread evenly. */
     async wrong() {
       const wrong = [];
       for (let i = 0; i < deviceCount; i += deviceCount / checkedDevices) {
         const hardwareId = macs[i];
         const ids = [];
         for (let after = null, more = true; more; ) {
-          const { nodes, pageInfo } = (await client.ask(asAdmin, readingsOf, { orgId, hardwareId, after })).org.device
-            .readings;
+          const { nodes, pageInfo } = (await client.request(asAdmin, readingsOf, { orgId, hardwareId, after })).org
+            .device.readings;
           ids.push(...nodes.map(({ batchId }) => batchId));
           after = pageInfo.endCursor;
           more = pageInfo.hasNextPage;
         }
         const expected = acknowledged.get(hardwareId);
         if (ids.length !== expected || new Set(ids).size !== expected)
-          wrong.push(`device ${hardwareId}: ${ids.length} there, acknowledged ${expected}`);
+          wrong.push(`device ${hardwareId}: ${ids.length} stored, ${expected} acknowledged`);
       }
       return wrong;
     },
   };
 }
 
-/** What a service without a gateway would do: the marker if absent and the reading, in one transaction; the client as it comes. */
+/**
+ * What a service without a gateway would do: put the marker if it is absent and the reading, in one transaction, with a
+ * default SDK client.
+ */
 function rawTransactions({ store, tableName }) {
-  const low = new DynamoDBClient(store);
-  const client = DynamoDBDocumentClient.from(low);
+  const base = new DynamoDBClient(store);
+  const client = DynamoDBDocumentClient.from(base);
   const [batches, readings] = [tableName('processed_batches'), tableName('device_readings')];
   const orgId = randomUUID();
   const acknowledged = new Map();
@@ -233,7 +242,7 @@ function rawTransactions({ store, tableName }) {
     },
     async wrong() {
       const mac = macOf(0);
-      let there = 0;
+      let stored = 0;
       for (let start, more = true; more; ) {
         const { Count, LastEvaluatedKey } = await client.send(
           new QueryCommand({
@@ -245,12 +254,12 @@ function rawTransactions({ store, tableName }) {
             ExclusiveStartKey: start,
           }),
         );
-        there += Count;
+        stored += Count;
         start = LastEvaluatedKey;
         more = start !== undefined;
       }
-      return there === acknowledged.get(mac) ? [] : [`raw: ${there}, acknowledged ${acknowledged.get(mac)}`];
+      return stored === acknowledged.get(mac) ? [] : [`raw: ${stored} stored, ${acknowledged.get(mac)} acknowledged`];
     },
-    close: () => low.destroy(),
+    close: () => base.destroy(),
   };
 }

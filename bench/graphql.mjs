@@ -1,4 +1,4 @@
-// What GraphQL itself costs: Tollgate, with credentials and all limits, against bare servers with neither.
+// The cost of GraphQL: Tollgate, with credentials and all limits, against servers without them.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,27 +9,28 @@ import { compare, measure } from './measure.mjs';
 import { freePort, ready, startProcess } from './stage.mjs';
 import { newOrg } from './tenant.mjs';
 
-const listed = 100;
+const listLength = 100;
 export const operations = {
   'me { kind }': '{ me { kind } }',
-  [`list of ${listed} × 10 fields`]:
-    '{ models { label bedrockModelId tier family description price { inputUsdMicrosPer1M outputUsdMicrosPer1M source fetchedAt } } }',
+  [`list of ${listLength} × 10 fields`]:
+    '{ models { label bedrockModelId tier family description ' +
+    'price { inputUsdMicrosPer1M outputUsdMicrosPer1M source fetchedAt } } }',
 };
 const bare = { apollo: 'plain Apollo', yoga: 'GraphQL Yoga', mercurius: 'Mercurius with jit' };
-const bars = { 'me { kind }': 1, [`list of ${listed} × 10 fields`]: 2.5 };
+const bars = { 'me { kind }': 1, [`list of ${listLength} × 10 fields`]: 2.5 };
 
-/** A hundred models, so that there is a list which needs no store. */
+/** Configures 100 models, so that there is a list that needs no database. */
 export function graphqlEnvironment() {
   const file = join(tmpdir(), `tollgate-bench-${process.pid}.yaml`);
   const config = parse(readFileSync(new URL('../config.yaml', import.meta.url), 'utf8'));
-  for (let i = Object.keys(config.models).length; i < listed; i++)
+  for (let i = Object.keys(config.models).length; i < listLength; i++)
     config.models[`model-${i}`] = { ...config.models.standard, description: `Model ${i}` };
   writeFileSync(file, stringify(config));
   process.once('exit', () => rmSync(file, { force: true }));
   return { TOLLGATE_CONFIG: file };
 }
 
-/** Rows and what failed. */
+/** Returns the rows and the failed requests. */
 export async function graphql(stage, { seconds }) {
   const { headers } = await newOrg(stage);
   const servers = [];
@@ -51,17 +52,18 @@ export async function graphql(stage, { seconds }) {
     const failures = [];
     for (const [operation, query] of Object.entries(operations)) {
       const body = JSON.stringify({ query });
-      const asking = (client, who) => async () => {
-        const { status, text } = await client.post(who, body);
-        if (status !== 200 || !text.startsWith('{"data":')) throw new Error(`refused: ${text.slice(0, 200)}`);
+      const sendWith = (client, credentials) => async () => {
+        const { status, text } = await client.post(credentials, body);
+        if (status !== 200 || !text.startsWith('{"data":'))
+          throw new Error(`the request failed: ${text.slice(0, 200)}`);
       };
       const phases = [
-        { operation, by: 'Tollgate', send: asking(stage.client, headers), warmUpSeconds: 2 },
+        { operation, by: 'Tollgate', send: sendWith(stage.client, headers), warmUpSeconds: 2 },
         ...servers.map(({ by, server, client }) => ({
           operation,
           by,
           pid: server.child.pid,
-          send: asking(client, {}),
+          send: sendWith(client, {}),
           warmUpSeconds: 2,
         })),
       ];

@@ -1,6 +1,6 @@
-// npm run bench:growth: what an operation costs as the store grows 1x, 10x, 100x, and how long a round of the aggregation takes.
-// Prints both tables in full, writes docs/growth.svg and short tables into docs/performance.md; exits 1 if a request failed or
-// the bar was missed.
+// npm run bench:growth: the cost of an operation as the tables grow 1x, 10x, 100x, and the duration of an aggregation
+// round. Prints both tables in full, writes docs/growth.svg, and writes short tables into docs/performance.md. Exits
+// with status 1 if a request failed or the bar was missed.
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,12 +23,12 @@ import { newOrg } from './tenant.mjs';
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-/** Fewer than there are orgs or devices at the smallest size: taken in turn, no two in flight share a write at any size. */
+/** Less than the number of orgs or devices at the smallest size, so that no two calls in flight share a write. */
 const inFlight = 8;
 const roundSeconds = 0.9;
-// The first is longer because it takes a while until the compilers have done their work.
+// The first is longer, because the JIT compilers need some time.
 const warmUpSeconds = [1.5, 0.1];
-const mostARound = 100_000;
+const maxCallsPerRound = 100_000;
 const sizes = [1, 10, 100].map((times) => ({
   times,
   orgs: 10 * times,
@@ -40,7 +40,7 @@ const limitedOrgs = 10;
 const resources = ['a', 'b', 'c', 'd', 'e'];
 const scopeCounts = [100, 300, 1000];
 const shards = 8;
-const roundsASize = 3;
+const roundsPerSize = 3;
 const barSeconds = 30;
 
 const today = new Date().toISOString().slice(0, 10);
@@ -49,14 +49,12 @@ const inDays = (days) => Math.floor(Date.now() / 1000) + days * 86_400;
 const document = new URL('../docs/performance.md', import.meta.url);
 const picture = new URL('../docs/growth.svg', import.meta.url);
 
-// --- a store of a given size ---------------------------------------------------------------------------------------------
+const maxPerBatch = 25;
 
-const mostABatch = 25;
-
-/** Straight into the engine, in the layout that the gateway itself writes. */
+/** Writes items directly to the engine, in the layout of the gateway. */
 async function putAll({ docs, tableName }, table, items) {
-  const batches = Array.from({ length: Math.ceil(items.length / mostABatch) }, (_, i) =>
-    items.slice(i * mostABatch, (i + 1) * mostABatch),
+  const batches = Array.from({ length: Math.ceil(items.length / maxPerBatch) }, (_, i) =>
+    items.slice(i * maxPerBatch, (i + 1) * maxPerBatch),
   );
   await Promise.all(
     Array.from({ length: 8 }, async () => {
@@ -66,7 +64,7 @@ async function putAll({ docs, tableName }, table, items) {
             RequestItems: { [tableName(table)]: batch.map((Item) => ({ PutRequest: { Item } })) },
           }),
         );
-        if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not take all items');
+        if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine left items unprocessed');
       }
     }),
   );
@@ -75,10 +73,10 @@ async function putAll({ docs, tableName }, table, items) {
 const read = async ({ docs, tableName }, table, Key) =>
   (await docs.send(new GetCommand({ TableName: tableName(table), Key, ConsistentRead: true }))).Item;
 
-/** The same item under another name, wherever the name stands in it. */
+/** A copy of the item with every occurrence of a name replaced. */
 const renamed = (item, from, to) => JSON.parse(JSON.stringify(item).replaceAll(from, to));
 
-/** Orgs like one that was registered, each with its app. */
+/** Copies a registered org and its app `count` times. */
 async function cloneOrgs(stage, orgId, count) {
   const [org, app] = await Promise.all([
     read(stage, 'config', configKey({ orgId })),
@@ -160,12 +158,12 @@ async function fill(stage, { orgs, buckets, devices, history }) {
   const orgIds = [...tenants.map((tenant) => tenant.orgId), ...(await cloneOrgs(stage, orgId, orgs - limitedOrgs))];
   const limits = [{ name: 'requests', capacity: 1e12, refillPeriodSecs: 1 }];
   for (const tenant of tenants)
-    await client.ask(asAdmin, setLimits, { input: { orgId: tenant.orgId, level: 'SYSTEM', limits } });
-  const { createApiKey } = await client.ask(asAdmin, createKey, { input: { orgId } });
+    await client.request(asAdmin, setLimits, { input: { orgId: tenant.orgId, level: 'SYSTEM', limits } });
+  const { createApiKey } = await client.request(asAdmin, createKey, { input: { orgId } });
   const byKey = { 'x-api-key': createApiKey.secret };
   const macs = times(devices, macOf);
   const capabilities = { sensors: ['bme280', 'ds18b20'], features: [] };
-  await client.ask(byKey, registerDevice, {
+  await client.request(byKey, registerDevice, {
     input: { hardwareId: macs[0], bootId, firmwareVersion: '1.4.2', friendlyName: 'Bench', capabilities },
   });
   const device = await read(stage, 'devices', deviceKey({ orgId, hardwareId: macs[0] }));
@@ -197,12 +195,10 @@ async function fill(stage, { orgs, buckets, devices, history }) {
     'daily_total',
     times(share(0.15), (i) => storedTotal(orgIds[i % orgs], dayBefore(Math.floor(i / orgs)))),
   );
-  // Five buckets an entity, the entities over ten orgs.
+  // Five buckets per entity; the entities are spread over ten orgs.
   const entities = times(buckets / resources.length, (i) => ({ ...tenants[i % limitedOrgs], entityId: `e-${i}` }));
   return { orgIds, entities, macs, byKey, orgId };
 }
-
-// --- the operations ------------------------------------------------------------------------------------------------------
 
 const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
 const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
@@ -211,30 +207,38 @@ const submitCost =
   'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed costUsdMicros } }';
 const submitCosts = 'mutation ($inputs: [SubmitCostInput!]!) { submitCosts(inputs: $inputs) { error { code } } }';
 const acquire =
-  'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ... on Lease { leaseId statuses { available } } } }';
-const acquireAll = `mutation (${resources.map((r) => `$${r}: AcquireInput!`)}) { ${resources.map((r) => `${r}: acquire(input: $${r}) { __typename }`).join(' ')} }`;
+  'mutation Acquire($input: AcquireInput!) { acquire(input: $input) { __typename ' +
+  '... on Lease { leaseId statuses { available } } } }';
+const acquireFields = resources.map((r) => `${r}: acquire(input: $${r}) { __typename }`).join(' ');
+const acquireAll = `mutation (${resources.map((r) => `$${r}: AcquireInput!`)}) { ${acquireFields} }`;
 const ingest = 'mutation Ingest($input: IngestInput!) { ingest(input: $input) { settledBatchIds verdicts { kind } } }';
 const spendOf =
-  'query Spend($orgId: UUID!) { org(orgId: $orgId) { app(appId: "chat") { spend { day costUsdMicros requests labels { label costUsdMicros asOf } } } } }';
+  'query Spend($orgId: UUID!) { org(orgId: $orgId) { app(appId: "chat") { ' +
+  'spend { day costUsdMicros requests labels { label costUsdMicros asOf } } } } }';
 const readingsOf = `query Readings($orgId: UUID!, $mac: String!) {
-  org(orgId: $orgId) { device(hardwareId: $mac) { readings(first: 50) { nodes { batchId timestampMs sensors { bme280TempC humidityPct } } pageInfo { endCursor } } } }
+  org(orgId: $orgId) { device(hardwareId: $mac) {
+    readings(first: 50) { nodes { batchId timestampMs sensors { bme280TempC humidityPct } } pageInfo { endCursor } }
+  } }
 }`;
 const bucketsOf = `query Buckets($orgId: UUID!, $entityId: String!) {
-  org(orgId: $orgId) { entity(entityId: $entityId) { buckets { resource shardCount limits { available totalConsumed } } } }
+  org(orgId: $orgId) { entity(entityId: $entityId) {
+    buckets { resource shardCount limits { available totalConsumed } }
+  } }
 }`;
 const capacityOf =
-  'query Capacity($orgId: UUID!) { org(orgId: $orgId) { resourceCapacity(resource: "a", limit: "requests") { totalCapacity totalAvailable } } }';
+  'query Capacity($orgId: UUID!) { org(orgId: $orgId) { ' +
+  'resourceCapacity(resource: "a", limit: "requests") { totalCapacity totalAvailable } } }';
 
 const inHundreds = (all) => times(Math.ceil(all.length / 100), (i) => all.slice(i * 100, (i + 1) * 100));
 const inTurn = (all, send) => {
   let next = 0;
   return () => send(all[next++ % all.length]);
 };
-const must = (isSo, what) => {
-  if (!isSo) throw new Error(what);
+const check = (isTrue, fault) => {
+  if (!isTrue) throw new Error(fault);
 };
 
-/** Each with what makes all of its keys known first: the price is that of a key used within the last minute. */
+/** Each operation with a call that fills the caches first: the cost is that of a key used within the last minute. */
 function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
   const { client, asAdmin } = stage;
   const acquireInput = ({ entityId }, resource) => ({
@@ -261,77 +265,80 @@ function operations(stage, { orgIds, entities, macs, byKey, orgId }) {
     outputTokens: 800,
   });
   const send = async (readings) => {
-    const { settledBatchIds } = (await client.ask(byKey, ingest, { input: { readings } })).ingest;
-    must(settledBatchIds.length === readings.length, 'a reading was not stored');
+    const { settledBatchIds } = (await client.request(byKey, ingest, { input: { readings } })).ingest;
+    check(settledBatchIds.length === readings.length, 'a reading was not stored');
   };
   return {
     submitCost: {
-      // The first cost of a day makes the shard item, which is a unit more.
-      meet: inTurn(inHundreds(orgIds), async (some) => {
-        const { submitCosts: outcomes } = await client.ask(asAdmin, submitCosts, { inputs: some.map(newCost) });
-        must(
+      // The first cost of a day creates the shard item, which costs one more unit.
+      warm: inTurn(inHundreds(orgIds), async (some) => {
+        const { submitCosts: outcomes } = await client.request(asAdmin, submitCosts, { inputs: some.map(newCost) });
+        check(
           outcomes.every(({ error }) => error === null),
           'not recorded',
         );
       }),
-      meetings: Math.ceil(orgIds.length / 100),
+      warmCalls: Math.ceil(orgIds.length / 100),
       send: inTurn(orgIds, async (id) =>
-        must(
-          (await client.ask(asAdmin, submitCost, { input: newCost(id) })).submitCost.costUsdMicros === 16_500,
-          'a wrong receipt',
+        check(
+          (await client.request(asAdmin, submitCost, { input: newCost(id) })).submitCost.costUsdMicros === 16_500,
+          'wrong receipt',
         ),
       ),
     },
     acquire: {
-      meet: inTurn(entities, async (entity) => {
+      warm: inTurn(entities, async (entity) => {
         const inputs = Object.fromEntries(resources.map((resource) => [resource, acquireInput(entity, resource)]));
-        const leases = Object.values(await client.ask(entity.headers, acquireAll, inputs));
-        must(
+        const leases = Object.values(await client.request(entity.headers, acquireAll, inputs));
+        check(
           leases.every(({ __typename }) => __typename === 'Lease'),
           'not granted',
         );
       }),
-      // As many at the small sizes, or the compilers would have done less for them.
-      meetings: Math.max(entities.length, 800),
+      // The same number at the small sizes, because the JIT compilers optimise by the number of calls.
+      warmCalls: Math.max(entities.length, 800),
       send: inTurn(buckets, async ({ entity, resource }) => {
-        const { acquire: lease } = await client.ask(entity.headers, acquire, { input: acquireInput(entity, resource) });
-        must(lease.__typename === 'Lease', 'not granted');
+        const { acquire: lease } = await client.request(entity.headers, acquire, {
+          input: acquireInput(entity, resource),
+        });
+        check(lease.__typename === 'Lease', 'not granted');
       }),
     },
     ingest: {
-      // That a device was seen is noted once a minute: done here for all of them.
-      meet: inTurn(inHundreds(macs), (some) => send(some.map(newReading))),
-      meetings: Math.ceil(macs.length / 100),
+      // The gateway updates last_seen_at once per minute: this does it for all devices.
+      warm: inTurn(inHundreds(macs), (some) => send(some.map(newReading))),
+      warmCalls: Math.ceil(macs.length / 100),
       send: inTurn(macs, (mac) => send([newReading(mac)])),
     },
     'spend of an app': {
       send: inTurn(orgIds, async (id) =>
-        must((await client.ask(asAdmin, spendOf, { orgId: id })).org.app.spend.requests > 0, 'no total'),
+        check((await client.request(asAdmin, spendOf, { orgId: id })).org.app.spend.requests > 0, 'no total'),
       ),
     },
     'readings, first page': {
       send: async () =>
-        must(
-          (await client.ask(asAdmin, readingsOf, { orgId, mac: macs[0] })).org.device.readings.nodes.length === 50,
-          'not a whole page',
+        check(
+          (await client.request(asAdmin, readingsOf, { orgId, mac: macs[0] })).org.device.readings.nodes.length === 50,
+          'incomplete page',
         ),
     },
     'buckets of an entity': {
       send: inTurn(entities, async (entity) => {
-        const found = (await client.ask(asAdmin, bucketsOf, { orgId: entity.orgId, entityId: entity.entityId })).org
+        const found = (await client.request(asAdmin, bucketsOf, { orgId: entity.orgId, entityId: entity.entityId })).org
           .entity.buckets;
-        must(found.length === resources.length, 'not all buckets');
+        check(found.length === resources.length, 'missing buckets');
       }),
     },
     'resourceCapacity (all buckets)': {
       isWhole: true,
       send: async () =>
-        must((await client.ask(asAdmin, capacityOf, { orgId })).org.resourceCapacity.totalCapacity > 0, 'no capacity'),
+        check(
+          (await client.request(asAdmin, capacityOf, { orgId })).org.resourceCapacity.totalCapacity > 0,
+          'no capacity',
+        ),
     },
   };
 }
-
-// --- measuring -----------------------------------------------------------------------------------------------------------
 
 async function openSized() {
   const stage = await openStage();
@@ -339,13 +346,15 @@ async function openSized() {
 }
 
 async function measureRound({ stage, ops }, name, round, runs, failures) {
-  const { send, meet, meetings, isWhole } = ops[name];
+  const { send, warm, warmCalls, isWhole } = ops[name];
   const at = isWhole ? 1 : inFlight;
-  if (meet && round === 0)
-    failures.push(...(await drive({ inFlight, seconds: 60, most: meetings, send: meet })).failures);
-  failures.push(...(await drive({ inFlight: at, seconds: warmUpSeconds[round], most: mostARound, send })).failures);
+  if (warm && round === 0)
+    failures.push(...(await drive({ inFlight, seconds: 60, maxCalls: warmCalls, send: warm })).failures);
+  failures.push(
+    ...(await drive({ inFlight: at, seconds: warmUpSeconds[round], maxCalls: maxCallsPerRound, send })).failures,
+  );
   const before = await stage.used();
-  const run = await drive({ inFlight: at, seconds: roundSeconds, most: mostARound, send });
+  const run = await drive({ inFlight: at, seconds: roundSeconds, maxCalls: maxCallsPerRound, send });
   runs.push({ ...run, used: difference(await stage.used(), before) });
 }
 
@@ -358,12 +367,13 @@ async function measureGrowth(failures) {
       const startedMs = Date.now();
       places.at(-1).ops = operations(stage, await fill(stage, size));
       console.log(
-        `${size.times}x: ${size.orgs} orgs, ${size.buckets} buckets, ${size.devices} devices, ${size.history} items of history, made in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`,
+        `${size.times}x: ${size.orgs} orgs, ${size.buckets} buckets, ${size.devices} devices, ` +
+          `${size.history} items of history, created in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`,
       );
     }
     const names = Object.keys(places[0].ops);
     const runs = new Map(names.flatMap((name) => sizes.map(({ times: size }) => [`${name} ${size}`, []])));
-    // The sizes of one operation one after the other, so that what disturbs the machine for a while disturbs them alike.
+    // All sizes of one operation one after the other, so that a disturbance of the machine affects them alike.
     for (const name of names)
       for (const round of warmUpSeconds.keys())
         for (const place of places)
@@ -395,8 +405,6 @@ function summed(size, runs, failures) {
   return { size, perSecond, p50, ...cost, cpu: cost.gatewayMs + cost.engineMs };
 }
 
-// --- aggregation ---------------------------------------------------------------------------------------------------------
-
 async function measureAggregation() {
   const stage = await openSized();
   const worker = await newWorker(stage);
@@ -408,7 +416,7 @@ async function measureAggregation() {
     let requests = 0;
     for (const scopes of scopeCounts) {
       const roundsMs = [];
-      for (let i = 0; i < roundsASize; i++) {
+      for (let i = 0; i < roundsPerSize; i++) {
         requests += 10;
         await putAll(
           stage,
@@ -445,7 +453,7 @@ async function timed({ spend }, scopes) {
   const startedMs = performance.now();
   const round = await spend.sumAll();
   if (round.scopes !== scopes || round.failed > 0)
-    throw new Error(`a round summed ${JSON.stringify(round)}, not ${scopes}`);
+    throw new Error(`a round summed ${JSON.stringify(round)}, expected ${scopes} scopes`);
   return performance.now() - startedMs;
 }
 
@@ -461,8 +469,6 @@ async function newWorker({ store, tableName }) {
   });
   return buildBackground(config, { log: silentLog });
 }
-
-// --- telling -------------------------------------------------------------------------------------------------------------
 
 const growthHead = [
   'operation',
@@ -491,16 +497,16 @@ const growthRows = (results) =>
       (at.cpu / measured[0].cpu).toFixed(2),
     ]),
   );
-/** One row per operation: units are the same in every run, CPU is relative to the smallest store. */
+/** One row per operation. Units are the same in every run. CPU is relative to the smallest size. */
 const shortHead = ['operation', 'store calls', 'read units', 'write units', 'CPU at 10x', 'CPU at 100x'];
 const shortRows = (results) =>
   results.map(({ name, sizes: measured }) => {
-    const [least, , most] = measured;
-    const span = (of) => {
-      const [from, to] = [of(least), of(most)].map((value) => Number(value.toFixed(1)).toString());
+    const [smallest, , largest] = measured;
+    const span = (pick) => {
+      const [from, to] = [pick(smallest), pick(largest)].map((value) => Number(value.toFixed(1)).toString());
       return from === to ? from : `${from} → ${to}`;
     };
-    const cpu = (at) => (at.cpu / least.cpu).toFixed(2);
+    const cpu = (at) => (at.cpu / smallest.cpu).toFixed(2);
     const units = [({ calls }) => calls, ({ read }) => read, ({ write }) => write].map(span);
     return [name, ...units, ...measured.slice(1).map(cpu)];
   });
@@ -523,7 +529,7 @@ const roundRows = (results) =>
   ]);
 const isFast = ({ changedMs }) => changedMs < barSeconds * 1000;
 
-/** Cost against size; its own light background, so that it reads on a dark page too. */
+/** The cost by size as SVG, with a light background, so that it is readable on a dark page too. */
 function draw(results) {
   const [width, height, left, right, top, bottom] = [860, 430, 64, 230, 56, 62];
   const colours = ['#1f6fb2', '#c8541a', '#2f8f4e', '#8a4fb5', '#b3333d', '#7a6a12'];
@@ -532,45 +538,55 @@ function draw(results) {
     colour: colours[i % colours.length],
     values: at.map(({ cpu }) => cpu / at[0].cpu),
   }));
-  const most = Math.max(2, Math.ceil(2 * Math.max(...lines.flatMap(({ values }) => values)) + 0.01) / 2);
+  const maxRatio = Math.max(2, Math.ceil(2 * Math.max(...lines.flatMap(({ values }) => values)) + 0.01) / 2);
   const x = (i) => left + (i * (width - left - right)) / (sizes.length - 1);
-  const y = (value) => height - bottom - (value * (height - top - bottom)) / most;
+  const y = (value) => height - bottom - (value * (height - top - bottom)) / maxRatio;
   const label = ({ times: size, orgs, buckets }) => [
     `${size}x`,
     `${orgs.toLocaleString('en')} orgs, ${buckets.toLocaleString('en')} buckets`,
   ];
-  // Names stand beside the ends of their lines, pushed apart where they would overlap.
+  // Names are next to the ends of their lines, moved apart if they would overlap.
   const ends = lines.map((line) => ({ ...line, at: y(line.values.at(-1)) })).sort((a, b) => a.at - b.at);
   for (const [i, end] of ends.entries()) if (i > 0) end.at = Math.max(end.at, ends[i - 1].at + 19);
   const over = Math.max(0, ends.at(-1).at - (height - bottom));
   for (const end of ends) end.at -= over;
-  const marks = times(Math.round(most / 0.5) + 1, (i) => i * 0.5);
+  const marks = times(Math.round(maxRatio / 0.5) + 1, (i) => i * 0.5);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#24292f">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
+      'font-family="Helvetica, Arial, sans-serif" font-size="13" fill="#24292f">',
     '<title>Cost of an operation as the store grows</title>',
     `<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="6" fill="#ffffff" stroke="#c9ced6"/>`,
-    `<text x="${left}" y="26" font-size="15" font-weight="bold">CPU of gateway and engine per operation, relative to the smallest store</text>`,
+    `<text x="${left}" y="26" font-size="15" font-weight="bold">` +
+      'CPU of gateway and engine per operation, relative to the smallest store</text>',
     `<text x="${left}" y="44" fill="#57606a">ratios of one run; flat is good</text>`,
     ...marks.flatMap((mark) => [
-      `<line x1="${left}" x2="${width - right}" y1="${y(mark).toFixed(1)}" y2="${y(mark).toFixed(1)}" stroke="${mark === 1 ? '#8c959f' : '#e4e8ed'}"${mark === 1 ? ' stroke-dasharray="4 4"' : ''}/>`,
+      `<line x1="${left}" x2="${width - right}" y1="${y(mark).toFixed(1)}" y2="${y(mark).toFixed(1)}" ` +
+        `stroke="${mark === 1 ? '#8c959f' : '#e4e8ed'}"${mark === 1 ? ' stroke-dasharray="4 4"' : ''}/>`,
       `<text x="${left - 8}" y="${(y(mark) + 4.5).toFixed(1)}" text-anchor="end">${mark.toFixed(1)}</text>`,
     ]),
     ...sizes.flatMap((size, i) => {
       const anchor = i === 0 ? 'start' : i === sizes.length - 1 ? 'end' : 'middle';
       return label(size).map(
         (text, row) =>
-          `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"${row ? ' fill="#57606a"' : ''}>${text}</text>`,
+          `<text x="${x(i)}" y="${height - bottom + 22 + 17 * row}" text-anchor="${anchor}"` +
+          `${row ? ' fill="#57606a"' : ''}>${text}</text>`,
       );
     }),
     ...lines.flatMap(({ colour, values }) => [
-      `<polyline fill="none" stroke="${colour}" stroke-width="2.2" points="${values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ')}"/>`,
+      `<polyline fill="none" stroke="${colour}" stroke-width="2.2" ` +
+        `points="${values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ')}"/>`,
       ...values.map(
         (value, i) => `<circle cx="${x(i).toFixed(1)}" cy="${y(value).toFixed(1)}" r="3.2" fill="${colour}"/>`,
       ),
     ]),
     ...ends.map(({ name, colour, values, at }) => {
       const endX = width - right;
-      return `<line x1="${endX + 5}" y1="${y(values.at(-1)).toFixed(1)}" x2="${endX + 22}" y2="${at.toFixed(1)}" stroke="${colour}" stroke-width="0.8"/><text x="${endX + 26}" y="${(at + 4.5).toFixed(1)}" fill="${colour}">${name}: ${values.at(-1).toFixed(2)}</text>`;
+      const endY = y(values.at(-1)).toFixed(1);
+      return (
+        `<line x1="${endX + 5}" y1="${endY}" x2="${endX + 22}" y2="${at.toFixed(1)}" stroke="${colour}" ` +
+        `stroke-width="0.8"/><text x="${endX + 26}" y="${(at + 4.5).toFixed(1)}" fill="${colour}">` +
+        `${name}: ${values.at(-1).toFixed(2)}</text>`
+      );
     }),
     '</svg>',
     '',
@@ -586,7 +602,7 @@ await sleep(200);
 const rounds = await measureAggregation();
 console.log(`${table(roundHead, roundRows(rounds))}\n`);
 for (const failure of failures.slice(0, 3)) console.log(`failed: ${failure?.stack ?? failure}`);
-console.log(`failed requests: ${failures.length}; ${((Date.now() - startedMs) / 1000).toFixed(0)} s in all`);
+console.log(`failed requests: ${failures.length}; total time ${((Date.now() - startedMs) / 1000).toFixed(0)} s`);
 if (failures.length === 0) {
   writeFileSync(picture, draw(growth.filter(({ isWhole }) => !isWhole)));
   const measuredOn = `Measured on ${today}, Node ${process.version}, 2 shared cores.`;

@@ -1,4 +1,4 @@
-// acquire against the same work done by hand, raw conditional updates from one SDK client, and against rate-limiter-flexible.
+// acquire against raw conditional updates of one SDK client, and against rate-limiter-flexible.
 import { randomUUID } from 'node:crypto';
 import {
   BatchWriteItemCommand,
@@ -16,13 +16,13 @@ const many = 10_000;
 const hot = 'hot';
 const resource = 'chat';
 const limit = 'requests';
-/** So much that nothing is ever refused. */
+/** So large that no acquire is refused. */
 const plenty = 1e12;
-const mostSecondsToFill = 60;
+const maxFillSeconds = 60;
 const fillInFlight = 64;
-const acquiresARequest = 5;
+const acquiresPerRequest = 5;
 
-/** Rows, what failed, and what is not exact. */
+/** Returns the rows, the failed requests, and the figures that are not exact. */
 export async function limits(stage, { seconds }) {
   const raw = rawUpdates(stage);
   const library = await libraryLimiter(stage);
@@ -30,20 +30,26 @@ export async function limits(stage, { seconds }) {
   const [filled] = await Promise.all([gateway.fill(), raw.fill(), library.fill()]);
   if (gateway.acknowledged.size < many)
     throw new Error(
-      `only ${gateway.acknowledged.size} of ${many} buckets were made within ${mostSecondsToFill} s: ${filled.failures[0] ?? 'too slow'}`,
+      `only ${gateway.acknowledged.size} of ${many} buckets were created within ${maxFillSeconds} s: ` +
+        `${filled.failures[0] ?? 'too slow'}`,
     );
   const [one, each] = ['one bucket', '10,000 buckets'];
   const { rows, failures } = await measure(
     stage,
     [
-      { operation: `conditional update, ${one}`, by: 'raw SDK', isByHand: true, send: () => raw.take(hot) },
-      { operation: `conditional update, ${each}`, by: 'raw SDK', isByHand: true, send: inTurn(raw.take) },
-      { operation: `the gateway's own update, ${each}`, by: 'raw SDK', isByHand: true, send: inTurn(raw.takeAsWeDo) },
-      { operation: `consume, ${one}`, by: 'rate-limiter-flexible', isByHand: true, send: () => library.take(hot) },
-      { operation: `consume, ${each}`, by: 'rate-limiter-flexible', isByHand: true, send: inTurn(library.take) },
+      { operation: `conditional update, ${one}`, by: 'raw SDK', isOwnProcess: true, send: () => raw.take(hot) },
+      { operation: `conditional update, ${each}`, by: 'raw SDK', isOwnProcess: true, send: inTurn(raw.take) },
+      {
+        operation: `the gateway's own update, ${each}`,
+        by: 'raw SDK',
+        isOwnProcess: true,
+        send: inTurn(raw.takeLikeGateway),
+      },
+      { operation: `consume, ${one}`, by: 'rate-limiter-flexible', isOwnProcess: true, send: () => library.take(hot) },
+      { operation: `consume, ${each}`, by: 'rate-limiter-flexible', isOwnProcess: true, send: inTurn(library.take) },
       { operation: `acquire, ${one}`, by: 'Tollgate', send: () => gateway.acquire(hot), warmUpSeconds: 3 },
       { operation: `acquire, ${each}`, by: 'Tollgate', send: inTurn(gateway.acquire) },
-      { operation: `acquire and release, ${each}`, by: 'Tollgate', send: inTurn(gateway.borrow) },
+      { operation: `acquire and release, ${each}`, by: 'Tollgate', send: inTurn(gateway.acquireAndRelease) },
     ],
     { seconds },
   );
@@ -52,30 +58,32 @@ export async function limits(stage, { seconds }) {
   library.close();
   const { shardCount } = await gateway.bucket(hot);
   const granted = [...gateway.acknowledged.values()].reduce((sum, count) => sum + count, 0);
-  const byHand = (which) => ({ operation: which, by: 'raw SDK' });
+  const rawSdk = (which) => ({ operation: which, by: 'raw SDK' });
   const byLibrary = (which) => ({ operation: `consume, ${which}`, by: 'rate-limiter-flexible' });
   return {
     rows: compare(rows, [
-      { operation: `acquire, ${one}`, to: byHand(`conditional update, ${one}`), bar: 3 },
+      { operation: `acquire, ${one}`, to: rawSdk(`conditional update, ${one}`), bar: 3 },
       { operation: `acquire, ${one}`, to: byLibrary(one), bar: 4 },
-      { operation: `acquire, ${each}`, to: byHand(`conditional update, ${each}`), bar: 1.5 },
+      { operation: `acquire, ${each}`, to: rawSdk(`conditional update, ${each}`), bar: 1.5 },
       {
         operation: `acquire, ${each}`,
-        to: byHand(`the gateway's own update, ${each}`),
+        to: rawSdk(`the gateway's own update, ${each}`),
         title: 'the same update by the raw SDK',
       },
       { operation: `acquire, ${each}`, to: byLibrary(each) },
     ]),
     failures: [...filled.failures, ...failures],
     wrong,
-    exactness: `what the one bucket (${shardCount} shards) and 100 others consumed against what they granted, ${granted} in all`,
+    exactness:
+      `the consumption of the one bucket (${shardCount} shards) and of 100 others ` +
+      `with the grants (${granted} in total)`,
   };
 }
 
 const nameOf = (i) => `key-${i}`;
 const names = Array.from({ length: many }, (_, i) => nameOf(i));
 
-/** Each of the keys in its turn: evenly, and those in flight are all different. */
+/** Uses the keys in turn, so that the calls in flight have different keys. */
 function inTurn(send) {
   let next = 0;
   return () => send(nameOf(next++ % many));
@@ -84,70 +92,76 @@ function inTurn(send) {
 const count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
 
 const acquireOne = `mutation Acquire($input: AcquireInput!) {
-  acquire(input: $input) { __typename ... on Lease { leaseId degraded statuses { available exceeded } } ... on RateLimited { message retryAfterSecs } }
+  acquire(input: $input) {
+    __typename
+    ... on Lease { leaseId degraded statuses { available exceeded } }
+    ... on RateLimited { message retryAfterSecs }
+  }
 }`;
 const release =
   'mutation Release($leaseId: String!) { releaseLease(leaseId: $leaseId) { replayed statuses { available } } }';
 const setLimits = 'mutation ($input: SetLimitsInput!) { setLimits(input: $input) { version } }';
 const bucketOf = `query ($orgId: UUID!, $entityId: String!, $resource: String!) {
-  org(orgId: $orgId) { entity(entityId: $entityId) { bucket(resource: $resource) { shardCount limits { totalConsumed } } } }
+  org(orgId: $orgId) { entity(entityId: $entityId) {
+    bucket(resource: $resource) { shardCount limits { totalConsumed } }
+  } }
 }`;
 
-/** The gateway, asked by an app of an org over HTTP. */
+/** The gateway, called over HTTP by an app of an org. */
 async function buckets(stage) {
   const { client, asAdmin } = stage;
   const { orgId, headers } = await newOrg(stage);
-  await client.ask(asAdmin, setLimits, {
+  await client.request(asAdmin, setLimits, {
     input: { orgId, level: 'RESOURCE', resource, limits: [{ name: limit, capacity: plenty, refillPeriodSecs: 1 }] },
   });
   const acknowledged = new Map();
   const acquire = async (entityId) => {
-    const { acquire: lease } = await client.ask(headers, acquireOne, {
+    const { acquire: lease } = await client.request(headers, acquireOne, {
       input: { entityId, resource, consume: [{ limit, amount: 1 }] },
     });
     if (lease.__typename !== 'Lease' || lease.degraded) throw new Error(`not granted: ${JSON.stringify(lease)}`);
     count(acknowledged, entityId);
   };
-  /** Takes one and gives it back. */
-  const borrow = async (entityId) => {
-    const { acquire: lease } = await client.ask(headers, acquireOne, {
+  /** Acquires a token and releases it. */
+  const acquireAndRelease = async (entityId) => {
+    const { acquire: lease } = await client.request(headers, acquireOne, {
       input: { entityId, resource, consume: [{ limit, amount: 1 }] },
     });
-    const { releaseLease: released } = await client.ask(headers, release, { leaseId: lease.leaseId });
-    if (released.replayed) throw new Error('released before');
+    const { releaseLease: released } = await client.request(headers, release, { leaseId: lease.leaseId });
+    if (released.replayed) throw new Error('the lease was released before');
   };
   const bucket = async (entityId) =>
-    (await client.ask(asAdmin, bucketOf, { orgId, entityId, resource })).org.entity.bucket;
+    (await client.request(asAdmin, bucketOf, { orgId, entityId, resource })).org.entity.bucket;
   return {
     acknowledged,
     acquire,
-    borrow,
+    acquireAndRelease,
     bucket,
-    /** Each bucket once: one that is there is the rule in real use. Several a request, to be done with it soon. */
+    /** Creates all buckets, because most acquires in real use are on an existing bucket. */
     async fill() {
       let next = 0;
       const send = async () => {
-        const some = names.slice(next, next + acquiresARequest);
-        next += acquiresARequest;
+        const some = names.slice(next, next + acquiresPerRequest);
+        next += acquiresPerRequest;
         const inputs = some.map((entityId) => ({ entityId, resource, consume: [{ limit, amount: 1 }] }));
         await acquireAll(stage, headers, inputs);
         for (const entityId of some) count(acknowledged, entityId);
       };
-      return drive({ inFlight: fillInFlight, seconds: mostSecondsToFill, most: many / acquiresARequest, send });
+      return drive({ inFlight: fillInFlight, seconds: maxFillSeconds, maxCalls: many / acquiresPerRequest, send });
     },
     async wrong() {
       const wrong = [];
       for (const entityId of [hot, ...names.filter((_, i) => i % 100 === 0)]) {
         const [{ totalConsumed }] = (await bucket(entityId)).limits;
         const granted = acknowledged.get(entityId);
-        if (totalConsumed !== granted) wrong.push(`bucket ${entityId}: ${totalConsumed} consumed, granted ${granted}`);
+        if (totalConsumed !== granted) wrong.push(`bucket ${entityId}: ${totalConsumed} consumed, ${granted} granted`);
       }
       return wrong;
     },
   };
 }
 
-/** What a service without a gateway would do: the same ceiling in the write's own condition; the client as it comes. */
+/** What a service without a gateway would do: a conditional update with the same limit, with a default SDK client. */
 function rawUpdates({ store, tableName }) {
   const client = new DynamoDBClient(store);
   const TableName = tableName('limiter');
@@ -161,21 +175,21 @@ function rawUpdates({ store, tableName }) {
           TableName,
           Key: keyOf(name),
           UpdateExpression: 'ADD fa :cost, tc :cost',
-          ConditionExpression: 'fa <= :most',
-          ExpressionAttributeValues: { ':cost': { N: '1' }, ':most': { N: String(plenty) } },
+          ConditionExpression: 'fa <= :max',
+          ExpressionAttributeValues: { ':cost': { N: '1' }, ':max': { N: String(plenty) } },
           ReturnValues: 'UPDATED_NEW',
         }),
       );
       count(acknowledged, name);
     },
-    /** The very update that an acquire is, on an item of the same make: what the store alone needs for it. */
-    takeAsWeDo: (name) =>
+    /** The same update as that of an acquire, on an item with the same layout: the share of the database alone. */
+    takeLikeGateway: (name) =>
       client.send(
         new UpdateItemCommand({
           TableName,
-          Key: keyOf(`ours-${name}`),
+          Key: keyOf(`like-${name}`),
           UpdateExpression: 'SET #ttl = :ttl ADD #fa :cost, #tc :cost, #wc :one, #ec :one',
-          ConditionExpression: '#cv = :cv AND #shard_count = :one AND #hw = :hw AND #fa >= :from AND #fa <= :most',
+          ConditionExpression: '#cv = :cv AND #shard_count = :one AND #hw = :hw AND #fa >= :from AND #fa <= :max',
           ExpressionAttributeNames: Object.fromEntries(
             Object.entries({
               fa: 'b_requests_fa',
@@ -192,7 +206,7 @@ function rawUpdates({ store, tableName }) {
             ':cost': { N: '1000' },
             ':one': { N: '1' },
             ':from': { N: '0' },
-            ':most': { N: String(plenty) },
+            ':max': { N: String(plenty) },
             ':cv': { S: 'bench' },
             ':hw': { N: '490000' },
             ':ttl': { N: '1900000000' },
@@ -204,19 +218,19 @@ function rawUpdates({ store, tableName }) {
       ),
     async fill() {
       await putAll(client, TableName, [hot, ...names], (name) => ({ ...keyOf(name), fa: { N: '0' }, tc: { N: '0' } }));
-      await putAll(client, TableName, names, (name) => ({ ...keyOf(`ours-${name}`), ...ourAttributes(run, name) }));
+      await putAll(client, TableName, names, (name) => ({ ...keyOf(`like-${name}`), ...bucketAttributes(run, name) }));
     },
     async wrong() {
       const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(hot), ConsistentRead: true }));
       const granted = acknowledged.get(hot) ?? 0;
-      return Number(Item.tc.N) === granted ? [] : [`raw: ${Item.tc.N}, granted ${granted}`];
+      return Number(Item.tc.N) === granted ? [] : [`raw: ${Item.tc.N} consumed, ${granted} granted`];
     },
     close: () => client.destroy(),
   };
 }
 
-/** What the item of a bucket with one limit carries. */
-const ourAttributes = (namespace, name) => ({
+/** The attributes of a bucket item with one limit. */
+const bucketAttributes = (namespace, name) => ({
   ...Object.fromEntries(
     ['cp', 'bx', 'ra', 'rp', 'fa', 'tc', 'th'].map((field) => [`b_${limit}_${field}`, { N: '1000' }]),
   ),
@@ -233,7 +247,7 @@ const ourAttributes = (namespace, name) => ({
   GSI4SK: { S: `${namespace}/BUCKET#${name}#${resource}#0` },
 });
 
-/** The library as its manual has it: its own table, a window of a fixed length for each key. */
+/** The library as in its manual: its own table, and a fixed window per key. */
 async function libraryLimiter({ store, tableName }) {
   const client = new DynamoDB(store);
   const table = tableName('rate_limiter_flexible');
@@ -246,7 +260,7 @@ async function libraryLimiter({ store, tableName }) {
   const expire = { N: String(Date.now() / 1000 + duration) };
   return {
     take: (name) => limiter.consume(name, 1),
-    /** Windows that have begun, as most have in real use. */
+    /** Creates windows that have started, like most windows in real use. */
     fill: () =>
       putAll(client, table, [hot, ...names], (name) => ({
         key: { S: limiter.getKey(name) },
@@ -257,12 +271,12 @@ async function libraryLimiter({ store, tableName }) {
   };
 }
 
-const mostABatch = 25;
+const maxPerBatch = 25;
 
 async function putAll(client, table, all, itemOf) {
-  for (let from = 0; from < all.length; from += mostABatch) {
-    const puts = all.slice(from, from + mostABatch).map((name) => ({ PutRequest: { Item: itemOf(name) } }));
+  for (let from = 0; from < all.length; from += maxPerBatch) {
+    const puts = all.slice(from, from + maxPerBatch).map((name) => ({ PutRequest: { Item: itemOf(name) } }));
     const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: puts } }));
-    if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine did not take all items');
+    if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine left items unprocessed');
   }
 }

@@ -1,17 +1,17 @@
-// The load: so many calls in flight for so long, each begun when another has ended, and what came of them.
+// A closed-loop load: a fixed number of calls in flight. A call starts when another one has ended.
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
-/** Keeps `inFlight` calls of `send` going for `seconds`, or `most` of them. A call that throws has failed. */
-export async function drive({ inFlight, seconds, most = Number.POSITIVE_INFINITY, send }) {
+/** Keeps `inFlight` calls of `send` running for `seconds`, up to `maxCalls`. A call that throws has failed. */
+export async function drive({ inFlight, seconds, maxCalls = Number.POSITIVE_INFINITY, send }) {
   const latencies = [];
   const failures = [];
-  let begun = 0;
+  let started = 0;
   const startedMs = performance.now();
   const untilMs = startedMs + seconds * 1000;
   const caller = async () => {
-    for (let atMs = performance.now(); atMs < untilMs && begun < most; ) {
-      begun++;
+    for (let atMs = performance.now(); atMs < untilMs && started < maxCalls; ) {
+      started++;
       try {
         await send();
       } catch (error) {
@@ -26,7 +26,7 @@ export async function drive({ inFlight, seconds, most = Number.POSITIVE_INFINITY
   return { latencies, failures, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** Several runs of one phase taken together. */
+/** The combined figures of several runs of one phase. */
 export function together(runs) {
   const latencies = Float64Array.from(runs.flatMap((run) => run.latencies)).sort();
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
@@ -40,9 +40,9 @@ export function together(runs) {
   };
 }
 
-const answerMs = 10_000;
+const responseMs = 10_000;
 
-/** POSTs JSON over connections that stay open, for as little as possible of the CPU that is measured. */
+/** Sends JSON over persistent connections with as little CPU as possible, because the load shares the cores. */
 export class Client {
   constructor(url) {
     const { hostname, port, pathname } = new URL(url);
@@ -53,20 +53,20 @@ export class Client {
     this.all = new Set();
   }
 
-  /** The data of an operation; whatever else comes back is an error. */
-  async ask(headers, query, variables) {
+  /** Returns the data of an operation, and throws if it failed. */
+  async request(headers, query, variables) {
     const { status, text } = await this.post(headers, JSON.stringify({ query, variables }));
     const { data, errors } = parsed(status, text);
-    if (errors || !data) throw new Error(`refused: ${JSON.stringify(errors)}`);
+    if (errors || !data) throw new Error(`the operation failed: ${JSON.stringify(errors)}`);
     return data;
   }
 
-  /** The answer as it came: `{ status, text }`. */
+  /** Returns the response as `{ status, text }`. */
   post(headers, body) {
-    const line = this.idle.pop() ?? this.open();
+    const connection = this.idle.pop() ?? this.open();
     return new Promise((resolve, reject) => {
-      line.waiting = { resolve, reject };
-      line.socket.write(`${this.headOf(headers)}${Buffer.byteLength(body)}\r\n\r\n${body}`);
+      connection.waiting = { resolve, reject };
+      connection.socket.write(`${this.headOf(headers)}${Buffer.byteLength(body)}\r\n\r\n${body}`);
     });
   }
 
@@ -80,41 +80,44 @@ export class Client {
     return head;
   }
 
-  /** Callers under load have their connections open; opening them is not what is measured. */
-  async widen(count) {
+  /** Opens connections in advance, so that a measurement does not include it. */
+  async openConnections(count) {
     while (this.all.size < count) {
-      const line = this.open();
-      await new Promise((resolve) => line.socket.once('connect', resolve));
-      this.idle.push(line);
+      const connection = this.open();
+      await new Promise((resolve) => connection.socket.once('connect', resolve));
+      this.idle.push(connection);
     }
   }
 
   open() {
     const socket = connect(this.target);
-    const line = { socket, waiting: undefined, got: undefined };
-    this.all.add(line);
-    socket.setTimeout(answerMs, () => line.waiting && socket.destroy(new Error(`no answer within ${answerMs} ms`)));
+    const connection = { socket, waiting: undefined, received: undefined };
+    this.all.add(connection);
+    socket.setTimeout(
+      responseMs,
+      () => connection.waiting && socket.destroy(new Error(`no response within ${responseMs} ms`)),
+    );
     socket.on('data', (chunk) => {
-      if (!line.waiting) return; // told that it was idle for too long
-      line.got = line.got ? Buffer.concat([line.got, chunk]) : chunk;
-      const answer = answerIn(line.got);
-      if (!answer) return;
-      const { resolve } = line.waiting;
-      line.got = undefined;
-      line.waiting = undefined;
-      this.idle.push(line);
-      resolve(answer);
+      if (!connection.waiting) return; // a 408, because the connection was idle for too long
+      connection.received = connection.received ? Buffer.concat([connection.received, chunk]) : chunk;
+      const response = responseIn(connection.received);
+      if (!response) return;
+      const { resolve } = connection.waiting;
+      connection.received = undefined;
+      connection.waiting = undefined;
+      this.idle.push(connection);
+      resolve(response);
     });
-    let why = new Error('the connection broke');
+    let reason = new Error('the connection was closed');
     socket.on('error', (error) => {
-      why = error;
+      reason = error;
     });
     socket.on('close', () => {
-      this.all.delete(line);
-      this.idle = this.idle.filter((other) => other !== line);
-      line.waiting?.reject(why);
+      this.all.delete(connection);
+      this.idle = this.idle.filter((other) => other !== connection);
+      connection.waiting?.reject(reason);
     });
-    return line;
+    return connection;
   }
 
   close() {
@@ -126,12 +129,12 @@ function parsed(status, text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`status ${status}, no JSON: ${text.slice(0, 200)}`);
+    throw new Error(`status ${status}, not JSON: ${text.slice(0, 200)}`);
   }
 }
 
-/** The whole answer, once it is there: by its length, or in chunks. */
-function answerIn(bytes) {
+/** The response if it is complete, by its length or as chunks; undefined before. */
+function responseIn(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const head = bytes.latin1Slice(0, end);

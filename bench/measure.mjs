@@ -1,27 +1,27 @@
-// Phases that are to be compared, at several numbers in flight, side by side.
+// Measures the phases of a comparison alternately, at several numbers of calls in flight.
 import { drive, together } from './load.mjs';
 import { cpuMs, difference } from './stage.mjs';
 
 const levels = [1, 16, 64, 256];
-/** Where bars are judged, and measured for longer. */
+/** The level at which the bars apply. It is measured longer. */
 const barLevel = 64;
 const rounds = 2;
 
 /**
- * Measures the phases of one comparison, and says a row for each at each level. Of a phase: the `operation`, `by` whom it
- * is done, `send`; perhaps the `units` that a call does at once, `mostInFlight`, `warmUpSeconds`, the `pid` of the server that
- * does it where that is not the gateway, and `isByHand` where it is this process itself.
+ * Measures the phases of one comparison and returns one row per phase and level. A phase has `operation`, `by` (who
+ * does it) and `send`. Optional: `units` (operations per call), `maxInFlight`, `warmUpSeconds`, `pid` (the server that
+ * does the work if it is not the gateway), `isOwnProcess` (this process does the work).
  */
 export async function measure(stage, phases, { seconds, inFlight = levels }) {
   const failures = [];
-  for (const { send, warmUpSeconds = 1, mostInFlight = barLevel } of phases)
+  for (const { send, warmUpSeconds = 1, maxInFlight = barLevel } of phases)
     failures.push(
-      ...(await drive({ inFlight: Math.min(barLevel, mostInFlight), seconds: warmUpSeconds, send })).failures,
+      ...(await drive({ inFlight: Math.min(barLevel, maxInFlight), seconds: warmUpSeconds, send })).failures,
     );
   const runs = new Map(
     phases.map((phase) => [
       phase,
-      new Map(inFlight.filter((level) => level <= (phase.mostInFlight ?? level)).map((level) => [level, []])),
+      new Map(inFlight.filter((level) => level <= (phase.maxInFlight ?? level)).map((level) => [level, []])),
     ]),
   );
   for (let round = 0; round < rounds; round++) {
@@ -46,17 +46,17 @@ export async function measure(stage, phases, { seconds, inFlight = levels }) {
   return { rows, failures };
 }
 
-async function usedBy(stage, { pid, isByHand }) {
+async function usedBy(stage, { pid, isOwnProcess }) {
   const { gatewayMs, loadMs, ...used } = await stage.used();
-  return { ...used, ownMs: pid ? cpuMs(pid) : isByHand ? loadMs : gatewayMs };
+  return { ...used, ownMs: pid ? cpuMs(pid) : isOwnProcess ? loadMs : gatewayMs };
 }
 
-function rowOf({ operation, by, units = 1, pid, isByHand }, inFlight, runs, failed) {
+function rowOf({ operation, by, units = 1, pid, isOwnProcess }, inFlight, runs, failed) {
   const { count, perSecond, p50, p99, failures } = together(runs);
   failed.push(...failures);
   const done = count * units;
   const each = (name) => runs.reduce((sum, { used }) => sum + used[name], 0) / done;
-  const isOurs = !pid && !isByHand;
+  const isGateway = !pid && !isOwnProcess;
   return {
     operation,
     by,
@@ -66,11 +66,11 @@ function rowOf({ operation, by, units = 1, pid, isByHand }, inFlight, runs, fail
     p99Ms: p99,
     cpuMs: each('ownMs'),
     engineCpuMs: each('engineMs'),
-    ...(isOurs ? { storeCalls: each('calls'), readUnits: each('read'), writeUnits: each('write') } : {}),
+    ...(isGateway ? { storeCalls: each('calls'), readUnits: each('read'), writeUnits: each('write') } : {}),
   };
 }
 
-/** Compares each row with those of the same level that another made, and with the bar at its level. */
+/** Adds to each row its ratio to the rows of others at the same level, and the bar at the level where it applies. */
 export function compare(rows, comparisons) {
   for (const row of rows) {
     row.against = comparisons

@@ -1,4 +1,4 @@
-// More than one core: the same load on a gateway of one process and on one of two; and the price of a line of log for each request.
+// The same load on a gateway with one process, with two processes, and with its request log.
 import { randomUUID } from 'node:crypto';
 import { graphqlEnvironment, operations } from './graphql.mjs';
 import { compare, measure } from './measure.mjs';
@@ -9,31 +9,31 @@ const inFlight = 64;
 const submitCost = 'mutation ($input: SubmitCostInput!) { submitCost(input: $input) { requestId } }';
 const others = {
   'Tollgate, 2 processes': { args: ['--processes', '2'], title: 'one process' },
-  'Tollgate with its request log': { env: { LOG_LEVEL: 'info' }, isMute: true, title: 'without it' },
+  'Tollgate with its request log': { env: { LOG_LEVEL: 'info' }, isMute: true, title: 'no request log' },
 };
 
-/** Rows and what failed. */
+/** Returns the rows and the failed requests. */
 export async function processes(stage, { seconds }) {
   const gateways = [{ by: 'Tollgate', stage }];
   try {
     for (const [by, { env, title: _, ...options }] of Object.entries(others))
       gateways.push({ by, stage: await openStage({ ...options, env: { ...graphqlEnvironment(), ...env } }) });
     for (const gateway of gateways) gateway.headers = (await newOrg(gateway.stage)).headers;
-    const asked = {
+    const sends = {
       ...Object.fromEntries(
         Object.entries(operations).map(([name, query]) => [
           name,
-          ({ stage: { client }, headers }) => client.ask(headers, query),
+          ({ stage: { client }, headers }) => client.request(headers, query),
         ]),
       ),
       'submitCost, one org': ({ stage: { client }, headers }) =>
-        client.ask(headers, submitCost, {
+        client.request(headers, submitCost, {
           input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1500, outputTokens: 800 },
         }),
     };
     const rows = [];
     const failures = [];
-    for (const [operation, send] of Object.entries(asked)) {
+    for (const [operation, send] of Object.entries(sends)) {
       const phases = gateways.map((gateway) => ({
         operation,
         by: gateway.by,
@@ -45,7 +45,7 @@ export async function processes(stage, { seconds }) {
       rows.push(...measured.rows);
       failures.push(...measured.failures);
     }
-    const comparisons = Object.keys(asked).flatMap((operation) =>
+    const comparisons = Object.keys(sends).flatMap((operation) =>
       Object.entries(others).map(([by, { title }]) => ({ operation, by, to: { by: 'Tollgate' }, title })),
     );
     return { rows: compare(rows, comparisons), failures, wrong: [] };

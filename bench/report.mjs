@@ -7,7 +7,7 @@ const columns = [
   ['operation', ({ operation }) => operation],
   ['by', ({ by }) => by],
   ['in flight', ({ inFlight }) => String(inFlight)],
-  ['a second', ({ perSecond }) => digits(perSecond)],
+  ['per second', ({ perSecond }) => digits(perSecond)],
   ['p50 ms', ({ p50Ms }) => digits(p50Ms)],
   ['p99 ms', ({ p99Ms }) => digits(p99Ms)],
   ['CPU ms', ({ cpuMs }) => digits(cpuMs)],
@@ -22,7 +22,7 @@ const comparison = ({ to, ratio, bar, isMet }) =>
 
 const isText = new Set(['operation', 'by', 'compared']);
 
-/** The rows as a table; the name of an operation stands once. */
+/** The rows as a table. The name of an operation is not repeated. */
 export function tableOf(rows) {
   const isSame = (row, other) => row.operation === other?.operation && row.by === other?.by;
   const cells = rows.map((row, i) =>
@@ -35,21 +35,22 @@ export function tableOf(rows) {
   );
 }
 
-/** Reads well in a terminal and is Markdown. Numbers but for the first column, unless said otherwise. */
+/** A Markdown table with aligned columns. By default the first column is text and the others are numbers. */
 export function table(head, rows, isLeft = head.map((_, i) => i === 0)) {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
   const line = (cells) =>
     `| ${cells.map((cell, i) => (isLeft[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
-  const rule = `|${widths.map((width, i) => (isLeft[i] ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  const dashes = widths.map((width, i) => (isLeft[i] ? `:${'-'.repeat(width + 1)}` : `${'-'.repeat(width + 1)}:`));
+  const rule = `|${dashes.join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** Puts the text where the page has a place for it; says whether that changed anything. */
+/** Replaces the text between the markers `name` in the page. Returns true if that changes the page. */
 export function writeBetween(file, name, text, { isDry = false } = {}) {
   const page = readFileSync(file, 'utf8');
   const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${file} has no place for ${name}`);
+  if (from < 0 || to < from) throw new Error(`${file} has no markers for ${name}`);
   const fresh = `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(to)}`;
   if (!isDry) writeFileSync(file, fresh);
   return fresh !== page;

@@ -1,12 +1,12 @@
-// npm run bench -- [PART …] [--seconds N] [--profile DIR]: measures, prints one table and writes bench-results.json. The bars of
-// docs/performance.md are updated by hand. Exits 1 only if a request failed or a figure was not exact.
+// Measures, prints one table and writes bench-results.json. The bars in docs/performance.md are updated by hand. Exits
+// with status 1 only if a request failed or a figure was not exact.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-/** Each part takes its stage and the options, and says rows, failures, and what was not exact. */
+/** Each part gets a stage and the options. It returns rows, failed requests, and figures that were not exact. */
 const parts = {
   graphql: async () => {
     const { graphql, graphqlEnvironment } = await import('./graphql.mjs');
@@ -24,8 +24,8 @@ const parts = {
     return { measure: processes, env: graphqlEnvironment() };
   },
 };
-/** Not among the others: they print tables of their own. */
-const alone = {
+/** Run only by name, because they print their own tables. */
+const separateParts = {
   overload: async () => ({ measure: (await import('./overload.mjs')).overload }),
   steady: async () => ({ measure: (await import('./steady.mjs')).steady }),
 };
@@ -35,16 +35,30 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '2' },
-    /** Where to put CPU profiles of the gateway, which slow it down. */
     profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
 const wanted = positionals.length > 0 ? positionals : Object.keys(parts);
 const seconds = Number(values.seconds);
-const known = { ...parts, ...alone };
-const unknown = wanted.filter((name) => !Object.hasOwn(known, name));
+const allParts = { ...parts, ...separateParts };
+const unknown = wanted.filter((name) => !Object.hasOwn(allParts, name));
+const usage = `usage: npm run bench -- [PART ...] [--seconds N] [--profile DIR]
+
+Measures Tollgate against its yardsticks, prints one table and writes ${results}.
+
+  PART           ${Object.keys(parts).join(', ')} (default: all of these),
+                 ${Object.keys(separateParts).join(', ')} (only by name)
+  --seconds N    duration of each phase, up to 60 (default 2)
+  --profile DIR  write CPU profiles of the gateway, which slow it down
+  --help         show this text`;
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
 if (unknown.length > 0 || !(seconds > 0 && seconds <= 60)) {
-  console.error(`usage: npm run bench -- [${Object.keys(known).join('|')}] [--seconds 1..60] [--profile DIR]`);
+  const fault = unknown.length > 0 ? `unknown part: ${unknown.join(', ')}` : '--seconds must be from 0 to 60';
+  console.error(`${fault}\n\n${usage}`);
   process.exit(2);
 }
 
@@ -56,18 +70,18 @@ const rows = [];
 const notes = [];
 let failed = 0;
 for (const name of wanted) {
-  const { measure, env } = await known[name]();
+  const { measure, env } = await allParts[name]();
   const stage = await openStage({ profile: values.profile, env });
   const stop = () => void stage.close().finally(() => process.exit(1));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    console.error(`${name} …`);
+    console.error(`measuring ${name} …`);
     const measured = await measure(stage, { seconds });
     const { failures, wrong, exactness } = measured;
     rows.push(...measured.rows);
     for (const failure of failures.slice(0, 3)) console.error(`failed: ${failure?.stack ?? failure}`);
     for (const fault of wrong.slice(0, 5)) console.error(`not exact: ${fault}`);
-    if (exactness) notes.push(`${name}: ${wrong.length === 0 ? 'exact' : 'NOT EXACT'}: ${exactness}`);
+    if (exactness) notes.push(`${name}: ${wrong.length === 0 ? 'exact' : 'NOT EXACT'}; compared ${exactness}`);
     if (failures.length > 0) notes.push(`${name}: ${failures.length} requests FAILED`);
     failed += failures.length + wrong.length;
   } finally {
@@ -78,7 +92,8 @@ for (const name of wanted) {
 if (rows.length > 0) {
   const bars = rows.flatMap(({ against = [] }) => against.filter(({ bar }) => bar !== undefined));
   notes.push(
-    `${bars.filter(({ isMet }) => isMet).length} of ${bars.length} bars met; ${machine}; ${Math.round((Date.now() - startedMs) / 1000)} s in all; every rate is of one run`,
+    `${bars.filter(({ isMet }) => isMet).length} of ${bars.length} bars met; ${machine}; ` +
+      `total time ${Math.round((Date.now() - startedMs) / 1000)} s; one run per rate`,
   );
   const table = tableOf(rows);
   console.log(`\n${table}\n\n${notes.join('\n')}`);

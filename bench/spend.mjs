@@ -1,4 +1,4 @@
-// submitCost, selection and spend against the same work done by hand: raw calls from one SDK client.
+// submitCost, modelSelection and spend against the same work by raw calls of one SDK client.
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
@@ -8,9 +8,9 @@ import { newOrg } from './tenant.mjs';
 const manyOrgs = 100;
 const rawShards = 8;
 const usage = { inputTokens: 1500, outputTokens: 800 };
-const cost = 16_500; // of that usage at the default price of `premium`
+const cost = 16_500; // the cost of this usage at the default price of `premium`
 
-/** Rows, what failed, and what is not exact. */
+/** Returns the rows, the failed requests, and the figures that are not exact. */
 export async function spend(stage, { seconds }) {
   const orgs = [];
   for (let i = 0; i <= manyOrgs; i++) orgs.push({ ...(await newOrg(stage)), acknowledged: new Map() });
@@ -19,7 +19,7 @@ export async function spend(stage, { seconds }) {
   const submitting = await measure(
     stage,
     [
-      { operation: 'two-item transaction', by: 'raw SDK', isByHand: true, send: raw.send },
+      { operation: 'two-item transaction', by: 'raw SDK', isOwnProcess: true, send: raw.send },
       { operation: 'submitCost, one org', by: 'Tollgate', send: () => submit(stage, single), warmUpSeconds: 4 },
       {
         operation: 'submitCost, 100 orgs',
@@ -32,23 +32,23 @@ export async function spend(stage, { seconds }) {
   const reading = await measure(
     stage,
     [
-      { operation: 'read of two items', by: 'raw SDK', isByHand: true, send: raw.read },
-      { operation: 'modelSelection', by: 'Tollgate', send: () => stage.client.ask(single.headers, selection) },
-      { operation: 'spend of an app', by: 'Tollgate', send: () => stage.client.ask(single.headers, spendToday) },
+      { operation: 'read of two items', by: 'raw SDK', isOwnProcess: true, send: raw.read },
+      { operation: 'modelSelection', by: 'Tollgate', send: () => stage.client.request(single.headers, selection) },
+      { operation: 'spend of an app', by: 'Tollgate', send: () => stage.client.request(single.headers, spendToday) },
     ],
     { seconds: seconds / 2 },
   );
   const wrong = [...(await wrongOrgs(stage, orgs)), ...(await raw.wrong())];
   raw.close();
-  const byHand = { operation: 'two-item transaction', by: 'raw SDK' };
-  const readByHand = { operation: 'read of two items', by: 'raw SDK' };
+  const rawWrite = { operation: 'two-item transaction', by: 'raw SDK' };
+  const rawRead = { operation: 'read of two items', by: 'raw SDK' };
   const rows = compare(
     [...submitting.rows, ...reading.rows],
     [
-      { operation: 'submitCost, one org', to: byHand, bar: 3 },
-      { operation: 'submitCost, 100 orgs', to: byHand, bar: 0.7 },
-      { operation: 'modelSelection', to: readByHand },
-      { operation: 'spend of an app', to: readByHand },
+      { operation: 'submitCost, one org', to: rawWrite, bar: 3 },
+      { operation: 'submitCost, 100 orgs', to: rawWrite, bar: 0.7 },
+      { operation: 'modelSelection', to: rawRead },
+      { operation: 'spend of an app', to: rawRead },
     ],
   );
   const acknowledged = orgs
@@ -58,20 +58,22 @@ export async function spend(stage, { seconds }) {
     rows,
     failures: [...submitting.failures, ...reading.failures],
     wrong,
-    exactness: `EXACT spend of ${orgs.length} orgs against ${acknowledged} acknowledged costs`,
+    exactness: `the EXACT spend of ${orgs.length} orgs with ${acknowledged} acknowledged costs`,
   };
 }
 
 const selection = '{ me { app { modelSelection { allowed label bedrockModelId mode recheckAfterSecs resetsAt } } } }';
 const spendToday =
-  '{ me { app { spend { day costUsdMicros requests labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
+  '{ me { app { spend { day costUsdMicros requests ' +
+  'labels { label costUsdMicros quotaUsdMicros quotaPct mode asOf } } } } }';
 const submitCost =
-  'mutation SubmitCost($input: SubmitCostInput!) { submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
+  'mutation SubmitCost($input: SubmitCostInput!) { ' +
+  'submitCost(input: $input) { requestId replayed label day costUsdMicros priceSource } }';
 
-/** Submits a cost of an org, which must be acknowledged, and notes it there. */
+/** Submits a cost of an org, which must be acknowledged, and adds it to the acknowledged costs of the org. */
 export async function submit({ client }, { headers, acknowledged }) {
   const requestId = randomUUID();
-  const { submitCost: receipt } = await client.ask(headers, submitCost, {
+  const { submitCost: receipt } = await client.request(headers, submitCost, {
     input: { requestId, modelLabel: 'premium', ...usage },
   });
   const day = acknowledged.get(receipt.day) ?? { costUsdMicros: 0, requests: 0 };
@@ -79,34 +81,38 @@ export async function submit({ client }, { headers, acknowledged }) {
   day.requests += 1;
   acknowledged.set(receipt.day, day);
   if (receipt.requestId !== requestId || receipt.replayed || receipt.costUsdMicros !== cost)
-    throw new Error(`a wrong receipt: ${JSON.stringify(receipt)}`);
+    throw new Error(`wrong receipt: ${JSON.stringify(receipt)}`);
 }
 
 const exactSpend = `query ($orgId: UUID!, $day: LocalDate!) {
   org(orgId: $orgId) { spend(day: $day, consistency: EXACT) { labels { costUsdMicros requests } } }
 }`;
 
-/** The orgs whose EXACT spend is not what was acknowledged. */
+/** The orgs whose EXACT spend differs from the acknowledged costs. */
 export async function wrongOrgs({ client, asAdmin }, orgs) {
   const wrong = [];
   for (const { orgId, acknowledged } of orgs) {
     for (const [day, expected] of acknowledged) {
-      const { org } = await client.ask(asAdmin, exactSpend, { orgId, day });
+      const { org } = await client.request(asAdmin, exactSpend, { orgId, day });
       const costUsdMicros = org.spend.labels.reduce((sum, label) => sum + label.costUsdMicros, 0);
       const requests = org.spend.labels.reduce((sum, label) => sum + label.requests, 0);
       if (costUsdMicros !== expected.costUsdMicros || requests !== expected.requests)
         wrong.push(
-          `org ${orgId} on ${day}: ${costUsdMicros} of ${requests}, acknowledged ${expected.costUsdMicros} of ${expected.requests}`,
+          `org ${orgId} on ${day}: ${costUsdMicros} micro-dollars in ${requests} requests, ` +
+            `acknowledged ${expected.costUsdMicros} in ${expected.requests}`,
         );
     }
   }
   return wrong;
 }
 
-/** What a service without a gateway would do: the request item if absent and the sum, in one transaction; the client as it comes. */
+/**
+ * What a service without a gateway would do: put the request item if it is absent and add to the sum, in one
+ * transaction, with a default SDK client.
+ */
 function rawTransactions({ store, tableName }) {
-  const low = new DynamoDBClient(store);
-  const client = DynamoDBDocumentClient.from(low);
+  const base = new DynamoDBClient(store);
+  const client = DynamoDBDocumentClient.from(base);
   const [requests, shards] = [tableName('cost_requests'), tableName('usage_agg_sharded')];
   const orgId = randomUUID();
   const day = new Date().toISOString().slice(0, 10);
@@ -171,8 +177,8 @@ function rawTransactions({ store, tableName }) {
         new BatchGetCommand({ RequestItems: { [shards]: { Keys, ConsistentRead: true } } }),
       );
       const counted = Responses[shards].reduce((sum, item) => sum + item.requests, 0);
-      return counted === acknowledged ? [] : [`raw: ${counted}, acknowledged ${acknowledged}`];
+      return counted === acknowledged ? [] : [`raw: ${counted} stored, ${acknowledged} acknowledged`];
     },
-    close: () => low.destroy(),
+    close: () => base.destroy(),
   };
 }

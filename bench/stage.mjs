@@ -1,4 +1,4 @@
-// What every part is measured on: an engine in memory and a gateway, each in a process of its own, on loopback.
+// The stage of every benchmark: an in-memory engine and a gateway, each in its own process, on loopback.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -14,10 +14,13 @@ const tablePrefix = 'bench_';
 const adminKey = 'admin-key-of-the-benchmarks-0123456789';
 const readyMs = 20_000;
 const stopMs = 12_000;
-/** So much that nothing is ever refused by it; the bound is there, and is reckoned. */
+/** So large that no request is rejected. The limit is still computed. */
 const unbounded = '100000000';
 
-/** Starts both. `profile`: the folder for a profile of the gateway's CPU; `args` and `env` are the gateway's, `isMute` if nobody reads its log. */
+/**
+ * Starts both. `profile`: the folder for CPU profiles of the gateway. `args`, `env`: of the gateway. `isMute`: discard
+ * its log.
+ */
 export async function openStage({ profile, args = [], env = {}, isMute = false } = {}) {
   const others = new Set(enginePids());
   const engine = await startEngine({ only: 'dynoxide' });
@@ -66,7 +69,7 @@ export async function openStage({ profile, args = [], env = {}, isMute = false }
       tableName: (name) => tablePrefix + name,
       client,
       asAdmin: { 'x-admin-key': adminKey },
-      /** All that was used so far: CPU of each who takes part, calls and units of the store by the gateway. */
+      /** The totals so far: CPU of gateway, engine and load; DynamoDB calls and units of the gateway. */
       async used() {
         const cpu = { gatewayMs: cpuMs(gateway.child.pid), engineMs: cpuMs(enginePid), loadMs: ownCpuMs() };
         return { ...cpu, ...countedOn(await (await fetch(`${origin}/metrics`)).text()) };
@@ -93,13 +96,13 @@ function countedOn(page) {
   };
 }
 
-/** What was used between the two. */
+/** The difference between two results of `used`. */
 export const difference = (after, before) =>
   Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]));
 
 const pathOf = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-/** A Node process that dies with this one. */
+/** Starts a Node process that is killed when this one exits. */
 export function startProcess(args, env, output = 'inherit') {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', output, 'inherit'],
@@ -120,12 +123,12 @@ export function startProcess(args, env, output = 'inherit') {
   };
 }
 
-/** When the process serves. */
+/** Resolves when the process serves requests. */
 export async function ready({ child }, url, options) {
   for (const untilMs = Date.now() + readyMs; Date.now() < untilMs; await sleep(50)) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`what should serve ${url} did not start`);
-    const answer = await fetch(url, options).catch(() => undefined);
-    if (answer?.ok) return;
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the process for ${url} exited`);
+    const response = await fetch(url, options).catch(() => undefined);
+    if (response?.ok) return;
   }
   throw new Error(`${url} was not ready within ${readyMs} ms`);
 }
@@ -141,7 +144,7 @@ export function freePort() {
   });
 }
 
-/** The state of a process from /proc, after its name; undefined where there is no such thing. */
+/** The name and state of a process from /proc; undefined if there is none. */
 function statOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -152,7 +155,7 @@ function statOf(pid) {
   }
 }
 
-/** All processes; none where there is no /proc, and their CPU stays unknown. */
+/** The ids of all processes. Empty if there is no /proc: then the CPU is unknown. */
 function pids() {
   try {
     return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -164,7 +167,7 @@ function pids() {
 const tickMs = 10;
 const parentOf = (pid) => statOf(pid)?.fields[1];
 
-/** CPU so far of a process and of those it has started. */
+/** The CPU time of a process and of its children so far. */
 export function cpuMs(pid) {
   const own = statOf(pid)?.fields;
   if (!own) return Number.NaN;
@@ -177,6 +180,6 @@ export function ownCpuMs() {
   return (user + system) / 1000;
 }
 
-/** Engines of ours: each runs below a shell that guards it, so it is a grandchild. */
+/** The engines of this process. Each runs under a shell that ends it, so it is a grandchild. */
 const enginePids = () =>
   pids().filter((pid) => statOf(pid)?.name.startsWith('dynoxide') && parentOf(parentOf(pid)) === String(process.pid));

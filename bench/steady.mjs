@@ -1,4 +1,4 @@
-// submitCost over many orgs for two minutes: whether the rate at the end is that of the beginning.
+// submitCost over 100 orgs for two minutes: checks that the rate does not fall.
 import { drive, together } from './load.mjs';
 import { submit, wrongOrgs } from './spend.mjs';
 import { difference } from './stage.mjs';
@@ -11,7 +11,7 @@ const sliceSeconds = 10;
 const slices = 12;
 const minRatio = 0.9;
 
-/** Prints the rate of each slice of ten seconds. The CPU beside it tells a slower store from a machine with other work. */
+/** Prints the rate per ten seconds. The CPU per cost shows whether the engine got slower, or the machine was busy. */
 export async function steady(stage) {
   const orgs = [];
   for (let i = 0; i < orgCount; i++) orgs.push({ ...(await newOrg(stage)), acknowledged: new Map() });
@@ -26,18 +26,20 @@ export async function steady(stage) {
     failures.push(...failed);
     measured.push({ perSecond, engineUs: (1000 * engineMs) / count, engineShare: engineMs / gatewayMs });
     console.log(
-      `| ${(slice + 1) * sliceSeconds} | ${Math.round(perSecond)} | ${Math.round((1000 * gatewayMs) / count)} | ${Math.round((1000 * engineMs) / count)} |`,
+      `| ${(slice + 1) * sliceSeconds} | ${Math.round(perSecond)} ` +
+        `| ${Math.round((1000 * gatewayMs) / count)} | ${Math.round((1000 * engineMs) / count)} |`,
     );
   }
   const [first, last] = [measured[0], measured.at(-1)];
   const ratio = last.perSecond / first.perSecond;
   const verdict = ratio >= minRatio ? 'steady' : 'NOT STEADY';
   console.log(
-    `\n${verdict}: the last ten seconds had ${ratio.toFixed(2)} of the rate of the first (at least ${minRatio});`,
+    `\n${verdict}: the rate of the last ten seconds is ${ratio.toFixed(2)} of the first (minimum ${minRatio}).`,
   );
-  console.log(`the engine took ${(last.engineUs / first.engineUs).toFixed(2)} times the CPU per cost,`);
+  console.log(`Engine CPU per cost: ${(last.engineUs / first.engineUs).toFixed(2)} times the first.`);
   console.log(
-    `and relative to the gateway's CPU, which a slower machine raises alike, ${(last.engineShare / first.engineShare).toFixed(2)} times`,
+    `Engine CPU relative to gateway CPU: ${(last.engineShare / first.engineShare).toFixed(2)} times the first ` +
+      '(independent of the speed of the machine).',
   );
   return { rows: [], failures, wrong: await wrongOrgs(stage, orgs) };
 }

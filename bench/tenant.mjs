@@ -1,8 +1,8 @@
-/** Several acquires in one request, for filling a store: each must be granted. */
+/** Sends several acquires in one request, to fill the tables. Each must be granted. */
 export async function acquireAll({ client }, headers, inputs) {
   const variables = inputs.map((_, i) => `$i${i}: AcquireInput!`).join(', ');
   const fields = inputs.map((_, i) => `a${i}: acquire(input: $i${i}) { __typename }`).join(' ');
-  const leases = await client.ask(
+  const leases = await client.request(
     headers,
     `mutation (${variables}) { ${fields} }`,
     Object.fromEntries(inputs.map((input, i) => [`i${i}`, input])),
@@ -10,9 +10,9 @@ export async function acquireAll({ client }, headers, inputs) {
   if (Object.values(leases).some(({ __typename }) => __typename !== 'Lease')) throw new Error('not granted');
 }
 
-/** A fresh org with an app that is logged in. */
+/** A new org with an app and its access token. */
 export async function newOrg({ client, asAdmin }) {
-  const { registerOrg } = await client.ask(
+  const { registerOrg } = await client.request(
     asAdmin,
     'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }',
     {
@@ -27,21 +27,21 @@ export async function newOrg({ client, asAdmin }) {
     },
   );
   const { orgId } = registerOrg.org;
-  const { registerApp } = await client.ask(
+  const { registerApp } = await client.request(
     asAdmin,
     'mutation ($input: RegisterAppInput!) { registerApp(input: $input) { secretRetrieval { token } } }',
     {
       input: { orgId, appId: 'chat', name: 'Chat' },
     },
   );
-  const { retrieveSecret } = await client.ask(
+  const { retrieveSecret } = await client.request(
     {},
     'mutation ($token: String!) { retrieveSecret(token: $token) { clientId clientSecret } }',
     {
       token: registerApp.secretRetrieval.token,
     },
   );
-  const { issueToken } = await client.ask(
+  const { issueToken } = await client.request(
     {},
     'mutation ($input: IssueTokenInput!) { issueToken(input: $input) { accessToken } }',
     { input: retrieveSecret },

@@ -1,11 +1,11 @@
-// What a store call costs its caller: the lean transport against the SDK, from this process, on the same items.
+// The CPU of a DynamoDB call in the caller: the lean transport against the SDK, in this process, on the same items.
 import { leanTransport } from '../dist/dynamo/lean-transport.js';
 import { sdkTransport } from '../dist/dynamo/transport.js';
 import { systemClock } from '../dist/lib/clock.js';
 import { measure } from './measure.mjs';
 
 const inFlight = 16;
-const mostShare = 0.3;
+const maxShare = 0.3;
 const attributes = {
   cost_usd_micros: 16_500,
   input_tokens: 1500,
@@ -15,7 +15,7 @@ const attributes = {
   note: 'of the benchmarks',
 };
 
-/** Rows with the CPU of a call by each, and the share of the one in the other. */
+/** Returns rows with the CPU per call of each transport, and the ratio between them. */
 export async function transport(stage, { seconds }) {
   const transports = { SDK: sdkTransport(stage.store), 'lean transport': leanTransport(stage.store, systemClock) };
   const TableName = stage.tableName('daily_total');
@@ -47,7 +47,7 @@ export async function transport(stage, { seconds }) {
     const phases = Object.entries(transports).map(([by, { send }]) => ({
       operation: `store call: ${name}`,
       by,
-      isByHand: true,
+      isOwnProcess: true,
       send: () => send(name, calls[name]()),
     }));
     const measured = await measure(stage, phases, { seconds: seconds / 2, inFlight: [inFlight] });
@@ -62,8 +62,8 @@ export async function transport(stage, { seconds }) {
         {
           to: "the SDK's CPU",
           ratio: row.cpuMs / sdk.cpuMs,
-          bar: mostShare,
-          isMet: row.cpuMs / sdk.cpuMs <= mostShare,
+          bar: maxShare,
+          isMet: row.cpuMs / sdk.cpuMs <= maxShare,
         },
       ];
   }

@@ -1,14 +1,14 @@
-// Renders docs/configuration.md from the zod schemas of the configuration. Used by scripts/configuration.mjs and its test.
+// Renders docs/configuration.md from the zod schemas of the configuration, for scripts/configuration.mjs and its test.
 
 const wrappers = { optional: 'innerType', default: 'innerType', nonoptional: 'innerType', pipe: 'in' };
 
-/** A schema and the schemas that it wraps, from the outside in. */
+/** A schema and the schemas that it wraps, outermost first. */
 function layersOf(schema) {
   const inner = schema.def[wrappers[schema.def.type]];
   return inner ? [schema, ...layersOf(inner)] : [schema];
 }
 
-/** The first value that a layer has for this key of its metadata. */
+/** The first value of this metadata key among the layers. */
 const metaOf = (schema, key) =>
   layersOf(schema)
     .map((layer) => layer.meta()?.[key])
@@ -92,17 +92,26 @@ function fileSections(schema, shipped) {
     });
 }
 
-/** The whole page. `groups`: title to shape of variables; `fileSchema`: schema of config.yaml; `shipped`: its parsed content. */
+/**
+ * The whole page. `groups`: title to shape of variables. `fileSchema`: schema of config.yaml. `shipped`: its parsed
+ * content.
+ */
 export function configurationPage({ groups, fileSchema, shipped }) {
   return `${[
-    '<!-- Generated from src/config-env-schema.ts and src/config-file-schema.ts by scripts/configuration.mjs. Do not edit. -->',
+    '<!-- Generated from src/config-env-schema.ts and src/config-file-schema.ts by scripts/configuration.mjs. ' +
+      'Do not edit. -->',
     '# Configuration',
-    'Tollgate is configured by environment variables and one YAML file. A process checks both at its start, reports every fault in one message and exits with status 1. An empty variable counts as not set. A change needs a restart.',
-    '`tollgate gateway`, `tollgate worker` and `tollgate dev` read everything on this page. `tollgate tables` reads only the DynamoDB variables. All processes of a deployment must have the same secrets and the same file.',
+    'Tollgate is configured by environment variables and one YAML file. A process checks both at its start, reports ' +
+      'every fault in one message and exits with status 1. An empty variable counts as not set. A change needs a ' +
+      'restart.',
+    '`tollgate gateway`, `tollgate worker` and `tollgate dev` read everything on this page. `tollgate tables` reads ' +
+      'only the DynamoDB variables. All processes of a deployment must have the same secrets and the same file.',
     '## Environment variables',
     ...Object.entries(groups).flatMap(([title, shape]) => [`### ${title}`, variableTable(shape)]),
     '## Configuration file',
-    'The file contains the decisions of the platform team that are the same for all orgs. Tollgate reads `config.yaml` next to the program, or the file that `TOLLGATE_CONFIG` names. Unknown keys are faults. Keys without a default must be present; the shipped file has all of them.',
+    'The file contains the decisions of the platform team that are the same for all orgs. Tollgate reads ' +
+      '`config.yaml` next to the program, or the file that `TOLLGATE_CONFIG` names. Unknown keys are faults. Keys ' +
+      'without a default must be present; the shipped file has all of them.',
     ...fileSections(fileSchema, shipped),
   ].join('\n\n')}\n`;
 }

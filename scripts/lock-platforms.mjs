@@ -1,14 +1,14 @@
-// Completes package-lock.json with the binaries of other platforms, each with the integrity that the registry gives for it.
-// npm leaves out of the lock what a registry mirror lacks, and `npm ci` then fails because the owner names it. So a binary
-// that the registry does not serve is taken out of its owner's entry as well: nothing in the lock is unverified. Run after
-// every `npm install`; against a registry that serves all of them, it puts them back.
+// Adds the binaries of other platforms to package-lock.json, each with the integrity from the registry. npm omits a
+// binary that a registry mirror lacks, and `npm ci` then fails because the owner still names it. So this script also
+// removes a binary that the registry does not serve from the entry of its owner: no package in the lock is unverified.
+// Run it after every `npm install`. With a registry that serves all binaries, it adds them again.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const path = new URL('../package-lock.json', import.meta.url);
-const lock = JSON.parse(readFileSync(path, 'utf8'));
+const file = new URL('../package-lock.json', import.meta.url);
+const lock = JSON.parse(readFileSync(file, 'utf8'));
 
-/** The registry's manifest of a package; undefined where it serves none. */
+/** The manifest of a package in the registry; undefined if the registry does not serve it. */
 function manifestOf(name, version) {
   try {
     const text = execFileSync('npm', ['view', `${name}@${version}`, '--json'], {
@@ -39,12 +39,12 @@ function entryFor({ version, dist, cpu, libc, license, os, engines }, dev) {
 
 const isLocked = (name) => lock.packages[`node_modules/${name}`]?.integrity !== undefined;
 
-const dropped = [];
+const removed = [];
 let added = 0;
-for (const [place, owner] of Object.entries({ ...lock.packages })) {
+for (const [path, owner] of Object.entries({ ...lock.packages })) {
   if (!owner.optionalDependencies) continue;
-  const isRoot = place === '';
-  const named = isRoot ? owner : (manifestOf(place.replace(/^.*node_modules\//, ''), owner.version) ?? owner);
+  const isRoot = path === '';
+  const named = isRoot ? owner : (manifestOf(path.replace(/^.*node_modules\//, ''), owner.version) ?? owner);
   for (const [name, version] of Object.entries(named.optionalDependencies ?? {})) {
     if (isLocked(name) || !/^\d/.test(version)) continue;
     const manifest = manifestOf(name, version);
@@ -54,17 +54,17 @@ for (const [place, owner] of Object.entries({ ...lock.packages })) {
       added++;
     } else if (isRoot) {
       throw new Error(
-        `package.json names ${name}@${version}, which the registry does not serve: make it an optional peer dependency`,
+        `the registry does not serve ${name}@${version}, which package.json names; make it an optional peer dependency`,
       );
     } else {
       delete owner.optionalDependencies[name];
       delete lock.packages[`node_modules/${name}`];
-      dropped.push(`${name}@${version}`);
+      removed.push(`${name}@${version}`);
     }
   }
 }
 const { '': root, ...rest } = lock.packages;
 lock.packages = { '': root, ...Object.fromEntries(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))) };
-writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`${added} packages of other platforms written into the lock`);
-if (dropped.length > 0) console.log(`left out, because the registry does not serve them: ${dropped.join(', ')}`);
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(`added ${added} packages of other platforms`);
+if (removed.length > 0) console.log(`removed, because the registry does not serve them: ${removed.join(', ')}`);

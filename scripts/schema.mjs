@@ -1,4 +1,4 @@
-// Writes schema.graphql from the code; with --check, fails if what is committed is stale.
+// Writes schema.graphql from the code. With --check, fails if the committed file is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { printSchema } from 'graphql';
 import { createSchema } from '../dist/graphql/schema.js';
@@ -8,6 +8,6 @@ const printed = `${printSchema(await createSchema())}\n`;
 if (!process.argv.includes('--check')) {
   writeFileSync(path, printed);
 } else if (readFileSync(path, 'utf8') !== printed) {
-  console.error('schema.graphql is stale: run `npm run schema` and commit it');
+  console.error('schema.graphql is stale; run `npm run schema` and commit the file');
   process.exit(1);
 }

@@ -11,13 +11,13 @@ import { testConfig } from '../support/app.js';
 import { type Call, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import { patience } from '../support/patience.js';
 
-/** The store client alone, with the proxy between it and tables of its own. */
+/** A store client without a gateway. A fault proxy is between it and its own tables. */
 export interface StoreBench {
   readonly config: Config;
   readonly proxy: FaultProxy;
-  /** Past the proxy: what is really there. */
+  /** Bypasses the proxy, so it reads what is really stored. */
   readonly truth: StoreClient;
-  /** A client through the proxy, with a retry budget of its own. */
+  /** A client that uses the proxy, with its own retry budget. */
   client(endpoint?: string): StoreClient;
   sent(operation: string): readonly Call[];
   stop(): Promise<void>;
@@ -59,22 +59,22 @@ export const adminOf = (config: Config, prefix: string): TableAdmin => ({
 
 export const newKey = () => ({ PK: `TEST#${randomUUID()}`, SK: '1' });
 
-/** What a call threw that must find the store unavailable, and how long that took. */
+/** The StoreUnavailable error that the call must throw, and the time until then. */
 export async function failureOf(
   call: Promise<unknown>,
 ): Promise<{ readonly error: StoreUnavailable; readonly ms: number }> {
   const startedMs = performance.now();
   const error = await call.then(
-    (value) => new Error(`it must fail, but gave ${JSON.stringify(value)}`),
+    (value) => new Error(`expected StoreUnavailable, got ${JSON.stringify(value)}`),
     (thrown: Error) => thrown,
   );
   if (!(error instanceof StoreUnavailable)) throw error;
   return { error, ms: performance.now() - startedMs };
 }
 
-/** Tries until `attempt` no longer throws, but not for much longer than `mostMs`. */
-export async function untilWell(mostMs: number, attempt: () => Promise<unknown>): Promise<void> {
-  const untilMs = performance.now() + patience * mostMs;
+/** Retries until `attempt` no longer throws. Gives up after `maxMs` times `patience`. */
+export async function untilWell(maxMs: number, attempt: () => Promise<unknown>): Promise<void> {
+  const untilMs = performance.now() + patience * maxMs;
   for (;;) {
     try {
       await attempt();

@@ -19,7 +19,7 @@ let orgId: string;
 let namespace: string;
 
 beforeAll(async () => {
-  proxy = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
+  proxy = await startFaultProxy(testEndpoint(), 0, { recordsCalls: false });
   app = await startTestApp({ endpoint: proxy.endpoint, clock, config: { principalRps: 0, principalConcurrency: 0 } });
   gateways = [app, ...(await Promise.all([app.another(), app.another(), app.another()]))];
   direct = await app.another({ store: { ...app.config.store, endpoint: testEndpoint() } });
@@ -220,7 +220,7 @@ describe('a gateway that dies during a conversion of a bucket', () => {
   /** Alone behind its own proxy, so that every call there belongs to the conversion. */
   let dying: TestApp;
   beforeAll(async () => {
-    dyingProxy = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
+    dyingProxy = await startFaultProxy(testEndpoint(), 0, { recordsCalls: false });
     dying = await app.another({ store: { ...app.config.store, endpoint: dyingProxy.endpoint } });
   });
   afterEach(() => dyingProxy.clear());

@@ -13,8 +13,8 @@ import * as op from '../support/operations.js';
 import { cost, newTenant, type Tenant, toHour } from '../worker/costs.js';
 
 const resource = 'api';
-const lostReplies: readonly Fault[] = ['drop-reply', 'error-after'];
-/** Deadlines pass twenty times more slowly, so that none is missed on a busy machine while a repeat is held back. */
+const lostResponses: readonly Fault[] = ['drop-reply', 'error-after'];
+/** Deadlines pass twenty times more slowly, so that none is missed on a busy machine while a retry is held back. */
 class SlowClock extends TestClock {
   override monotonicMs(): number {
     return super.monotonicMs() / 20;
@@ -25,7 +25,7 @@ toHour(clock, 12);
 const open = { principalRps: 0, principalConcurrency: 0 };
 let proxy: FaultProxy;
 let app: TestApp;
-/** Past the proxy: somebody else, and what is really there. */
+/** Another gateway that bypasses the proxy: a concurrent writer, and a reader of what is really stored. */
 let direct: TestApp;
 
 beforeAll(async () => {
@@ -71,14 +71,14 @@ const taken = async (orgId: string, entityId: string): Promise<number> => {
   return org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0;
 };
 
-interface Shed extends Tenant {
+interface Fleet extends Tenant {
   readonly caller: Caller;
   readonly elsewhere: Caller;
   readonly hardwareId: string;
 }
 
-/** An org with a device, which can send through either gateway. */
-async function newShed(on: TestApp): Promise<Shed> {
+/** An org with a device that can send through both gateways. */
+async function newFleet(on: TestApp): Promise<Fleet> {
   const tenant = await newTenant(on, {}, []);
   const { createApiKey } = await on.admin.ask(op.CreateApiKeyDocument, { input: { orgId: tenant.orgId } });
   const key = { 'x-api-key': createApiKey.secret };
@@ -95,7 +95,7 @@ async function newShed(on: TestApp): Promise<Shed> {
   return { ...tenant, caller, elsewhere: new Caller(direct.url, key), hardwareId };
 }
 
-const readings = ({ hardwareId }: Shed, count: number): op.ReadingInput[] =>
+const readings = ({ hardwareId }: Fleet, count: number): op.ReadingInput[] =>
   Array.from({ length: count }, (_, i) => ({
     hardwareId,
     batchId: randomUUID(),
@@ -109,8 +109,8 @@ const readings = ({ hardwareId }: Shed, count: number): op.ReadingInput[] =>
 const ingest = async (caller: Caller, all: readonly op.ReadingInput[]) =>
   (await caller.ask(op.IngestDocument, { input: { readings: [...all] } })).ingest.verdicts.map(({ kind }) => kind);
 
-/** Lets the worker judge a tenant that is over its quota. */
-async function judge(endpoint: string): Promise<void> {
+/** Runs one round of the worker, which raises alerts. */
+async function runWorker(endpoint: string): Promise<void> {
   clock.advance(2 * 60_000); // past the claim of any other worker
   const worker = buildBackground(
     { ...app.config, store: { ...app.config.store, endpoint } },
@@ -132,8 +132,11 @@ async function overQuota(on: TestApp): Promise<Tenant> {
 const alertsOf = async ({ orgId }: Tenant) =>
   (await direct.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 
-/** Loses the reply of the first transaction on a table that `act` sends, and holds its repeats back until somebody else has done `meanwhile`. */
-async function withLostReply<T>(
+/**
+ * Loses the response of the first transaction on a table that `act` sends, and holds its retries back until `meanwhile`
+ * is done.
+ */
+async function withLostResponse<T>(
   table: string,
   fault: Fault,
   act: () => Promise<T>,
@@ -141,22 +144,22 @@ async function withLostReply<T>(
 ): Promise<T> {
   proxy.clear();
   const lost = proxy.inject({ operation: 'TransactWriteItems', table, fault, nth: 1 });
-  const repeats = proxy.inject({ operation: 'TransactWriteItems', table, fault: 'hold' });
+  const retries = proxy.inject({ operation: 'TransactWriteItems', table, fault: 'hold' });
   let isOver = false;
   const acting = act().finally(() => {
     isOver = true;
   });
-  while (repeats.hits === 0 && !isOver) await sleep(1);
-  if (repeats.hits > 0) await meanwhile();
-  repeats.remove();
+  while (retries.hits === 0 && !isOver) await sleep(1);
+  if (retries.hits > 0) await meanwhile();
+  retries.remove();
   const result = await acting;
-  expect([lost.hits, repeats.hits > 0]).toEqual([1, true]);
+  expect([lost.hits, retries.hits > 0]).toEqual([1, true]);
   await proxy.quiet();
   return result;
 }
 
 describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
-  it('no transaction carries a request token', async () => {
+  it('sends no request token with a transaction', async () => {
     const on = await app.another({ store: { ...app.config.store, client } });
     proxy.clear();
     const { orgId } = await newOrg(on);
@@ -168,7 +171,7 @@ describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
     await on.admin.ask(op.RevokeTokenDocument, { token: member.accessToken });
 
     await overQuota(on);
-    await judge(proxy.endpoint);
+    await runWorker(proxy.endpoint);
 
     await setLimits(on, orgId, 'e');
     await acquire(on, acquireInput(orgId, 'e'));
@@ -180,11 +183,11 @@ describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
     await on.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'e' });
     await on.admin.ask(op.PurgeLimiterDocument, { orgId });
 
-    const shed = await newShed(on);
-    expect(await ingest(shed.caller, readings(shed, 60))).toEqual(Array(60).fill('STORED'));
+    const fleet = await newFleet(on);
+    expect(await ingest(fleet.caller, readings(fleet, 60))).toEqual(Array(60).fill('STORED'));
     await on.admin.ask(op.RenameDeviceDocument, {
-      orgId: shed.orgId,
-      hardwareId: shed.hardwareId,
+      orgId: fleet.orgId,
+      hardwareId: fleet.hardwareId,
       friendlyName: 'Shed',
     });
     await on.stop();
@@ -209,11 +212,11 @@ describe.each(['lean', 'sdk'] as const)('over the %s transport', (client) => {
   });
 });
 
-describe.each(lostReplies)('after %s, with somebody else at work before the repeat', (fault) => {
-  it('a cost is recorded by its own call and replayed for the other', async () => {
+describe.each(lostResponses)('after %s, with another writer before the retry,', (fault) => {
+  it('a cost is recorded for its own call and replayed for the other', async () => {
     const tenant = await newTenant(app);
     const input = cost(tenant);
-    const { submitCost } = await withLostReply(
+    const { submitCost } = await withLostResponse(
       'cost_requests',
       fault,
       () => app.admin.ask(op.SubmitCostDocument, { input }),
@@ -231,12 +234,12 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     expect(org?.app?.spend.requests).toBe(2);
   });
 
-  it('an acquire with a request id has its own lease, whatever was done with that lease since', async () => {
+  it('an acquire with a requestId returns its own lease, even if that lease was changed since', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await setLimits(app, orgId, 'e');
     await acquire(app, acquireInput(orgId, 'e'));
     const input = acquireInput(orgId, 'e', randomUUID());
-    const lease = await withLostReply(
+    const lease = await withLostResponse(
       'limiter',
       fault,
       () => acquire(app, input),
@@ -251,7 +254,7 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     expect(await taken(orgId, 'e')).toBe(37);
   });
 
-  it('a take over several buckets without a lease is not taken again beside one with a lease', async () => {
+  it('an acquire over two buckets without a lease is not applied again next to one with a lease', async () => {
     const { orgId } = await newTenant(app, {}, []);
     const { namespaces, buckets } = app.gateway.services;
     for (const entityId of ['a', 'b']) {
@@ -273,25 +276,25 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
       name: 'l',
       draft: () => transactItem({ table: 'limiter', put: { ...key, nonce: randomUUID() }, condition: absent('PK') }),
     };
-    const [bare] = await withLostReply(
+    const [bare] = await withLostResponse(
       'limiter',
       fault,
       () => Promise.allSettled([buckets.apply({ parts }), buckets.apply({ parts, rider })]),
       async () => undefined,
     );
-    // 10 to begin with, 10 by the lease, and 10 by the other, whether it was told so or not.
+    // 10 at the start, 10 with the lease, and 10 without it, whether or not that caller got a response.
     expect([await taken(orgId, 'a'), await taken(orgId, 'b')]).toEqual([30, 30]);
     expect(bare).toMatchObject(
       bare.status === 'rejected' ? { reason: { applied: 'unknown' } } : { value: { kind: 'done' } },
     );
   });
 
-  it('an adjust is made once, by its own call, though another adjust of the lease came after it', async () => {
+  it('an adjustment is applied once, by its own call, even if the lease was adjusted again since', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await setLimits(app, orgId, 'e');
     const { leaseId } = await acquire(app, acquireInput(orgId, 'e'));
     const input = adjustInput(leaseId, 5);
-    const { adjustLease } = await withLostReply(
+    const { adjustLease } = await withLostResponse(
       'limiter',
       fault,
       () => app.admin.ask(op.AdjustLeaseDocument, { input }),
@@ -304,11 +307,11 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     expect(await taken(orgId, 'e')).toBe(18);
   });
 
-  it('a release is made once, by its own call', async () => {
+  it('a release is applied once, by its own call', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await setLimits(app, orgId, 'e');
     const { leaseId } = await acquire(app, acquireInput(orgId, 'e'));
-    const { releaseLease } = await withLostReply(
+    const { releaseLease } = await withLostResponse(
       'limiter',
       fault,
       () => app.admin.ask(op.ReleaseLeaseDocument, { leaseId }),
@@ -321,27 +324,27 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     expect(await taken(orgId, 'e')).toBe(10);
   });
 
-  it('readings are stored by their own call and duplicates for the other', async () => {
-    const shed = await newShed(app);
-    const all = readings(shed, 3);
-    const kinds = await withLostReply(
+  it('readings are STORED for their own call and DUPLICATE for the other', async () => {
+    const fleet = await newFleet(app);
+    const all = readings(fleet, 3);
+    const kinds = await withLostResponse(
       'device_readings',
       fault,
-      () => ingest(shed.caller, all),
-      async () => expect(await ingest(shed.elsewhere, all)).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE']),
+      () => ingest(fleet.caller, all),
+      async () => expect(await ingest(fleet.elsewhere, all)).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE']),
     );
     expect(kinds).toEqual(['STORED', 'STORED', 'STORED']);
   });
 
   it('an alert is raised once', async () => {
     const tenant = await overQuota(app);
-    await withLostReply(
+    await withLostResponse(
       'alerts',
       fault,
-      () => judge(proxy.endpoint),
+      () => runWorker(proxy.endpoint),
       async () => {
         await overQuota(direct);
-        await judge(testEndpoint());
+        await runWorker(testEndpoint());
       },
     );
     expect((await alertsOf(tenant)).map(({ kind }) => kind)).toEqual(['QUOTA_EXCEEDED']);
@@ -351,49 +354,49 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     const { orgId } = await newTenant(app, {}, []);
     const target = { orgId, level: 'ENTITY', entityId: 'e', resource } as const;
     await setLimits(app, orgId, 'another');
-    const { setLimits: told } = await withLostReply(
+    const { setLimits: returned } = await withLostResponse(
       'limiter',
       fault,
       () => setLimits(app, orgId, 'e', 500),
       () => direct.admin.ask(op.DeleteLimitsDocument, { input: target }),
     );
-    expect(told).toMatchObject({ limits: [{ capacity: 500 }] });
+    expect(returned).toMatchObject({ limits: [{ capacity: 500 }] });
     expect((await direct.admin.ask(op.LimitConfigOfDocument, target)).org?.limitConfig).toBeNull();
   });
 
-  it('the name of an org that was changed since stays changed', async () => {
+  it('a later change of an org name is not overwritten', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     const { orgId } = registerOrg.org;
-    const { updateOrg } = await withLostReply(
+    const { updateOrg } = await withLostResponse(
       'config',
       fault,
-      () => app.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Ours' } }),
-      () => direct.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Theirs' } }),
+      () => app.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'First' } }),
+      () => direct.admin.ask(op.UpdateOrgDocument, { input: { orgId, name: 'Second' } }),
     );
-    expect(updateOrg.name).toBe('Ours');
-    expect((await direct.admin.ask(op.OrgDocument, { orgId })).org?.name).toBe('Theirs');
+    expect(updateOrg.name).toBe('First');
+    expect((await direct.admin.ask(op.OrgDocument, { orgId })).org?.name).toBe('Second');
     const { org } = await direct.admin.ask(op.AuditDocument, { orgId, first: 100 });
     expect(org?.auditEvents.nodes.filter(({ action }) => action === 'org_updated')).toHaveLength(2);
   });
 
-  it('the name of an entity that was changed since stays changed', async () => {
+  it('a later change of an entity name is not overwritten', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } });
-    const { updateEntity } = await withLostReply(
+    const { updateEntity } = await withLostResponse(
       'limiter',
       fault,
-      () => app.admin.ask(op.UpdateEntityDocument, { input: { orgId, entityId: 'e', name: 'Ours' } }),
-      () => direct.admin.ask(op.UpdateEntityDocument, { input: { orgId, entityId: 'e', name: 'Theirs' } }),
+      () => app.admin.ask(op.UpdateEntityDocument, { input: { orgId, entityId: 'e', name: 'First' } }),
+      () => direct.admin.ask(op.UpdateEntityDocument, { input: { orgId, entityId: 'e', name: 'Second' } }),
     );
-    expect(updateEntity.name).toBe('Ours');
-    expect((await direct.admin.ask(op.EntityOfDocument, { orgId, entityId: 'e' })).org?.entity?.name).toBe('Theirs');
+    expect(updateEntity.name).toBe('First');
+    expect((await direct.admin.ask(op.EntityOfDocument, { orgId, entityId: 'e' })).org?.entity?.name).toBe('Second');
     const { org } = await direct.admin.ask(op.AuditDocument, { orgId, entityId: 'e' });
     expect(org?.auditEvents.nodes.filter(({ action }) => action === 'entity_updated')).toHaveLength(2);
   });
 
   it('a refresh token is exchanged by its own call', async () => {
     const { refreshToken } = await newOrg(app);
-    const { refreshToken: pair } = await withLostReply(
+    const { refreshToken: pair } = await withLostResponse(
       'refresh_tokens',
       fault,
       () => app.anonymous.ask(op.RefreshTokenDocument, { refreshToken }),
@@ -402,10 +405,10 @@ describe.each(lostReplies)('after %s, with somebody else at work before the repe
     await direct.anonymous.ask(op.RefreshTokenDocument, { refreshToken: pair.refreshToken });
   });
 
-  it('a deleted entity is not deleted again after it was made anew', async () => {
+  it('an entity that was created again since is not deleted again', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } });
-    const { deleteEntity } = await withLostReply(
+    const { deleteEntity } = await withLostResponse(
       'limiter',
       fault,
       () => app.admin.ask(op.DeleteEntityDocument, { orgId, entityId: 'e' }),

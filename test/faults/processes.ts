@@ -9,20 +9,20 @@ const skewedClock = new URL('../support/skewed-clock.mjs', import.meta.url).href
 const running = new Set<ChildProcess>();
 
 export interface ProcessOptions {
-  /** How far its clock is ahead. */
+  /** How far its clock is ahead; negative: behind. */
   readonly skewMs?: number;
-  /** Gets all that it writes. */
+  /** Receives its stdout and stderr. */
   readonly onOutput?: (text: string) => void;
-  /** Of the command, after its name. */
+  /** Arguments after the command. */
   readonly args?: readonly string[];
 }
 
-/** Ends what a test that failed has left behind. */
+/** Kills all processes that are still running, because a failed test leaves them behind. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** A process of the real program on the tables of `config`, with whatever stands at `endpoint` before them. */
+/** Starts the compiled program on the tables of `config`. `endpoint`: the engine, or a proxy in front of it. */
 async function start(
   command: string,
   config: Config,
@@ -90,7 +90,7 @@ export const startWorkerProcess = async (
   options: ProcessOptions = {},
 ): Promise<ChildProcess> => (await start('worker', config, endpoint, 'worker is running', options)).child;
 
-/** The exit code, or the signal that ended it. */
+/** Resolves to the exit code, or to the signal that ended the process. */
 export const ended = (child: ChildProcess): Promise<number | string | null> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) resolve(child.exitCode ?? child.signalCode);

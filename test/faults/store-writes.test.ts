@@ -19,7 +19,7 @@ beforeAll(async () => {
   bench = await startStoreBench();
   ({ proxy, truth } = bench);
 });
-// A client of its own for each test: none inherits a used-up retry budget.
+// A new client per test, so that no test inherits a used-up retry budget.
 beforeEach(() => {
   proxy.clear();
   store = bench.client();
@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => store.close());
 afterAll(() => bench.stop());
 
-/** Counts once on `counter`, guarded by a mark that can be made only once and carries a nonce of this call. */
+/** Adds 1 to `counter` in a transaction with a mark, which can be put only once and has a nonce of this call. */
 function countOnce(counter: ReturnType<typeof newKey>, markId = randomUUID()): Promise<TransactOutcome> {
   const nonce = randomUUID();
   const isOwn: TransactRepeat = ([, mark]) => mark?.kind === 'condition' && mark.old?.nonce === nonce;
@@ -38,25 +38,28 @@ function countOnce(counter: ReturnType<typeof newKey>, markId = randomUUID()): P
 }
 
 describe('a transaction', () => {
-  it.each([1, 2, 3])('whose reply was lost %i times in a row is applied once and reported as done', async (times) => {
-    for (const fault of ['drop-reply', 'error-after'] as const) {
-      proxy.clear();
-      const counter = newKey();
-      const lost = proxy.inject({ operation: 'TransactWriteItems', fault, nth: { first: times } });
-      expect(await countOnce(counter)).toEqual({ done: true });
-      expect(lost.hits).toBe(times);
-      expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, count: 1 });
-    }
-  });
+  it.each([1, 2, 3])(
+    'is applied once and reported as done if its response is lost %i times in a row',
+    async (times) => {
+      for (const fault of ['drop-reply', 'error-after'] as const) {
+        proxy.clear();
+        const counter = newKey();
+        const lost = proxy.inject({ operation: 'TransactWriteItems', fault, nth: { first: times } });
+        expect(await countOnce(counter)).toEqual({ done: true });
+        expect(lost.hits).toBe(times);
+        expect(await truth.get(table, counter, { consistent: true })).toEqual({ ...counter, count: 1 });
+      }
+    },
+  );
 
-  it('whose reply never comes is asked for again and applied once', async () => {
+  it('is retried and applied once if its response never arrives', async () => {
     const counter = newKey();
     proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply-after', nth: 1 });
     expect(await countOnce(counter)).toEqual({ done: true });
     expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
   });
 
-  it('that arrives late, after it was sent again, is applied once', async () => {
+  it('is applied once if the first attempt arrives after the retry', async () => {
     const counter = newKey();
     proxy.inject({ operation: 'TransactWriteItems', fault: 'slow', ms: 1500, nth: 1 });
     expect(await countOnce(counter)).toEqual({ done: true });
@@ -65,7 +68,7 @@ describe('a transaction', () => {
   });
 
   it.each<Fault>(['drop-reply', 'error-after'])(
-    'with a fresh put is done after %s, though another has changed every other item since',
+    'with a fresh put is done after %s, even if another writer has changed every other item since',
     async (fault) => {
       const [counter, mark] = [newKey(), { PK: randomUUID() }];
       await truth.write({ table, put: { ...counter, version: 1 } });
@@ -76,7 +79,7 @@ describe('a transaction', () => {
         { table: marks, put: mark, condition: absent('PK'), fresh: true },
       ]);
       while (held.hits === 0) await sleep(1);
-      // The first version is there again, so that only the fresh put keeps the repeat from counting twice.
+      // The first version is restored, so that only the fresh put keeps the retry from counting twice.
       await truth.write({ table, update: counter, set: { version: 1 } });
       held.remove();
       expect(await outcome).toEqual({ done: true });
@@ -85,19 +88,23 @@ describe('a transaction', () => {
     },
   );
 
-  it('that is judged by its caller says which conditions failed when it is repeated after its own success', async () => {
+  it('in the mode `judged` returns the failed conditions if it is retried after its own success', async () => {
     const [counter, mark] = [newKey(), { PK: randomUUID(), nonce: randomUUID() }];
     proxy.inject({ operation: 'TransactWriteItems', fault: 'drop-reply', nth: 1 });
     const outcome = await store.transact('judged', [
       { table, update: counter, add: { count: 1 } },
       { table: marks, put: mark, condition: absent('PK') },
     ]);
-    expect(outcome).toEqual({ done: false, reasons: [{ kind: 'none' }, { kind: 'condition', old: mark }] });
+    expect(outcome).toEqual({
+      done: false,
+      reasons: [{ kind: 'none' }, { kind: 'condition', old: mark }],
+      riderReasons: [],
+    });
     expect(await truth.get(table, counter, { consistent: true })).toMatchObject({ count: 1 });
   });
 
   it.each<Fault>(['drop-reply', 'error-after', 'no-reply-after'])(
-    'that may never be repeated is sent once, and after %s its outcome is unknown',
+    'that must not be retried is sent once, and its outcome is unknown after %s',
     async (fault) => {
       const counter = newKey();
       proxy.inject({ operation: 'TransactWriteItems', fault });
@@ -110,14 +117,14 @@ describe('a transaction', () => {
     },
   );
 
-  it('that has no fresh put cannot claim to recognise itself by one', async () => {
+  it('without a fresh put with a condition cannot use the mode `fresh`', async () => {
     const put = { table, put: newKey(), condition: absent('PK') } as const;
     await expect(store.transact('fresh', [put])).rejects.toThrow(/fresh put/);
     await expect(store.transact('fresh', [put, { table, put: newKey(), fresh: true }])).rejects.toThrow(/fresh put/);
     expect(proxy.calls).toEqual([]);
   });
 
-  it('goes through conflicts, however many meet at once, without using up the retry budget', async () => {
+  it('is retried after conflicts without using the retry budget', async () => {
     const counters = Array.from({ length: 12 }, newKey);
     const conflicts = proxy.inject({ operation: 'TransactWriteItems', fault: 'conflict', nth: { first: 48 } });
     expect(await Promise.all(counters.map((counter) => countOnce(counter)))).toEqual(
@@ -127,12 +134,12 @@ describe('a transaction', () => {
     expect((await truth.getMany(table, counters, { consistent: true })).map((item) => item?.count)).toEqual(
       counters.map(() => 1),
     );
-    // The budget is whole: it still pays for ten repeats at once.
+    // The budget is unused: it still allows ten retries at once.
     proxy.inject({ operation: 'GetItem', fault: 'throttle', nth: { first: 10 } });
     await Promise.all(counters.map((counter) => store.get(table, counter)));
   });
 
-  it('says which conditions failed, with the items that failed them as plain values', async () => {
+  it('returns the failed conditions with the decoded items', async () => {
     const [first, second, nobody] = [newKey(), newKey(), newKey()];
     const old = {
       ...second,
@@ -154,22 +161,24 @@ describe('a transaction', () => {
     expect(outcome).toEqual({
       done: false,
       reasons: [{ kind: 'none' }, { kind: 'condition', old }, { kind: 'condition' }, { kind: 'none' }],
+      riderReasons: [],
     });
     expect(sent('TransactWriteItems')).toHaveLength(1);
   });
 
-  it('that failed its condition and lost that reply still says so', async () => {
+  it('returns its failed condition even if that response was lost first', async () => {
     const [counter, markId] = [newKey(), randomUUID()];
     await truth.write({ table: marks, put: { PK: markId, by: 'another' } });
     proxy.inject({ operation: 'TransactWriteItems', fault: 'drop-reply', nth: 1 });
     expect(await countOnce(counter, markId)).toEqual({
       done: false,
       reasons: [{ kind: 'none' }, { kind: 'condition', old: { PK: markId, by: 'another' } }],
+      riderReasons: [],
     });
     expect(await truth.get(table, counter, { consistent: true })).toBeUndefined();
   });
 
-  it('without any condition is refused before it is sent', async () => {
+  it('without any condition is rejected before it is sent', async () => {
     await expect(store.transact('judged', [{ table, update: newKey(), add: { count: 1 } }])).rejects.toThrow(
       /condition/,
     );
@@ -185,7 +194,7 @@ describe('a transaction', () => {
 
 describe('a single write', () => {
   it.each<Fault>(['drop-reply', 'error-after', 'no-reply-after'])(
-    'that may not be repeated is sent once, and after %s its outcome is unknown',
+    'that must not be retried is sent once, and its outcome is unknown after %s',
     async (fault) => {
       const key = newKey();
       proxy.inject({ operation: 'PutItem', fault });
@@ -197,22 +206,19 @@ describe('a single write', () => {
     },
   );
 
-  it.each<Fault>(['throttle', 'conflict'])(
-    'is repeated after %s, whatever it is: it was certainly not applied',
-    async (fault) => {
-      const key = newKey();
-      for (const operation of ['PutItem', 'UpdateItem', 'DeleteItem'])
-        proxy.inject({ operation, fault, nth: { first: 3 } });
-      expect(await store.write({ table, put: { ...key, count: 1 }, condition: absent('PK') })).toEqual({ done: true });
-      const update = { table, update: key, add: { count: 1 }, condition: equals('count', 1) } as const;
-      expect(await store.write(update, { returnNew: 'all' })).toEqual({ done: true, item: { ...key, count: 2 } });
-      expect(await store.write({ table, delete: key, condition: equals('count', 2) })).toEqual({ done: true });
-      expect(['PutItem', 'UpdateItem', 'DeleteItem'].map((operation) => sent(operation).length)).toEqual([4, 4, 4]);
-    },
-  );
+  it.each<Fault>(['throttle', 'conflict'])('is always retried after %s, because it was not applied', async (fault) => {
+    const key = newKey();
+    for (const operation of ['PutItem', 'UpdateItem', 'DeleteItem'])
+      proxy.inject({ operation, fault, nth: { first: 3 } });
+    expect(await store.write({ table, put: { ...key, count: 1 }, condition: absent('PK') })).toEqual({ done: true });
+    const update = { table, update: key, add: { count: 1 }, condition: equals('count', 1) } as const;
+    expect(await store.write(update, { returnNew: 'all' })).toEqual({ done: true, item: { ...key, count: 2 } });
+    expect(await store.write({ table, delete: key, condition: equals('count', 2) })).toEqual({ done: true });
+    expect(['PutItem', 'UpdateItem', 'DeleteItem'].map((operation) => sent(operation).length)).toEqual([4, 4, 4]);
+  });
 
   it.each<Fault>(['drop-reply', 'error-after'])(
-    'recognises its own success after %s, and nobody else’s',
+    'recognises its own success after %s, and not that of another writer',
     async (fault) => {
       const key = newKey();
       const claim = (by: string) =>
@@ -229,7 +235,7 @@ describe('a single write', () => {
     },
   );
 
-  it('that was lost on its way is sent again by one that recognises itself', async () => {
+  it('that recognises its own success is retried if the request is lost', async () => {
     const key = newKey();
     proxy.inject({ operation: 'PutItem', fault: 'error-before', nth: { first: 2 } });
     const outcome = await store.write(
@@ -239,14 +245,14 @@ describe('a single write', () => {
     expect(outcome).toEqual({ done: true });
   });
 
-  it('that is as good twice as once survives lost replies', async () => {
+  it('that is idempotent is retried after lost responses', async () => {
     const key = newKey();
     proxy.inject({ operation: 'PutItem', fault: 'drop-reply', nth: { first: 3 } });
     expect(await store.write({ table, put: { ...key, a: 1 } }, { repeat: 'idempotent' })).toEqual({ done: true });
     expect(await truth.get(table, key, { consistent: true })).toEqual({ ...key, a: 1 });
   });
 
-  it('that fails its condition gives the item that failed it, or none where there is none', async () => {
+  it('returns the item that failed its condition, if there is one', async () => {
     const key = newKey();
     await truth.write({ table, put: { ...key, nested: { list: [1, 2n ** 64n] } } });
     const put = { table, put: key, condition: absent('PK') } as const;
@@ -254,7 +260,7 @@ describe('a single write', () => {
     expect(await store.write({ table, delete: newKey(), condition: present('PK') })).toEqual({ done: false });
   });
 
-  it('that adds without a condition is refused before it is sent', async () => {
+  it('with an ADD and no condition is rejected before it is sent', async () => {
     await expect(store.write({ table, update: newKey(), add: { count: 1 } })).rejects.toThrow(
       /ADD without a condition/,
     );
@@ -264,7 +270,7 @@ describe('a single write', () => {
     expect(proxy.calls).toEqual([]);
   });
 
-  it('that is malformed is neither repeated nor called the store’s fault', async () => {
+  it('that is malformed is neither retried nor reported as an outage', async () => {
     await expect(store.write({ table, put: { PK: 'no sort key' } })).rejects.not.toBeInstanceOf(StoreUnavailable);
     expect(sent('PutItem')).toHaveLength(1);
   });

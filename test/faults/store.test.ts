@@ -18,7 +18,7 @@ beforeAll(async () => {
   bench = await startStoreBench();
   ({ proxy, truth } = bench);
 });
-// A client of its own for each test: none inherits a used-up retry budget.
+// A new client per test, so that no test inherits a used-up retry budget.
 beforeEach(() => {
   proxy.clear();
   store = bench.client();
@@ -26,9 +26,9 @@ beforeEach(() => {
 afterEach(() => store.close());
 afterAll(() => bench.stop());
 
-describe('reads', () => {
+describe('a read', () => {
   it.each<Fault>(['throttle', 'error-before', 'error-after', 'drop-reply', 'refuse'])(
-    'survive %s twice in a row',
+    'succeeds after %s twice in a row',
     async (fault) => {
       const key = newKey();
       await truth.write({ table, put: { ...key, colour: 'red' } });
@@ -43,11 +43,11 @@ describe('reads', () => {
     },
   );
 
-  it('give an absent item as undefined, not as an error', async () => {
+  it('returns undefined for an absent item', async () => {
     expect(await store.get(table, newKey())).toBeUndefined();
   });
 
-  it('wait for a store that is slow but answers within the second', async () => {
+  it('waits for a response that arrives within one second', async () => {
     const key = newKey();
     await truth.write({ table, put: key });
     proxy.inject({ operation: 'GetItem', fault: 'slow', ms: 300 });
@@ -55,7 +55,7 @@ describe('reads', () => {
     expect(sent('GetItem')).toHaveLength(1);
   });
 
-  it('are consistent where that was asked for, whatever a lagging replica says', async () => {
+  it('is strongly consistent if requested, even if a replica lags', async () => {
     const key = newKey();
     await truth.write({ table, put: { ...key, colour: 'red' } });
     expect(await store.get(table, key)).toMatchObject({ colour: 'red' });
@@ -67,8 +67,8 @@ describe('reads', () => {
   });
 });
 
-describe('an index', () => {
-  it('that still shows what is gone makes no page shorter, and none the last', async () => {
+describe('an index query', () => {
+  it('skips index entries of deleted items without making a page shorter', async () => {
     const gsi1pk = `TEST#${randomUUID()}`;
     const items = ['a', 'b', 'c', 'd', 'e'].map((gsi1sk) => ({ ...newKey(), gsi1pk, gsi1sk }));
     for (const put of items) await truth.write({ table: 'alerts', put });
@@ -92,11 +92,11 @@ describe('an index', () => {
   });
 });
 
-describe('batches', () => {
+describe('a batch', () => {
   const items = (PK: string, count: number) =>
     Array.from({ length: count }, (_, i) => ({ PK, SK: String(i).padStart(4, '0'), i }));
 
-  it('answer duplicate, absent and more than a hundred keys in the order of the keys', async () => {
+  it('returns duplicate, absent and more than 100 keys in the order of the keys', async () => {
     const { PK } = newKey();
     const all = items(PK, 130);
     await store.writeMany(
@@ -113,7 +113,7 @@ describe('batches', () => {
     expect(await store.getMany(table, [])).toEqual([]);
   });
 
-  it('take a key for the same whatever the order of its attributes', async () => {
+  it('treats keys as equal in any order of their attributes', async () => {
     const { PK, SK } = newKey();
     await truth.write({ table, put: { PK, SK, i: 1 } });
     const found = await store.getMany(table, [
@@ -123,7 +123,7 @@ describe('batches', () => {
     expect(found.map((item) => item?.i)).toEqual([1, 1]);
   });
 
-  it('go on reading until nothing is left unprocessed', async () => {
+  it('reads until no key is unprocessed', async () => {
     const { PK } = newKey();
     await truth.writeMany(
       table,
@@ -138,7 +138,7 @@ describe('batches', () => {
     expect(partial.hits).toBe(6);
   });
 
-  it('keep reading consistently in the calls for what was left', async () => {
+  it('reads unprocessed keys with the same consistency', async () => {
     const { PK } = newKey();
     proxy.inject({ operation: 'BatchGetItem', fault: 'partial-batch', nth: { first: 2 } });
     await store.getMany(
@@ -146,13 +146,13 @@ describe('batches', () => {
       items(PK, 10).map(({ SK }) => ({ PK, SK })),
       { consistent: true },
     );
-    const asked = sent('BatchGetItem').flatMap(({ body }) =>
+    const requests = sent('BatchGetItem').flatMap(({ body }) =>
       Object.values(body.RequestItems as Record<string, { ConsistentRead: boolean }>),
     );
-    expect(asked.map(({ ConsistentRead }) => ConsistentRead)).toEqual([true, true, true]);
+    expect(requests.map(({ ConsistentRead }) => ConsistentRead)).toEqual([true, true, true]);
   });
 
-  it('go on writing until nothing is left unprocessed, through throttles and lost replies', async () => {
+  it('writes until no item is unprocessed, despite throttling and lost responses', async () => {
     const { PK } = newKey();
     await truth.writeMany(
       table,
@@ -170,7 +170,7 @@ describe('batches', () => {
     expect(left.map(({ SK }) => SK).sort()).toEqual(Array.from({ length: 30 }, (_, i) => `new ${i}`).sort());
   });
 
-  it('throw rather than leave a gap when something stays unprocessed past the deadline', async () => {
+  it('throws if a key or item stays unprocessed until the deadline', async () => {
     const { PK } = newKey();
     await truth.writeMany(
       table,
@@ -199,8 +199,8 @@ describe('batches', () => {
   });
 });
 
-describe('a store that does not answer', () => {
-  it('is given up within the deadline, and the caller may try again', async () => {
+describe('a call without a response', () => {
+  it('fails within the deadline with a retryable error', async () => {
     proxy.inject({ fault: 'no-reply' });
     const [key, counter] = [newKey(), newKey()];
     const failures = await Promise.all(
@@ -218,20 +218,20 @@ describe('a store that does not answer', () => {
       expect(ms).toBeLessThan(patience * 8000);
     }
     expect(failures.slice(3).map(({ error }) => error.applied)).toEqual(['unknown', 'unknown', 'unknown']);
-    // The one that may not be repeated was sent once, the other until it was given up.
+    // The put that is not idempotent was sent once, the other one until the deadline.
     const puts = sent('PutItem').map(({ body }) => 'ConditionExpression' in body);
     expect(puts.filter((isConditional) => isConditional)).toHaveLength(1);
     expect(puts.length).toBeGreaterThan(2);
   });
 
-  it('that never took a write says that nothing was changed', async () => {
+  it('reports that nothing was changed if every attempt was throttled', async () => {
     proxy.inject({ fault: 'throttle' });
     const { error, ms } = await failureOf(store.write({ table, put: newKey(), condition: absent('PK') }));
     expect(error).toMatchObject({ applied: 'no', message: expect.stringContaining('nothing was changed') });
     expect(ms).toBeLessThan(patience * 8000);
   });
 
-  it('that refuses the connection has not applied anything, so any write waits for its return', async () => {
+  it('retries any write while the connection is refused, because nothing was applied', async () => {
     const { port, endpoint, stop } = await startFaultProxy(bench.config.store.endpoint as string);
     await stop();
     const client = bench.client(endpoint);
@@ -251,17 +251,17 @@ describe('a store that does not answer', () => {
     late.close();
   });
 
-  it('is not buried under repeats: they are bounded for the whole process', async () => {
+  it('is retried within a budget of the whole process', async () => {
     proxy.inject({ fault: 'throttle' });
     const startedMs = performance.now();
     const failed = await Promise.all(Array.from({ length: 100 }, () => failureOf(store.get(table, newKey()))));
     expect(failed.every(({ error }) => error.code === 'SERVICE_UNAVAILABLE')).toBe(true);
-    // One in ten, a reserve of twenty, and ten for each second that it lasts.
+    // One retry per ten calls, a reserve of twenty, and ten per second.
     const seconds = (performance.now() - startedMs) / 1000;
     expect(sent('GetItem').length).toBeLessThanOrEqual(100 + 10 + 20 + Math.ceil(10 * seconds));
   });
 
-  it('is not said to have changed or spared anything by a mere read', async () => {
+  it('says nothing about changes if it is a read', async () => {
     for (const fault of ['throttle', 'error-before'] as const) {
       proxy.clear();
       proxy.inject({ fault });
@@ -272,7 +272,7 @@ describe('a store that does not answer', () => {
 });
 
 describe('consumed capacity', () => {
-  it('is summed over all calls of an operation, and of that operation alone', async () => {
+  it('is the sum over all calls of one operation and no other', async () => {
     const [key, there, other] = [newKey(), newKey(), newKey()];
     await truth.write({ table, put: there });
     const [mine, others] = [
@@ -289,7 +289,7 @@ describe('consumed capacity', () => {
         await store.transact('judged', [
           { table, put: key, condition: present('PK') },
           { table, put: newKey() },
-        ]); // 2 written for each of two
+        ]); // 2 written per item, two items
         await store.writeMany(table, [{ put: key }, { put: newKey() }]); // 2 written
       }),
       store.metered(others, () => store.write({ table, put: other })),
@@ -299,7 +299,7 @@ describe('consumed capacity', () => {
     expect(store.consumed).toEqual({ read: 3, write: 8, calls: 8 });
   });
 
-  it('counts the calls that failed, and the units of all parts of a batch', async () => {
+  it('counts failed calls, and the units of all parts of a batch', async () => {
     const [key, there] = [newKey(), newKey()];
     for (const put of [key, there]) await truth.write({ table, put });
     proxy.inject({ operation: 'BatchGetItem', fault: 'partial-batch', nth: 1 });
@@ -313,7 +313,7 @@ describe('consumed capacity', () => {
   });
 });
 
-describe('numbers', () => {
+describe('a number', () => {
   it.each([
     9_007_199_254_740_991,
     -9_007_199_254_740_991,
@@ -326,7 +326,7 @@ describe('numbers', () => {
     0,
     0.1,
     -1.5e-7,
-  ])('come back exactly: %s', async (value) => {
+  ])('is stored exactly: %s', async (value) => {
     const key = newKey();
     await store.write({ table, put: { ...key, value, nested: { list: [value] } } });
     const stored = { ...key, value, nested: { list: [value] } };
@@ -337,6 +337,7 @@ describe('numbers', () => {
     expect(await store.transact('judged', [{ table, put: key, condition: absent('PK') }])).toEqual({
       done: false,
       reasons: [{ kind: 'condition', old: stored }],
+      riderReasons: [],
     });
     const { item } = (await store.write(
       { table, update: key, set: { touched: true }, condition: present('PK') },
@@ -345,7 +346,7 @@ describe('numbers', () => {
     expect(item).toEqual({ ...stored, touched: true });
   });
 
-  it('are added to exactly past 2^53', async () => {
+  it('is incremented exactly past 2^53', async () => {
     const key = newKey();
     await store.write({ table, put: { ...key, sum: 9_007_199_254_740_993n } });
     const added = await store.write(

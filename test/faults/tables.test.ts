@@ -19,7 +19,7 @@ import type { Call } from '../support/fault-proxy.js';
 import { deniedBy } from '../support/policy.js';
 import { adminOf, newKey } from './harness.js';
 
-describe('tables', () => {
+describe('the tables', () => {
   const versionKey = { PK: { S: '_/SYSTEM#' }, SK: { S: '#VERSION' } };
   let config: Config;
   let admin: TableAdmin;
@@ -40,7 +40,7 @@ describe('tables', () => {
   });
   afterEach(() => admin.client.destroy());
 
-  it('are created once, and what they hold stays', async () => {
+  it('are created once and keep their items', async () => {
     const own = new StoreClient(sdkTransport(config.store), admin.prefix);
     const key = newKey();
     await own.write({ table: 'daily_total', put: { ...key, a: 1 } });
@@ -50,21 +50,21 @@ describe('tables', () => {
     own.close();
   });
 
-  it('may be created by two processes at once', async () => {
+  it('can be created by two processes at once', async () => {
     const both = adminOf(config, `t${randomUUID().slice(0, 8)}_`);
     await Promise.all([createTables(both), createTables(both)]);
     expect(await checkTables(both)).toEqual([]);
     both.client.destroy();
   });
 
-  it('are called missing by name', async () => {
+  it('are reported as missing by name', async () => {
     await admin.client.send(new DeleteTableCommand({ TableName: `${admin.prefix}alerts` }));
     expect(await checkTables(admin)).toEqual([expect.stringContaining(`${admin.prefix}alerts: missing`)]);
     expect(await createTables(admin)).toEqual(['alerts']);
     expect(await checkTables(admin)).toEqual([]);
   });
 
-  it('of a newer program are neither used, changed nor taken back', async () => {
+  it('of a newer version are neither used nor changed', async () => {
     await writeVersion(schemaVersion + 1);
     const fault = [expect.stringMatching(new RegExp(`version ${schemaVersion + 1}.*newer`))];
     expect(await checkTables(admin)).toEqual(fault);
@@ -73,17 +73,17 @@ describe('tables', () => {
     expect(await checkTables(admin)).toEqual(fault);
   });
 
-  it('of version 1 are neither used nor stamped as if they could be read', async () => {
+  it('of version 1 are neither used nor marked as the current version', async () => {
     await writeVersion(1);
-    const fault = expect.stringMatching(/version 1, which this program cannot read or convert.*TABLE_PREFIX/);
+    const fault = expect.stringMatching(/version 1, which this program can neither read nor migrate.*TABLE_PREFIX/);
     expect(await checkTables(admin)).toEqual([fault]);
-    await expect(createTables(admin)).rejects.toThrow(/cannot read or convert/);
-    await expect(migrateTables(admin)).rejects.toThrow(/cannot read or convert/);
+    await expect(createTables(admin)).rejects.toThrow(/can neither read nor migrate/);
+    await expect(migrateTables(admin)).rejects.toThrow(/can neither read nor migrate/);
     expect(await checkTables(admin)).toEqual([fault]);
     await writeVersion(schemaVersion);
   });
 
-  it('of an older program are brought up to date by a migration', async () => {
+  it('of an older version are migrated', async () => {
     await admin.client.send(new DeleteItemCommand({ TableName: `${admin.prefix}limiter`, Key: versionKey }));
     expect(await checkTables(admin)).toEqual([expect.stringContaining('tables migrate')]);
     expect(await migrateTables(admin)).toContain(`from schema version 0 to ${schemaVersion}`);
@@ -91,46 +91,46 @@ describe('tables', () => {
     expect(await migrateTables(admin)).toContain('already');
   });
 
-  describe('of Amazon', () => {
-    const seen: Pick<Call, 'operation' | 'tables' | 'body'>[] = [];
+  describe('on Amazon DynamoDB', () => {
+    const calls: Pick<Call, 'operation' | 'tables' | 'body'>[] = [];
     const recovery = new Map<string, 'preparing' | 'DISABLED' | 'ENABLED'>();
     let amazon: Server;
-    let there: TableAdmin;
+    let amazonAdmin: TableAdmin;
 
-    // No local engine has backups: this stands before one and answers for them as Amazon does.
+    // Local engines have no backups. This proxy in front of one responds to backup calls as Amazon DynamoDB does.
     beforeAll(async () => {
       amazon = createServer(async (incoming, response) => {
         const sent = await text(incoming);
         const body = JSON.parse(sent) as { TableName: string };
         const operation = String(incoming.headers['x-amz-target']).split('.')[1] as string;
-        seen.push({ operation, tables: [body.TableName], body });
-        const answer = operation.endsWith('ContinuousBackups')
+        calls.push({ operation, tables: [body.TableName], body });
+        const reply = operation.endsWith('ContinuousBackups')
           ? backups(operation, body.TableName)
           : await byEngine(incoming, sent);
-        response.writeHead(answer.status).end(answer.text);
+        response.writeHead(reply.status).end(reply.text);
       });
       await new Promise<void>((resolve) => amazon.listen(0, '127.0.0.1', resolve));
       const endpoint = `http://127.0.0.1:${(amazon.address() as AddressInfo).port}`;
-      there = {
+      amazonAdmin = {
         ...adminOf({ ...config, store: { ...config.store, endpoint } }, `t${randomUUID().slice(0, 8)}_`),
         protect: true,
       };
     });
     afterAll(() => {
-      there.client.destroy();
+      amazonAdmin.client.destroy();
       amazon.closeAllConnections();
       amazon.close();
     });
 
     const byEngine = async (incoming: IncomingMessage, body: string) => {
       const {
-        host: _ours,
+        host: _host,
         connection: _hop,
         'content-length': _length,
         ...headers
       } = incoming.headers as Record<string, string>;
-      const answer = await fetch(config.store.endpoint as string, { method: 'POST', headers, body });
-      return { status: answer.status, text: await answer.text() };
+      const reply = await fetch(config.store.endpoint as string, { method: 'POST', headers, body });
+      return { status: reply.status, text: await reply.text() };
     };
 
     function backups(operation: string, table: string): { readonly status: number; readonly text: string } {
@@ -152,31 +152,31 @@ describe('tables', () => {
         : { status: 200, text: '{}' };
     }
 
-    it('are protected, though it prepares their backups for a while after it made them', async () => {
-      expect(await createTables(there)).toEqual([...tableNames].sort());
+    it('are protected, even if backups are not available right after the creation', async () => {
+      expect(await createTables(amazonAdmin)).toEqual([...tableNames].sort());
       expect([...recovery.values()]).toEqual(tableNames.map(() => 'ENABLED'));
       for (const name of tableNames) {
-        const { Table } = await admin.client.send(new DescribeTableCommand({ TableName: there.prefix + name }));
+        const { Table } = await admin.client.send(new DescribeTableCommand({ TableName: amazonAdmin.prefix + name }));
         expect(Table?.DeletionProtectionEnabled).toBe(true);
       }
     });
 
-    it('are protected by the next run where the first broke off', async () => {
-      recovery.set(`${there.prefix}limiter`, 'DISABLED');
-      expect(await createTables(there)).toEqual([]);
+    it('are protected by the next run if the first one was interrupted', async () => {
+      recovery.set(`${amazonAdmin.prefix}limiter`, 'DISABLED');
+      expect(await createTables(amazonAdmin)).toEqual([]);
       expect([...recovery.values()]).toEqual(tableNames.map(() => 'ENABLED'));
-      const asked = seen.length;
-      await createTables(there);
-      expect(seen.slice(asked).map(({ operation }) => operation)).not.toContain('UpdateContinuousBackups');
+      const callsBefore = calls.length;
+      await createTables(amazonAdmin);
+      expect(calls.slice(callsBefore).map(({ operation }) => operation)).not.toContain('UpdateContinuousBackups');
     });
 
-    it('are made, checked and migrated with the rights of their policy', async () => {
-      expect(await checkTables(there)).toEqual([]);
-      await migrateTables(there);
-      expect(deniedBy('TablesPolicy', seen)).toEqual([]);
-      // Both begin by looking at the tables.
-      const looking = seen.filter(({ operation }) => operation === 'DescribeTable' || operation === 'GetItem');
-      expect([...deniedBy('GatewayPolicy', looking), ...deniedBy('WorkerPolicy', looking)]).toEqual([]);
+    it('are created, checked and migrated with the permissions of their policy', async () => {
+      expect(await checkTables(amazonAdmin)).toEqual([]);
+      await migrateTables(amazonAdmin);
+      expect(deniedBy('TablesPolicy', calls)).toEqual([]);
+      // The gateway and the worker check the tables when they start.
+      const checks = calls.filter(({ operation }) => operation === 'DescribeTable' || operation === 'GetItem');
+      expect([...deniedBy('GatewayPolicy', checks), ...deniedBy('WorkerPolicy', checks)]).toEqual([]);
     });
   });
 });

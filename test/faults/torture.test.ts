@@ -1,26 +1,27 @@
 import { torture } from './history/torture.js';
 
-// One minute of `npm run torture`, which runs for longer and with a random seed, by these variables.
+// `npm run torture` sets these variables: it runs longer, and with a random seed.
 const minutes = Number(process.env.TORTURE_MINUTES ?? 1);
 const seed = Number(process.env.TORTURE_SEED ?? 1_675_581_925);
-const tell = process.env.TORTURE_MINUTES ? (line: string) => void process.stdout.write(`${line}\n`) : () => undefined;
+const print = process.env.TORTURE_MINUTES ? (line: string) => void process.stdout.write(`${line}\n`) : () => undefined;
 
 it(
-  'keeps every promise under load while all that can fail does',
+  'keeps every promise under load while everything fails that can fail',
   async () => {
     const { violations, leaks, tally, actions } = await torture({
       minutes,
       seed,
-      tell,
+      print,
       only: process.env.TORTURE_ONLY,
     });
-    for (const [what, count] of Object.entries({ ...actions, ...tally })) tell(`${String(count).padStart(7)}  ${what}`);
-    for (const { rule, what } of violations.slice(0, 20)) tell(`${rule}: ${what}`);
-    // The seed says how to have the same again: npm run torture -- --minutes N --seed S
-    expect({ seed, first: violations[0], all: violations.length, leaks }).toEqual({
+    for (const [what, count] of Object.entries({ ...actions, ...tally }))
+      print(`${String(count).padStart(7)}  ${what}`);
+    for (const { rule, what } of violations.slice(0, 20)) print(`${rule}: ${what}`);
+    // To reproduce: npm run torture -- --minutes N --seed S
+    expect({ seed, first: violations[0], count: violations.length, leaks }).toEqual({
       seed,
       first: undefined,
-      all: 0,
+      count: 0,
       leaks: [],
     });
     const kinds = [

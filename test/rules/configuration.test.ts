@@ -7,7 +7,7 @@ import { fileSchema } from '../../src/config-file-schema.js';
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const shipped: unknown = parse(read('config.yaml'));
 
-it('has a docs/configuration.md that is fresh', () => {
+it('has an up-to-date docs/configuration.md', () => {
   expect(configurationPage({ groups: environmentGroups, fileSchema, shipped })).toBe(read('docs/configuration.md'));
 });
 

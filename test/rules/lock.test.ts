@@ -10,12 +10,12 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { 
 const { '': root, ...installed } = packages;
 
 describe('package-lock.json', () => {
-  it('has a SHA-512 integrity for each package, so that npm installs nothing that was changed since', () => {
+  it('has a SHA-512 integrity for each package, so that npm installs no changed package', () => {
     const unverified = Object.entries(installed).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
-    expect(unverified.map(([place]) => place)).toEqual([]);
+    expect(unverified.map(([path]) => path)).toEqual([]);
   });
 
-  it('has each optional package that one of its packages names, because `npm ci` fails otherwise', () => {
+  it('has every optional dependency of its packages, because `npm ci` fails otherwise', () => {
     const named = [root, ...Object.values(installed)].flatMap((entry) =>
       Object.keys(entry?.optionalDependencies ?? {}),
     );

@@ -6,20 +6,20 @@ import fc from 'fast-check';
 
 const root = new URL('../../src/', import.meta.url).pathname;
 
-interface Found {
+interface Literal {
   readonly path: string;
   readonly pattern: string;
   readonly flags: string;
 }
 
-/** Every regular expression literal of the sources. */
-const found: Found[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
+/** Every regular expression literal in src. */
+const literals: Literal[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .flatMap((path) =>
     literalsIn(parseSync(readFileSync(join(root, path), 'utf8'), { syntax: 'typescript', decorators: true }), path),
   );
 
-function literalsIn(node: unknown, path: string): Found[] {
+function literalsIn(node: unknown, path: string): Literal[] {
   if (typeof node !== 'object' || node === null) return [];
   const { type, pattern, flags } = node as Partial<Record<string, string>>;
   if (type === 'RegExpLiteral') return [{ path, pattern: pattern ?? '', flags: flags ?? '' }];
@@ -29,9 +29,10 @@ function literalsIn(node: unknown, path: string): Found[] {
 const maxLength = 256 * 1024;
 const maxPrefix = 24;
 
-/** What to repeat: the beginnings of texts that match, and every character they are made of. */
-function pumpsOf({ pattern, flags }: Found): string[] {
-  // The generator knows no assertions, character properties, flags or characters that are not printable. Without them a text may match less well; its beginning is the same.
+/** The texts to repeat: the prefixes of matching texts, and every character in them. */
+function pumpsOf({ pattern, flags }: Literal): string[] {
+  // The generator supports no assertions, character properties, flags or unprintable characters. Without them a text
+  // may not match to its end, but its prefix is the same.
   const plain = pattern
     .replace(/\(\?<?[!=][^)]*\)/g, '')
     .replaceAll('\\p{Cc}', '\\x01')
@@ -47,7 +48,7 @@ function pumpsOf({ pattern, flags }: Found): string[] {
   return [...new Set([...prefixes, ...characters])];
 }
 
-// Runs in a thread of its own, which can be ended: nothing else ends a regular expression that does not come to an end.
+// Runs in its own thread, because only the end of the thread stops a regular expression that takes too long.
 const measure = `
   const { parentPort, workerData: { pattern, flags, pumps, sizes, floorMs } } = require('node:worker_threads');
   const regex = new RegExp(pattern, flags);
@@ -57,7 +58,7 @@ const measure = `
     text.replace(regex, '');
     return performance.now() - startedMs;
   };
-  // A busy machine makes some runs slow, a slow pattern all of them.
+  // A busy machine makes some runs slow, a slow pattern makes all of them slow.
   const timeOf = (text) => {
     const ms = once(text);
     return ms < floorMs ? ms : Math.min(ms, once(text), once(text));
@@ -70,10 +71,10 @@ const measure = `
 `;
 const floorMs = 250;
 const maxGrowth = 8;
-const patienceMs = 150_000;
+const timeoutMs = 150_000;
 
-/** The texts on which the time grows faster than the text; four times the text may take eight times as long. */
-function superLinear({ pattern, flags }: Found, pumps: readonly string[], length = maxLength): Promise<string[]> {
+/** The texts on which the time grows faster than the length. Four times the length may take eight times as long. */
+function superLinear({ pattern, flags }: Literal, pumps: readonly string[], length = maxLength): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const slow: string[] = [];
     let last = 'the first text';
@@ -82,9 +83,9 @@ function superLinear({ pattern, flags }: Found, pumps: readonly string[], length
       workerData: { pattern, flags, pumps, sizes: [length / 4, length], floorMs },
     });
     const timer = setTimeout(() => {
-      resolve([...slow, `no end after ${patienceMs} ms, after ${last}`]);
+      resolve([...slow, `not finished after ${timeoutMs} ms; last text: ${last}`]);
       void worker.terminate();
-    }, patienceMs);
+    }, timeoutMs);
     worker.on('message', ({ pump, smallMs, largeMs }: { pump: string; smallMs: number; largeMs: number }) => {
       last = JSON.stringify(pump);
       if (largeMs > floorMs && largeMs > maxGrowth * smallMs)
@@ -99,23 +100,23 @@ function superLinear({ pattern, flags }: Found, pumps: readonly string[], length
 }
 
 describe('a regular expression', () => {
-  it('is written as a literal, so that the tests below find it', () => {
-    expect(found.length).toBeGreaterThan(20);
-    const made = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  it('is written as a literal, so that the tests below check it', () => {
+    expect(literals.length).toBeGreaterThan(20);
+    const constructed = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
       (path) => path.endsWith('.ts') && /\bRegExp\(/.test(readFileSync(join(root, path), 'utf8')),
     );
-    expect(made).toEqual([]);
+    expect(constructed).toEqual([]);
   });
 
-  it('that takes quadratic time is found out', async () => {
+  it('is reported if it takes quadratic time', async () => {
     const quadratic = { path: 'none', pattern: 'eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]+', flags: 'g' };
     expect(pumpsOf(quadratic)).toContain('eyJ');
-    // An eighth of the length shows the growth and comes to an end.
+    // An eighth of the length shows the growth and finishes.
     expect(await superLinear(quadratic, ['eyJ'], maxLength / 8)).not.toEqual([]);
   });
 
-  it.each(found.map((literal) => [`/${literal.pattern}/${literal.flags}`, literal.path, literal] as const))(
-    'takes time in proportion to 256 KB of its own beginnings: %s of %s',
+  it.each(literals.map((literal) => [`/${literal.pattern}/${literal.flags}`, literal.path, literal] as const))(
+    'takes linear time on 256 KB of its own prefixes: %s in %s',
     async (_text, _path, literal) => {
       const pumps = pumpsOf(literal);
       expect(pumps.length).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   schema = await createSchema();
 });
 
-it('has a schema.graphql that is fresh', () => {
+it('has an up-to-date schema.graphql', () => {
   expect(`${printSchema(schema)}\n`).toBe(read('schema.graphql'));
 });
 
@@ -34,14 +34,14 @@ it('keeps every part of the public contract', () => {
   expect(broken).toEqual([]);
 });
 
-it('names a policy for every field of Query, Mutation and Subscription', () => {
+it('declares a policy for every field of Query, Mutation and Subscription', () => {
   const storage = getMetadataStorage();
   const roots = [...storage.queries, ...storage.mutations, ...storage.subscriptions];
   expect(roots.length).toBeGreaterThan(10);
   expect(roots.filter(({ roles }) => !roles || roles.length === 0).map(({ methodName }) => methodName)).toEqual([]);
 });
 
-it('shows no hash and no counter of the inside in any type', () => {
+it('exposes no hash and no internal counter in any type', () => {
   const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
     'getFields' in type ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`) : [],
   );
@@ -50,24 +50,27 @@ it('shows no hash and no counter of the inside in any type', () => {
   ).toEqual([]);
 });
 
-interface Part {
+interface Described {
   readonly coordinate: string;
   readonly description: string | null | undefined;
 }
 
-/** Each part of a type that a caller can see. */
-function partsOf(type: GraphQLNamedType): Part[] {
-  const own: Part = { coordinate: type.name, description: type.description };
+/** The type and each of its visible parts. */
+function partsOf(type: GraphQLNamedType): Described[] {
+  const own: Described = { coordinate: type.name, description: type.description };
   if (isEnumType(type))
     return [
       own,
       ...type.getValues().map(({ name, description }) => ({ coordinate: `${type.name}.${name}`, description })),
     ];
   if (!('getFields' in type)) return [own];
-  return [own, ...Object.values(type.getFields()).flatMap((field) => fieldParts(`${type.name}.${field.name}`, field))];
+  return [
+    own,
+    ...Object.values(type.getFields()).flatMap((field) => describedParts(`${type.name}.${field.name}`, field)),
+  ];
 }
 
-const fieldParts = (coordinate: string, field: GraphQLField<unknown, unknown> | GraphQLInputField): Part[] => [
+const describedParts = (coordinate: string, field: GraphQLField<unknown, unknown> | GraphQLInputField): Described[] => [
   { coordinate, description: field.description },
   ...('args' in field
     ? field.args.map(({ name, description }) => ({ coordinate: `${coordinate}(${name}:)`, description }))

@@ -29,26 +29,26 @@ export interface PublicError {
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
-  /** Null if a mutation failed: its root field is null then, and tests of single mutations care for nothing else. */
+  /** Null if a mutation failed, because its root field is null then and tests send one mutation at a time. */
   readonly data: Succeeded<T> | null | undefined;
   readonly errors: readonly PublicError[] | undefined;
 }
 
-/** The data of an operation that succeeded: no root field is null because of an error. */
+/** The data of a successful operation: no root field is null. */
 export type Succeeded<T> = { readonly [K in keyof T]: NonNullable<T[K]> };
 
-const maxStarved = 60;
+const maxStarvedRetries = 60;
 
 export type RequestHeaders = Record<string, string>;
 
-/** The API as one caller sees it. */
+/** One caller of the API, with its credentials. */
 export class Caller {
   constructor(
     readonly url: string,
     readonly headers: RequestHeaders = {},
   ) {}
 
-  /** Sends the operation and returns whatever comes back. */
+  /** Sends an operation and returns the response, successful or not. */
   async send<T, V>(
     document: TypedDocumentNode<T, V> | string,
     variables?: V,
@@ -62,16 +62,17 @@ export class Caller {
     };
     const isMutation = query.trimStart().startsWith('mutation');
     const response = await fetch(this.url, init).catch((error: unknown) => {
-      // On a busy machine the gateway may close an idle connection just as it is used again. As any client, this one sends a query once more.
+      // On a busy machine the gateway may close an idle connection just as it is used again. Like other clients, this
+      // one retries a query once.
       if (isMutation || !isReset(error)) throw error;
       return fetch(this.url, init);
     });
     const { data, errors } = (await response.json()) as { data?: Succeeded<T>; errors?: PublicError[] };
-    const hasFailed = isMutation && errors !== undefined && data !== undefined;
-    return { status: response.status, headers: response.headers, data: hasFailed ? null : data, errors };
+    const isFailedMutation = isMutation && errors !== undefined && data !== undefined;
+    return { status: response.status, headers: response.headers, data: isFailedMutation ? null : data, errors };
   }
 
-  /** Whether a subscription is taken on, as an answer: its error, or nothing once it is open. */
+  /** Opens a subscription and closes it again. Returns its error, or no data if it was accepted. */
   async subscribeOnce(query: string, variables: object): Promise<Answer<unknown>> {
     const response = await fetch(this.url, {
       method: 'POST',
@@ -83,7 +84,7 @@ export class Caller {
       return { status, headers, data: null, ...((await response.json()) as { errors: PublicError[] }) };
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
-    // The first lines are either the error or the opening heartbeat with nothing after it.
+    // The first lines are either an error, or the heartbeat that opens the stream.
     for (let i = 0; i < 3 && !text.includes('event:'); i++) {
       const next = await Promise.race([reader?.read(), new Promise<undefined>((resolve) => setTimeout(resolve, 150))]);
       text += next?.value ?? '';
@@ -99,14 +100,16 @@ export class Caller {
     for (let attempt = 0; ; attempt++) {
       const { data, errors } = await this.send(document, variables);
       if (data && !errors) return data;
-      // On a starved machine a gateway may not have heard of its store for seconds: it has not begun the operation then.
+      // On an overloaded machine a gateway may get no response from its store for seconds. It has not started the
+      // operation then.
       const wasStarved = errors?.every(({ message }) => message.startsWith('revocations cannot be checked'));
-      if (!wasStarved || attempt === maxStarved) throw new Error(`refused: ${JSON.stringify(errors)}`);
+      if (!wasStarved || attempt === maxStarvedRetries)
+        throw new Error(`the operation failed: ${JSON.stringify(errors)}`);
       await sleep(500);
     }
   }
 
-  /** The code of the only error of an operation that must fail. */
+  /** The code of the error of an operation that must fail with one error. */
   async codeOf<T, V>(document: TypedDocumentNode<T, V> | string, variables?: V): Promise<string> {
     const { errors } = await this.send(document, variables);
     if (errors?.length !== 1) throw new Error(`expected one error, got ${JSON.stringify(errors)}`);
@@ -127,7 +130,7 @@ export interface TestApp {
   readonly admin: Caller;
   readonly anonymous: Caller;
   as(accessToken: string): Caller;
-  /** Another gateway on the same store, with a memory of its own. */
+  /** Starts another gateway on the same tables, with its own caches. */
   another(overrides?: Partial<Config>): Promise<TestApp>;
   stop(): Promise<void>;
 }
@@ -136,18 +139,18 @@ export interface TestOptions {
   readonly config?: Partial<Config>;
   readonly schema?: GraphQLSchema;
   readonly log?: Log;
-  /** Where the engine is, or a proxy before it. */
+  /** The endpoint of the engine, or of a proxy in front of it. */
   readonly endpoint?: string;
   readonly clock?: TestClock;
 }
 
 export function testEndpoint(): string {
   const endpoint = process.env.TOLLGATE_TEST_ENDPOINT;
-  if (!endpoint) throw new Error('the engine is missing: run the tests with `npm test`');
+  if (!endpoint) throw new Error('TOLLGATE_TEST_ENDPOINT is not set; run the tests with `npm test`');
   return endpoint;
 }
 
-/** A configuration with tables of its own on the run's engine. */
+/** A configuration with its own tables on the engine of this test run. */
 export async function testConfig(overrides: Partial<Config> = {}): Promise<Config> {
   const base = loadConfig({
     NODE_ENV: 'test',
@@ -171,7 +174,7 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
   };
 }
 
-/** The real schema on the real engine over HTTP, with a clock to move. */
+/** Starts a gateway with the real schema on the real engine, and with a clock that the test can move. */
 export async function startTestApp({
   config: overrides,
   schema,
@@ -186,27 +189,27 @@ export async function startTestApp({
   return open(proxied, { tableAdmin, clock, log, ...(schema ? { schema } : {}) });
 }
 
-interface Parts {
+interface AppDeps {
   readonly tableAdmin: TableAdmin;
   readonly clock: TestClock;
   readonly log: Log;
   readonly schema?: GraphQLSchema;
 }
 
-async function open(config: Config, parts: Parts): Promise<TestApp> {
-  const gateway = await startGateway(config, parts);
+async function open(config: Config, deps: AppDeps): Promise<TestApp> {
+  const gateway = await startGateway(config, deps);
   const { url } = gateway;
   return {
     url,
     origin: new URL(url).origin,
-    clock: parts.clock,
+    clock: deps.clock,
     config,
     gateway,
-    tableAdmin: parts.tableAdmin,
+    tableAdmin: deps.tableAdmin,
     admin: new Caller(url, { 'x-admin-key': adminKey }),
     anonymous: new Caller(url),
     as: (accessToken) => new Caller(url, { authorization: `Bearer ${accessToken}` }),
-    another: (overrides = {}) => open({ ...config, ...overrides }, parts),
+    another: (overrides = {}) => open({ ...config, ...overrides }, deps),
     stop: () => gateway.stop(),
   };
 }
@@ -224,7 +227,7 @@ export const orgInput = (overrides: Partial<op.RegisterOrgInput> = {}): op.Regis
   ...overrides,
 });
 
-/** A reading with everything that it needs: the schema requires nothing, so that one fault refuses one reading. */
+/** A complete reading. The schema requires no field, so that one invalid reading does not reject the whole batch. */
 export type FullReading = {
   [K in Exclude<keyof op.ReadingInput, 'friendlyName'>]-?: NonNullable<op.ReadingInput[K]>;
 } & Pick<op.ReadingInput, 'friendlyName'>;

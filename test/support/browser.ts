@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@sparticuz/
   version: string;
 };
 
-/** Not the package's own arguments: they turn off web security, and with it the CORS checks that the tests are about. */
+/** Without the package's own arguments, because they disable web security and with it the CORS checks under test. */
 const args = [
   '--no-sandbox',
   '--no-zygote',
@@ -25,23 +25,21 @@ const args = [
   '--disable-domain-reliability',
   '--disable-sync',
   '--no-proxy-server',
-  // No name but localhost resolves, so that a test can reach nothing outside this machine.
+  // Only localhost resolves, so that a test cannot reach another machine.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 
-/** Starts Chromium: on Linux x64 the one from npm, elsewhere the installed one that CHROME_PATH names. Throws if there is none. */
+/** Starts Chromium: on Linux x64 the one from npm, elsewhere the one at CHROME_PATH. Throws if there is none. */
 export async function launchBrowser(): Promise<Browser> {
   const installed = process.env.CHROME_PATH;
   if (installed) return chromium.launch({ executablePath: installed, args, chromiumSandbox: false });
   if (platform() !== 'linux' || arch() !== 'x64')
-    throw new Error(
-      `the browser tests need Chromium: npm has it for linux x64 only, not for ${platform()} ${arch()}; set CHROME_PATH to an installed Chrome`,
-    );
+    throw new Error(`npm has no Chromium for ${platform()} ${arch()}; set CHROME_PATH to an installed Chrome`);
   const folder = await unpackedChromium();
   const env = {
     ...definedOf(process.env),
     LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
-    // The package's own configuration looks for the fonts in /tmp.
+    // The package's own configuration expects the fonts in /tmp.
     FONTCONFIG_FILE: join(root, 'test', 'support', 'fonts.conf'),
     XDG_DATA_HOME: join(folder, 'fonts'),
     XDG_CACHE_HOME: join(folder, 'cache'),
@@ -57,11 +55,11 @@ async function unpackedChromium(): Promise<string> {
   await mkdir(cache, { recursive: true });
   const own = await mkdtemp(join(cache, 'chromium-unpacking-'));
   try {
-    // The package unpacks into the temporary directory, and its libraries only where it takes the machine for a Lambda.
+    // The package unpacks into the temporary directory, and unpacks its libraries only on AWS Lambda.
     const env = { ...definedOf(process.env), TMPDIR: own, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
     const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { cwd: root, env });
-    // Atomic: another worker sees the whole folder or none.
+    // Atomic: another worker sees the complete folder or none.
     await rename(own, folder);
   } catch (error) {
     await rm(own, { recursive: true, force: true });

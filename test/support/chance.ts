@@ -1,7 +1,7 @@
-/** The same in every run of the tests. `npm run torture` and FUZZ_SEED look for what other seeds find. */
+/** The same in every test run. `npm run torture` and FUZZ_SEED use other seeds. */
 export const testSeed = Number(process.env.TOLLGATE_TEST_SEED ?? 0x5eed);
 
-/** Chance that can be had again: the same seed, the same numbers. */
+/** A seeded pseudorandom generator: the same seed returns the same numbers. */
 export class Chance {
   constructor(private state: number) {}
 
@@ -17,16 +17,16 @@ export class Chance {
     return Math.floor(this.fraction() * end);
   }
 
-  between(least: number, most: number): number {
-    return least + this.below(most - least + 1);
+  between(min: number, max: number): number {
+    return min + this.below(max - min + 1);
   }
 
   hit(probability: number): boolean {
     return this.fraction() < probability;
   }
 
-  one<T>(of: readonly T[]): T {
-    return of[this.below(of.length)] as T;
+  one<T>(all: readonly T[]): T {
+    return all[this.below(all.length)] as T;
   }
 
   shuffled<T>(all: readonly T[]): T[] {
@@ -34,7 +34,7 @@ export class Chance {
     return all.map(() => left.splice(this.below(left.length), 1)[0] as T);
   }
 
-  /** Another stream of numbers, so that one actor's haste does not change another's luck. */
+  /** A generator with its own sequence, so that the numbers of one actor do not depend on the speed of another. */
   fork(): Chance {
     return new Chance(this.below(2 ** 32));
   }

@@ -16,45 +16,48 @@ export type Fault =
   | 'throttle'
   /** 500 InternalServerError; nothing reaches the engine. */
   | 'error-before'
-  /** The engine does it, the caller gets a 500 InternalServerError. */
+  /** The engine executes the call, and the caller gets a 500 InternalServerError. */
   | 'error-after'
-  /** The engine does it, the connection breaks before the reply. */
+  /** The engine executes the call, and the connection breaks before the reply. */
   | 'drop-reply'
-  /** Nothing reaches the engine, and no answer ever comes. */
+  /** Nothing reaches the engine, and no reply is sent. */
   | 'no-reply'
-  /** The engine does it, and no answer ever comes. */
+  /** The engine executes the call, and no reply is sent. */
   | 'no-reply-after'
-  /** Reaches the engine only after `ms`, even if the caller has hung up by then. */
+  /** Reaches the engine after `ms`, even if the caller has disconnected by then. */
   | 'slow'
-  /** Reaches the engine only once the rule is removed, even if the caller has hung up by then. */
+  /** Reaches the engine when the rule is removed, even if the caller has disconnected by then. */
   | 'hold'
-  /** Another transaction has the (first) item of this write; nothing reaches the engine. */
+  /** The (first) item of this write is in another transaction; nothing reaches the engine. */
   | 'conflict'
-  /** A transaction has its items for `ms`; a write that comes for one of them meanwhile is a 'conflict', as on Amazon. */
+  /** A transaction locks its items for `ms`. Other writes to them are a 'conflict' meanwhile, as on Amazon DynamoDB. */
   | 'contend'
-  /** A batch of n is done up to n/2, rounded down, and the rest truly left unprocessed. */
+  /** The first half of a batch, rounded down, is executed. The rest is returned as unprocessed. */
   | 'partial-batch'
-  /** A read that is not consistent gets what the engine last told the same request; without such a memory, the truth. */
+  /** An eventually consistent read gets the previous reply to the same request, if there is one. */
   | 'stale-read'
-  /** Of the first answer to a request, the first of several items is left out: they were written together, and it cannot be read yet. */
+  /**
+   * The first reply to a query lacks the first of several items: they were written in one transaction, and the first is
+   * not visible yet.
+   */
   | 'torn-read'
   /** The connection is reset; nothing reaches the engine. (For a true ECONNREFUSED, `stop()` the proxy.) */
   | 'refuse';
 
 export interface Rule {
   readonly fault: Fault;
-  /** As in X-Amz-Target: 'TransactWriteItems'. Absent: any. */
+  /** As in X-Amz-Target, for example 'TransactWriteItems'. Default: any. */
   readonly operation?: string;
-  /** With or without its prefix; a call on several tables matches by any of them. Absent: any. */
+  /** With or without prefix. A call on several tables matches if one of them does. Default: any. */
   readonly table?: string;
-  /** Which of the matching calls since the rule was made: the nth, the first n, or (the default) every one. */
+  /** Which matching calls since the rule was added: the nth, the first n, or every one (default). */
   readonly nth?: number | { readonly first: number } | 'every';
   /** For 'slow' and 'contend'. */
   readonly ms?: number;
 }
 
 export interface RuleHandle {
-  /** How many calls have met the fault. */
+  /** The number of calls with the fault. */
   readonly hits: number;
   remove(): void;
 }
@@ -62,10 +65,10 @@ export interface RuleHandle {
 export interface Call {
   readonly operation: string;
   readonly tables: readonly string[];
-  /** Counts the calls of this operation, from 1. */
+  /** The number of this call among those of its operation, from 1. */
   readonly nth: number;
   readonly body: Body;
-  /** What it met, if anything. */
+  /** The injected fault, if any. */
   readonly fault?: Fault;
 }
 
@@ -74,11 +77,11 @@ export interface FaultProxy {
   readonly port: number;
   /** Every call since the start or the last `clear`. */
   readonly calls: readonly Call[];
-  /** Of several rules that apply to a call, the oldest acts; all of them count it. */
+  /** If several rules apply to a call, the oldest one is used. All of them count the call. */
   inject(rule: Rule): RuleHandle;
-  /** When the engine has answered all that was sent on to it: what a caller that is gone had asked for is done by then. */
+  /** Resolves when the engine has executed all forwarded calls, including those of disconnected callers. */
   quiet(): Promise<void>;
-  /** No rules, no calls, no memory: a plain proxy again. */
+  /** Removes all rules, recorded calls and cached replies. */
   clear(): void;
   stop(): Promise<void>;
 }
@@ -92,22 +95,22 @@ interface Reply {
   readonly body: string;
 }
 
-/** A proxy on loopback before the DynamoDB engine that does to calls what networks and busy stores do. */
+/** Starts a proxy on loopback in front of the DynamoDB engine that injects faults of networks and busy databases. */
 export async function startFaultProxy(
   targetEndpoint: string,
   port = 0,
-  { remembersCalls = true } = {},
+  { recordsCalls = true } = {},
 ): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true });
   let calls: Call[] = [];
   const counts = new Map<string, number>();
   let rules: { readonly rule: Rule; matched: number; hits: number }[] = [];
-  const remembered = new Map<string, Reply>();
-  const answered = new WeakMap<Rule, Set<string>>();
-  const held = new Set<string>();
+  const cachedReplies = new Map<string, Reply>();
+  const tornRequests = new WeakMap<Rule, Set<string>>();
+  const lockedItems = new Set<string>();
   const serving = new Set<Promise<void>>();
 
-  /** The rule to act on this call, which all that match it have counted. */
+  /** The rule to apply to this call. Every matching rule counts it. */
   function due(call: Call): Rule | undefined {
     const ready = rules.filter((state) => matches(state.rule, call) && isDue(state.rule, ++state.matched));
     if (ready[0]) ready[0].hits++;
@@ -122,12 +125,12 @@ export async function startFaultProxy(
     counts.set(operation, nth);
     const call: Call = { operation, tables: tablesOf(body), nth, body };
     const rule = due(call);
-    if (remembersCalls) calls.push(rule ? { ...call, fault: rule.fault } : call);
+    if (recordsCalls) calls.push(rule ? { ...call, fault: rule.fault } : call);
 
-    const memoryKey = isEventualRead(call) ? `${operation} ${text}` : undefined;
+    const cacheKey = isEventualRead(call) ? `${operation} ${text}` : undefined;
     const forward = async (sent = text): Promise<Reply> => {
       const reply = await forwarded(incoming, targetEndpoint, agent, sent);
-      if (remembersCalls && memoryKey && sent === text && reply.status === 200) remembered.set(memoryKey, reply);
+      if (recordsCalls && cacheKey && sent === text && reply.status === 200) cachedReplies.set(cacheKey, reply);
       return reply;
     };
     switch (rule?.fault) {
@@ -164,32 +167,32 @@ export async function startFaultProxy(
         return answer(response, conflict(body));
       case 'contend': {
         const items = itemsOf(call);
-        if (items.some((item) => held.has(item)))
+        if (items.some((item) => lockedItems.has(item)))
           return answer(
             response,
             conflict(
               body,
-              items.map((item) => held.has(item)),
+              items.map((item) => lockedItems.has(item)),
             ),
           );
         if (operation !== 'TransactWriteItems') return answer(response, await forward());
-        for (const item of items) held.add(item);
+        for (const item of items) lockedItems.add(item);
         await sleep(rule?.ms ?? 0);
         const reply = await forward().finally(() => {
-          for (const item of items) held.delete(item);
+          for (const item of items) lockedItems.delete(item);
         });
         return answer(response, reply);
       }
       case 'partial-batch':
         return answer(response, await halfBatch(call, forward));
       case 'stale-read':
-        return answer(response, (memoryKey && remembered.get(memoryKey)) || (await forward()));
+        return answer(response, (cacheKey && cachedReplies.get(cacheKey)) || (await forward()));
       case 'torn-read': {
         const reply = await forward();
         const { Items = [], ...rest } = JSON.parse(reply.body) as { Items?: unknown[] };
-        const before = answered.get(rule) ?? new Set();
+        const before = tornRequests.get(rule) ?? new Set();
         const isFirst = !before.has(text);
-        if (Items.length > 0) answered.set(rule, before.add(text));
+        if (Items.length > 0) tornRequests.set(rule, before.add(text));
         if (!isFirst || Items.length < 2) return answer(response, reply);
         return answer(response, made(200, { ...rest, Items: Items.slice(1), Count: Items.length - 1 }));
       }
@@ -199,13 +202,13 @@ export async function startFaultProxy(
   }
 
   const server = createServer((incoming, response) => {
-    // Whatever goes wrong here looks to the caller as if the engine had gone.
+    // A failure of this proxy looks to the caller like a lost connection.
     const served: Promise<void> = serve(incoming, response)
       .catch(() => void response.destroy())
       .finally(() => serving.delete(served));
     serving.add(served);
   });
-  // An idle connection that we closed just as it was used again would be a fault nobody asked for.
+  // Closing an idle connection just as it is used again would be a fault that no rule has injected.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -238,7 +241,7 @@ export async function startFaultProxy(
       rules = [];
       calls = [];
       counts.clear();
-      remembered.clear();
+      cachedReplies.clear();
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -282,13 +285,13 @@ function tablesOf({ TableName, RequestItems = {}, TransactItems = [] }: Body): s
   ];
 }
 
-/** Each item that a write touches, by its table and key. */
+/** The table and key of each item of a write. */
 function itemsOf({ operation, body }: Call): string[] {
   if (operation !== 'TransactWriteItems') return [itemOf(body)];
   return (body.TransactItems as Record<string, Body>[]).map((part) => itemOf(Object.values(part)[0] as Body));
 }
 
-/** Without the prefix of the tests, which has no name of a table in it. */
+/** The table name without the prefix of the tests. */
 export const plainTable = (name: string): TableName => name.replace(/^[^_]*_/, '') as TableName;
 
 function itemOf({ TableName, Key, Item }: Body): string {
@@ -304,7 +307,7 @@ async function textOf(message: IncomingMessage): Promise<string> {
 }
 
 function forwarded(incoming: IncomingMessage, targetEndpoint: string, agent: Agent, body: string): Promise<Reply> {
-  const { host: _ours, connection: _hop, 'transfer-encoding': _framing, ...headers } = incoming.headers;
+  const { host: _host, connection: _hop, 'transfer-encoding': _framing, ...headers } = incoming.headers;
   return new Promise((resolve, reject) => {
     const outgoing = request(
       new URL(incoming.url ?? '/', targetEndpoint),
@@ -320,8 +323,8 @@ function forwarded(incoming: IncomingMessage, targetEndpoint: string, agent: Age
 }
 
 function answer(response: ServerResponse, { status, headers, body }: Reply): void {
-  const { connection: _hop, 'transfer-encoding': _framing, ...kept } = headers;
-  response.writeHead(status, { ...kept, 'content-length': Buffer.byteLength(body) }).end(body);
+  const { connection: _hop, 'transfer-encoding': _framing, ...rest } = headers;
+  response.writeHead(status, { ...rest, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 function made(status: number, body: object): Reply {
@@ -352,7 +355,7 @@ function conflict({ TransactItems }: Body, isHeld: readonly boolean[] = [true]):
   );
 }
 
-/** Sends on the first half and says of the rest, as DynamoDB does, that it was not processed. */
+/** Forwards the first half and returns the rest as unprocessed, like DynamoDB. */
 async function halfBatch({ operation, body }: Call, forward: (body: string) => Promise<Reply>): Promise<Reply> {
   const unprocessed = operation === 'BatchGetItem' ? 'UnprocessedKeys' : 'UnprocessedItems';
   const batch = body.RequestItems as Batch;
@@ -362,22 +365,24 @@ async function halfBatch({ operation, body }: Call, forward: (body: string) => P
     return made(200, { ...(operation === 'BatchGetItem' ? { Responses: {} } : {}), [unprocessed]: batch });
   const reply = await forward(JSON.stringify({ ...body, RequestItems: regrouped(batch, all.slice(0, half)) }));
   if (reply.status !== 200) return reply;
-  const told = JSON.parse(reply.body) as Record<string, Batch>;
-  const left = [...partsOf(told[unprocessed] ?? {}), ...all.slice(half)];
-  const { 'x-amz-crc32': _ofAnotherBody, ...headers } = reply.headers;
-  return { ...reply, headers, body: JSON.stringify({ ...told, [unprocessed]: regrouped(batch, left) }) };
+  const output = JSON.parse(reply.body) as Record<string, Batch>;
+  const left = [...partsOf(output[unprocessed] ?? {}), ...all.slice(half)];
+  const { 'x-amz-crc32': _checksum, ...headers } = reply.headers;
+  return { ...reply, headers, body: JSON.stringify({ ...output, [unprocessed]: regrouped(batch, left) }) };
 }
 
 type Part = readonly [table: string, part: unknown];
 
 const partsOf = (batch: Batch): Part[] =>
-  Object.entries(batch).flatMap(([table, of]) => ('Keys' in of ? of.Keys : of).map((part): Part => [table, part]));
+  Object.entries(batch).flatMap(([table, request]) =>
+    ('Keys' in request ? request.Keys : request).map((part): Part => [table, part]),
+  );
 
 function regrouped(batch: Batch, parts: readonly Part[]): Batch {
   const grouped: Record<string, readonly unknown[] | { readonly Keys: readonly unknown[] }> = {};
-  for (const [table, of] of Object.entries(batch)) {
-    const own = parts.filter(([name]) => name === table).map(([, part]) => part);
-    if (own.length > 0) grouped[table] = 'Keys' in of ? { ...of, Keys: own } : own;
+  for (const [table, request] of Object.entries(batch)) {
+    const left = parts.filter(([name]) => name === table).map(([, part]) => part);
+    if (left.length > 0) grouped[table] = 'Keys' in request ? { ...request, Keys: left } : left;
   }
   return grouped;
 }

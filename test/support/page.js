@@ -2,7 +2,7 @@
 /* global graphqlSse, graphqlWs */
 
 globalThis.client = {
-  /** The response as far as the page may read it, or why it may not. */
+  /** The parts of the response that the page may read, or the reason why it may not. */
   async send(url, init) {
     try {
       const response = await fetch(url, init);
@@ -18,13 +18,13 @@ globalThis.client = {
     return first(count, client, request, ({ code }) => code ?? 'no connection');
   },
 
-  /** The same over server-sent events read by fetch, or the status of the refusal. */
+  /** The same over server-sent events read by fetch, or the status of the rejection. */
   followEvents(url, headers, request, count) {
     const client = graphqlSse.createClient({ url, headers, retryAttempts: 0 });
     return first(count, client, request, ({ response, message }) => response?.status ?? message);
   },
 
-  /** How a bare WebSocket fares. */
+  /** Whether a plain WebSocket opens, or the code it was closed with. */
   openSocket(url) {
     return new Promise((resolve) => {
       const socket = new WebSocket(url, 'graphql-transport-ws');
@@ -36,16 +36,16 @@ globalThis.client = {
     });
   },
 
-  /** How the browser's own EventSource fares, which can send no credential. */
+  /** The events of the browser's EventSource, which cannot send credentials, until it fails. */
   openEventSource(url) {
     return new Promise((resolve) => {
       const source = new EventSource(url);
-      const seen = [];
-      source.onopen = () => seen.push('open');
-      source.addEventListener('next', () => seen.push('next'));
+      const events = [];
+      source.onopen = () => events.push('open');
+      source.addEventListener('next', () => events.push('next'));
       source.onerror = () => {
-        // A source that is only interrupted connects again by itself, for ever.
-        resolve([...seen, source.readyState === EventSource.CLOSED ? 'closed' : 'reconnecting']);
+        // An interrupted source reconnects by itself, without end.
+        resolve([...events, source.readyState === EventSource.CLOSED ? 'closed' : 'reconnecting']);
         source.close();
       };
     });

@@ -1,5 +1,5 @@
 /**
- * So many times longer than stated a test waits for what must come. On a quiet machine it comes in time and nothing is lost; on
- * a busy one a test must not fail because the machine has other work. How fast something is, `npm run bench` measures.
+ * The factor by which tests extend their timeouts, so that no test fails because the machine is busy. It costs nothing
+ * on a quiet machine. Speed is measured by `npm run bench`, not by tests.
  */
 export const patience = 10;

@@ -15,7 +15,7 @@ interface Table {
 
 const { Resources } = cloudFormationTemplate('') as { Resources: Record<string, unknown> };
 
-/** What of these calls the policy of our own template would not allow on AWS, each once. */
+/** The actions of these calls that the policy of the CloudFormation template does not allow, each once. */
 export function deniedBy(
   policy: 'GatewayPolicy' | 'WorkerPolicy' | 'TablesPolicy',
   calls: readonly Pick<Call, 'operation' | 'tables' | 'body'>[],
@@ -37,7 +37,7 @@ function resourceOf(arn: ArnOf): string {
 const tableOf = (logicalId: string): string =>
   (Resources[logicalId] as Table).Properties.TableName['Fn::Sub'].replace(/^\$\{TablePrefix\}/, '');
 
-/** As IAM sees a call: each part of a transaction is an action of its own, and an index a resource of its own. */
+/** The actions of a call for IAM: one per write of a transaction, and an index is a separate resource. */
 function actionsOf({ operation, tables, body }: Pick<Call, 'operation' | 'tables' | 'body'>): string[] {
   if (operation === 'TransactWriteItems') {
     const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) =>

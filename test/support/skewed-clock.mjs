@@ -1,4 +1,4 @@
-// Loaded before a program whose clock is to be wrong.
-const truth = Date.now;
+// Preloaded into a process whose clock must be wrong.
+const realNow = Date.now;
 const skewMs = Number(process.env.SKEW_MS);
-Date.now = () => truth() + skewMs;
+Date.now = () => realNow() + skewMs;

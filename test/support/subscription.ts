@@ -5,7 +5,7 @@ import type { Policy } from '../../src/identity/viewer.js';
 import { GatewayError } from '../../src/lib/errors.js';
 import { sleep } from '../../src/lib/timers.js';
 
-/** Subscriptions of the tests' own, to try the transports with: the schema has none of its own yet. */
+/** Subscriptions for the tests of the transports. */
 @Resolver()
 export class TickResolver {
   @Authorized<Policy>('org:read')
@@ -19,7 +19,7 @@ export class TickResolver {
   }
 
   @Authorized<Policy>('signed-in')
-  @Subscription(() => String, { subscribe: () => big() })
+  @Subscription(() => String, { subscribe: () => bulk() })
   bulk(@Root() text: string, @Ctx() _context: Context): string {
     return text;
   }
@@ -39,7 +39,7 @@ async function* ticks(to: number, everyMs: number, _fault?: string): AsyncGenera
   }
 }
 
-async function* big(): AsyncGenerator<string> {
+async function* bulk(): AsyncGenerator<string> {
   for (let i = 0; i < 400; i++) {
     await sleep(0);
     yield 'x'.repeat(64 * 1024);

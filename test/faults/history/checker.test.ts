@@ -7,16 +7,16 @@ import { Chance, testSeed } from '../../support/chance.js';
 import { revocationMs, violations } from './checks.js';
 import { type Entry, History } from './history.js';
 import { measureLag } from './lag.js';
-import { type Lie, startLiar, type Told } from './liar.js';
+import { type GraphqlResponse, type Lie, startLiar } from './liar.js';
 import { factsOf, Load, newCanary, newTenants } from './load.js';
 
-const leastEntries = 250;
+const minEntries = 250;
 const kinds = ['cost', 'acquire', 'adjust', 'release', 'ingest', 'shards', 'total', 'retrieve', 'refresh', 'revoke'];
-const leastOfAKind = 2;
+const minPerKind = 2;
 const shortMs = 300;
-/** Long enough for a revocation to hold, and for a rate to show. */
+/** Long enough for a revocation to hold, and to measure a rate. */
 const longMs = 4000;
-const mostMs = 60_000;
+const maxMs = 60_000;
 const nothingStopped = { drains: [], served: new Set<string>() };
 const calmAfterMs = 500;
 
@@ -41,11 +41,11 @@ afterAll(async () => {
   app.tableAdmin.client.destroy();
 });
 
-/** What the log of a short mixed load on two servers, broken alike, is found to say. */
-async function judged(
+/** The violations in the history of a short mixed load on two servers that are broken in the same way. */
+async function violationsOf(
   loadMs: number,
   lie: (canaries: Readonly<Record<string, string>>) => Lie,
-  isEnough: (entries: readonly Entry[]) => boolean = hasSomeOfAll,
+  isEnough: (entries: readonly Entry[]) => boolean = hasEveryKind,
 ): Promise<string[]> {
   const canaries = { red: newCanary(), blue: newCanary() };
   const shared = lie(canaries);
@@ -53,12 +53,12 @@ async function judged(
   const history = new History();
   const tenants = await newTenants(app, { history, gateways: liars, canaries }, adminKey, 'UTC');
   const isHonest = shared === honest;
-  // Only an honest server is given time: on a busy machine too all must come out in the end.
+  // Only an honest server gets more time, because its history must be complete even on a busy machine.
   const patienceMs = isHonest ? 60_000 : 3000;
   const load = new Load(tenants, liars.length, new Chance(testSeed), patienceMs);
   load.start();
   const startedMs = Date.now();
-  while (Date.now() - startedMs < loadMs || (!isEnough(history.entries) && Date.now() - startedMs < mostMs))
+  while (Date.now() - startedMs < loadMs || (!isEnough(history.entries) && Date.now() - startedMs < maxMs))
     await sleep(50);
   const calm = [{ fromMs: startedMs + calmAfterMs, toMs: Date.now() }];
   const settledMs = await load.settle(patienceMs);
@@ -74,12 +74,12 @@ async function judged(
   }).map(({ rule, what }) => `${rule}: ${what}`);
 }
 
-const hasSomeOfAll = (entries: readonly Entry[]): boolean =>
-  entries.length >= leastEntries &&
-  kinds.every((kind) => entries.filter(({ act }) => act.kind === kind).length >= leastOfAKind);
+const hasEveryKind = (entries: readonly Entry[]): boolean =>
+  entries.length >= minEntries &&
+  kinds.every((kind) => entries.filter(({ act }) => act.kind === kind).length >= minPerKind);
 
-/** Whether a token that was revoked has been presented once more when that holds everywhere. */
-const hasAskedAfterRevocation = (entries: readonly Entry[]): boolean =>
+/** True if a revoked token was used again after its revocation had to hold on every gateway. */
+const hasCallAfterRevocation = (entries: readonly Entry[]): boolean =>
   entries.some(({ act, outcome, endedMs }) => {
     const credential = act.kind === 'revoke' && outcome === 'ok' ? act.credential : undefined;
     return (
@@ -88,55 +88,55 @@ const hasAskedAfterRevocation = (entries: readonly Entry[]): boolean =>
     );
   });
 
-const honest: Lie = (_asked, truth) => truth();
-/** Lies about one operation, and tells the truth of all others. */
+const honest: Lie = (_request, truth) => truth();
+/** Lies about one operation only. */
 const about =
   (field: string, lie: Lie): (() => Lie) =>
   () =>
-  (asked, truth) =>
-    new RegExp(`\\b${field}\\(`).test(asked.query) ? lie(asked, truth) : truth();
-/** Every so many times. */
+  (request, truth) =>
+    new RegExp(`\\b${field}\\(`).test(request.query) ? lie(request, truth) : truth();
+/** Lies on every `nth` call. */
 const every = (nth: number, lie: Lie): Lie =>
   (() => {
     let count = 0;
-    return (asked, truth) => (++count % nth === 0 ? lie(asked, truth) : truth());
+    return (request, truth) => (++count % nth === 0 ? lie(request, truth) : truth());
   })();
 
-/** What was answered to the same question before is answered again. */
-const byHeart = (
+/** Repeats the first response to requests with the same key. */
+const repeated = (
   key: (variables: { token: string; refreshToken: string }) => string,
-  change: (told: Told) => Told = (told) => told,
+  change: (response: GraphqlResponse) => GraphqlResponse = (response) => response,
 ): Lie => {
-  const known = new Map<string, Promise<Told>>();
-  return async (asked, truth) => {
-    const before = known.get(key(asked.variables));
+  const responses = new Map<string, Promise<GraphqlResponse>>();
+  return async (request, truth) => {
+    const before = responses.get(key(request.variables));
     if (before) return change(structuredClone(await before));
-    const told = truth();
-    known.set(key(asked.variables), told);
-    return told;
+    const response = truth();
+    responses.set(key(request.variables), response);
+    return response;
   };
 };
 
-describe('the history of', () => {
-  it('an honest server shows nothing', async () => {
-    expect(await judged(longMs, () => honest)).toEqual([]);
+describe('the history check', () => {
+  it('finds nothing for an honest server', async () => {
+    expect(await violationsOf(longMs, () => honest)).toEqual([]);
   });
 
-  let lastReceipt: Told | undefined;
+  let lastReceipt: GraphqlResponse | undefined;
   const broken: [what: string, rule: string, lie: (canaries: Readonly<Record<string, string>>) => Lie][] = [
     [
-      'acknowledges costs that it has not kept',
+      'acknowledges costs that it has not stored',
       'conservation of cost',
       about(
         'submitCost',
-        every(5, async (_asked, truth) => {
+        every(5, async (_request, truth) => {
           lastReceipt ??= await truth();
           return lastReceipt;
         }),
       ),
     ],
     [
-      'counts a cost twice when its caller may have asked twice',
+      'counts a retried cost twice',
       'conservation of cost',
       about(
         'submitCost',
@@ -147,83 +147,90 @@ describe('the history of', () => {
       ),
     ],
     [
-      'lets a total fall',
-      'totals never fall',
+      'returns a smaller total than before',
+      'totals never decrease',
       () => {
         let count = 0;
         return about('spend', async ({ variables }, truth) => {
-          const told = await truth();
-          const labels = told.data?.org?.app?.spend.labels ?? [];
+          const response = await truth();
+          const labels = response.data?.org?.app?.spend.labels ?? [];
           if (variables.consistency === 'AGGREGATED' && ++count % 2 === 0)
             for (const label of labels) label.costUsdMicros = Math.floor(label.costUsdMicros / 2);
-          return told;
+          return response;
         })();
       },
     ],
     [
-      'grants without asking its limit',
+      'grants without checking the limit',
       'grants within the bound',
       about('acquire', async ({ variables }, truth) =>
         variables.input.requestId ? truth() : { data: { acquire: { __typename: 'Lease', leaseId: 'made up' } } },
       ),
     ],
     [
-      'takes what it then refuses',
+      'consumes tokens and then refuses',
       'grants above 95 %',
       about(
         'acquire',
         every(2, async ({ variables }, truth) => {
-          const told = await truth();
+          const response = await truth();
           return variables.input.requestId
-            ? told
+            ? response
             : { data: { acquire: { __typename: 'RateLimited', message: 'no', retryAfterSecs: 1 } } };
         }),
       ),
     ],
     [
-      'shows a secret again',
+      'returns a secret twice',
       'once',
       () =>
         about(
           'retrieveSecret',
-          byHeart(({ token }) => token),
+          repeated(({ token }) => token),
         )(),
     ],
     [
-      'gives a refresh token two successors',
+      'exchanges a refresh token for two successors',
       'once',
       () =>
         about(
           'refreshToken',
-          byHeart(
+          repeated(
             ({ refreshToken }) => refreshToken,
-            (told) => ({ data: { refreshToken: { ...told.data.refreshToken, refreshToken: `tgr_${randomUUID()}` } } }),
+            (response) => ({
+              data: { refreshToken: { ...response.data.refreshToken, refreshToken: `tgr_${randomUUID()}` } },
+            }),
           ),
         )(),
     ],
     [
-      'takes a lease back as often as it is told to',
+      'releases a lease on every call',
       'once',
-      about('releaseLease', async (_asked, truth) => {
-        const told = await truth();
-        if (told.data) told.data.releaseLease.replayed = false;
-        return told;
+      about('releaseLease', async (_request, truth) => {
+        const response = await truth();
+        if (response.data) response.data.releaseLease.replayed = false;
+        return response;
       }),
     ],
     [
-      'loses a reading that it said was stored',
+      'loses a reading that it reported as stored',
       'readings once',
       about(
         'ingest',
         every(3, async ({ variables }, truth) => {
           const { readings } = variables.input;
-          const told =
+          const response =
             readings.length > 1
               ? await truth({ variables: { input: { readings: readings.slice(1) } } })
               : await truth();
-          if (told.data && readings.length > 1)
-            told.data.ingest.verdicts.unshift({ index: 0, batchId: readings[0].batchId, kind: 'STORED', error: null });
-          return told;
+          if (response.data && readings.length > 1)
+            response.data.ingest.verdicts.unshift({
+              index: 0,
+              batchId: readings[0].batchId,
+              kind: 'STORED',
+              error: null,
+            });
+          return response;
         }),
       ),
     ],
@@ -241,44 +248,44 @@ describe('the history of', () => {
       ),
     ],
     [
-      'goes on serving a token that was revoked',
+      'continues to serve a revoked token',
       'nothing after revocation',
       () => {
-        const known = new Map<string, Told>();
+        const responses = new Map<string, GraphqlResponse>();
         return async ({ query, headers }, truth) => {
-          const told = await truth();
-          if (!/\bme\b/.test(query)) return told;
+          const response = await truth();
+          if (!/\bme\b/.test(query)) return response;
           const token = String(headers.authorization);
-          if (told.data) known.set(token, told);
-          return known.get(token) ?? told;
+          if (response.data) responses.set(token, response);
+          return responses.get(token) ?? response;
         };
       },
     ],
     [
-      "puts one tenant's text into another's error",
-      'tenants apart',
-      (canaries) => async (_asked, truth) => {
-        const told = await truth();
-        return told.errors
-          ? { ...told, errors: [{ ...told.errors[0], message: `not allowed for ${canaries.blue}` }] }
-          : told;
+      "puts one tenant's data into another tenant's error",
+      'tenant isolation',
+      (canaries) => async (_request, truth) => {
+        const response = await truth();
+        return response.errors
+          ? { ...response, errors: [{ ...response.errors[0], message: `not allowed for ${canaries.blue}` }] }
+          : response;
       },
     ],
   ];
 
-  it.each(broken)('a server that %s shows it', async (_what, rule, lie) => {
+  it.each(broken)('finds a server that %s', async (_what, rule, lie) => {
     const isSlow = /^(grants|nothing|totals)/.test(rule);
-    const found = await judged(
+    const found = await violationsOf(
       isSlow ? longMs : shortMs,
       lie,
-      rule.startsWith('nothing') ? hasAskedAfterRevocation : undefined,
+      rule.startsWith('nothing') ? hasCallAfterRevocation : undefined,
     );
     expect(found.filter((line) => line.startsWith(rule)).length).toBeGreaterThan(0);
   });
 });
 
-describe('the history of a bucket with a burst of 5 and 4 per second', () => {
-  // By hand, because a busy machine does not ask for so much that it shows.
+describe('the history check of a bucket with a burst of 5 and 4 per second', () => {
+  // Made by hand, because a load on a busy machine may be too small to exceed the bound.
   const grant = (sentMs: number, i: number): Entry => ({
     callId: `${i}`,
     tenant: 'red',
@@ -288,7 +295,7 @@ describe('the history of a bucket with a burst of 5 and 4 per second', () => {
     invokedMs: sentMs,
     endedMs: sentMs + 10,
     outcome: 'ok',
-    told: { granted: true },
+    data: { granted: true },
     canaries: [],
   });
   const found = (sentMs: readonly number[]) => {
@@ -305,29 +312,29 @@ describe('the history of a bucket with a burst of 5 and 4 per second', () => {
     return violations(sentMs.map(grant), facts).map(({ rule }) => rule);
   };
 
-  it('shows a grant beyond them, in any window', () => {
+  it('finds a grant beyond the bound in any window', () => {
     expect(found([0, 0, 0, 0, 0, 0])).toEqual(['grants within the bound']);
     expect(found([0, 5000, 5000, 5100, 5200, 5300, 5400, 5500, 5600])).toEqual(['grants within the bound']);
   });
 
-  it('does not show a burst and what came back since', () => {
+  it('accepts a burst plus the refill', () => {
     expect(found([0, 0, 0, 0, 0, 250, 500, 750, 1000])).toEqual([]);
   });
 });
 
-describe('the history of a gateway that was told to stop', () => {
+describe('the history check of a gateway that stops', () => {
   const drains = [{ via: 0, fromMs: 1000, toMs: 5000 }];
-  const unanswered: Entry = {
+  const brokenCall: Entry = {
     callId: 'c',
     tenant: 'red',
     credential: 'org',
     via: 0,
-    act: { kind: 'ask' },
+    act: { kind: 'other' },
     invokedMs: 4000,
     endedMs: 4500,
     outcome: 'unknown',
     code: 'broken connection',
-    told: {},
+    data: {},
     canaries: [],
   };
   const found = (entry: Entry, served: readonly string[]) => {
@@ -345,14 +352,14 @@ describe('the history of a gateway that was told to stop', () => {
     return violations([entry], facts).map(({ rule }) => rule);
   };
 
-  it('shows a call that it served and did not answer', () => {
-    expect(found(unanswered, ['c'])).toEqual(['drains clean']);
+  it('finds a call that was served and got no response', () => {
+    expect(found(brokenCall, ['c'])).toEqual(['drains clean']);
   });
 
-  it('does not show a call that it never read, one that it answered, or one of another gateway', () => {
-    expect(found(unanswered, ['another'])).toEqual([]);
-    const { code: _broken, ...answered } = unanswered;
-    expect(found({ ...answered, outcome: 'ok' }, ['c'])).toEqual([]);
-    expect(found({ ...unanswered, via: 1 }, ['c'])).toEqual([]);
+  it('accepts a call that was never served, that got a response, or that went to another gateway', () => {
+    expect(found(brokenCall, ['another'])).toEqual([]);
+    const { code: _broken, ...completeCall } = brokenCall;
+    expect(found({ ...completeCall, outcome: 'ok' }, ['c'])).toEqual([]);
+    expect(found({ ...brokenCall, via: 1 }, ['c'])).toEqual([]);
   });
 });

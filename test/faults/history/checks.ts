@@ -1,23 +1,23 @@
 import type { Act, Entry } from './history.js';
 
-/** What the log alone cannot know. */
+/** What the checks cannot read from the history. */
 export interface Facts {
   readonly limits: Readonly<Record<string, { readonly burst: number; readonly perSecond: number }>>;
-  /** Buckets that are asked for more than they give all the time. */
+  /** Buckets from which more is requested at all times than they can grant. */
   readonly saturated: readonly string[];
-  /** How far the clocks of two gateways may have been apart. */
+  /** The maximum difference between the clocks of two gateways. */
   readonly skewMs: number;
-  /** Times without faults. */
+  /** Spans without faults. */
   readonly calm: readonly Span[];
-  /** Gateways that were told to stop, and when. */
+  /** Gateways that got SIGTERM, from the signal to the exit. */
   readonly drains: readonly (Span & { readonly via: number })[];
-  /** The ids of the calls that gateways say they have served. */
+  /** The ids of the calls that are in the logs of the gateways. */
   readonly served: ReadonlySet<string>;
-  /** From here on every unknown has been asked for again until it was known. */
+  /** From then on no outcome is unknown: every such call was retried until it succeeded. */
   readonly settledMs: number;
-  /** How much later than stated a revocation may hold while the store is failing. */
+  /** The additional time that a revocation may take while DynamoDB fails. */
   readonly revocationGraceMs: number;
-  /** How late this machine has run timers. */
+  /** The maximum delay of timers on this machine. */
   readonly lagMs: number;
 }
 
@@ -32,35 +32,36 @@ export interface Violation {
   readonly atMs: number;
 }
 
-/** So long after it a revocation holds everywhere. */
+/** The time after which a revocation holds on every gateway. */
 export const revocationMs = 2000;
-const leastShare = 0.95;
-/** Windows begin at so many of the grants: each of them is then held against all that follow. */
-const windowsTried = 400;
+const minShare = 0.95;
+/** The number of grants at which a window starts. Each window is checked up to every later grant. */
+const maxWindows = 400;
 
-type Of<K extends Act['kind']> = Entry & { readonly act: Extract<Act, { kind: K }> };
+type EntryOf<K extends Act['kind']> = Entry & { readonly act: Extract<Act, { kind: K }> };
 
-/** Everything in the log that the promises rule out, the earliest first. */
+/** Everything in the history that breaks a promise, in order of time. */
 export function violations(entries: readonly Entry[], facts: Facts): Violation[] {
-  const of = <K extends Act['kind']>(kind: K) => entries.filter((entry): entry is Of<K> => entry.act.kind === kind);
+  const pick = <K extends Act['kind']>(kind: K) =>
+    entries.filter((entry): entry is EntryOf<K> => entry.act.kind === kind);
   return [
-    ...costsKept(of('cost'), of('shards'), facts),
-    ...totalsGrow(of('cost'), of('total'), facts),
-    ...grantsBounded(of('acquire'), facts),
-    ...grantsDelivered(of('acquire'), facts),
-    ...takingsKept(of('acquire'), of('adjust'), of('release'), of('consumed'), facts),
-    ...once(of('retrieve'), ({ act }) => act.token, 'retrieval token'),
+    ...costsConserved(pick('cost'), pick('shards'), facts),
+    ...totalsGrow(pick('cost'), pick('total'), facts),
+    ...grantsBounded(pick('acquire'), facts),
+    ...grantsDelivered(pick('acquire'), facts),
+    ...consumptionConserved(pick('acquire'), pick('adjust'), pick('release'), pick('consumed'), facts),
+    ...once(pick('retrieve'), ({ act }) => act.token, 'retrieval token'),
     ...once(
-      of('release').filter(({ told }) => !told.replayed),
+      pick('release').filter(({ data }) => !data.replayed),
       ({ act }) => act.leaseId,
       'lease release',
     ),
-    ...oneSuccessor(of('refresh')),
-    ...readingsOnce(of('ingest'), of('readings'), facts),
-    ...nothingAfterRevocation(entries, of('revoke'), facts),
-    ...tenantsApart(entries),
+    ...oneSuccessor(pick('refresh')),
+    ...readingsOnce(pick('ingest'), pick('readings'), facts),
+    ...nothingAfterRevocation(entries, pick('revoke'), facts),
+    ...tenantsIsolated(entries),
     ...drainsClean(entries, facts),
-    ...answersInTime(entries),
+    ...responsesInTime(entries),
   ].sort((a, b) => a.atMs - b.atMs);
 }
 
@@ -78,7 +79,7 @@ function grouped<T>(all: readonly T[], key: (one: T) => string): Map<string, T[]
   return groups;
 }
 
-/** A sum that grows with time: what had been added by a moment. */
+/** A sum that grows with time. `by` returns the sum of the amounts up to a moment. */
 class Ledger {
   private readonly atMs: number[] = [];
   private readonly sums: number[] = [];
@@ -106,13 +107,13 @@ class Ledger {
 
 interface Effect {
   readonly amount: number;
-  /** Not before. */
+  /** The earliest time at which it can have been applied. */
   readonly earliestMs: number;
-  /** Surely by then; absent: nobody was ever told. */
+  /** The time by which it was certainly applied. Absent if no call succeeded. */
   readonly knownMs?: number;
 }
 
-/** Calls that are one and the same to the server, as one effect; undefined where it surely never happened. */
+/** The one effect of calls with the same idempotency key. Undefined if it certainly never happened. */
 function effectOf(calls: readonly Entry[], amount: number): Effect | undefined {
   const possible = calls.filter(mayHaveHappened);
   if (possible.length === 0) return undefined;
@@ -135,7 +136,7 @@ function leftUnknown(what: string, calls: ReadonlyMap<string, readonly Entry[]>)
       ? [
           {
             rule: 'settled',
-            what: `${what} ${id} was never known to be done, however often it was asked for`,
+            what: `${what} ${id} never succeeded, and its outcome is unknown`,
             atMs: (same.at(-1) as Entry).endedMs,
           },
         ]
@@ -143,54 +144,58 @@ function leftUnknown(what: string, calls: ReadonlyMap<string, readonly Entry[]>)
   );
 }
 
-function costsKept(costs: readonly Of<'cost'>[], seen: readonly Of<'shards'>[], facts: Facts): Violation[] {
+function costsConserved(
+  costs: readonly EntryOf<'cost'>[],
+  reads: readonly EntryOf<'shards'>[],
+  facts: Facts,
+): Violation[] {
   const found = leftUnknown(
     'cost',
     grouped(costs, ({ act }) => act.requestId),
   );
-  for (const [scope, ofScope] of grouped(seen.filter(happened), ({ act }) => act.scope)) {
+  for (const [scope, ofScope] of grouped(reads.filter(happened), ({ act }) => act.scope)) {
     const effects = effectsOfCosts(costs, scope);
-    const [least, most] = [acknowledged(effects), attempted(effects)];
+    const [min, max] = [acknowledged(effects), attempted(effects)];
     let last = 0;
-    for (const { invokedMs, endedMs, told } of ofScope) {
-      const micros = told.micros ?? 0;
+    for (const { invokedMs, endedMs, data } of ofScope) {
+      const micros = data.micros ?? 0;
       last = invokedMs;
-      if (micros < least.by(invokedMs) || micros > most.by(endedMs))
+      if (micros < min.by(invokedMs) || micros > max.by(endedMs))
         found.push({
           rule: 'conservation of cost',
-          what: `${scope} shows ${micros}, with ${least.by(invokedMs)} acknowledged and ${most.by(endedMs)} attempted`,
+          what: `${scope} shows ${micros}, with ${min.by(invokedMs)} acknowledged and ${max.by(endedMs)} attempted`,
           atMs: endedMs,
         });
     }
     if (last < facts.settledMs)
       found.push({
         rule: 'conservation of cost',
-        what: `${scope} was not looked at after all was settled`,
+        what: `${scope} was not read after the end of the load`,
         atMs: facts.settledMs,
       });
   }
   return found;
 }
 
-const effectsOfCosts = (costs: readonly Of<'cost'>[], scope: string): Effect[] =>
+const effectsOfCosts = (costs: readonly EntryOf<'cost'>[], scope: string): Effect[] =>
   [
     ...grouped(
       costs.filter(({ act }) => act.scope === scope),
       ({ act }) => act.requestId,
     ).values(),
-  ].flatMap((same) => effectOf(same, (same[0] as Of<'cost'>).act.micros) ?? []);
+  ].flatMap((same) => effectOf(same, (same[0] as EntryOf<'cost'>).act.micros) ?? []);
 
-/** A total never falls, is never ahead of what was sent, and in the end is all of it. */
-function totalsGrow(costs: readonly Of<'cost'>[], seen: readonly Of<'total'>[], facts: Facts): Violation[] {
+/** A total never decreases, never exceeds what was sent, and contains everything in the end. */
+function totalsGrow(costs: readonly EntryOf<'cost'>[], reads: readonly EntryOf<'total'>[], facts: Facts): Violation[] {
   const found: Violation[] = [];
-  for (const [scope, ofScope] of grouped(seen.filter(happened), ({ act }) => act.scope)) {
+  for (const [scope, ofScope] of grouped(reads.filter(happened), ({ act }) => act.scope)) {
     const effects = effectsOfCosts(costs, scope);
-    const most = attempted(effects);
+    const max = attempted(effects);
     let highest = { micros: 0, endedMs: 0 };
     const waiting: { readonly micros: number; readonly endedMs: number }[] = [];
-    for (const { invokedMs, endedMs, told } of [...ofScope].sort((a, b) => a.invokedMs - b.invokedMs)) {
-      const micros = told.micros ?? 0;
-      // Only answers that had ended before this question was asked say anything about it.
+    for (const { invokedMs, endedMs, data } of [...ofScope].sort((a, b) => a.invokedMs - b.invokedMs)) {
+      const micros = data.micros ?? 0;
+      // Only responses that arrived before this request was sent are a lower bound for it.
       for (let i = waiting.length - 1; i >= 0; i--) {
         const earlier = waiting[i] as (typeof waiting)[number];
         if (earlier.endedMs > invokedMs) continue;
@@ -199,24 +204,24 @@ function totalsGrow(costs: readonly Of<'cost'>[], seen: readonly Of<'total'>[], 
       }
       if (micros < highest.micros)
         found.push({
-          rule: 'totals never fall',
-          what: `${scope} fell from ${highest.micros} to ${micros}`,
+          rule: 'totals never decrease',
+          what: `${scope} decreased from ${highest.micros} to ${micros}`,
           atMs: endedMs,
         });
-      if (micros > most.by(endedMs))
+      if (micros > max.by(endedMs))
         found.push({
-          rule: 'totals never fall',
-          what: `${scope} shows ${micros} of ${most.by(endedMs)} attempted`,
+          rule: 'totals never decrease',
+          what: `${scope} shows ${micros} of ${max.by(endedMs)} attempted`,
           atMs: endedMs,
         });
       waiting.push({ micros, endedMs });
     }
-    const last = ofScope.at(-1) as Of<'total'>;
-    const whole = most.by(facts.settledMs);
-    if (last.told.micros !== whole || last.invokedMs < facts.settledMs)
+    const last = ofScope.at(-1) as EntryOf<'total'>;
+    const whole = max.by(facts.settledMs);
+    if (last.data.micros !== whole || last.invokedMs < facts.settledMs)
       found.push({
-        rule: 'totals never fall',
-        what: `${scope} ended at ${last.told.micros} of ${whole}`,
+        rule: 'totals never decrease',
+        what: `${scope} ended at ${last.data.micros} of ${whole}`,
         atMs: last.endedMs,
       });
   }
@@ -229,29 +234,29 @@ interface Grant {
   readonly ackedMs: number;
 }
 
-/** Each lease once, by the call that was first told of it. */
-function grantsOf(acquires: readonly Of<'acquire'>[], bucket: string): Grant[] {
+/** One grant per lease, by the first call that returned it. */
+function grantsOf(acquires: readonly EntryOf<'acquire'>[], bucket: string): Grant[] {
   const granted = acquires.filter(
-    ({ act, told, outcome }) => act.bucket === bucket && outcome === 'ok' && told.granted,
+    ({ act, data, outcome }) => act.bucket === bucket && outcome === 'ok' && data.granted,
   );
   return [...grouped(granted, ({ act }) => act.requestId).values()].map((same) => ({
-    amount: (same[0] as Of<'acquire'>).act.amount,
+    amount: (same[0] as EntryOf<'acquire'>).act.amount,
     sentMs: Math.min(...same.map(({ invokedMs }) => invokedMs)),
     ackedMs: Math.min(...same.map(({ endedMs }) => endedMs)),
   }));
 }
 
-function grantsBounded(acquires: readonly Of<'acquire'>[], { limits, saturated, skewMs }: Facts): Violation[] {
+function grantsBounded(acquires: readonly EntryOf<'acquire'>[], { limits, saturated, skewMs }: Facts): Violation[] {
   return saturated.flatMap((bucket) => {
     const { burst, perSecond } = limits[bucket] as Facts['limits'][string];
     const grants = grantsOf(acquires, bucket);
     const byEnd = [...grants].sort((a, b) => a.ackedMs - b.ackedMs);
     const begins = [...new Set(grants.map(({ sentMs }) => sentMs))].sort((a, b) => a - b);
-    const step = Math.max(1, Math.floor(begins.length / windowsTried));
+    const step = Math.max(1, Math.floor(begins.length / maxWindows));
     for (let i = 0; i < begins.length; i += step) {
       const beganMs = begins[i] as number;
       let taken = 0;
-      // Only what was surely taken within the window counts: sent after it began and acknowledged before it ended.
+      // Only grants certainly within the window count: sent after its start and acknowledged before its end.
       for (const { sentMs, ackedMs, amount } of byEnd) {
         if (sentMs < beganMs) continue;
         taken += amount;
@@ -260,7 +265,7 @@ function grantsBounded(acquires: readonly Of<'acquire'>[], { limits, saturated, 
           return [
             {
               rule: 'grants within the bound',
-              what: `${bucket} gave ${taken} in ${ackedMs - beganMs} ms, where ${bound} is all`,
+              what: `${bucket} granted ${taken} in ${ackedMs - beganMs} ms; the bound is ${bound}`,
               atMs: ackedMs,
             },
           ];
@@ -270,13 +275,13 @@ function grantsBounded(acquires: readonly Of<'acquire'>[], { limits, saturated, 
   });
 }
 
-/** Between two refusals, at both of which it was empty, a bucket has given all that came back in between. */
-function grantsDelivered(acquires: readonly Of<'acquire'>[], { limits, saturated, calm }: Facts): Violation[] {
+/** A bucket is empty at each refusal. Between two refusals it must grant everything that was refilled in between. */
+function grantsDelivered(acquires: readonly EntryOf<'acquire'>[], { limits, saturated, calm }: Facts): Violation[] {
   return saturated.flatMap((bucket) => {
     const { perSecond } = limits[bucket] as Facts['limits'][string];
     const grants = grantsOf(acquires, bucket);
     const refusals = acquires.filter(
-      ({ act, outcome, told }) => act.bucket === bucket && outcome === 'ok' && !told.granted,
+      ({ act, outcome, data }) => act.bucket === bucket && outcome === 'ok' && !data.granted,
     );
     return calm.flatMap(({ fromMs, toMs }) => {
       const within = refusals
@@ -288,22 +293,28 @@ function grantsDelivered(acquires: readonly Of<'acquire'>[], { limits, saturated
         .filter(({ sentMs, ackedMs }) => ackedMs >= first.invokedMs && sentMs <= last.endedMs)
         .reduce((sum, { amount }) => sum + amount, 0);
       const due = (perSecond * (last.invokedMs - first.endedMs)) / 1000;
-      return given < leastShare * due - 1
-        ? [{ rule: 'grants above 95 %', what: `${bucket} gave ${given} of ${due} in calm`, atMs: last.endedMs }]
+      return given < minShare * due - 1
+        ? [
+            {
+              rule: 'grants above 95 %',
+              what: `${bucket} granted ${given} of ${due} in a span without faults`,
+              atMs: last.endedMs,
+            },
+          ]
         : [];
     });
   });
 }
 
-/** What buckets say was consumed, against all that was taken, adjusted and given back. */
-function takingsKept(
-  acquires: readonly Of<'acquire'>[],
-  adjusts: readonly Of<'adjust'>[],
-  releases: readonly Of<'release'>[],
-  seen: readonly Of<'consumed'>[],
+/** The consumption that buckets report must equal all acquired, adjusted and released amounts. */
+function consumptionConserved(
+  acquires: readonly EntryOf<'acquire'>[],
+  adjusts: readonly EntryOf<'adjust'>[],
+  releases: readonly EntryOf<'release'>[],
+  reads: readonly EntryOf<'consumed'>[],
   { settledMs, saturated }: Facts,
 ): Violation[] {
-  // Of a bucket that refuses most, nobody asks twice for the same.
+  // Calls on a saturated bucket are not retried.
   const acquired = grouped(
     acquires.filter(({ act }) => !saturated.includes(act.bucket)),
     ({ act }) => act.requestId,
@@ -319,34 +330,34 @@ function takingsKept(
       grouped(releases, ({ act }) => act.leaseId),
     ),
   ];
-  for (const [bucket, ofBucket] of grouped(seen.filter(happened), ({ act }) => act.bucket)) {
+  for (const [bucket, ofBucket] of grouped(reads.filter(happened), ({ act }) => act.bucket)) {
     const amounts = [...acquired.values()]
       .filter(
         (same) =>
-          (same[0] as Of<'acquire'>).act.bucket === bucket &&
-          same.some(({ told, outcome }) => outcome === 'ok' && told.granted),
+          (same[0] as EntryOf<'acquire'>).act.bucket === bucket &&
+          same.some(({ data, outcome }) => outcome === 'ok' && data.granted),
       )
-      .map((same) => (same[0] as Of<'acquire'>).act.amount);
+      .map((same) => (same[0] as EntryOf<'acquire'>).act.amount);
     const changes = [
       ...[
         ...grouped(
           adjusts.filter(({ act }) => act.bucket === bucket),
           ({ act }) => act.key,
         ).values(),
-      ].flatMap((same) => (same.some(happened) ? [(same[0] as Of<'adjust'>).act.amount] : [])),
+      ].flatMap((same) => (same.some(happened) ? [(same[0] as EntryOf<'adjust'>).act.amount] : [])),
       ...[
         ...grouped(
           releases.filter(({ act }) => act.bucket === bucket),
           ({ act }) => act.leaseId,
         ).values(),
-      ].flatMap((same) => (same.some(happened) ? [-(same[0] as Of<'release'>).act.amount] : [])),
+      ].flatMap((same) => (same.some(happened) ? [-(same[0] as EntryOf<'release'>).act.amount] : [])),
     ];
     const due = [...amounts, ...changes].reduce((sum, amount) => sum + amount, 0);
-    const last = ofBucket.at(-1) as Of<'consumed'>;
-    if (last.invokedMs >= settledMs && last.told.consumed !== due)
+    const last = ofBucket.at(-1) as EntryOf<'consumed'>;
+    if (last.invokedMs >= settledMs && last.data.consumed !== due)
       found.push({
-        rule: 'conservation of takings',
-        what: `${bucket} says ${last.told.consumed} consumed of ${due} taken`,
+        rule: 'conservation of consumption',
+        what: `${bucket} reports ${last.data.consumed} consumed, and ${due} were acquired`,
         atMs: last.endedMs,
       });
   }
@@ -361,17 +372,17 @@ function once<T extends Entry>(calls: readonly T[], id: (call: T) => string, wha
   );
 }
 
-function oneSuccessor(refreshes: readonly Of<'refresh'>[]): Violation[] {
+function oneSuccessor(refreshes: readonly EntryOf<'refresh'>[]): Violation[] {
   return [...grouped(refreshes.filter(happened), ({ act }) => act.token)].flatMap(([token, same]) =>
-    new Set(same.map(({ told }) => told.successor)).size > 1
+    new Set(same.map(({ data }) => data.successor)).size > 1
       ? [{ rule: 'once', what: `refresh token ${token} has several successors`, atMs: (same.at(-1) as Entry).endedMs }]
       : [],
   );
 }
 
 function readingsOnce(
-  ingests: readonly Of<'ingest'>[],
-  seen: readonly Of<'readings'>[],
+  ingests: readonly EntryOf<'ingest'>[],
+  reads: readonly EntryOf<'readings'>[],
   { settledMs }: Facts,
 ): Violation[] {
   const found: Violation[] = [];
@@ -379,17 +390,17 @@ function readingsOnce(
     string,
     { readonly value: number; isStored: boolean; mayBe: boolean; readonly device: string }
   >();
-  for (const { act, told, outcome, endedMs } of ingests) {
-    if (outcome === 'ok' && told.verdicts?.length !== act.readings.length)
+  for (const { act, data, outcome, endedMs } of ingests) {
+    if (outcome === 'ok' && data.verdicts?.length !== act.readings.length)
       found.push({
         rule: 'readings once',
-        what: `${act.readings.length} readings were sent, and ${told.verdicts?.length} told of`,
+        what: `${act.readings.length} readings were sent, and ${data.verdicts?.length} verdicts returned`,
         atMs: endedMs,
       });
     act.readings.forEach(({ device, batchId, value }, i) => {
       const id = `${device} ${batchId}`;
       const one = sent.get(id) ?? { value, isStored: false, mayBe: false, device };
-      const verdict = outcome === 'ok' ? told.verdicts?.[i] : undefined;
+      const verdict = outcome === 'ok' ? data.verdicts?.[i] : undefined;
       if (verdict === 'STORED' || verdict === 'DUPLICATE') one.isStored = true;
       if (outcome === 'unknown' || (outcome === 'ok' && verdict !== 'REJECTED')) one.mayBe = true;
       sent.set(id, one);
@@ -397,13 +408,17 @@ function readingsOnce(
   }
   for (const [id, { isStored, mayBe }] of sent)
     if (mayBe && !isStored)
-      found.push({ rule: 'settled', what: `reading ${id} was never known to be stored`, atMs: settledMs });
-  for (const [device, ofDevice] of grouped(seen.filter(happened), ({ act }) => act.device)) {
-    const last = ofDevice.at(-1) as Of<'readings'>;
+      found.push({
+        rule: 'settled',
+        what: `reading ${id} was never stored, and its outcome is unknown`,
+        atMs: settledMs,
+      });
+  for (const [device, ofDevice] of grouped(reads.filter(happened), ({ act }) => act.device)) {
+    const last = ofDevice.at(-1) as EntryOf<'readings'>;
     const report = (what: string) =>
       found.push({ rule: 'readings once', what: `${device}: ${what}`, atMs: last.endedMs });
-    if (last.invokedMs < settledMs) report('not looked at after all was settled');
-    const stored = grouped(last.told.stored ?? [], ({ batchId }) => batchId);
+    if (last.invokedMs < settledMs) report('not read after the end of the load');
+    const stored = grouped(last.data.stored ?? [], ({ batchId }) => batchId);
     for (const [batchId, same] of stored) {
       const one = sent.get(`${device} ${batchId}`);
       if (same.length > 1) report(`${batchId} is stored ${same.length} times`);
@@ -418,7 +433,7 @@ function readingsOnce(
 
 function nothingAfterRevocation(
   entries: readonly Entry[],
-  revokes: readonly Of<'revoke'>[],
+  revokes: readonly EntryOf<'revoke'>[],
   { calm, revocationGraceMs, lagMs }: Facts,
 ): Violation[] {
   const ends = new Map<string, number>();
@@ -427,50 +442,44 @@ function nothingAfterRevocation(
     const endMs = endedMs + revocationMs + lagMs + (isCalm ? 0 : revocationGraceMs);
     ends.set(act.credential, Math.min(endMs, ends.get(act.credential) ?? endMs));
   }
-  return entries.flatMap(({ credential, outcome, invokedMs, endedMs, act }) =>
-    outcome === 'ok' && invokedMs > (ends.get(credential) ?? Number.POSITIVE_INFINITY)
-      ? [
-          {
-            rule: 'nothing after revocation',
-            what: `${credential} was served ${act.kind} ${invokedMs - (ends.get(credential) ?? 0)} ms after its end`,
-            atMs: endedMs,
-          },
-        ]
-      : [],
-  );
+  return entries.flatMap(({ credential, outcome, invokedMs, endedMs, act }) => {
+    const lateMs = invokedMs - (ends.get(credential) ?? Number.POSITIVE_INFINITY);
+    const what = `${credential} was served ${act.kind} ${lateMs} ms after its revocation had to hold`;
+    return outcome === 'ok' && lateMs > 0 ? [{ rule: 'nothing after revocation', what, atMs: endedMs }] : [];
+  });
 }
 
-const tenantsApart = (entries: readonly Entry[]): Violation[] =>
+const tenantsIsolated = (entries: readonly Entry[]): Violation[] =>
   entries.flatMap(({ tenant, canaries, act, endedMs }) =>
     canaries
       .filter((other) => other !== tenant)
       .map((other) => ({
-        rule: 'tenants apart',
-        what: `${tenant} was told of ${other} in an answer to ${act.kind}`,
+        rule: 'tenant isolation',
+        what: `the response to ${act.kind} of ${tenant} contains data of ${other}`,
         atMs: endedMs,
       })),
   );
 
-const answersInTime = (entries: readonly Entry[]): Violation[] =>
+const responsesInTime = (entries: readonly Entry[]): Violation[] =>
   entries.flatMap(({ code, act, via, endedMs }) =>
-    code === 'no answer'
-      ? [{ rule: 'answers in time', what: `${act.kind} had none from gateway ${via}`, atMs: endedMs }]
+    code === 'no response'
+      ? [{ rule: 'responses in time', what: `gateway ${via} sent no response to ${act.kind}`, atMs: endedMs }]
       : [],
   );
 
 /**
- * A gateway that is told to stop answers whatever it serves. A call that met the closing of an idle connection has no answer
- * either, as with any HTTP/1.1 server, but then it was not served: it can be sent again.
+ * A gateway that stops responds to every request that it serves. A request that is sent just as the gateway closes an
+ * idle connection gets no response either, as with any HTTP/1.1 server. But it was not served, so it can be retried.
  */
 const drainsClean = (entries: readonly Entry[], { drains, served }: Facts): Violation[] =>
   entries.flatMap(({ via, code, invokedMs, endedMs, act, callId }) => {
     const drain = drains.find((one) => one.via === via && endedMs >= one.fromMs && invokedMs <= one.toMs);
     if (code !== 'broken connection' || !drain || !served.has(callId)) return [];
-    const when = `sent ${invokedMs - drain.fromMs} ms after it was told to stop, broken ${drain.toMs - endedMs} ms before it had`;
+    const when = `sent ${invokedMs - drain.fromMs} ms after SIGTERM, broken ${drain.toMs - endedMs} ms before the exit`;
     return [
       {
         rule: 'drains clean',
-        what: `${act.kind} was served by gateway ${via} and got no answer: ${when}`,
+        what: `${act.kind} was served by gateway ${via} and got no response: ${when}`,
         atMs: endedMs,
       },
     ];

@@ -1,41 +1,41 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import type { Succeeded } from '../../support/app.js';
-import type { Act, Entry, History, Result, Told } from './history.js';
+import type { Act, Entry, History, ResponseData, Result } from './history.js';
 
 export interface Credential {
-  /** How the log calls it. */
+  /** Its name in the history. */
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the gateways are, and whose bytes nobody else may see. */
-export interface Surroundings {
+/** What all clients of a history share. */
+export interface ClientDeps {
   readonly history: History;
-  /** The URL of each gateway; it changes when one is started anew. */
+  /** The URL of each gateway. It changes when a gateway is restarted. */
   readonly gateways: readonly { readonly url: string }[];
-  /** By tenant: a string that stands in all that is its own. */
+  /** By tenant: a string that is in all data of this tenant. */
   readonly canaries: Readonly<Record<string, string>>;
 }
 
-/** Six times what any operation may take: it is late on any machine then. */
-const answerMs = 30_000;
+/** Six times the maximum time of an operation, so that a slow machine does not exceed it. */
+const responseMs = 30_000;
 
 interface PublicError {
   readonly message: string;
   readonly extensions: { readonly code: string };
 }
 
-/** A client of one tenant that puts on record all that it asks and is told. */
+/** A client of one tenant that records every call and its result. */
 export class HistoryClient {
   constructor(
-    private readonly around: Surroundings,
+    private readonly deps: ClientDeps,
     readonly tenant: string,
     readonly credential: Credential,
   ) {}
 
   with(credential: Credential): HistoryClient {
-    return new HistoryClient(this.around, this.tenant, credential);
+    return new HistoryClient(this.deps, this.tenant, credential);
   }
 
   call<T, V>(
@@ -43,9 +43,9 @@ export class HistoryClient {
     act: Act,
     document: TypedDocumentNode<T, V> | string,
     variables: V,
-    read: (data: Succeeded<T>) => Told,
+    read: (data: Succeeded<T>) => ResponseData,
   ): Promise<Entry> {
-    const { history } = this.around;
+    const { history } = this.deps;
     const caller = { tenant: this.tenant, credential: this.credential.name, via };
     return history.record(caller, act, (callId) =>
       this.send({ via, callId }, typeof document === 'string' ? document : print(document), variables, read),
@@ -56,36 +56,36 @@ export class HistoryClient {
     { via, callId }: { readonly via: number; readonly callId: string },
     query: string,
     variables: unknown,
-    read: (data: Succeeded<T>) => Told,
+    read: (data: Succeeded<T>) => ResponseData,
   ): Promise<Result> {
     let text: string;
     try {
-      const response = await fetch((this.around.gateways[via] as { url: string }).url, {
+      const response = await fetch((this.deps.gateways[via] as { url: string }).url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-request-id': callId, ...this.credential.headers },
         body: JSON.stringify({ query, variables }),
-        signal: AbortSignal.timeout(answerMs),
+        signal: AbortSignal.timeout(responseMs),
       });
       text = await response.text();
     } catch (error) {
-      // A connection that was refused has carried nothing; of any other nobody knows.
+      // Nothing was sent over a refused connection. The outcome of any other failure is unknown.
       const refused = (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED';
-      const broken = (error as Error).name === 'TimeoutError' ? 'no answer' : 'broken connection';
+      const broken = (error as Error).name === 'TimeoutError' ? 'no response' : 'broken connection';
       return {
         outcome: refused ? 'failed' : 'unknown',
         code: refused ? 'refused connection' : broken,
-        told: {},
+        data: {},
         canaries: [],
       };
     }
-    const canaries = Object.keys(this.around.canaries).filter((tenant) =>
-      text.includes(this.around.canaries[tenant] as string),
+    const canaries = Object.keys(this.deps.canaries).filter((tenant) =>
+      text.includes(this.deps.canaries[tenant] as string),
     );
-    const { data, errors } = JSON.parse(text) as { data?: Succeeded<T>; errors?: readonly PublicError[] };
-    if (data && !errors) return { outcome: 'ok', told: read(data), canaries };
+    const { data: returned, errors } = JSON.parse(text) as { data?: Succeeded<T>; errors?: readonly PublicError[] };
+    if (returned && !errors) return { outcome: 'ok', data: read(returned), canaries };
     const code = errors?.[0]?.extensions.code ?? 'none';
-    // Not even an error of ours says for certain that nothing was done; those of the caller's do.
+    // After a server error the change may have been applied. After a caller's error it was not.
     const isUnknown = code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR' || code === 'none';
-    return { outcome: isUnknown ? 'unknown' : 'failed', code, told: {}, canaries };
+    return { outcome: isUnknown ? 'unknown' : 'failed', code, data: {}, canaries };
   }
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-/** What a client asked for, with all that is needed to judge the answers afterwards. */
+/** What a client requested, with everything that the checks need afterwards. */
 export type Act =
   | { readonly kind: 'cost'; readonly scope: string; readonly requestId: string; readonly micros: number }
-  /** The sum of the shards, read consistently. */
+  /** The sum of the shards, by strongly consistent reads. */
   | { readonly kind: 'shards'; readonly scope: string }
-  /** The total as the worker last summed it. */
+  /** The total that the worker has written last. */
   | { readonly kind: 'total'; readonly scope: string }
   | { readonly kind: 'acquire'; readonly bucket: string; readonly amount: number; readonly requestId: string }
   | {
@@ -15,17 +15,17 @@ export type Act =
       readonly amount: number;
       readonly key: string;
     }
-  /** `amount`: all that the lease holds, its adjustments included. */
+  /** `amount`: everything that the lease holds, including adjustments. */
   | { readonly kind: 'release'; readonly bucket: string; readonly leaseId: string; readonly amount: number }
   | { readonly kind: 'consumed'; readonly bucket: string }
   | { readonly kind: 'ingest'; readonly readings: readonly SentReading[] }
-  /** All that is stored of a device. */
+  /** All stored readings of a device. */
   | { readonly kind: 'readings'; readonly device: string }
   | { readonly kind: 'retrieve'; readonly token: string }
   | { readonly kind: 'refresh'; readonly token: string }
   | { readonly kind: 'revoke'; readonly credential: string }
-  /** Anything that a credential opens. */
-  | { readonly kind: 'ask' };
+  /** Any other operation with a credential. */
+  | { readonly kind: 'other' };
 
 export interface SentReading {
   readonly device: string;
@@ -33,8 +33,8 @@ export interface SentReading {
   readonly value: number;
 }
 
-/** What came back of a call that was answered with data; which fields there are depends on the act. */
-export interface Told {
+/** The data of a successful response. The fields depend on the act. */
+export interface ResponseData {
   readonly micros?: number;
   readonly asOfMs?: number;
   readonly granted?: boolean;
@@ -47,35 +47,35 @@ export interface Told {
   readonly successor?: string;
 }
 
-/** ok: done. failed: refused, or never sent: nothing was changed. unknown: it may have been done. */
+/** ok: applied. failed: rejected or never sent, so nothing was changed. unknown: it may have been applied. */
 export type Outcome = 'ok' | 'failed' | 'unknown';
 
 export interface Entry {
-  /** Sent as its request id, by which a gateway's log names it. */
+  /** Sent as the request id, which a gateway writes into its log. */
   readonly callId: string;
   readonly tenant: string;
-  /** The name of what was presented, not the secret itself. */
+  /** The name of the credential, not the secret. */
   readonly credential: string;
-  /** Which gateway was asked. */
+  /** The index of the gateway. */
   readonly via: number;
   readonly act: Act;
   readonly invokedMs: number;
   readonly endedMs: number;
   readonly outcome: Outcome;
-  readonly told: Told;
-  /** The code of the error, or what became of the connection. */
+  readonly data: ResponseData;
+  /** The code of the error, or the failure of the connection. */
   readonly code?: string;
-  /** The tenants whose canaries stand in the bytes that came back. */
+  /** The tenants whose canaries are in the response. */
   readonly canaries: readonly string[];
 }
 
-/** What a call came to, before it is put on record. */
-export type Result = Pick<Entry, 'outcome' | 'told' | 'code' | 'canaries'>;
+/** The result of a call. */
+export type Result = Pick<Entry, 'outcome' | 'data' | 'code' | 'canaries'>;
 
-/** Who calls, by what. */
+/** Who calls, with which credential, through which gateway. */
 export type Caller = Pick<Entry, 'tenant' | 'credential' | 'via'>;
 
-/** Everything that clients did and saw, in the order in which it ended. */
+/** Every call of every client with its result, in the order in which the calls ended. */
 export class History {
   readonly entries: Entry[] = [];
 

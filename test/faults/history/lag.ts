@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 export interface Lag {
-  /** The latest that this process has run a timer so far, three times over: a gateway waits for several in a row. */
+  /** Three times the maximum delay of a timer in this process, because a gateway waits for several timers in a row. */
   readonly ms: number;
   stop(): void;
 }
 
-/** Measures how late this machine runs timers, so that a promise about time can be judged on a busy one too. */
+/** Measures how late this machine runs timers, so that promises about time can be checked on a busy machine too. */
 export function measureLag(): Lag {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

@@ -1,45 +1,48 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An operation on its way to the gateway. */
-export interface Asked {
+/** A request to the gateway. */
+export interface GraphqlRequest {
   readonly headers: IncomingHttpHeaders;
   readonly query: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a lie knows what it lies about
+  // biome-ignore lint/suspicious/noExplicitAny: a lie knows the variables of its operation
   readonly variables: any;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export type Told = { data?: any; errors?: any };
+export type GraphqlResponse = { data?: any; errors?: any };
 
-/** What a broken server answers, with the real one at hand. */
-export type Lie = (asked: Asked, truth: (asked?: Partial<Asked>) => Promise<Told>) => Promise<Told>;
+/** Returns the response of a broken server. `truth` sends the request, or a changed one, to the real gateway. */
+export type Lie = (
+  request: GraphqlRequest,
+  truth: (changes?: Partial<GraphqlRequest>) => Promise<GraphqlResponse>,
+) => Promise<GraphqlResponse>;
 
 export interface Liar {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** A server that is broken in one way: the real gateway, behind someone who lies. */
+/** Starts a server that is broken in one way: a proxy in front of the real gateway that changes responses. */
 export async function startLiar(gatewayUrl: string, lie: Lie): Promise<Liar> {
-  const server = createServer(async (request, response) => {
+  const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const { query, variables } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Asked;
-    const asked = { headers: request.headers, query, variables };
-    const truth = async (changes: Partial<Asked> = {}): Promise<Told> => {
-      const { headers, query: text, variables: values } = { ...asked, ...changes };
+    for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
+    const { query, variables } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as GraphqlRequest;
+    const request = { headers: incoming.headers, query, variables };
+    const truth = async (changes: Partial<GraphqlRequest> = {}): Promise<GraphqlResponse> => {
+      const { headers, query: text, variables: values } = { ...request, ...changes };
       const credentials = Object.fromEntries(
         ['authorization', 'x-api-key', 'x-admin-key'].flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])),
       );
-      const answer = await fetch(gatewayUrl, {
+      const reply = await fetch(gatewayUrl, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(credentials as Record<string, string>) },
         body: JSON.stringify({ query: text, variables: values }),
       });
-      return (await answer.json()) as Told;
+      return (await reply.json()) as GraphqlResponse;
     };
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(await lie(asked, truth)));
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(await lie(request, truth)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -4,47 +4,47 @@ import { Caller, newApp, newOrg, type TestApp } from '../../support/app.js';
 import type { Chance } from '../../support/chance.js';
 import * as op from '../../support/operations.js';
 import type { Facts } from './checks.js';
-import { HistoryClient, type Surroundings } from './client.js';
+import { type ClientDeps, HistoryClient } from './client.js';
 import type { Act, Entry, SentReading } from './history.js';
 
 const labels = ['premium', 'standard'] as const;
 const resource = 'api';
 const limit = 'tokens';
-/** So little that even a starved machine asks for more. */
+/** So small that even a slow machine requests more. */
 const busy = { burst: 5, perSecond: 4 };
-const devicesATenant = 2;
+const devicesPerTenant = 2;
 
 export interface Tenant {
   readonly name: string;
   readonly orgId: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Of the org, of its app and of its fleet. */
+  /** Clients with the credentials of the org, of its app and of its fleet. */
   readonly org: HistoryClient;
   readonly app: HistoryClient;
   readonly fleet: HistoryClient;
   readonly admin: HistoryClient;
 }
 
-/** A text that no one else has, fit for every field. */
+/** A unique text that is valid in every text field. */
 export const newCanary = (): string => `canary_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
 
-/** Two tenants that look alike but for their canaries, which stand in every text that they may choose. */
+/** Two tenants that differ only in their canaries, which are in every text that a tenant can choose. */
 export async function newTenants(
   app: TestApp,
-  around: Surroundings,
+  deps: ClientDeps,
   adminKey: string,
   timezone: string,
 ): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
-  for (const [name, canary] of Object.entries(around.canaries)) {
+  for (const [name, canary] of Object.entries(deps.canaries)) {
     const org = await newOrg(app, { name: `Org ${canary}`, timezone });
     const chat = await newApp(app, org, 'chat', { name: `Chat ${canary}` });
     const { createApiKey } = await app.admin.ask(op.CreateApiKeyDocument, {
       input: { orgId: org.orgId, description: canary },
     });
     const device = new Caller(app.url, { 'x-api-key': createApiKey.secret });
-    for (let i = 0; i < devicesATenant; i++)
+    for (let i = 0; i < devicesPerTenant; i++)
       await device.ask(op.RegisterDeviceDocument, {
         input: { hardwareId: deviceOf(i), bootId, firmwareVersion: '1.0.0', capabilities: { sensors: [canary] } },
       });
@@ -55,7 +55,7 @@ export async function newTenants(
     await set('busy', { name: limit, capacity: busy.burst, refillAmount: busy.perSecond, refillPeriodSecs: 1 });
     await set('ledger', { name: limit, capacity: 1_000_000_000, refillPeriodSecs: 1_000_000 });
     const client = (who: string, headers: Record<string, string>) =>
-      new HistoryClient(around, name, { name: `${who} of ${name}`, headers });
+      new HistoryClient(deps, name, { name: `${who} of ${name}`, headers });
     tenants.push({
       name,
       orgId: org.orgId,
@@ -64,8 +64,8 @@ export async function newTenants(
       org: client('org', { authorization: `Bearer ${org.accessToken}` }),
       app: client('app', { authorization: `Bearer ${chat.accessToken}` }),
       fleet: client('fleet', { 'x-api-key': createApiKey.secret }),
-      // The admin may see everyone: what it is told is nobody's leak.
-      admin: new HistoryClient({ ...around, canaries: {} }, 'admin', {
+      // The admin may read all tenants, so its responses are not checked for canaries.
+      admin: new HistoryClient({ ...deps, canaries: {} }, 'admin', {
         name: 'admin',
         headers: { 'x-admin-key': adminKey },
       }),
@@ -74,7 +74,7 @@ export async function newTenants(
   return tenants;
 }
 
-/** What the checks have to know of this load. */
+/** The facts about this load that the checks need. */
 export const factsOf = (tenants: readonly Tenant[]): Pick<Facts, 'limits' | 'saturated'> => {
   const saturated = tenants.map(({ name }) => `${name}/busy`);
   return { saturated, limits: Object.fromEntries(saturated.map((bucket) => [bucket, busy])) };
@@ -82,19 +82,19 @@ export const factsOf = (tenants: readonly Tenant[]): Pick<Facts, 'limits' | 'sat
 
 const scopeOf = ({ name }: Tenant, label: string): string => `${name}/chat/${label}`;
 
-/** A mixed load of all three parts on all gateways, by clients who ask again until they know. */
+/** A mixed load of all three parts on all gateways. Its clients retry until the outcome is known. */
 export class Load {
   private isOver = false;
   private giveUpMs = Number.POSITIVE_INFINITY;
   private readonly actors: Promise<void>[] = [];
-  /** Secrets that were handed out: none of them may stand anywhere else. */
+  /** Secrets that were issued. None of them may be logged or stored. */
   readonly secrets: string[] = [];
 
   constructor(
     private readonly tenants: readonly Tenant[],
     private readonly gateways: number,
     private readonly chance: Chance,
-    /** How long to wait for the worker at the end. */
+    /** The time that the worker has at the end to sum the last costs. */
     private readonly totalMs = 60_000,
   ) {}
 
@@ -103,21 +103,21 @@ export class Load {
       for (const tenant of this.tenants)
         for (let i = 0; i < count; i++) this.actors.push(this.repeat(actor, tenant, this.chance.fork()));
     };
-    each(2, (tenant, chance) => this.spends(tenant, chance));
-    each(3, (tenant, chance) => this.takes(tenant, chance));
-    each(1, (tenant, chance) => this.borrows(tenant, chance));
-    each(2, (tenant, chance) => this.measures(tenant, chance));
-    each(1, (tenant, chance) => this.watches(tenant, chance));
-    each(1, (tenant, chance) => this.comesAndGoes(tenant, chance));
+    each(2, (tenant, chance) => this.submitCosts(tenant, chance));
+    each(3, (tenant, chance) => this.acquireBusy(tenant, chance));
+    each(1, (tenant, chance) => this.useLease(tenant, chance));
+    each(2, (tenant, chance) => this.ingest(tenant, chance));
+    each(1, (tenant, chance) => this.readSpend(tenant, chance));
+    each(1, (tenant, chance) => this.useSession(tenant, chance));
   }
 
-  /** Ends the load, asks for what is unknown until it is known, and looks at everything once more. */
+  /** Ends the load, retries calls with an unknown outcome until it is known, and reads everything once more. */
   async settle(withinMs: number): Promise<number> {
     this.isOver = true;
     this.giveUpMs = Date.now() + withinMs;
     await Promise.all(this.actors);
     const settledMs = Date.now();
-    for (const tenant of this.tenants) await this.lookAtAll(tenant);
+    for (const tenant of this.tenants) await this.readAll(tenant);
     return settledMs;
   }
 
@@ -129,8 +129,8 @@ export class Load {
     while (!this.isOver) await actor(tenant, chance);
   }
 
-  /** Asks one gateway, then another, until it is known what became of it. */
-  private async insist(chance: Chance, attempt: (via: number) => Promise<Entry>): Promise<Entry> {
+  /** Retries on alternating gateways until the outcome is known. */
+  private async untilKnown(chance: Chance, attempt: (via: number) => Promise<Entry>): Promise<Entry> {
     let isUnsure = false;
     for (let via = chance.below(this.gateways); ; via = (via + 1) % this.gateways) {
       const entry = await attempt(via);
@@ -141,7 +141,7 @@ export class Load {
     }
   }
 
-  private async spends(tenant: Tenant, chance: Chance): Promise<void> {
+  private async submitCosts(tenant: Tenant, chance: Chance): Promise<void> {
     const label = chance.one(labels);
     const act: Act = {
       kind: 'cost',
@@ -152,17 +152,17 @@ export class Load {
     const { requestId, micros: costUsdMicros } = act;
     const input = { requestId, modelLabel: label, inputTokens: 1, outputTokens: 1, costUsdMicros };
     const submit = (via: number) => tenant.app.call(via, act, op.SubmitCostDocument, { input }, () => ({}));
-    await this.insist(chance, submit);
-    // Some send again what was answered long ago.
+    await this.untilKnown(chance, submit);
+    // Some clients retry a call that has succeeded.
     if (chance.fraction() < 0.1) await submit(chance.below(this.gateways));
     await sleep(chance.between(5, 40));
   }
 
-  /** Always more than there is. */
-  private async takes(tenant: Tenant, chance: Chance): Promise<void> {
+  /** Requests more than the bucket has. */
+  private async acquireBusy(tenant: Tenant, chance: Chance): Promise<void> {
     const act: Act = { kind: 'acquire', bucket: `${tenant.name}/busy`, amount: 1, requestId: randomUUID() };
-    const { outcome, told } = await this.acquire(tenant, chance.below(this.gateways), act, undefined);
-    if (outcome !== 'ok' || !told.granted) await sleep(chance.between(10, 30));
+    const { outcome, data } = await this.acquire(tenant, chance.below(this.gateways), act, undefined);
+    if (outcome !== 'ok' || !data.granted) await sleep(chance.between(10, 30));
   }
 
   private acquire(
@@ -178,20 +178,20 @@ export class Load {
     );
   }
 
-  /** Takes, corrects, and sometimes gives back: each of it once, however often it is asked for. */
-  private async borrows(tenant: Tenant, chance: Chance): Promise<void> {
+  /** Acquires, sometimes adjusts and sometimes releases. Each must be applied once, however often it is retried. */
+  private async useLease(tenant: Tenant, chance: Chance): Promise<void> {
     const bucket = `${tenant.name}/ledger`;
     const requestId = randomUUID();
     let amount = chance.between(1, 9);
-    const { told } = await this.insist(chance, (via) =>
+    const { data } = await this.untilKnown(chance, (via) =>
       this.acquire(tenant, via, { kind: 'acquire', bucket, amount, requestId }, requestId),
     );
-    const { leaseId } = told;
+    const { leaseId } = data;
     if (leaseId === undefined) return;
     if (chance.fraction() < 0.5) {
       const act: Act = { kind: 'adjust', bucket, leaseId, amount: chance.between(1, 5), key: randomUUID() };
       const input = { leaseId, adjust: [{ limit, amount: act.amount }], idempotencyKey: act.key };
-      await this.insist(chance, (via) =>
+      await this.untilKnown(chance, (via) =>
         tenant.org.call(via, act, op.AdjustLeaseDocument, { input }, ({ adjustLease }) => ({
           replayed: adjustLease.replayed,
         })),
@@ -204,15 +204,15 @@ export class Load {
         tenant.org.call(via, act, op.ReleaseLeaseDocument, { leaseId }, ({ releaseLease }) => ({
           replayed: releaseLease.replayed,
         }));
-      await this.insist(chance, release);
+      await this.untilKnown(chance, release);
       if (chance.fraction() < 0.5) await release(chance.below(this.gateways));
     }
     await sleep(chance.between(20, 60));
   }
 
-  private async measures({ name, fleet }: Tenant, chance: Chance): Promise<void> {
+  private async ingest({ name, fleet }: Tenant, chance: Chance): Promise<void> {
     const readings: SentReading[] = Array.from({ length: chance.between(1, 4) }, () => ({
-      device: `${name}/${deviceOf(chance.below(devicesATenant))}`,
+      device: `${name}/${deviceOf(chance.below(devicesPerTenant))}`,
       batchId: randomUUID(),
       value: chance.between(0, 5000) / 100,
     }));
@@ -229,38 +229,38 @@ export class Load {
       })),
     };
     for (;;) {
-      const { outcome, told } = await this.insist(chance, (via) =>
+      const { outcome, data } = await this.untilKnown(chance, (via) =>
         fleet.call(via, { kind: 'ingest', readings }, op.IngestDocument, { input }, ({ ingest }) => ({
           verdicts: ingest.verdicts.map(({ kind }) => kind),
         })),
       );
-      if (outcome !== 'ok' || !told.verdicts?.includes('RETRY') || Date.now() > this.giveUpMs) break;
+      if (outcome !== 'ok' || !data.verdicts?.includes('RETRY') || Date.now() > this.giveUpMs) break;
       await sleep(chance.between(50, 400));
     }
     await sleep(chance.between(10, 60));
   }
 
-  private async watches(tenant: Tenant, chance: Chance): Promise<void> {
+  private async readSpend(tenant: Tenant, chance: Chance): Promise<void> {
     const label = chance.one(labels);
-    await this.look(tenant, chance.below(this.gateways), chance.one(['shards', 'total'] as const), label);
+    await this.readTotals(tenant, chance.below(this.gateways), chance.one(['shards', 'total'] as const), label);
     await sleep(chance.between(20, 100));
   }
 
-  private look(tenant: Tenant, via: number, kind: 'shards' | 'total', label: string): Promise<Entry> {
+  private readTotals(tenant: Tenant, via: number, kind: 'shards' | 'total', label: string): Promise<Entry> {
     const variables = { appId: 'chat', consistency: kind === 'shards' ? ('EXACT' as const) : ('AGGREGATED' as const) };
     return tenant.org.call(via, { kind, scope: scopeOf(tenant, label) }, op.AppSpendDocument, variables, ({ org }) => ({
       micros: org?.app?.spend.labels.find((one) => one.label === label)?.costUsdMicros ?? 0,
     }));
   }
 
-  /** Logs in, refreshes, gets a new secret, and is shut out: with everything asked for twice at once. */
-  private async comesAndGoes(tenant: Tenant, chance: Chance): Promise<void> {
+  /** Logs in, refreshes, rotates a secret and revokes the session. Refresh and retrieval are sent twice at once. */
+  private async useSession(tenant: Tenant, chance: Chance): Promise<void> {
     const { org, clientId, clientSecret } = tenant;
     const via = () => chance.below(this.gateways);
     let pair: { readonly accessToken: string; readonly refreshToken: string } | undefined;
     await org.call(
       via(),
-      { kind: 'ask' },
+      { kind: 'other' },
       op.IssueTokenDocument,
       { input: { clientId, clientSecret } },
       ({ issueToken }) => {
@@ -274,7 +274,7 @@ export class Load {
       name: `session ${randomUUID()}`,
       headers: { authorization: `Bearer ${pair.accessToken}` },
     });
-    const me = (through = via()) => session.call(through, { kind: 'ask' }, op.MeDocument, {}, () => ({}));
+    const me = (gateway = via()) => session.call(gateway, { kind: 'other' }, op.MeDocument, {}, () => ({}));
     await me();
 
     const { refreshToken } = pair;
@@ -294,7 +294,7 @@ export class Load {
     let retrieval: string | undefined;
     await org.call(
       via(),
-      { kind: 'ask' },
+      { kind: 'other' },
       op.RotateCredentialsDocument,
       { input: { appId: 'chat' } },
       ({ rotateCredentials }) => {
@@ -320,9 +320,9 @@ export class Load {
       await retrieve();
     }
 
-    await this.insist(chance, (through) =>
+    await this.untilKnown(chance, (gateway) =>
       org.call(
-        through,
+        gateway,
         { kind: 'revoke', credential: session.credential.name },
         op.RevokeTokenDocument,
         { token: pair?.accessToken ?? '' },
@@ -335,41 +335,41 @@ export class Load {
     }
   }
 
-  private async lookAtAll(tenant: Tenant): Promise<void> {
+  private async readAll(tenant: Tenant): Promise<void> {
     const { name, org, admin, orgId } = tenant;
     for (const label of labels) {
-      const shards = await this.insist(this.chance, (via) => this.look(tenant, via, 'shards', label));
-      // The worker has still to sum what came last.
+      const shards = await this.untilKnown(this.chance, (via) => this.readTotals(tenant, via, 'shards', label));
+      // The worker has to sum the last costs first.
       for (const untilMs = Date.now() + this.totalMs; Date.now() < untilMs; await sleep(200)) {
-        const total = await this.insist(this.chance, (via) => this.look(tenant, via, 'total', label));
-        if (total.told.micros === shards.told.micros) break;
+        const total = await this.untilKnown(this.chance, (via) => this.readTotals(tenant, via, 'total', label));
+        if (total.data.micros === shards.data.micros) break;
       }
     }
-    await this.insist(this.chance, (via) =>
+    await this.untilKnown(this.chance, (via) =>
       org.call(
         via,
         { kind: 'consumed', bucket: `${name}/ledger` },
         op.BucketOfDocument,
         { entityId: 'ledger', resource },
-        (data) => ({
-          consumed: data.org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0,
+        (found) => ({
+          consumed: found.org?.entity?.bucket?.limits[0]?.totalConsumed ?? 0,
         }),
       ),
     );
-    for (let i = 0; i < devicesATenant; i++) {
+    for (let i = 0; i < devicesPerTenant; i++) {
       const hardwareId = deviceOf(i);
       const stored: { batchId: string; value: number }[] = [];
       for (let after: string | null = null, more = true; more; ) {
-        const asked: { after: string | null } = { after };
-        // The last page has the whole of it on record.
-        const { outcome } = await this.insist(this.chance, (via) =>
+        const position: { after: string | null } = { after };
+        // The entry of the last page contains all readings.
+        const { outcome } = await this.untilKnown(this.chance, (via) =>
           admin.call(
             via,
             { kind: 'readings', device: `${name}/${hardwareId}` },
             op.ReadingsOfDocument,
-            { orgId, hardwareId, first: 500, ...asked },
-            (data) => {
-              const page = data.org?.device?.readings;
+            { orgId, hardwareId, first: 500, ...position },
+            (found) => {
+              const page = found.org?.device?.readings;
               stored.push(
                 ...(page?.nodes ?? []).map(({ batchId, sensors }) => ({
                   batchId,
@@ -390,5 +390,5 @@ export class Load {
 
 const bootId = randomUUID();
 const deviceOf = (i: number): string => `AA:BB:CC:DD:EE:0${i}`;
-/** Enough of a secret to tell it from others, and not the secret. */
+/** A prefix that identifies a secret without revealing it. */
 const nameOf = (secret: string): string => secret.slice(0, 12);

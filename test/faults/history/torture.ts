@@ -12,10 +12,10 @@ import { factsOf, Load, newCanary, newTenants } from './load.js';
 
 const processes = 2;
 const calmMs = 8000;
-const mostStarts = 10;
+const maxStarts = 10;
 const settleMs = 120_000;
 const skewMs = 5000;
-// What is known of revocations is trusted for five seconds when the store does not answer.
+// Gateways trust their revocation cache for five seconds while DynamoDB does not respond.
 const revocationGraceMs = 6000;
 
 const faults: readonly Fault[] = [
@@ -35,27 +35,31 @@ const faults: readonly Fault[] = [
 export interface TortureOptions {
   readonly minutes: number;
   readonly seed: number;
-  readonly tell: (line: string) => void;
-  /** Only this is done to them; absent: everything. */
+  readonly print: (line: string) => void;
+  /** The name of the only disturbance to use. Default: all. */
   readonly only?: string | undefined;
 }
 
 export interface TortureReport {
   readonly violations: readonly Violation[];
   readonly leaks: readonly string[];
-  /** How many calls of each kind came to what. */
+  /** Number of calls by kind and outcome. */
   readonly tally: Readonly<Record<string, number>>;
+  /** Number of disturbances by name. */
   readonly actions: Readonly<Record<string, number>>;
 }
 
-/** Two gateways and two workers under a mixed load, with everything done to them that can happen; what the log then says. */
-export async function torture({ minutes, seed, tell, only }: TortureOptions): Promise<TortureReport> {
+/**
+ * Runs two gateways and two workers under a mixed load, disturbs them in every way that can happen, and checks the
+ * history.
+ */
+export async function torture({ minutes, seed, print, only }: TortureOptions): Promise<TortureReport> {
   const chance = new Chance(seed);
   const isLong = minutes >= 5;
-  // These processes have the real time, so the orgs are put where their day does not end within the run.
+  // The processes use the real time, so the orgs get a time zone in which the day does not end during the run.
   const timezone = new Date().getUTCHours() >= 22 ? 'Etc/GMT+6' : 'UTC';
   const app = await startTestApp();
-  let proxy: FaultProxy = await startFaultProxy(testEndpoint(), 0, { remembersCalls: false });
+  let proxy: FaultProxy = await startFaultProxy(testEndpoint(), 0, { recordsCalls: false });
   const { endpoint, port } = proxy;
   const output: string[] = [];
   const lag = measureLag();
@@ -90,7 +94,7 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
     await ended(child);
   }
 
-  const done: Readonly<Record<string, () => Promise<void>>> = {
+  const disturbances: Readonly<Record<string, () => Promise<void>>> = {
     ...Object.fromEntries(
       faults.map((fault) => [
         fault,
@@ -107,7 +111,7 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
       await sleep(chance.between(200, 1500));
       gateways[i] = await newGateway(0);
     },
-    'gateway told to stop': async () => {
+    'gateway stopped': async () => {
       const i = chance.below(processes);
       const fromMs = Date.now();
       await endGateway(i, 'SIGTERM');
@@ -133,11 +137,11 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
     'store stopped': async () => {
       await proxy.stop();
       await sleep(isLong ? 30_000 : 4000);
-      proxy = await startFaultProxy(testEndpoint(), port, { remembersCalls: false });
+      proxy = await startFaultProxy(testEndpoint(), port, { recordsCalls: false });
     },
   };
 
-  /** Beside everything else: longer than any lease of work lasts. */
+  /** Runs concurrently with the disturbances. The pause is longer than any claim of a worker. */
   async function pauseWorker(): Promise<void> {
     const paused = workers[0] as ChildProcess;
     paused.kill('SIGSTOP');
@@ -152,18 +156,19 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
     let pausing = Promise.resolve();
     for (let round = 0; Date.now() < untilMs; ) {
       if (plan.length === 0) {
-        plan = chance.shuffled(Object.keys(done).filter((name) => only === undefined || name === only));
-        if (plan.length === 0) throw new Error(`nothing is called ${only}; there are ${Object.keys(done).join(', ')}`);
+        plan = chance.shuffled(Object.keys(disturbances).filter((name) => only === undefined || name === only));
+        if (plan.length === 0)
+          throw new Error(`unknown disturbance ${only}; known: ${Object.keys(disturbances).join(', ')}`);
         if (round++ % 3 === 0 && only === undefined) pausing = pauseWorker();
       }
       const name = plan.pop() as string;
       if (name === 'store stopped' && Date.now() + (isLong ? 30_000 : 4000) > untilMs) continue;
       actions[name] = (actions[name] ?? 0) + 1;
-      tell(`${Math.round((untilMs - Date.now()) / 1000)} s left: ${name}`);
-      await done[name]?.();
+      print(`${Math.round((untilMs - Date.now()) / 1000)} s left: ${name}`);
+      await disturbances[name]?.();
     }
     await pausing;
-    // All well again, and the clocks right.
+    // Restart the gateways, so that all clocks are right again.
     for (let i = 0; i < processes; i++) {
       await endGateway(i, 'SIGKILL');
       gateways[i] = await newGateway(0);
@@ -202,18 +207,18 @@ export async function torture({ minutes, seed, tell, only }: TortureOptions): Pr
   }
 }
 
-/** As whoever runs it does: a process that ends because the store did not answer in time is started again. */
+/** Restarts a process that ends because DynamoDB did not respond in time, like a process supervisor. */
 async function supervised<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start();
     } catch (error) {
-      if (attempt === mostStarts) throw error;
+      if (attempt === maxStarts) throw error;
     }
   }
 }
 
-/** All that is stored, as text. */
+/** All stored items as text. */
 async function dump(
   store: Awaited<ReturnType<typeof startTestApp>>['gateway']['services']['store'],
 ): Promise<string[]> {

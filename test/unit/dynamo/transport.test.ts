@@ -2,9 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { leanTransport } from '../../src/dynamo/lean-transport.js';
-import { type StoreEndpoint, sdkTransport, type Transport } from '../../src/dynamo/transport.js';
-import { TestClock } from '../support/clock.js';
+import { leanTransport } from '../../../src/dynamo/lean-transport.js';
+import { type StoreEndpoint, sdkTransport, type Transport } from '../../../src/dynamo/transport.js';
+import { TestClock } from '../../support/clock.js';
 
 interface Received {
   readonly path: string;
@@ -15,8 +15,8 @@ interface Received {
 let server: Server;
 let endpoint: string;
 let received: Received[];
-/** What the next calls are told; those after them, that all is well. */
-const answers: { readonly status: number; readonly body: string }[] = [];
+/** The responses to the next calls. Later calls get an empty success. */
+const responses: { readonly status: number; readonly body: string }[] = [];
 let environment: NodeJS.ProcessEnv;
 const transports: Transport[] = [];
 
@@ -24,13 +24,13 @@ const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDE
 const settings = { region: 'eu-west-1', credentials: keys };
 const item = { TableName: 'orgs', Item: { PK: 'ORG#1', name: 'Zoë & Søn 北', count: 12 } };
 
-function kept(transport: Transport): Transport {
+function tracked(transport: Transport): Transport {
   transports.push(transport);
   return transport;
 }
 
-const lean = (store: StoreEndpoint, clock = new TestClock()): Transport => kept(leanTransport(store, clock));
-const sdk = (store: StoreEndpoint): Transport => kept(sdkTransport(store));
+const lean = (store: StoreEndpoint, clock = new TestClock()): Transport => tracked(leanTransport(store, clock));
+const sdk = (store: StoreEndpoint): Transport => tracked(sdkTransport(store));
 
 beforeAll(async () => {
   server = createServer(async (incoming, response) => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
       headers: incoming.headers,
       body: Buffer.concat(chunks).toString('utf8'),
     });
-    const { status, body } = answers.shift() ?? { status: 200, body: '{}' };
+    const { status, body } = responses.shift() ?? { status: 200, body: '{}' };
     response.writeHead(status).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,7 +51,7 @@ beforeEach(() => {
   received = [];
   environment = { ...process.env };
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
-  // Nothing of the machine's own.
+  // Ignore the credentials and settings of this machine.
   Object.assign(process.env, {
     AWS_EC2_METADATA_DISABLED: 'true',
     AWS_CONFIG_FILE: '/dev/null',
@@ -87,7 +87,7 @@ class Sha256 {
   }
 }
 
-/** The header of AWS's own signer for what was received. */
+/** The authorization header that the AWS signer computes for a received request. */
 async function authorizationByAws({ path, headers, body }: Received, credentials: object): Promise<string | undefined> {
   const signed = /SignedHeaders=([^,]*)/.exec(String(headers.authorization))?.[1]?.split(';') ?? [];
   const [, date, time] = /^(\d{8})T(\d{6})Z$/.exec(String(headers['x-amz-date'])) ?? [];
@@ -98,7 +98,7 @@ async function authorizationByAws({ path, headers, body }: Received, credentials
     sha256: Sha256,
     applyChecksum: false,
   });
-  const again = await signer.sign(
+  const request = await signer.sign(
     {
       method: 'POST',
       protocol: 'http:',
@@ -110,18 +110,18 @@ async function authorizationByAws({ path, headers, body }: Received, credentials
     },
     { signingDate: new Date(`${date}T${time}Z`.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z')) },
   );
-  return again.headers.authorization;
+  return request.headers.authorization;
 }
 
-describe('what is sent is signed as AWS signs it', () => {
-  it('with keys alone', async () => {
+describe('leanTransport signs a request like the AWS signer', () => {
+  it('with access keys', async () => {
     await lean({ endpoint, ...settings }).send('put', item);
     const [sent] = received as [Received];
     expect(sent.headers.authorization).toMatch(/SignedHeaders=content-type;host;x-amz-date;x-amz-target,/);
     expect(sent.headers.authorization).toBe(await authorizationByAws(sent, keys));
   });
 
-  it('with the token of a session', async () => {
+  it('with a session token', async () => {
     Object.assign(process.env, {
       AWS_ACCESS_KEY_ID: keys.accessKeyId,
       AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
@@ -136,14 +136,14 @@ describe('what is sent is signed as AWS signs it', () => {
     );
   });
 
-  it('under a path of a proxy', async () => {
+  it('for an endpoint with a path', async () => {
     await lean({ endpoint: `${endpoint}/dynamo`, ...settings }).send('put', item);
     const [sent] = received as [Received];
     expect(sent.path).toBe('/dynamo/');
     expect(sent.headers.authorization).toBe(await authorizationByAws(sent, keys));
   });
 
-  it('by a key of each day', async () => {
+  it('with a new signing key per day', async () => {
     const clock = new TestClock();
     const transport = lean({ endpoint, ...settings }, clock);
     for (let day = 0; day < 3; day++) {
@@ -155,7 +155,7 @@ describe('what is sent is signed as AWS signs it', () => {
   });
 });
 
-it('credentials that the store calls expired are asked for again', async () => {
+it('loads credentials again after DynamoDB reports that they have expired', async () => {
   const session = (AWS_SESSION_TOKEN: string) =>
     Object.assign(process.env, {
       AWS_ACCESS_KEY_ID: keys.accessKeyId,
@@ -167,9 +167,12 @@ it('credentials that the store calls expired are asked for again', async () => {
   await transport.send('put', item);
   session('second');
   await transport.send('put', item);
-  answers.push({
+  responses.push({
     status: 400,
-    body: '{"__type":"com.amazon.coral.service#ExpiredTokenException","message":"The security token included in the request is expired"}',
+    body: JSON.stringify({
+      __type: 'com.amazon.coral.service#ExpiredTokenException',
+      message: 'The security token included in the request is expired',
+    }),
   });
   await expect(transport.send('put', item)).rejects.toThrow('expired');
   await transport.send('put', item);
@@ -177,11 +180,11 @@ it('credentials that the store calls expired are asked for again', async () => {
 });
 
 describe.each([
-  ['the lean transport', lean],
-  ['the SDK', sdk],
-])('where %s sends it', (_, open) => {
+  ['leanTransport', lean],
+  ['sdkTransport', sdk],
+])('%s', (_, open) => {
   it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_DYNAMODB'])(
-    'is what %s says, where the settings name nothing',
+    'sends to the endpoint in %s if the settings name none',
     async (variable) => {
       process.env[variable] = endpoint;
       await open(settings).send('put', item);
@@ -189,13 +192,13 @@ describe.each([
     },
   );
 
-  it('is what the settings name, whatever the environment says', async () => {
+  it('prefers the endpoint in the settings to the environment', async () => {
     process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:1';
     await open({ endpoint, ...settings }).send('put', item);
     expect(received).toHaveLength(1);
   });
 
-  it('is found out again, and with it who sends it, if that failed before', async () => {
+  it('loads credentials again if loading them failed before', async () => {
     const transport = open({ endpoint, region: 'eu-west-1' });
     await expect(transport.send('put', item)).rejects.toThrow('Could not load credentials');
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey });

@@ -1,10 +1,11 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The longest, which mostly wait, first: begun last, one of them would keep a whole run waiting. Not the two with a mixed load at
- * once. All others as jest has them.
+ * The slowest test files, which mostly wait, in the order in which they start. A slow file that starts last would delay
+ * the whole run. The two files with a mixed load are apart, so that they do not run at the same time. All other files
+ * follow in the order of jest.
  */
-const longest = [
+const slowest = [
   'faults/torture',
   'faults/devices.',
   'api/live',
@@ -21,11 +22,11 @@ const longest = [
   'api/connections',
 ];
 
-module.exports = class LongestFirst extends Sequencer {
+module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
     const rank = ({ path }) => {
-      const at = longest.findIndex((name) => path.includes(name));
-      return at < 0 ? longest.length : at;
+      const at = slowest.findIndex((name) => path.includes(name));
+      return at < 0 ? slowest.length : at;
     };
     return [...super.sort(tests)].sort((a, b) => rank(a) - rank(b));
   }

@@ -1,22 +1,22 @@
 import fc from 'fast-check';
-import { GatewayError } from '../../src/lib/errors.js';
-import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
-import { type CommitResult, GroupCommit } from '../../src/lib/group-commit.js';
+import { GatewayError } from '../../../src/lib/errors.js';
+import { EventLoopScheduler } from '../../../src/lib/event-loop-scheduler.js';
+import { type CommitResult, GroupCommit } from '../../../src/lib/group-commit.js';
 
-/** Everything that can go on without a timer or a commit has gone on. */
+/** Resolves after all callbacks have run that wait for no timer and no commit. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-interface Held {
+interface OpenCommit {
   readonly key: string;
   readonly group: readonly string[];
-  /** Ends this commit: those named have to go again, all others are done. */
+  /** Ends this commit. The named entries have to go into a later commit, all others are done. */
   end(...again: readonly string[]): Promise<void>;
   fail(error: Error): Promise<void>;
 }
 
-/** A group commit whose commits end when the test says so. An entry's identity is what stands before its colon. */
-function held({ maxGroupSize = 3, maxWaiting = 100 } = {}) {
-  const commits: Held[] = [];
+/** A group commit whose commits are ended by the test. The identity of an entry is the part before its colon. */
+function manualGroups({ maxGroupSize = 3, maxWaiting = 100 } = {}) {
+  const commits: OpenCommit[] = [];
   const settled: string[] = [];
   const groups = new GroupCommit<string, string>({
     maxGroupSize,
@@ -40,28 +40,28 @@ function held({ maxGroupSize = 3, maxWaiting = 100 } = {}) {
   });
   const submit = (key: string, ...entries: readonly string[]) =>
     entries.map((entry) => {
-      const answer = groups.submit(key, entry);
-      answer.then(
+      const result = groups.submit(key, entry);
+      result.then(
         () => settled.push(entry),
         () => settled.push(`${entry} failed`),
       );
-      return answer;
+      return result;
     });
   return { groups, commits, settled, submit, groupsSoFar: () => commits.map(({ group }) => group) };
 }
 
 describe('GroupCommit', () => {
-  it('commits together what was submitted in one turn, in the order of arrival', async () => {
-    const { submit, commits, groupsSoFar } = held();
-    const answers = submit('k', 'a', 'b', 'c');
+  it('commits entries of one event-loop turn together, in order of arrival', async () => {
+    const { submit, commits, groupsSoFar } = manualGroups();
+    const results = submit('k', 'a', 'b', 'c');
     await turn();
     expect(groupsSoFar()).toEqual([['a', 'b', 'c']]);
     await commits[0]?.end();
-    expect(await Promise.all(answers)).toEqual(['did a', 'did b', 'did c']);
+    expect(await Promise.all(results)).toEqual(['did a', 'did b', 'did c']);
   });
 
-  it('answers nobody before the commit has ended', async () => {
-    const { submit, commits, settled } = held();
+  it('returns no result before the commit has ended', async () => {
+    const { submit, commits, settled } = manualGroups();
     submit('k', 'a', 'b');
     await turn();
     expect(settled).toEqual([]);
@@ -69,8 +69,8 @@ describe('GroupCommit', () => {
     expect(settled).toEqual(['a', 'b']);
   });
 
-  it('takes no more into one commit than fit, and the rest in turn', async () => {
-    const { submit, commits, groupsSoFar } = held({ maxGroupSize: 2 });
+  it('puts at most maxGroupSize entries into a commit, and the rest into the next ones', async () => {
+    const { submit, commits, groupsSoFar } = manualGroups({ maxGroupSize: 2 });
     submit('k', 'a', 'b', 'c', 'd', 'e');
     for (let i = 0; i < 3; i++) {
       await turn();
@@ -79,8 +79,8 @@ describe('GroupCommit', () => {
     expect(groupsSoFar()).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
   });
 
-  it('lets what arrives during a commit wait for it, and go together after', async () => {
-    const { groups, submit, commits, groupsSoFar, settled } = held();
+  it('makes entries that arrive during a commit wait, and commits them together', async () => {
+    const { groups, submit, commits, groupsSoFar, settled } = manualGroups();
     submit('k', 'a');
     await turn();
     submit('k', 'b');
@@ -97,19 +97,19 @@ describe('GroupCommit', () => {
     expect(settled).toEqual(['a', 'b', 'c']);
   });
 
-  it('never puts equal identities into one group: the later ones follow one by one, in their order', async () => {
-    const { submit, commits, groupsSoFar } = held({ maxGroupSize: 5 });
-    const answers = submit('k', 'x:1', 'a', 'x:2', 'b', 'x:3');
+  it('never puts equal identities into one group, and commits them one after another in order', async () => {
+    const { submit, commits, groupsSoFar } = manualGroups({ maxGroupSize: 5 });
+    const results = submit('k', 'x:1', 'a', 'x:2', 'b', 'x:3');
     for (let i = 0; i < 3; i++) {
       await turn();
       await commits[i]?.end();
     }
     expect(groupsSoFar()).toEqual([['x:1', 'a', 'b'], ['x:2'], ['x:3']]);
-    expect(await Promise.all(answers)).toEqual(['did x:1', 'did a', 'did x:2', 'did b', 'did x:3']);
+    expect(await Promise.all(results)).toEqual(['did x:1', 'did a', 'did x:2', 'did b', 'did x:3']);
   });
 
-  it('does not let an equal identity overtake one that has to go again', async () => {
-    const { submit, commits, groupsSoFar } = held();
+  it('does not let an entry overtake a retried entry with the same identity', async () => {
+    const { submit, commits, groupsSoFar } = manualGroups();
     submit('k', 'x:1', 'x:2');
     await turn();
     await commits[0]?.end('x:1');
@@ -118,8 +118,8 @@ describe('GroupCommit', () => {
     expect(groupsSoFar()).toEqual([['x:1'], ['x:1'], ['x:2']]);
   });
 
-  it('takes those that have to go again first, and in their order', async () => {
-    const { submit, commits, groupsSoFar, settled } = held();
+  it('commits retried entries first, in their order', async () => {
+    const { submit, commits, groupsSoFar, settled } = manualGroups();
     submit('k', 'a', 'b', 'c', 'd', 'e');
     await turn();
     await commits[0]?.end('a', 'c');
@@ -130,8 +130,8 @@ describe('GroupCommit', () => {
     expect(settled).toEqual(['b', 'a', 'c', 'd', 'e']);
   });
 
-  it('fails with what a commit threw its own group, and nobody else', async () => {
-    const { submit, commits, settled } = held({ maxGroupSize: 2 });
+  it('rejects only the group of a commit that threw, with its error', async () => {
+    const { submit, commits, settled } = manualGroups({ maxGroupSize: 2 });
     const [a, b, c] = submit('k', 'a', 'b', 'c');
     const [other] = submit('l', 'z');
     await turn();
@@ -150,7 +150,7 @@ describe('GroupCommit', () => {
     expect(settled).toEqual(['a failed', 'b failed', 'z', 'c']);
   });
 
-  it('fails its group also when the commit throws before it begins', async () => {
+  it('rejects the group if the commit throws synchronously', async () => {
     const groups = new GroupCommit<string, string>({
       maxGroupSize: 2,
       maxWaiting: 10,
@@ -164,8 +164,8 @@ describe('GroupCommit', () => {
     await groups.flush();
   });
 
-  it('writes different keys at the same time: none waits for another', async () => {
-    const { submit, commits, settled } = held();
+  it('commits different keys concurrently', async () => {
+    const { submit, commits, settled } = manualGroups();
     submit('k', 'a');
     submit('l', 'a');
     await turn();
@@ -179,8 +179,8 @@ describe('GroupCommit', () => {
     expect(settled).toEqual(['b', 'a', 'a']);
   });
 
-  it('turns away at once what is one too many, over all keys, and takes more when there is room', async () => {
-    const { submit, commits, settled } = held({ maxWaiting: 3 });
+  it('rejects at once an entry beyond maxWaiting over all keys, and accepts again when there is room', async () => {
+    const { submit, commits, settled } = manualGroups({ maxWaiting: 3 });
     submit('k', 'a', 'b');
     submit('l', 'c');
     const [refused] = submit('k', 'd');
@@ -204,8 +204,8 @@ describe('GroupCommit', () => {
     expect(commits.some(({ group }) => group.includes('d') || group.includes('e'))).toBe(false);
   });
 
-  it('has room again after a commit that threw, and none for what has to go again', async () => {
-    const { submit, commits } = held({ maxWaiting: 1 });
+  it('has room after a commit that threw, and counts a retried entry as waiting', async () => {
+    const { submit, commits } = manualGroups({ maxWaiting: 1 });
     submit('k', 'a');
     await turn();
     await commits[0]?.end('a');
@@ -217,7 +217,7 @@ describe('GroupCommit', () => {
     expect(await taken).toBe('did c');
   });
 
-  it('tells those of a large group one after the other where others wait for the process, and begins the next commit meanwhile', async () => {
+  it('spreads the results of a large group over event-loop turns, and starts the next commit meanwhile', async () => {
     let nowMs = 0;
     const groups: (readonly string[])[] = [];
     const busy = new GroupCommit<string, string>({
@@ -230,26 +230,26 @@ describe('GroupCommit', () => {
         return group.map((entry) => ({ done: entry }));
       },
     });
-    const told: string[] = [];
+    const returned: string[] = [];
     const entries = Array.from({ length: 60 }, (_, i) => `e${i}`);
     const all = entries.map(async (entry) => {
-      told.push(await busy.submit('k', entry));
-      nowMs += 1; // what each does with its answer
+      returned.push(await busy.submit('k', entry));
+      nowMs += 1; // the work of the caller with its result
     });
-    const seen: number[] = [];
-    while (told.length < entries.length) {
+    const countPerTurn: number[] = [];
+    while (returned.length < entries.length) {
       await turn();
-      seen.push(told.length);
+      countPerTurn.push(returned.length);
     }
     await Promise.all(all);
     await busy.flush();
     expect(groups.map(({ length }) => length)).toEqual([50, 10]);
-    expect([...told].sort()).toEqual([...entries].sort());
-    expect(seen.length).toBeGreaterThan(5);
+    expect([...returned].sort()).toEqual([...entries].sort());
+    expect(countPerTurn.length).toBeGreaterThan(5);
   });
 
-  it('flushes at once when nothing is pending, before and after there was something', async () => {
-    const { groups, submit, commits } = held();
+  it('flushes at once if nothing is pending', async () => {
+    const { groups, submit, commits } = manualGroups();
     await groups.flush();
     submit('k', 'a');
     await turn();
@@ -257,8 +257,8 @@ describe('GroupCommit', () => {
     await groups.flush();
   });
 
-  it('flushes when the last of all keys is settled, and not before', async () => {
-    const { groups, submit, commits } = held({ maxGroupSize: 1 });
+  it('flushes when the last entry of all keys has a result, and not before', async () => {
+    const { groups, submit, commits } = manualGroups({ maxGroupSize: 1 });
     submit('k', 'a', 'b');
     submit('l', 'c');
     let flushed = 0;
@@ -266,18 +266,18 @@ describe('GroupCommit', () => {
     await turn();
     await commits[0]?.fail(new Error('gone'));
     await commits[1]?.end('c');
-    const seen = [flushed];
+    const flushedAfter = [flushed];
     for (const commit of commits.slice(2)) {
       await commit.end();
-      seen.push(flushed);
+      flushedAfter.push(flushed);
     }
     expect(commits.map(({ group }) => group)).toEqual([['a'], ['c'], ['b'], ['c']]);
-    expect(seen).toEqual([0, 0, 2]);
+    expect(flushedAfter).toEqual([0, 0, 2]);
   });
 
-  it('settles each entry once, with its own outcome, whatever happens when', async () => {
+  it('settles each entry exactly once with its own outcome, in any order of events', async () => {
     const pause = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4 }), fc.constant(-1));
-    /** So many microtasks, or a turn of the event loop. */
+    /** Waits for `length` microtasks, or for a turn of the event loop if it is negative. */
     const wait = async (length: number) => {
       if (length < 0) await turn();
       for (let i = 0; i < length; i++) await Promise.resolve();
@@ -353,11 +353,11 @@ describe('GroupCommit', () => {
         expect(inOrder(byOutcome('planned'))).toEqual(inOrder(thrown));
         expect(done.length + thrown.length + byOutcome('refused').length).toBe(submissions.length);
         if (submissions.length <= maxWaiting) expect(byOutcome('refused')).toEqual([]);
-        // Equal identities of a key have their turn in the order of arrival.
-        const lineOf = (id: number) => `${submissions[id]?.key} ${submissions[id]?.identity}`;
-        for (const line of new Set(done.map(lineOf))) {
-          const those = done.filter((id) => lineOf(id) === line);
-          expect(those).toEqual(inOrder(those));
+        // Entries of a key with equal identities are committed in order of arrival.
+        const queueOf = (id: number) => `${submissions[id]?.key} ${submissions[id]?.identity}`;
+        for (const queue of new Set(done.map(queueOf))) {
+          const ids = done.filter((id) => queueOf(id) === queue);
+          expect(ids).toEqual(inOrder(ids));
         }
       }),
       { numRuns: 400 },
