@@ -92,6 +92,7 @@ describe('a change of limits', () => {
     await setLimits(place.orgId, [rpm(5)]);
     // After five seconds without a poll a gateway must read the change counter before it serves a request.
     app.clock.age(5001);
+    app.clock.advance(5001);
     expect((await granted(place, { rpm: 0 }, {}, other)).statuses).toMatchObject([{ limit: { capacity: 5 } }]);
     await issuesOf(inputOf(place, { rpm: 6 }), other);
     expect((await granted(place, { rpm: 5 }, {}, other)).statuses).toMatchObject([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { localDate } from '../../src/orgs/calendar.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { StandingClock } from '../support/clock.js';
+import { frozenNoon } from '../support/clock.js';
 import { type Lease, Limiter, slowLimit, times } from '../support/limiter.js';
 import * as op from '../support/operations.js';
 
@@ -29,7 +29,7 @@ const perWindow = (
 const calls = (amount: number) => ({ calls: amount });
 /** The next midnight, UTC. */
 const midnightMs = () => (Math.floor(nowMs() / dayMs) + 1) * dayMs;
-beforeEach(() => limiter.clock.moveTo(midnightMs() + dayMs / 2));
+beforeEach(() => limiter.clock.freeze(midnightMs() + dayMs / 2));
 
 /** The first millisecond of a local day, found with `localDate`. */
 function startOf(zone: string, date: string): number {
@@ -60,12 +60,12 @@ describe('a calendar limit', () => {
     async (window, timezone, day, nextStart) => {
       const org = await limiter.forOrg({ timezone });
       const [startMs, endMs] = [startOf(timezone, day), startOf(timezone, nextStart)];
-      org.clock.moveTo(startMs);
+      org.clock.freeze(startMs);
       const entityId = await org.entity(perWindow(10, window));
       expect((await org.take(entityId, calls(7))).statuses).toMatchObject([
         { available: 3, requested: 7, exceeded: false, retryAfterSecs: 0 },
       ]);
-      org.clock.moveTo(startMs + Math.floor((endMs - startMs) / 3));
+      org.clock.freeze(startMs + Math.floor((endMs - startMs) / 3));
       const { retryAfterSecs, violations, message } = await org.refused(entityId, calls(4));
       expect(retryAfterSecs).toBe((endMs - nowMs()) / 1000);
       expect(violations).toMatchObject([
@@ -83,9 +83,9 @@ describe('a calendar limit', () => {
         statuses: [{ available: 3 }],
       });
       await org.take(entityId, calls(3));
-      org.clock.moveTo(endMs - 1);
+      org.clock.freeze(endMs - 1);
       expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(0.001);
-      org.clock.moveTo(endMs);
+      org.clock.freeze(endMs);
       expect(await org.availability(entityId, calls(10))).toMatchObject({
         retryAfterSecs: 0,
         statuses: [{ available: 10 }],
@@ -116,7 +116,7 @@ describe('a calendar limit', () => {
         times(40, (i) => limiter.acquire(entityId, calls(1), { via: i % 2 === 0 ? limiter.app : limiter.other })),
       );
       expect(all.filter(({ __typename }) => __typename === 'Lease')).toHaveLength(13);
-      limiter.clock.moveTo(midnightMs());
+      limiter.clock.freeze(midnightMs());
     }
   });
 
@@ -125,7 +125,7 @@ describe('a calendar limit', () => {
     const [first, second] = [await limiter.take(entityId, calls(4)), await limiter.take(entityId, calls(3))];
     await limiter.release(first.leaseId, limiter.other);
     expect(await limiter.balances(entityId)).toEqual({ calls: [7, 3] });
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     const third = await limiter.take(entityId, calls(2), { via: limiter.other });
     await limiter.adjust(second.leaseId, calls(-1));
     await limiter.release(second.leaseId);
@@ -138,7 +138,7 @@ describe('a calendar limit', () => {
   it('takes nothing back in a new window that was not used yet', async () => {
     const entityId = await limiter.entity(perWindow(10));
     const { leaseId } = await limiter.take(entityId, calls(4));
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     await limiter.release(leaseId);
     expect((await limiter.take(entityId, calls(10))).statuses).toMatchObject([{ available: 0 }]);
     await limiter.refused(entityId, calls(1));
@@ -149,7 +149,7 @@ describe('a calendar limit', () => {
     async (change) => {
       const entityId = await limiter.entity(perWindow(10));
       const { leaseId } = await limiter.take(entityId, calls(4));
-      limiter.clock.moveTo(midnightMs());
+      limiter.clock.freeze(midnightMs());
       expect((await limiter[change](leaseId, calls(3))).statuses).toMatchObject([{ requested: 3, available: 7 }]);
       await limiter.release(leaseId);
       expect(await limiter.balances(entityId)).toEqual({ calls: change === 'adjust' ? [10, 4] : [7, 7] });
@@ -163,7 +163,7 @@ describe('a calendar limit', () => {
       { available: -14, exceeded: true, retryAfterSecs: (midnightMs() - nowMs()) / 1000 },
     ]);
     expect((await limiter.refused(entityId, calls(0))).retryAfterSecs).toBe((midnightMs() - nowMs()) / 1000);
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     await limiter.take(entityId, calls(10));
     expect(await limiter.balances(entityId)).toEqual({ calls: [0, 34] });
   });
@@ -177,7 +177,7 @@ describe('a calendar limit', () => {
     expect((await limiter.refused(entityId, calls(1))).violations).toMatchObject([{ available: -1 }]);
     await limiter.adjust(leaseId, calls(-3), limiter.other);
     expect((await limiter.balances(entityId)).calls).toEqual([2, 3]);
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     await limiter.take(entityId, calls(5));
     await limiter.refused(entityId, calls(1));
   });
@@ -196,7 +196,7 @@ describe('a calendar limit', () => {
     await limiter.release(leaseId);
     await limiter.refused(entityId, calls(1));
     await limiter.setLimits(entityId, perWindow(10));
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     await limiter.take(entityId, calls(10));
   });
 
@@ -218,7 +218,7 @@ describe('a calendar limit', () => {
         const { retryAfterSecs } = await limiter.refused(entityId, calls(1));
         expect(retryAfterSecs).toBe((midnightMs() - nowMs()) / 1000);
         expect(await limiter.balances(entityId)).toEqual({ calls: [0, 80 * (day + 1)] });
-        limiter.clock.moveTo(midnightMs());
+        limiter.clock.freeze(midnightMs());
       }
       await limiter.release(last?.leaseId as string, limiter.other);
       // A take that is larger than a shard, in a window that some shards have not begun.
@@ -245,7 +245,7 @@ describe('a calendar limit', () => {
     const sibling = await limiter.childOf(parent, perWindow(10));
     expect((await limiter.refused(sibling, calls(5))).violations).toMatchObject([{ entityId: parent, available: 4 }]);
     expect(await limiter.balances(sibling)).toEqual({ calls: [10, 0] });
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     expect(await limiter.take(child, calls(6), { requestId, via: limiter.other })).toMatchObject({ replayed: true });
     await limiter.take(sibling, calls(10));
     await limiter.release(leaseId);
@@ -265,28 +265,28 @@ describe('a calendar limit', () => {
     await org.pollChanges();
     for (const via of [org.app, org.other]) {
       // In Tokyo the next day has begun, but this window keeps its end.
-      org.clock.moveTo(resetMs - 8 * hourMs);
+      org.clock.freeze(resetMs - 8 * hourMs);
       expect((await org.refused(entityId, calls(1), { via })).retryAfterSecs).toBe(8 * 3600);
     }
-    org.clock.moveTo(resetMs);
+    org.clock.freeze(resetMs);
     await org.take(entityId, calls(10), { via: org.other });
     expect((await org.refused(entityId, calls(1))).retryAfterSecs).toBe(15 * 3600);
-    org.clock.moveTo(resetMs + 15 * hourMs);
+    org.clock.freeze(resetMs + 15 * hourMs);
     await org.take(entityId, calls(10));
     expect((await org.refused(entityId, calls(1), { via: org.other })).retryAfterSecs).toBe(24 * 3600);
   });
 
   it('of a month keeps its end if the time zone changes meanwhile', async () => {
     const org = await limiter.forOrg({ timezone: 'UTC' });
-    limiter.clock.moveTo(Date.UTC(2029, 4, 10, 12));
+    limiter.clock.freeze(Date.UTC(2029, 4, 10, 12));
     const entityId = await org.entity(perWindow(10, 'MONTH'));
     await org.take(entityId, calls(6));
     await org.app.admin.ask(op.UpdateOrgDocument, { input: { orgId: org.orgId, timezone: 'Pacific/Kiritimati' } });
-    org.clock.moveTo(Date.UTC(2029, 4, 20));
+    org.clock.freeze(Date.UTC(2029, 4, 20));
     await org.pollChanges();
     for (const via of [org.app, org.other]) await org.take(entityId, calls(2), { via });
     // In Kiritimati it has been June for 13 hours.
-    org.clock.moveTo(Date.UTC(2029, 4, 31, 23));
+    org.clock.freeze(Date.UTC(2029, 4, 31, 23));
     expect((await org.refused(entityId, calls(1))).retryAfterSecs).toBe(3600);
     org.clock.advance(hourMs);
     await org.take(entityId, calls(10));
@@ -294,15 +294,15 @@ describe('a calendar limit', () => {
   });
 
   it('never returns to a past window through a gateway whose clock is behind', async () => {
-    const clock = new StandingClock();
+    const clock = frozenNoon();
     const { app } = limiter;
     const lagging: TestApp = await startTestApp({ clock, config: app.config });
     try {
       const entityId = await limiter.entity(perWindow(10));
-      clock.moveTo(nowMs());
+      clock.freeze(nowMs());
       const old = await limiter.take(entityId, calls(3), { via: lagging });
-      clock.moveTo(midnightMs() - 1500);
-      limiter.clock.moveTo(midnightMs() + 500);
+      clock.freeze(midnightMs() - 1500);
+      limiter.clock.freeze(midnightMs() + 500);
       await limiter.take(entityId, calls(6));
       await limiter.take(entityId, calls(3), { via: lagging });
       await limiter.refused(entityId, calls(2), { via: lagging });
@@ -325,7 +325,7 @@ describe('a calendar limit', () => {
     const { retryAfterSecs } = await org.refused('e', calls(1), { limits });
     const endMs = nowMs() + retryAfterSecs * 1000;
     expect(endMs).toBe(startOf('Asia/Kolkata', localDate('Asia/Kolkata', nowMs() + dayMs)));
-    org.clock.moveTo(endMs);
+    org.clock.freeze(endMs);
     await org.take('e', calls(5), { limits, via: org.other });
   });
 
@@ -336,7 +336,7 @@ describe('a calendar limit', () => {
       refillPeriodSecs: 60,
     });
     await limiter.take(entityId, { calls: 8, monthly: 8, rpm: 8 });
-    limiter.clock.moveTo(midnightMs());
+    limiter.clock.freeze(midnightMs());
     const { violations } = await limiter.refused(entityId, { calls: 5, monthly: 5, rpm: 5 });
     expect(violations).toMatchObject([{ limit: { name: 'monthly' }, available: 4 }]);
     await limiter.take(entityId, { calls: 4, monthly: 4, rpm: 4 });

@@ -115,7 +115,7 @@ describe('a concurrency limit', () => {
     expect((await limiter.refused(entityId, one)).retryAfterSecs).toBe(
       (Date.parse(expiresAt) + graceMs - nowMs()) / 1000,
     );
-    limiter.clock.moveTo(Date.parse(expiresAt));
+    limiter.clock.freeze(Date.parse(expiresAt));
     expect(await limiter.renewCode(leaseId)).toBe('LEASE_EXPIRED');
   });
 
@@ -278,7 +278,7 @@ describe('a concurrency limit', () => {
     const entityId = await limiter.entity(slotLimit('jobs', 2));
     const requestId = randomUUID();
     const { expiresAt } = await limiter.take(entityId, one, { requestId, ttlSecs: 86_400 });
-    limiter.clock.moveTo(Date.parse(expiresAt) + 1);
+    limiter.clock.freeze(Date.parse(expiresAt) + 1);
     await limiter.take(entityId, one, { requestId, ttlSecs: 10 });
     await limiter.refused(entityId, one);
     limiter.clock.advance(graceMs);

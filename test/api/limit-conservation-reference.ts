@@ -3,7 +3,7 @@ import { allLimits, type Shard } from '../../src/limits/buckets/shard.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
 import type { TestApp } from '../support/app.js';
 import type { Chance } from '../support/chance.js';
-import type { StandingClock } from '../support/clock.js';
+import type { ManualClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 
 export const resource = 'api';
@@ -86,7 +86,7 @@ export function availableIn(shards: readonly Shard[], name: string, nowMs: numbe
 }
 
 export interface ConservationDeps {
-  readonly clock: StandingClock;
+  readonly clock: ManualClock;
   readonly gateways: readonly [TestApp, TestApp];
   readonly orgId: string;
   readonly chance: Chance;
@@ -101,7 +101,7 @@ export class CheckedBuckets {
   protected used = new Map<string, bigint>();
   protected events = new Map<string, number>();
   maxShards = 1;
-  protected readonly clock: StandingClock;
+  protected readonly clock: ManualClock;
   protected readonly gateways: readonly [TestApp, TestApp];
   protected readonly orgId: string;
   protected readonly chance: Chance;

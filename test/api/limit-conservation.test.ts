@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { allLimits, type Shard } from '../../src/limits/buckets/shard.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
-import { StandingClock } from '../support/clock.js';
+import { frozenNoon } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { hourMs, newTenant } from '../worker/costs.js';
 import {
@@ -20,7 +20,7 @@ import {
   tokens,
 } from './limit-conservation-reference.js';
 
-const clock = new StandingClock();
+const clock = frozenNoon();
 let app: TestApp;
 let other: TestApp;
 

@@ -2,26 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { atLeast } from '../../src/dynamo/expression.js';
 import { shardKey } from '../../src/limits/limiter-keys.js';
 import { orgInput, startTestApp, type TestApp } from '../support/app.js';
-import { TestClock } from '../support/clock.js';
+import { stoppedClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { type Vector, vectors } from '../support/vectors.js';
 
 type AnyVector = Vector<unknown, unknown>;
 const startMs = 1_760_000_000_000;
 
-/** Stands still until a test moves it, the monotonic clock too, so that every number is exact. */
-class StoppedClock extends TestClock {
-  private passedMs = 0;
-  override nowMs = (): number => startMs + this.passedMs;
-  override monotonicMs = (): number => this.passedMs;
-  override advance(ms: number): void {
-    this.passedMs += ms;
-  }
-}
-
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ clock: new StoppedClock(), config: { principalRps: 0, principalConcurrency: 0 } });
+  app = await startTestApp({ clock: stoppedClock(startMs), config: { principalRps: 0, principalConcurrency: 0 } });
 });
 afterAll(() => app.stop());
 

@@ -12,23 +12,10 @@ import {
   type TestApp,
   testEndpoint,
 } from '../support/app.js';
-import { TestClock } from '../support/clock.js';
+import { ManualClock } from '../support/clock.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { until } from '../support/until.js';
-
-/** Stands still until a test moves it, so that nothing refills unexpectedly. */
-class StillClock extends TestClock {
-  private atMs = Date.parse('2030-03-04T15:20:00.123Z');
-
-  override nowMs(): number {
-    return this.atMs;
-  }
-
-  override advance(ms: number): void {
-    this.atMs += ms;
-  }
-}
 
 type Org = Client & { readonly orgId: string };
 type Json = Record<string, unknown>;
@@ -49,7 +36,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
   app = await startTestApp({
     config: { principalRps: 0, principalConcurrency: 0, corsOrigins: [page] },
-    clock: new StillClock(),
+    clock: new ManualClock({ frozenAtMs: Date.parse('2030-03-04T15:20:00.123Z') }),
     log,
   });
   org = await newOrg(app);

@@ -6,12 +6,11 @@ import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { StandingClock } from '../support/clock.js';
+import { frozenNoon, stoppedClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
-import { HandClock } from '../unit/hand-clock.js';
 import { newTenant } from '../worker/costs.js';
 
-export const clock = new StandingClock();
+export const clock = frozenNoon();
 export let app: TestApp;
 /** A second gateway with its own cache. */
 export let other: TestApp;
@@ -113,7 +112,7 @@ export const cachedShardCount = (buckets: BucketRegistry, id: BucketId): number 
 
 /** A bucket with its own registry and its own clock. `poll` takes an amount from it. */
 export async function newPolled(capacity: number) {
-  const hand = new HandClock(clock.nowMs());
+  const hand = stoppedClock(clock.nowMs());
   const { store } = app.gateway.services;
   const buckets = new BucketRegistry(new BucketStore(store, hand, 90), hand, { maxWaiting: 1000, log: silentLog });
   const id = newId();

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../src/lib/timers.js';
 import { Caller, type FullReading, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
-import { TestClock } from '../support/clock.js';
+import { ManualClock } from '../support/clock.js';
 import { type FaultProxy, type Rule, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { newTenant } from '../worker/costs.js';
 import { ended, killAll, startGatewayProcess } from './processes.js';
 
-const clock = new TestClock();
+const clock = new ManualClock();
 let proxy: FaultProxy;
 let app: TestApp;
 let orgId: string;

@@ -1,5 +1,5 @@
 import { type Caller, orgInput, startTestApp, type TestApp } from '../support/app.js';
-import { TestClock } from '../support/clock.js';
+import { ManualClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 import { untilWell } from './harness.js';
 
@@ -10,34 +10,7 @@ const resource = 'chat';
 /** Practically no refill. */
 const noRefill = { refillAmount: 1, refillPeriodSecs: 1_000_000_000 };
 
-/** The wall clock until it is held. Then it stands still until it is advanced. */
-class HeldClock extends TestClock {
-  private heldMs: number | undefined;
-
-  override nowMs(): number {
-    return this.heldMs ?? super.nowMs();
-  }
-
-  hold(): void {
-    this.heldMs = super.nowMs();
-  }
-
-  resume(): void {
-    this.heldMs = undefined;
-  }
-
-  override advance(ms: number): void {
-    super.advance(ms);
-    if (this.heldMs !== undefined) this.heldMs += ms;
-  }
-
-  override age(ms: number): void {
-    super.age(ms);
-    if (this.heldMs !== undefined) this.heldMs += ms;
-  }
-}
-
-const clock = new HeldClock();
+const clock = new ManualClock();
 let app: TestApp;
 /** Two gateways on the same database, each with its own cache. */
 let gateways: readonly [TestApp, TestApp];
@@ -79,7 +52,7 @@ interface Demand {
 
 /** Callers on both gateways acquire until they are refused, in each step of the clock for `ms`. Returns all grants. */
 async function demand(ms: number, demandOf: (caller: number) => Demand): Promise<Grant[]> {
-  clock.hold();
+  clock.freeze();
   const grants: Grant[] = [];
   const acquireAll = async (i: number) => {
     const { entityId, amounts, counted } = demandOf(i);
@@ -159,7 +132,7 @@ beforeAll(async () => {
   gateways = [app, await app.another()];
   orgId = (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput({ timezone: 'UTC' }) })).registerOrg.org.orgId;
 });
-afterEach(() => clock.resume());
+afterEach(() => clock.unfreeze());
 afterAll(async () => {
   for (const gateway of gateways) await gateway.stop();
   app.tableAdmin.client.destroy();
@@ -229,7 +202,7 @@ describe('a slow limit that is polled continuously', () => {
       { name: 'hourly', capacity: 10, refillPeriodSecs: 3600 },
       { name: 'fast', capacity: 1000, refillPeriodSecs: 1 },
     ]);
-    clock.hold();
+    clock.freeze();
     expect(await rush(2, 'slow', { hourly: 1, fast: 1 })).toBe(10);
     for (let second = 1; second < 360; second++) {
       clock.advance(1000);
@@ -250,7 +223,7 @@ describe('a slow limit that is polled continuously', () => {
 describe('an idle bucket', () => {
   it('grants its burst once after an hour', async () => {
     await ownLimits('idle', [{ name: 'requests', capacity: 100, refillPeriodSecs: 60 }]);
-    clock.hold();
+    clock.freeze();
     const granted = [await rush(8, 'idle', { requests: 1 })];
     for (let hour = 0; hour < 3; hour++) {
       clock.advance(hourMs);
@@ -272,7 +245,7 @@ describe('a lowered limit', () => {
         await ownLimits(entityId, [{ name: 'requests', capacity, refillPeriodSecs: 60 }]);
     };
     const [here, there] = gateways.map(({ admin }) => admin) as [Caller, Caller];
-    clock.hold();
+    clock.freeze();
     await setAll(100);
     expect([
       await inTurn(1, here, 'shared', { requests: 1 }),

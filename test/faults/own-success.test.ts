@@ -7,7 +7,7 @@ import { sleep } from '../../src/lib/timers.js';
 import type { Part } from '../../src/limits/buckets/operation.js';
 import { completeLimit, limitSet } from '../../src/limits/limit.js';
 import { Caller, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
-import { TestClock } from '../support/clock.js';
+import { ManualClock } from '../support/clock.js';
 import { type Call, type Fault, type FaultProxy, plainTable, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { cost, newTenant, type Tenant, toHour } from '../worker/costs.js';
@@ -15,12 +15,7 @@ import { cost, newTenant, type Tenant, toHour } from '../worker/costs.js';
 const resource = 'api';
 const lostResponses: readonly Fault[] = ['drop-reply', 'error-after'];
 /** Deadlines pass twenty times more slowly, so that none is missed on a busy machine while a retry is held back. */
-class SlowClock extends TestClock {
-  override monotonicMs(): number {
-    return super.monotonicMs() / 20;
-  }
-}
-const clock = new SlowClock();
+const clock = new ManualClock({ monotonicRate: 0.05 });
 toHour(clock, 12);
 const open = { principalRps: 0, principalConcurrency: 0 };
 let proxy: FaultProxy;

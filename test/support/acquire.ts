@@ -1,24 +1,6 @@
 import { orgInput, startTestApp, type TestApp } from './app.js';
-import { TestClock } from './clock.js';
+import { ManualClock } from './clock.js';
 import * as op from './operations.js';
-
-/** Stands still until a test moves it, so that nothing refills unexpectedly and a promised millisecond can be met. */
-class StillClock extends TestClock {
-  private atMs = Date.parse('2030-03-04T15:20:00.123Z');
-
-  override nowMs(): number {
-    return this.atMs;
-  }
-
-  override age(ms: number): void {
-    super.age(ms);
-    this.atMs += ms;
-  }
-
-  override advance(ms: number): void {
-    this.atMs += ms;
-  }
-}
 
 export const dayMs = 86_400_000;
 
@@ -27,7 +9,10 @@ export let app: TestApp;
 export let other: TestApp;
 
 export async function startGateways(): Promise<void> {
-  app = await startTestApp({ config: { principalRps: 0, principalConcurrency: 0 }, clock: new StillClock() });
+  app = await startTestApp({
+    config: { principalRps: 0, principalConcurrency: 0 },
+    clock: new ManualClock({ frozenAtMs: Date.parse('2030-03-04T15:20:00.123Z') }),
+  });
   other = await app.another();
 }
 export const stopGateways = () => Promise.all([app.stop(), other.stop()]);

@@ -8,7 +8,7 @@ import { type Gateway, startGateway } from '../../src/gateway.js';
 import { newSigningKeys } from '../../src/identity/token.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
-import { TestClock } from './clock.js';
+import { ManualClock } from './clock.js';
 import * as op from './operations.js';
 import { patience } from './patience.js';
 
@@ -123,7 +123,7 @@ export interface TestApp {
   readonly url: string;
   /** Scheme, host and port, without a path. */
   readonly origin: string;
-  readonly clock: TestClock;
+  readonly clock: ManualClock;
   readonly config: Config;
   readonly gateway: Gateway;
   readonly tableAdmin: TableAdmin;
@@ -141,7 +141,7 @@ export interface TestOptions {
   readonly log?: Log;
   /** The endpoint of the engine, or of a proxy in front of it. */
   readonly endpoint?: string;
-  readonly clock?: TestClock;
+  readonly clock?: ManualClock;
 }
 
 export function testEndpoint(): string {
@@ -180,7 +180,7 @@ export async function startTestApp({
   schema,
   log = silentLog,
   endpoint,
-  clock = new TestClock(),
+  clock = new ManualClock(),
 }: TestOptions = {}): Promise<TestApp> {
   const config = await testConfig(overrides);
   const tableAdmin = { client: adminClient(config.store), prefix: config.store.tablePrefix, protect: false };
@@ -191,7 +191,7 @@ export async function startTestApp({
 
 interface AppDeps {
   readonly tableAdmin: TableAdmin;
-  readonly clock: TestClock;
+  readonly clock: ManualClock;
   readonly log: Log;
   readonly schema?: GraphQLSchema;
 }

@@ -3,7 +3,7 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { sleep } from '../../src/lib/timers.js';
 import { type Answer, Caller, type Client, type TestApp } from './app.js';
-import { StandingClock } from './clock.js';
+import { ManualClock } from './clock.js';
 import * as op from './operations.js';
 import { patience } from './patience.js';
 
@@ -18,7 +18,7 @@ export const randomRefresh = () => `tgr_${randomBytes(32).toString('base64url')}
 export const randomSecret = () => `tgs_${randomBytes(32).toString('base64url')}`;
 
 /** A clock that the test moves. It does not start on a whole second, so that a rounding to seconds shows. */
-export const frozenClock = () => new StandingClock(Math.ceil(Date.now() / secondMs) * secondMs + 900);
+export const frozenClock = () => new ManualClock({ frozenAtMs: Math.ceil(Date.now() / secondMs) * secondMs + 900 });
 
 /** The code of the first error of a response, or `ok`. */
 export const codeIn = ({ errors }: Answer<unknown>): string => errors?.[0]?.extensions.code ?? 'ok';

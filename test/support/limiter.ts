@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
 import type { BucketId } from '../../src/limits/limiter-keys.js';
 import { orgInput, startTestApp, type TestApp, type TestOptions } from './app.js';
-import { StandingClock } from './clock.js';
+import { frozenNoon, type ManualClock } from './clock.js';
 import * as op from './operations.js';
 
 export const resource = 'api';
@@ -36,14 +36,14 @@ export class Limiter {
   private constructor(
     readonly app: TestApp,
     readonly other: TestApp,
-    readonly clock: StandingClock,
+    readonly clock: ManualClock,
     readonly orgId: string,
     readonly namespace: string,
   ) {}
 
   static async start(options: TestOptions & { readonly org?: Partial<op.RegisterOrgInput> } = {}): Promise<Limiter> {
     const { org = {}, ...rest } = options;
-    const clock = new StandingClock();
+    const clock = frozenNoon();
     const app = await startTestApp({
       clock,
       ...rest,

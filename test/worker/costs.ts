@@ -5,21 +5,21 @@ import { noUsage, plus, type Usage } from '../../src/spend/money.js';
 import { shardKey, totalKey } from '../../src/spend/spend.item.js';
 import { type Caller, orgInput, type TestApp } from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
-import { TestClock } from '../support/clock.js';
+import { ManualClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
 /** A clock that starts at noon UTC, so that no test crosses midnight by accident. */
-export function noonClock(): TestClock {
-  const clock = new TestClock();
+export function noonClock(): ManualClock {
+  const clock = new ManualClock();
   toHour(clock, 12);
   return clock;
 }
 
 /** Advances the clock to the next time of this hour, UTC. */
-export function toHour(clock: TestClock, hour: number): void {
+export function toHour(clock: ManualClock, hour: number): void {
   clock.advance(dayMs - ((clock.nowMs() - hour * hourMs) % dayMs));
 }
 

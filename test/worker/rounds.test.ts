@@ -6,7 +6,7 @@ import { CostStore } from '../../src/spend/cost.store.js';
 import { SliceStore } from '../../src/spend/slice.store.js';
 import { shardKey } from '../../src/spend/spend.item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
-import { TestClock } from '../support/clock.js';
+import { ManualClock } from '../support/clock.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { cost, dateAt, dayMs, newTenant, noonClock, submit, type Tenant, toHour, totalOf } from './costs.js';
@@ -21,7 +21,7 @@ interface MeasuredWorker extends Background {
   lagSecs(): Promise<number>;
 }
 
-function newWorker(at: TestClock = clock): MeasuredWorker {
+function newWorker(at: ManualClock = clock): MeasuredWorker {
   const metrics = new Metrics();
   const config = { ...app.config, store: { ...app.config.store, endpoint: proxy.endpoint } };
   const worker = buildBackground(config, { clock: at, log: silentLog, metrics });
@@ -73,8 +73,8 @@ const shardsRead = () =>
   ) ?? [];
 
 /** A clock that differs from the others by `byMs`. */
-function skewed(byMs: number): TestClock {
-  const skewedClock = new TestClock();
+function skewed(byMs: number): ManualClock {
+  const skewedClock = new ManualClock();
   skewedClock.advance(clock.nowMs() + byMs - skewedClock.nowMs());
   return skewedClock;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { pauseMs, RetryBudget } from '../../../src/dynamo/retry.js';
-import { HandClock } from '../hand-clock.js';
+import { stoppedClock } from '../../support/clock.js';
 
 describe('pauseMs', () => {
   it('is random from 0 to 25 ms, doubled per attempt, up to 400 ms', () => {
@@ -24,7 +24,7 @@ describe('RetryBudget', () => {
     const step = fc.record({ waitMs: fc.nat({ max: 3000 }), calls: fc.nat({ max: 200 }), tries: fc.nat({ max: 100 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
-        const clock = new HandClock();
+        const clock = stoppedClock();
         const startMs = clock.nowMs();
         const budget = new RetryBudget(clock);
         let calls = 0;
@@ -43,7 +43,7 @@ describe('RetryBudget', () => {
   });
 
   it('allows ten retries per second even if all saved retries are used up', () => {
-    const clock = new HandClock();
+    const clock = stoppedClock();
     const budget = new RetryBudget(clock);
     allowed(budget, 1000);
     expect(budget.mayRepeat()).toBe(false);
@@ -54,14 +54,14 @@ describe('RetryBudget', () => {
   });
 
   it('allows one retry per ten calls', () => {
-    const budget = new RetryBudget(new HandClock());
+    const budget = new RetryBudget(stoppedClock());
     allowed(budget, 1000);
     for (let i = 0; i < 500; i++) budget.called();
     expect(allowed(budget, 1000)).toBeGreaterThanOrEqual(49);
   });
 
   it('saves at most 110 retries, however long nothing failed', () => {
-    const clock = new HandClock();
+    const clock = stoppedClock();
     const budget = new RetryBudget(clock);
     for (let i = 0; i < 100_000; i++) budget.called();
     clock.advance(86_400_000);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { leanTransport } from '../../../src/dynamo/lean-transport.js';
 import { type StoreEndpoint, sdkTransport, type Transport } from '../../../src/dynamo/transport.js';
-import { TestClock } from '../../support/clock.js';
+import { ManualClock } from '../../support/clock.js';
 
 interface Received {
   readonly path: string;
@@ -29,7 +29,7 @@ function tracked(transport: Transport): Transport {
   return transport;
 }
 
-const lean = (store: StoreEndpoint, clock = new TestClock()): Transport => tracked(leanTransport(store, clock));
+const lean = (store: StoreEndpoint, clock = new ManualClock()): Transport => tracked(leanTransport(store, clock));
 const sdk = (store: StoreEndpoint): Transport => tracked(sdkTransport(store));
 
 beforeAll(async () => {
@@ -144,7 +144,7 @@ describe('leanTransport signs a request like the AWS signer', () => {
   });
 
   it('with a new signing key per day', async () => {
-    const clock = new TestClock();
+    const clock = new ManualClock();
     const transport = lean({ endpoint, ...settings }, clock);
     for (let day = 0; day < 3; day++) {
       await transport.send('put', item);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Throttle } from '../../../src/lib/throttle.js';
-import { HandClock } from '../hand-clock.js';
+import { stoppedClock } from '../../support/clock.js';
 
 describe('Throttle', () => {
   const steps = fc.array(
@@ -15,7 +15,7 @@ describe('Throttle', () => {
         fc.integer({ min: 1, max: 100 }),
         steps,
         (burst, perSecond, plan) => {
-          const clock = new HandClock();
+          const clock = stoppedClock();
           const startMs = clock.nowMs();
           const throttle = new Throttle(clock, burst, perSecond);
           let admitted = 0;
@@ -33,7 +33,7 @@ describe('Throttle', () => {
   it('admits the whole burst at once, again after a pause, and never more', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 100 }), (burst, perSecond) => {
-        const clock = new HandClock();
+        const clock = stoppedClock();
         const throttle = new Throttle(clock, burst, perSecond);
         const takeAll = () => Array.from({ length: burst + 1 }, () => throttle.take('k') === 0);
         const wholeBurst = [...Array<boolean>(burst).fill(true), false];
@@ -51,7 +51,7 @@ describe('Throttle', () => {
         fc.integer({ min: 1, max: 1000 }),
         fc.integer({ min: 0, max: 5000 }),
         (burst, perSecond, spentMs) => {
-          const clock = new HandClock();
+          const clock = stoppedClock();
           const throttle = new Throttle(clock, burst, perSecond);
           const drain = (): number => {
             for (;;) {
@@ -74,7 +74,7 @@ describe('Throttle', () => {
   });
 
   it('counts each key separately and evicts the least recently used key beyond its bound', () => {
-    const throttle = new Throttle(new HandClock(), 1, 1, 2);
+    const throttle = new Throttle(stoppedClock(), 1, 1, 2);
     expect(throttle.take('a')).toBe(0);
     expect(throttle.take('b')).toBe(0);
     expect(throttle.take('a')).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GatewayError } from '../../../src/lib/errors.js';
 import { PrincipalLimiter } from '../../../src/load/principal-limiter.js';
-import { HandClock } from '../hand-clock.js';
+import { stoppedClock } from '../../support/clock.js';
 
 const issueOf = (act: () => unknown): unknown => {
   try {
@@ -16,7 +16,7 @@ describe('PrincipalLimiter', () => {
   const codeOf = (act: () => unknown) => (issueOf(act) as { code?: string } | undefined)?.code;
 
   it('admits the maximum of concurrent requests per principal, and another one when one is done', () => {
-    const principals = new PrincipalLimiter(new HandClock(), 0, 2);
+    const principals = new PrincipalLimiter(stoppedClock(), 0, 2);
     const [first] = [principals.admit('a'), principals.admit('a')];
     expect(issueOf(() => principals.admit('a'))).toEqual({
       code: 'RATE_LIMITED',
@@ -35,7 +35,7 @@ describe('PrincipalLimiter', () => {
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 60 }),
         (maxConcurrent, steps) => {
-          const principals = new PrincipalLimiter(new HandClock(), 0, maxConcurrent);
+          const principals = new PrincipalLimiter(stoppedClock(), 0, maxConcurrent);
           const running: (() => void)[] = [];
           for (const [begins, pick] of steps) {
             if (!begins) running.splice(pick % Math.max(1, running.length), 1)[0]?.();
@@ -52,7 +52,7 @@ describe('PrincipalLimiter', () => {
   });
 
   it('admits the maximum of requests per second, and as many again a second later', () => {
-    const clock = new HandClock();
+    const clock = stoppedClock();
     const principals = new PrincipalLimiter(clock, 10, 0);
     const admitted = () =>
       Array.from({ length: 30 }, () => codeOf(() => principals.admit('a')())).filter((code) => code === undefined)
@@ -69,7 +69,7 @@ describe('PrincipalLimiter', () => {
   });
 
   it('counts a refused request neither as concurrent nor against the rate', () => {
-    const clock = new HandClock();
+    const clock = stoppedClock();
     const principals = new PrincipalLimiter(clock, 2, 2);
     const both = [principals.admit('a'), principals.admit('a')];
     clock.advance(1000);
@@ -83,7 +83,7 @@ describe('PrincipalLimiter', () => {
   });
 
   it('limits nothing if both limits are 0', () => {
-    const principals = new PrincipalLimiter(new HandClock(), 0, 0);
+    const principals = new PrincipalLimiter(stoppedClock(), 0, 0);
     for (let i = 0; i < 1000; i++) expect(codeOf(() => principals.admit('a'))).toBeUndefined();
   });
 });
