@@ -2,7 +2,8 @@ import type { JWK } from 'jose';
 import { z } from 'zod';
 
 /**
- * Every environment variable, grouped as `docs/configuration.md` shows them. The page is generated from the metadata here:
+ * Every environment variable, grouped as `docs/configuration.md` shows them. The page is generated from the metadata
+ * here:
  *
  * - `description`: one or more sentences for an operator.
  * - `values`: the allowed values, if the schema does not say so itself.
@@ -74,7 +75,9 @@ const dynamoDb = {
     .optional()
     .meta({
       description:
-        'Custom DynamoDB endpoint. `http://…` is a local engine such as DynamoDB Local: region and credentials are optional, because dummy values are used. `https://…` is an AWS endpoint (FIPS, VPC endpoint): the normal AWS region and credentials apply. The SDK variable `AWS_ENDPOINT_URL` works too.',
+        'Custom DynamoDB endpoint. `http://…` is a local engine such as DynamoDB Local: region and credentials are ' +
+        'optional, because dummy values are used. `https://…` is an AWS endpoint (FIPS, VPC endpoint): the normal ' +
+        'AWS region and credentials apply. The SDK variable `AWS_ENDPOINT_URL` works too.',
       values: 'http or https URL',
       unset: 'Amazon DynamoDB; the embedded engine in `tollgate dev`',
     }),
@@ -90,11 +93,15 @@ const dynamoDb = {
       description: 'Prefix of every table name. Two deployments in one AWS account and region need different prefixes.',
       values: 'up to 64 of `A-Z a-z 0-9 _ . -`',
     }),
-  AWS_ACCESS_KEY_ID: z.string().optional().meta({
-    description:
-      'Static AWS credentials, read by the AWS SDK. On AWS, prefer a role (ECS task role, EC2 instance profile, IRSA): the SDK finds it without any variable.',
-    unset: "the AWS SDK's own lookup; dummy credentials for a local engine",
-  }),
+  AWS_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Static AWS credentials, read by the AWS SDK. On AWS, prefer a role (ECS task role, EC2 instance profile, ' +
+        'IRSA): the SDK finds it without any variable.',
+      unset: "the AWS SDK's own lookup; dummy credentials for a local engine",
+    }),
   AWS_SECRET_ACCESS_KEY: z.string().optional().meta({
     description: 'Belongs to `AWS_ACCESS_KEY_ID`. Read by the AWS SDK.',
     unset: "the AWS SDK's own lookup",
@@ -103,32 +110,44 @@ const dynamoDb = {
     description: 'Belongs to `AWS_ACCESS_KEY_ID` if the credentials are temporary. Read by the AWS SDK.',
     unset: "the AWS SDK's own lookup",
   }),
-  STORE_CLIENT: z.enum(['lean', 'sdk'], 'must be lean or sdk').default('lean').meta({
-    description:
-      'HTTP client for DynamoDB calls. `sdk` sends them through the AWS SDK instead of the built-in transport, at several times the CPU.',
-  }),
+  STORE_CLIENT: z
+    .enum(['lean', 'sdk'], 'must be lean or sdk')
+    .default('lean')
+    .meta({
+      description:
+        'HTTP client for DynamoDB calls. `sdk` sends them through the AWS SDK instead of the built-in transport, at ' +
+        'several times the CPU.',
+    }),
 };
 
 const secrets = {
-  TOLLGATE_ADMIN_KEYS: z.string().optional().meta({
-    description:
-      'Keys of the platform admin (`X-Admin-Key`), as `name:key,name:key`. All are valid at the same time. Each key has at least 32 characters. The audit log shows the name.',
-    values: '1 to 16 keys; names are 1 to 32 of `a-z 0-9 . _ -`',
-    unset: 'required',
-    inDev: 'created at the first start, kept in the data folder',
-  }),
+  TOLLGATE_ADMIN_KEYS: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Keys of the platform admin (`X-Admin-Key`), as `name:key,name:key`. All are valid at the same time. Each ' +
+        'key has at least 32 characters. The audit log shows the name.',
+      values: '1 to 16 keys; names are 1 to 32 of `a-z 0-9 . _ -`',
+      unset: 'required',
+      inDev: 'created at the first start, kept in the data folder',
+    }),
   TOLLGATE_ADMIN_KEY: z.string().optional().meta({
     description: 'Alias for one admin key with the name `admin`. May be set together with `TOLLGATE_ADMIN_KEYS`.',
     values: 'at least 32 characters',
     unset: 'not used',
   }),
-  TOLLGATE_ROOT_SECRETS: z.string().optional().meta({
-    description:
-      'Root secrets, separated by commas. Must be the same on every gateway. The first one protects new device keys, cursors, leases and refresh tokens; all of them verify existing ones. A secret contains no comma.',
-    values: '1 to 8 secrets of at least 32 bytes each',
-    unset: 'required',
-    inDev: 'created at the first start, kept in the data folder',
-  }),
+  TOLLGATE_ROOT_SECRETS: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Root secrets, separated by commas. Must be the same on every gateway. The first one protects new device ' +
+        'keys, cursors, leases and refresh tokens; all of them verify existing ones. A secret contains no comma.',
+      values: '1 to 8 secrets of at least 32 bytes each',
+      unset: 'required',
+      inDev: 'created at the first start, kept in the data folder',
+    }),
   API_KEY_PEPPER: z.string().optional().meta({
     description: 'Alias for one root secret. It counts as the last one of `TOLLGATE_ROOT_SECRETS`.',
     values: 'at least 32 bytes',
@@ -136,7 +155,8 @@ const secrets = {
   }),
   TOLLGATE_SIGNING_KEYS: jwkSet.meta({
     description:
-      'JWK set of private Ed25519 keys for access tokens. The first key signs, all keys verify. `tollgate keys` creates a set. Must be the same on every gateway.',
+      'JWK set of private Ed25519 keys for access tokens. The first key signs, all keys verify. `tollgate keys` ' +
+      'creates a set. Must be the same on every gateway.',
     values: 'JSON `{"keys":[…]}`',
     unset: 'required',
     inDev: 'created at the first start, kept in the data folder',
@@ -162,23 +182,28 @@ const server = {
   }),
   PUBLIC_URL: origin.optional().meta({
     description:
-      'URL that callers use to reach the gateway, without a path. `/.well-known/oauth-authorization-server` names it as the issuer.',
+      'URL that callers use to reach the gateway, without a path. `/.well-known/oauth-authorization-server` names ' +
+      'it as the issuer.',
     values: 'http or https origin',
     unset: 'taken from the `Host` header of each request',
   }),
   TRUST_PROXY: onOff.meta({
     description:
-      'Take the caller address from the last `X-Forwarded-For` entry, and host and scheme from `X-Forwarded-Host` and `X-Forwarded-Proto`. Turn it on behind a load balancer, because otherwise all callers share one address and its limits. Leave it off without one, because otherwise callers can choose their address.',
+      'Take the caller address from the last `X-Forwarded-For` entry, and host and scheme from `X-Forwarded-Host` ' +
+      'and `X-Forwarded-Proto`. Turn it on behind a load balancer, because otherwise all callers share one address ' +
+      'and its limits. Leave it off without one, because otherwise callers can choose their address.',
   }),
   CORS_ORIGINS: originList.optional().meta({
     description:
-      'Origins of web pages that may call the gateway, separated by commas, or `*` for any. The list also decides which `Origin` may open a WebSocket.',
+      'Origins of web pages that may call the gateway, separated by commas, or `*` for any. The list also decides ' +
+      'which `Origin` may open a WebSocket.',
     values: 'origins such as `https://dash.example.com`',
     unset: 'none if `NODE_ENV` is `production`; otherwise every origin on this machine',
   }),
   READY_WHEN_DEGRADED: onOff.meta({
     description:
-      'Keep `/readyz` at 200 with `"status":"degraded"` while DynamoDB is unreachable, so that a load balancer still sends requests of orgs with `onUnavailable: ALLOW`.',
+      'Keep `/readyz` at 200 with `"status":"degraded"` while DynamoDB is unreachable, so that a load balancer ' +
+      'still sends requests of orgs with `onUnavailable: ALLOW`.',
   }),
 };
 
@@ -192,10 +217,14 @@ const load = {
   PRINCIPAL_CONCURRENCY: wholeNumber(0, 1e9).default(512).meta({
     description: 'Max concurrent requests per caller and gateway process. More are `RATE_LIMITED`. 0 turns it off.',
   }),
-  GATEWAY_CONCURRENCY: wholeNumber(0, 1e9).default(1024).meta({
-    description:
-      'Max concurrent operations per gateway process. Above half of it, lists, history and new subscriptions fail with `SERVICE_UNAVAILABLE`; at all of it, every request does, with `Retry-After: 1`. The gateway lowers the bound by itself, to 256 at the lowest, while it is overloaded. 0 turns it off.',
-  }),
+  GATEWAY_CONCURRENCY: wholeNumber(0, 1e9)
+    .default(1024)
+    .meta({
+      description:
+        'Max concurrent operations per gateway process. Above half of it, lists, history and new subscriptions fail ' +
+        'with `SERVICE_UNAVAILABLE`; at all of it, every request does, with `Retry-After: 1`. The gateway lowers the ' +
+        'bound by itself, to 256 at the lowest, while it is overloaded. 0 turns it off.',
+    }),
 };
 
 const program = {
@@ -204,7 +233,8 @@ const program = {
     .default('production')
     .meta({
       description:
-        '`production` turns off introspection, suggestions in error messages and the GraphQL explorer, and delays a stop by 2 s so that load balancers notice it.',
+        '`production` turns off introspection, suggestions in error messages and the GraphQL explorer, and delays ' +
+        'a stop by 2 s so that load balancers notice it.',
       inDev: '`development`',
     }),
   LOG_LEVEL: z
@@ -218,12 +248,16 @@ const program = {
     values: 'file path',
     unset: '`config.yaml` next to the program',
   }),
-  TOLLGATE_DATA_DIR: z.string().optional().meta({
-    description:
-      'Folder for the data of the embedded engine and the generated secrets. Used by `tollgate dev` and `tollgate seed` only.',
-    values: 'folder path',
-    unset: '`.tollgate`',
-  }),
+  TOLLGATE_DATA_DIR: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Folder for the data of the embedded engine and the generated secrets. Used by `tollgate dev` and `tollgate ' +
+        'seed` only.',
+      values: 'folder path',
+      unset: '`.tollgate`',
+    }),
   AGGREGATION_INTERVAL_SECS: wholeNumber(1, 3600).optional().meta({
     description: 'Overrides `aggregation.intervalSecs` of the configuration file.',
     unset: 'as in the configuration file',

@@ -42,13 +42,16 @@ export const fileSchema = z.strictObject({
     .refine((models) => Object.keys(models).length > 0, 'must have at least one label')
     .meta({
       description:
-        'Labels that orgs may put into their fallback chains, at least one. A label has 1 to 64 characters of `a-z 0-9 . _ -` and begins with a letter or digit. The default prices apply to models that the price list has never contained.',
+        'Labels that orgs may put into their fallback chains, at least one. A label has 1 to 64 characters of `a-z ' +
+        '0-9 . _ -` and begins with a letter or digit. The default prices apply to models that the price list has ' +
+        'never contained.',
     }),
   login: z
     .strictObject({
       perAddressPerMinute: count.meta({
         description:
-          'Max failed attempts per address: the burst, and the number that refills per minute. Further failures are `RATE_LIMITED`. An IPv6 /64 network counts as one address.',
+          'Max failed attempts per address: the burst, and the number that refills per minute. Further failures ' +
+          'are `RATE_LIMITED`. An IPv6 /64 network counts as one address.',
       }),
     })
     .meta({ description: 'Failed logins, token refreshes, secret retrievals and wrong keys.' }),
@@ -68,7 +71,8 @@ export const fileSchema = z.strictObject({
     .strictObject({
       maxWaiting: count.meta({
         description:
-          'Max costs, and max acquires, that wait for DynamoDB in one gateway process. More fail at once with `SERVICE_UNAVAILABLE`. One org gets at most half.',
+          'Max costs, and max acquires, that wait for DynamoDB in one gateway process. More fail at once with ' +
+          '`SERVICE_UNAVAILABLE`. One org gets at most half.',
       }),
     })
     .meta({ description: 'Write queues of a gateway.' }),
@@ -86,7 +90,9 @@ export const fileSchema = z.strictObject({
     .strictObject({
       source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL').meta({
         description:
-          'The price list: a path (relative to this file), a `file:///` URL or an http(s) URL of JSON `{"<bedrock model id>": {"inputUsdMicrosPer1M": …, "outputUsdMicrosPer1M": …}}`. The worker reads it once per hour. A changed price applies from then on. The last known price applies while the list cannot be read.',
+          'The price list: a path (relative to this file), a `file:///` URL or an http(s) URL of JSON `{"<bedrock ' +
+          'model id>": {"inputUsdMicrosPer1M": …, "outputUsdMicrosPer1M": …}}`. The worker reads it once per hour. ' +
+          'A changed price applies from then on. The last known price applies while the list cannot be read.',
         values: 'path or URL',
       }),
     })

@@ -384,10 +384,7 @@ export class StoreClient {
     call: CallName,
     input: object,
     safeToRepeat: boolean,
-    {
-      untilMs = this.clock.monotonicMs() + deadlineMs,
-      onThrottled,
-    }: { readonly untilMs?: number } & Pick<WriteOptions, 'onThrottled'> = {},
+    { untilMs = this.clock.monotonicMs() + deadlineMs, onThrottled }: AttemptOptions = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
     // A query that timed out must not consume more read capacity. A write continues: its outcome would be unknown
@@ -408,22 +405,15 @@ export class StoreClient {
         if (fault.kind === 'bug') throw error;
         const answer = definite(fault, applied);
         if (answer) return answer;
-        if (
-          fault.kind === 'throttled' ||
-          (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'throttled'))
-        )
-          onThrottled?.();
+        if (hasKind(fault, 'throttled')) onThrottled?.();
         if (fault.kind === 'unknown') {
           if (applied === 'no') applied = 'unknown';
           if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
         }
-        // Conflicts between our own writers end by themselves. Only failures of DynamoDB count against the retry
-        // budget.
-        const contended =
-          fault.kind === 'conflict' ||
-          (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === 'conflict'));
         const pause = pauseMs(attempt);
-        if (this.clock.monotonicMs() + pause > untilMs || !(contended || this.budget.mayRepeat()))
+        // Conflicts between our own writers end by themselves: only failures of DynamoDB count against the budget.
+        const isLate = this.clock.monotonicMs() + pause > untilMs;
+        if (isLate || !(hasKind(fault, 'conflict') || this.budget.mayRepeat()))
           throw new StoreUnavailable(applied, { cause: error });
         await sleep(pause);
       }
@@ -450,6 +440,14 @@ export class StoreClient {
 
 const isRead = (call: CallName): boolean =>
   call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
+
+interface AttemptOptions extends Pick<WriteOptions, 'onThrottled'> {
+  readonly untilMs?: number;
+}
+
+/** True if the call, or one write of its transaction, failed for this reason. */
+const hasKind = (fault: Fault, wanted: 'throttled' | 'conflict'): boolean =>
+  fault.kind === wanted || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === wanted));
 
 type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
 

@@ -65,7 +65,13 @@ export class Expression {
       case 'compare':
         return `${this.name(condition.attribute)} ${condition.comparator} ${this.value(condition.value)}`;
       case 'between':
-        return `${this.name(condition.attribute)} BETWEEN ${this.value(condition.from)} AND ${this.value(condition.to)}`;
+        return [
+          this.name(condition.attribute),
+          'BETWEEN',
+          this.value(condition.from),
+          'AND',
+          this.value(condition.to),
+        ].join(' ');
       case 'beginsWith':
         return `begins_with(${this.name(condition.attribute)}, ${this.value(condition.prefix)})`;
       case 'and':

@@ -16,7 +16,7 @@ class LeanTransport implements Transport {
   private readonly sdk: DynamoDBClient;
   private readonly signer: Signer;
   private hasExpiredCredentials = false;
-  private connected: Promise<Connection> | undefined;
+  private connected: Promise<StoreConnection> | undefined;
 
   constructor(
     private readonly endpoint: StoreEndpoint,
@@ -55,7 +55,7 @@ class LeanTransport implements Transport {
     this.sdk.destroy();
   }
 
-  private connection(): Promise<Connection> {
+  private connection(): Promise<StoreConnection> {
     this.connected ??= connect(this.sdk, this.endpoint).catch((error: unknown) => {
       // The next call tries the SDK's chain again.
       this.connected = undefined;
@@ -72,14 +72,14 @@ interface Destination {
   readonly path: string;
 }
 
-interface Connection {
+interface StoreConnection {
   readonly pool: Pool;
   readonly host: string;
   readonly path: string;
   readonly region: string;
 }
 
-async function connect(sdk: DynamoDBClient, { dial }: StoreEndpoint): Promise<Connection> {
+async function connect(sdk: DynamoDBClient, { dial }: StoreEndpoint): Promise<StoreConnection> {
   const { protocol, hostname, port, path } = await destinationOf(sdk);
   const origin = new URL(`${protocol}//${hostname}${port ? `:${port}` : ''}`);
   const pool = new Pool(origin.origin, {

@@ -2,18 +2,18 @@ import type { Clock } from '../lib/clock.js';
 import { randomFraction } from '../lib/id.js';
 
 const firstPauseMs = 25;
-const longestPauseMs = 400;
+const maxPauseMs = 400;
 
 /**
  * Backoff with full jitter: a random pause up to a ceiling that doubles, so that colliding writers do not collide
  * again.
  */
 export const pauseMs = (attempt: number): number =>
-  randomFraction() * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
+  randomFraction() * Math.min(maxPauseMs, firstPauseMs * 2 ** attempt);
 
 const share = 0.1;
 const reservePerSecond = 10;
-const mostSaved = 100;
+const maxSaved = 100;
 
 /**
  * Retry budget: one retry per ten calls, and ten per second at any load, so that retries never become the main load.
@@ -28,7 +28,7 @@ export class RetryBudget {
   }
 
   called(): void {
-    this.saved = Math.min(mostSaved, this.saved + share);
+    this.saved = Math.min(maxSaved, this.saved + share);
   }
 
   mayRepeat(): boolean {

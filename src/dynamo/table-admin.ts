@@ -112,7 +112,8 @@ async function enableRecovery(client: DynamoDBClient, TableName: string): Promis
       // DynamoDB needs some time after a table is created before backups can be turned on.
       if (name !== 'ContinuousBackupsUnavailableException' || attempt === maxAttempts)
         throw new Error(
-          `${TableName}: failed to turn on point-in-time recovery (${name}: ${message}); run \`tollgate tables create\` again`,
+          `${TableName}: failed to turn on point-in-time recovery (${name}: ${message}); run \`tollgate tables ` +
+            `create\` again`,
           {
             cause: error,
           },
@@ -172,7 +173,8 @@ function versionFaults(found: number): string[] {
   if (isUnreadable(found)) return [unreadable(found)];
   if (found < schemaVersion)
     return [
-      `the tables have schema version ${found}, but this program needs ${schemaVersion}; run \`tollgate tables migrate\``,
+      `the tables have schema version ${found}, but this program needs ${schemaVersion}; run \`tollgate tables ` +
+        `migrate\``,
     ];
   return [];
 }
@@ -180,7 +182,8 @@ function versionFaults(found: number): string[] {
 /** Tables without a version are new, or were created by CloudFormation and have no version item yet. */
 const isUnreadable = (found: number): boolean => found > 0 && found < oldestReadable;
 const unreadable = (found: number): string =>
-  `the tables have schema version ${found}, which this program can neither read nor migrate (it needs ${schemaVersion}); ` +
+  `the tables have schema version ${found}, which this program can neither read nor migrate (it needs ` +
+  `${schemaVersion}); ` +
   'create new tables under another TABLE_PREFIX, or delete the old ones. With the embedded engine, delete the data ' +
   'folder or set TOLLGATE_DATA_DIR to another';
 

@@ -6,7 +6,7 @@ export class Metrics {
   readonly requests = this.counter('tollgate_requests_total', 'Operations served', ['operation', 'outcome']);
   readonly requestSeconds = new Histogram({
     name: 'tollgate_request_seconds',
-    help: 'Time from the body read to the answer',
+    help: 'Time from the read request body to the response',
     labelNames: ['operation'],
     buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3],
     registers: [this.registry],
@@ -16,7 +16,7 @@ export class Metrics {
   readonly revocations = this.counter('tollgate_revocations_total', 'Tokens, families and clients revoked', ['by']);
   readonly revocationChecks = this.counter(
     'tollgate_revocation_checks_total',
-    'Was this token revoked: answered from memory or the store',
+    'Checks whether a token is revoked, by source: memory or store',
     ['from'],
   );
   readonly retrievals = this.counter('tollgate_secret_retrievals_total', 'One-time tokens redeemed or refused', [
@@ -42,17 +42,17 @@ export class Metrics {
   readonly stickyFlips = this.counter('tollgate_sticky_flips_total', 'Times a scope fell back to the next label', []);
   readonly acquires = this.counter(
     'tollgate_acquires_total',
-    'Acquires granted, refused, replayed, or let through without the store',
+    'Acquires by outcome: granted, refused, replayed, or granted while DynamoDB was unavailable',
     ['outcome'],
   );
   readonly refusalsDropped = this.counter(
     'tollgate_refusals_dropped_total',
-    'Refusals not counted because too many buckets had some',
+    'Refusals that were not counted because too many buckets had refusals',
     [],
   );
   readonly aggregatorLag = new Gauge({
     name: 'tollgate_aggregator_lag_seconds',
-    help: 'Distance between now and the last complete round of the slice that is furthest off, whichever worker summed it',
+    help: 'Time since the last complete aggregation of the slice that is furthest behind, by any worker',
     registers: [this.registry],
   });
   readonly priceAge = new Gauge({
@@ -62,12 +62,12 @@ export class Metrics {
   });
   readonly priceFailures = this.counter(
     'tollgate_price_failures_total',
-    'Price lists that could not be read, and entries missing or invalid in them',
+    'Price lists that could not be read, and missing or invalid entries in them',
     ['reason'],
   );
   readonly quotaProximity = new Histogram({
     name: 'tollgate_quota_proximity_pct',
-    help: 'How near scopes are to their quotas, as summed',
+    help: 'Spend of scopes in percent of their quotas, at each aggregation',
     buckets: [50, 75, 90, 95, 100],
     registers: [this.registry],
   });
@@ -78,7 +78,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  /** Event loop, heap, descriptors: once a process, not once a test. */
+  /** Adds metrics of the process: event loop, heap, descriptors. Once per process, because they are global. */
   withProcess(): this {
     collectDefaultMetrics({ register: this.registry });
     return this;

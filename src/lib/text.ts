@@ -14,6 +14,7 @@ const maxNameLength = 128;
 /** Why a name of an org, app or client is refused. */
 export function nameIssues(name: string): Issue[] {
   const isValid = name.trim().length > 0 && [...name].length <= maxNameLength && isOneLine(name);
-  const message = `must have 1 to ${maxNameLength} characters, not be blank, and have no control or text-direction characters`;
+  const message =
+    `must have 1 to ${maxNameLength} characters, not be blank, ` + 'and have no control or text-direction characters';
   return isValid ? [] : [{ path: 'input.name', message }];
 }

@@ -28,7 +28,9 @@ function importsOf(path: string, text: string): SourceFile['imports'] {
   }));
 }
 
-/** Feature folders in their order: a file that is not GraphQL's may import only from the same feature or an earlier one. */
+/**
+ * Feature folders in their order: a file that is not GraphQL's may import only from the same feature or an earlier one.
+ */
 const featureOrder: Readonly<Record<string, readonly string[]>> = {
   audit: [],
   identity: ['audit'],
@@ -41,7 +43,10 @@ const featureOrder: Readonly<Record<string, readonly string[]>> = {
 const features = Object.keys(featureOrder);
 const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
 
-/** The role that a file's name promises: `store`, `service`, … of a feature, `rule` without a suffix, else its folder or name. */
+/**
+ * The role that a file's name promises: `store`, `service`, … of a feature, `rule` without a suffix, else its folder or
+ * name.
+ */
 function roleOf(path: string): string {
   const folder = folderOf(path);
   if (folder === '') return path.replace(/\.ts$/, '');
@@ -149,7 +154,7 @@ const isFace = (path: string) => ['types', 'resolver'].includes(roleOf(path));
 
 const maxFileLines = 300;
 /** The store client is one port on purpose: its retries, outcomes and units belong together. */
-const longFiles: Readonly<Record<string, number>> = { 'dynamo/client.ts': 480 };
+const longFiles: Readonly<Record<string, number>> = { 'dynamo/client.ts': 500 };
 
 const where = (pattern: RegExp, allowed: (path: string) => boolean) =>
   files.flatMap(({ path, text }) =>
@@ -195,9 +200,10 @@ describe('the house', () => {
   });
 
   it('takes time, timers and chance from lib alone', () => {
-    const pattern =
-      /Date\.now|new Date\(\)|performance\.now|Math\.random|setTimeout\(|setInterval\(|setImmediate\(|randomBytes|randomUUID/;
-    expect(where(pattern, (path) => path.startsWith('lib/'))).toEqual([]);
+    const time = /Date\.now|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|setImmediate\(/;
+    const chance = /Math\.random|randomBytes|randomUUID/;
+    const isLib = (path: string) => path.startsWith('lib/');
+    expect([...where(time, isLib), ...where(chance, isLib)]).toEqual([]);
   });
 
   it('writes expressions in one place, so that no ADD escapes its guard', () => {

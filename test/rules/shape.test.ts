@@ -115,7 +115,7 @@ describe('the shape of the code', () => {
 
   it('has one clock for tests', () => {
     const clocks = places(
-      /\bclass \w*Clock\b/,
+      /^(export )?class \w*Clock\b/,
       files.filter(({ path }) => path.startsWith('test/')),
     );
     expect(clocks).toEqual([expect.stringMatching(/^test\/support\/clock\.ts:\d+: export class ManualClock/)]);

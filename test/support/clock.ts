@@ -8,8 +8,8 @@ export interface ManualClockOptions {
 }
 
 /**
- * The clock of the tests. The wall clock runs with the real time plus what the test adds, or stands still while it is frozen.
- * Ages and deadlines inside the process run with the real time, at the given rate.
+ * The clock of the tests. The wall clock runs with the real time plus what the test adds, or stands still while it is
+ * frozen. Ages and deadlines inside the process run with the real time, at the given rate.
  */
 export class ManualClock implements Clock {
   private offsetMs = 0;
