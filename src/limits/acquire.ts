@@ -65,14 +65,14 @@ export function targetsOf(pending: PendingAcquire, path: TakePath, inputPath: st
   const { resource, consume, limits } = request;
   const callerLimits = limits ? limitSet(inZone(limits.map(completeLimit), zone)) : undefined;
   const slot = { lease: slotName({ name: leaseName, expiresAtMs }), untilMs: slotUntilMs };
-  const target = (entityId: string, isParent: boolean, own: LimitSet | undefined): UncheckedTarget => ({
+  const target = (entityId: string, isParent: boolean, sentLimits: LimitSet | undefined): UncheckedTarget => ({
     orgId,
-    bucket: { namespace, entityId, resource, ...(own ? { isOwn: true } : {}) },
+    bucket: { namespace, entityId, resource, ...(sentLimits ? { isOwn: true } : {}) },
     consume,
     isParent,
     inputPath,
     slot,
-    ...(own ? { callerLimits: own } : {}),
+    ...(sentLimits ? { callerLimits: sentLimits } : {}),
   });
   const child = checkTarget(target(request.entityId, false, callerLimits), path.resolved);
   const { parent } = path;
