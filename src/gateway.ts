@@ -3,7 +3,8 @@ import type { GraphQLSchema } from 'graphql';
 import { buildServices, type Overrides, type Services } from './app.js';
 import type { Config } from './config.js';
 import { createSchema } from './graphql/schema.js';
-import { createHttpServer, graphqlPath } from './http/server.js';
+import { graphqlPath } from './http/paths.js';
+import { createHttpServer } from './http/server.js';
 import { sleep, within } from './lib/timers.js';
 
 export interface Gateway {

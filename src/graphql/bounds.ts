@@ -3,6 +3,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   visit,
 } from 'graphql';
@@ -17,10 +18,12 @@ export const bounds = {
   documentChars: 64 * 1024,
   nameChars: 128,
   literalChars: 8 * 1024,
-  /** Sum over all field names of their occurrences squared: GraphQL's merge rule compares every pair of equal names. */
+  /**
+   * Sum over all field names of their occurrences squared: the merge rule of GraphQL compares each pair of equal names.
+   */
   equalFieldPairs: 10_000,
   complexity: 10_000,
-  /** From here on an operation counts as a list, which is rejected first under load. */
+  /** An operation of at least this complexity counts as a list. Lists are rejected first under load. */
   listComplexity: 50,
   listItems: 100,
   bodyBytes: 256 * 1024,
@@ -33,58 +36,73 @@ export const bounds = {
   bufferedBytes: 1024 * 1024,
 } as const;
 
-/** An attacker would repeat these in one request to guess credentials. */
+/** One per operation: an attacker would repeat them in one request to guess credentials. */
 const credentialFields = new Set(['issueToken', 'refreshToken', 'retrieveSecret']);
 
-/** Every bound that a parsed document exceeds. Introspection is exempt where it is on at all, because tools ask for more than users do. */
+/**
+ * Every bound that a parsed document exceeds. Introspection is exempt (if it is enabled at all), because the queries of
+ * tools are larger than those of users.
+ */
 export function boundIssues(document: DocumentNode): string[] {
-  const issues: string[] = [];
-  const refuse = (what: string, found: number, max: number) => {
-    if (found > max)
-      issues.push(
-        `the operation has ${what === 'depth' ? `depth ${found}` : `${found} ${what}`}; the maximum is ${max}`,
-      );
-  };
-  const counted = countOutsideIntrospection(document);
-  refuse('aliases', counted.aliases, bounds.aliases);
-  refuse('directives', counted.directives, bounds.directives);
-  refuse('pairs of fields with the same name', counted.equalFieldPairs, bounds.equalFieldPairs);
-  if (counted.longestList > bounds.listItems)
-    issues.push(`a list literal has ${counted.longestList} items; the maximum is ${bounds.listItems}`);
-  if (counted.longestName > bounds.nameChars)
-    issues.push(`a name has ${counted.longestName} characters; the maximum is ${bounds.nameChars}`);
-  if (counted.longestLiteral > bounds.literalChars)
-    issues.push(
-      `a string literal has ${counted.longestLiteral} characters; the maximum is ${bounds.literalChars}: send it as a variable`,
-    );
   const fragments = fragmentsOf(document);
   const depths = new Map<string, number>();
-  for (const operation of document.definitions) {
-    if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-    const roots = rootFields(operation.selectionSet, fragments, new Map());
-    refuse('root fields', roots.length, bounds.rootFields);
-    refuse('credential fields', roots.filter(({ name }) => credentialFields.has(name.value)).length, 1);
-    // graphql-js throws where it should report: over the variable in its validation, over a skipped root when it subscribes.
-    if (operation.operation === 'subscription' && isConditional(operation.selectionSet, fragments, new Set()))
-      issues.push('the root field of a subscription must not have @skip or @include');
-    refuse('depth', depthOf(operation.selectionSet, fragments, depths), bounds.depth);
-  }
-  return issues;
+  return [
+    ...documentIssues(document),
+    ...document.definitions.flatMap((definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION ? operationIssues(definition, fragments, depths) : [],
+    ),
+  ];
 }
 
-export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+const issueOver = (max: number, found: number, text: string): string[] =>
+  found > max ? [`${text}; the maximum is ${max}`] : [];
+
+function documentIssues(document: DocumentNode): string[] {
+  const { aliases, directives, equalFieldPairs, listItems, nameChars, literalChars } =
+    countOutsideIntrospection(document);
+  const pairs = `${equalFieldPairs} pairs of fields with the same name`;
+  return [
+    ...issueOver(bounds.aliases, aliases, `the operation has ${aliases} aliases`),
+    ...issueOver(bounds.directives, directives, `the operation has ${directives} directives`),
+    ...issueOver(bounds.equalFieldPairs, equalFieldPairs, `the operation has ${pairs}`),
+    ...issueOver(bounds.listItems, listItems, `a list literal has ${listItems} items`),
+    ...issueOver(bounds.nameChars, nameChars, `a name has ${nameChars} characters`),
+    ...issueOver(bounds.literalChars, literalChars, `a string literal has ${literalChars} characters`).map(
+      (issue) => `${issue}: send it as a variable`,
+    ),
+  ];
+}
+
+function operationIssues(
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+  depths: Map<string, number>,
+): string[] {
+  const roots = rootFields(selectionSet, fragments, new Map());
+  const credentials = roots.filter(({ name }) => credentialFields.has(name.value)).length;
+  const depth = depthOf(selectionSet, fragments, depths);
+  return [
+    ...issueOver(bounds.rootFields, roots.length, `the operation has ${roots.length} root fields`),
+    ...issueOver(1, credentials, `the operation has ${credentials} credential fields`),
+    // graphql-js throws instead of reporting: in validation over the variable, when subscribing over a skipped root.
+    ...(operation === 'subscription' && isConditional(selectionSet, fragments, new Set())
+      ? ['the root field of a subscription must not have @skip or @include']
+      : []),
+    ...issueOver(bounds.depth, depth, `the operation has depth ${depth}`),
+  ];
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+export const fragmentsOf = (document: DocumentNode): Fragments =>
   new Map(
     document.definitions
       .filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION)
       .map((d) => [d.name.value, d]),
   );
 
-/** Whether a directive decides over a root field. */
-function isConditional(
-  { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  seen: Set<string>,
-): boolean {
+/** Whether a root field has @skip or @include. */
+function isConditional({ selections }: SelectionSetNode, fragments: Fragments, seen: Set<string>): boolean {
   return selections.some((root) => {
     if (root.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include')) return true;
     if (root.kind === Kind.FIELD) return false;
@@ -98,31 +116,32 @@ function isConditional(
 
 const isIntrospection = ({ name }: FieldNode): boolean => name.value === '__schema' || name.value === '__type';
 
-interface Counts {
+/** The last three are those of the longest list literal, name and string literal. */
+interface DocumentCounts {
   aliases: number;
   directives: number;
   equalFieldPairs: number;
-  longestList: number;
-  longestName: number;
-  longestLiteral: number;
+  listItems: number;
+  nameChars: number;
+  literalChars: number;
 }
 
-function countOutsideIntrospection(document: DocumentNode): Counts {
-  const counts: Counts = {
+function countOutsideIntrospection(document: DocumentNode): DocumentCounts {
+  const counts: DocumentCounts = {
     aliases: 0,
     directives: 0,
     equalFieldPairs: 0,
-    longestList: 0,
-    longestName: 0,
-    longestLiteral: 0,
+    listItems: 0,
+    nameChars: 0,
+    literalChars: 0,
   };
   const occurrences = new Map<string, number>();
   visit(document, {
     Name({ value }) {
-      counts.longestName = Math.max(counts.longestName, value.length);
+      counts.nameChars = Math.max(counts.nameChars, value.length);
     },
     StringValue({ value }) {
-      counts.longestLiteral = Math.max(counts.longestLiteral, value.length);
+      counts.literalChars = Math.max(counts.literalChars, value.length);
     },
     Field(field) {
       const key = (field.alias ?? field.name).value;
@@ -137,59 +156,55 @@ function countOutsideIntrospection(document: DocumentNode): Counts {
       counts.directives++;
     },
     ListValue({ values }) {
-      counts.longestList = Math.max(counts.longestList, values.length);
+      counts.listItems = Math.max(counts.listItems, values.length);
     },
   });
   return counts;
 }
 
-/** The fields of the root, fragments opened: each once, and one field more than allowed is enough to know. */
+/** The root fields with fragments expanded, each fragment once. It stops at one field more than the bound. */
 function rootFields(
   selections: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  known: Map<string, FieldNode[]>,
+  fragments: Fragments,
+  expanded: Map<string, FieldNode[]>,
 ): FieldNode[] {
   const fields: FieldNode[] = [];
   for (const selection of selections.selections) {
     if (fields.length > bounds.rootFields) break;
     if (selection.kind === Kind.FIELD) fields.push(selection);
     else if (selection.kind === Kind.INLINE_FRAGMENT)
-      fields.push(...rootFields(selection.selectionSet, fragments, known));
+      fields.push(...rootFields(selection.selectionSet, fragments, expanded));
     else {
       const name = selection.name.value;
       const fragment = fragments.get(name);
-      if (fragment && !known.has(name)) {
-        known.set(name, []); // a cycle ends here; another rule refuses it
-        known.set(name, rootFields(fragment.selectionSet, fragments, known));
+      if (fragment && !expanded.has(name)) {
+        expanded.set(name, []); // ends a cycle; validation rejects it
+        expanded.set(name, rootFields(fragment.selectionSet, fragments, expanded));
       }
-      fields.push(...(known.get(name) ?? []));
+      fields.push(...(expanded.get(name) ?? []));
     }
   }
   return fields.slice(0, bounds.rootFields + 1);
 }
 
-/** Each fragment is measured once: opened at every spread, a few of them would make a billion steps. */
-function depthOf(
-  selections: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  known: Map<string, number>,
-): number {
+/** Measures each fragment once: expanding every spread of a few fragments could take a billion steps. */
+function depthOf(selections: SelectionSetNode, fragments: Fragments, depths: Map<string, number>): number {
   let deepest = 0;
   for (const selection of selections.selections) {
     if (selection.kind === Kind.FIELD) {
       const below =
-        selection.selectionSet && !isIntrospection(selection) ? depthOf(selection.selectionSet, fragments, known) : 0;
+        selection.selectionSet && !isIntrospection(selection) ? depthOf(selection.selectionSet, fragments, depths) : 0;
       deepest = Math.max(deepest, 1 + below);
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      deepest = Math.max(deepest, depthOf(selection.selectionSet, fragments, known));
+      deepest = Math.max(deepest, depthOf(selection.selectionSet, fragments, depths));
     } else {
       const name = selection.name.value;
       const fragment = fragments.get(name);
-      if (fragment && !known.has(name)) {
-        known.set(name, 0); // a cycle ends here; another rule refuses it
-        known.set(name, depthOf(fragment.selectionSet, fragments, known));
+      if (fragment && !depths.has(name)) {
+        depths.set(name, 0); // ends a cycle; validation rejects it
+        depths.set(name, depthOf(fragment.selectionSet, fragments, depths));
       }
-      deepest = Math.max(deepest, known.get(name) ?? 0);
+      deepest = Math.max(deepest, depths.get(name) ?? 0);
     }
   }
   return deepest;

@@ -1,6 +1,8 @@
 import {
+  type ConstValueNode,
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -9,25 +11,28 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { badInput } from '../lib/errors.js';
 import { bounds, fragmentsOf } from './bounds.js';
 
-type Variables = Readonly<Record<string, unknown>>;
+export type Variables = Readonly<Record<string, unknown>>;
 
-/** The static complexity of a valid operation with these variables. Throws if a list among the variables is too long. */
-export function staticCost(
+export interface Complexity {
+  readonly cost: number;
+  /** Whether the cost is the same with any variables. */
+  readonly isFixed: boolean;
+}
+
+/**
+ * The static complexity of a valid operation: 1 per field. Fields below the nodes of a connection count times `first`;
+ * the fields of the page around them (`pageInfo`, `cursor`) count once.
+ */
+export const complexity = (
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-): number {
-  const longest = longestArray(variables);
-  if (longest > bounds.listItems)
-    throw badInput({ path: 'variables', message: `a list has ${longest} items; the maximum is ${bounds.listItems}` });
-  return fixedCosts.get(operation) ?? complexity(schema, document, operation, variables);
-}
+): Complexity => new ComplexityCounter(schema, document, operation, variables).count();
 
-/** Fields that may read thousands of items for one answer. */
+/** Fields that may read thousands of items for one response. */
 const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Device.series', 100],
   ['Org.resourceCapacity', 500],
@@ -42,101 +47,118 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['App.clients', 20],
 ]);
 
-// Costs of operations that no variable can change, for as long as their documents are cached.
-const fixedCosts = new WeakMap<OperationDefinitionNode, number>();
+class ComplexityCounter {
+  private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  private readonly defaults: ReadonlyMap<string, ConstValueNode | undefined>;
+  private readonly fragmentCosts = new Map<string, number>();
+  private isFixed = true;
 
-/** Whether it is known to be a list, whatever its variables. */
-export const isKnownList = (operation: OperationDefinitionNode): boolean =>
-  (fixedCosts.get(operation) ?? 0) >= bounds.listComplexity;
+  constructor(
+    private readonly schema: GraphQLSchema,
+    document: DocumentNode,
+    private readonly operation: OperationDefinitionNode,
+    private readonly variables: Variables,
+  ) {
+    this.fragments = fragmentsOf(document);
+    this.defaults = new Map(
+      operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]),
+    );
+  }
 
-/** 1 per field; what stands below the nodes of a connection counts times `first`, its plumbing (`pageInfo`, `cursor`) once. */
-export function complexity(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables: Variables,
-): number {
-  const fragments = fragmentsOf(document);
-  const defaults = new Map(
-    operation.variableDefinitions?.map(({ variable, defaultValue }) => [variable.name.value, defaultValue]),
-  );
-  const measured = new Map<string, number>();
-  let isFixed = true;
+  count(): Complexity {
+    const root = this.schema.getRootType(this.operation.operation);
+    const cost = root ? this.selectionCost(this.operation.selectionSet, root, 1) : 0;
+    return { cost, isFixed: this.isFixed };
+  }
 
-  /** An argument's value as far as it is known before execution; undefined if it is absent. */
-  const argumentOf = (field: FieldNode, name: string): unknown => {
-    const given = field.arguments?.find((argument) => argument.name.value === name)?.value;
-    const variable = given?.kind === Kind.VARIABLE ? given.name.value : undefined;
-    if (variable !== undefined) isFixed = false;
-    if (variable !== undefined && Object.hasOwn(variables, variable) && variables[variable] !== undefined)
-      return variables[variable];
-    const literal = variable === undefined ? given : defaults.get(variable);
-    return literal?.kind === Kind.INT ? Number(literal.value) : literal?.kind === Kind.ENUM ? literal.value : undefined;
-  };
-  const pageSize = (field: FieldNode, parent: GraphQLObjectType): number => {
-    const argument = parent.getFields?.()[field.name.value]?.args.find(({ name }) => name === 'first');
-    if (!argument) return 1;
-    const value = argumentOf(field, 'first');
-    return Math.max(1, typeof value === 'number' ? value : Number(argument.defaultValue ?? 1));
-  };
-  /** An exact read of spend counts as a list whatever it finds: it charges its shards as it reads, and must stop when it times out. */
-  const ownCost = (field: FieldNode, parent: GraphQLObjectType): number =>
-    argumentOf(field, 'consistency') === 'EXACT'
-      ? bounds.listComplexity
-      : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
-  /** `page`: how many nodes the connection around these selections has. */
-  const costOf = (selections: SelectionSetNode, parent: GraphQLObjectType, page: number): number => {
+  /** `pageSize`: the number of nodes of the connection around these selections. */
+  private selectionCost({ selections }: SelectionSetNode, parent: GraphQLObjectType, pageSize: number): number {
     let cost = 0;
-    for (const selection of selections.selections) {
-      if (selection.kind === Kind.FIELD) cost += fieldCost(selection, parent, page);
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) cost += this.fieldCost(selection, parent, pageSize);
       else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        const condition = selection.typeCondition && schema.getType(selection.typeCondition.name.value);
-        cost += costOf(selection.selectionSet, (condition ?? parent) as GraphQLObjectType, page);
-      } else cost += fragmentCost(selection.name.value, page);
+        const condition = selection.typeCondition && this.schema.getType(selection.typeCondition.name.value);
+        cost += this.selectionCost(selection.selectionSet, (condition ?? parent) as GraphQLObjectType, pageSize);
+      } else cost += this.fragmentCost(selection.name.value, pageSize);
     }
     return cost;
-  };
-  const fieldCost = (field: FieldNode, parent: GraphQLObjectType, page: number): number => {
-    const cost = ownCost(field, parent);
+  }
+
+  private fieldCost(field: FieldNode, parent: GraphQLObjectType, pageSize: number): number {
+    const { selectionSet } = field;
+    const cost = this.ownCost(field, parent);
     const type = getNamedType(parent.getFields?.()[field.name.value]?.type);
-    if (!field.selectionSet || !isCompositeType(type)) return cost;
-    const below = type as GraphQLObjectType;
-    if (isPlumbing(parent))
+    if (!selectionSet || !isCompositeType(type)) return cost;
+    const child = type as GraphQLObjectType;
+    if (isPageType(parent))
       return (
-        cost + (isNode(field) ? page * costOf(field.selectionSet, below, 1) : costOf(field.selectionSet, below, page))
+        cost +
+        (isNodeField(field)
+          ? pageSize * this.selectionCost(selectionSet, child, 1)
+          : this.selectionCost(selectionSet, child, pageSize))
       );
-    const first = pageSize(field, parent);
+    const first = this.firstOf(field, parent);
     return (
       cost +
-      (isPlumbing(below) ? costOf(field.selectionSet, below, first) : first * costOf(field.selectionSet, below, 1))
+      (isPageType(child)
+        ? this.selectionCost(selectionSet, child, first)
+        : first * this.selectionCost(selectionSet, child, 1))
     );
-  };
-  // Each fragment is measured once: opened at every spread, a few of them would take a billion steps.
-  const fragmentCost = (name: string, page: number): number => {
-    const fragment = fragments.get(name);
-    const key = `${page} ${name}`;
-    if (fragment && !measured.has(key)) {
-      measured.set(key, 0); // a cycle ends here; validation rejects it
-      measured.set(
-        key,
-        costOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value) as GraphQLObjectType, page),
-      );
+  }
+
+  /**
+   * Measures each fragment once per page size: expanding every spread of a few fragments could take a billion steps.
+   */
+  private fragmentCost(name: string, pageSize: number): number {
+    const fragment = this.fragments.get(name);
+    const key = `${pageSize} ${name}`;
+    if (fragment && !this.fragmentCosts.has(key)) {
+      this.fragmentCosts.set(key, 0); // ends a cycle; validation rejects it
+      const type = this.schema.getType(fragment.typeCondition.name.value) as GraphQLObjectType;
+      this.fragmentCosts.set(key, this.selectionCost(fragment.selectionSet, type, pageSize));
     }
-    return measured.get(key) ?? 0;
-  };
-  const root = schema.getRootType(operation.operation);
-  const cost = root ? costOf(operation.selectionSet, root, 1) : 0;
-  if (isFixed) fixedCosts.set(operation, cost);
-  return cost;
+    return this.fragmentCosts.get(key) ?? 0;
+  }
+
+  /**
+   * An exact read of spend counts as a list whatever it finds: it charges its shards as it reads, and must stop when it
+   * times out.
+   */
+  private ownCost(field: FieldNode, parent: GraphQLObjectType): number {
+    return this.argument(field, 'consistency') === 'EXACT'
+      ? bounds.listComplexity
+      : (heavyFields.get(`${parent.name}.${field.name.value}`) ?? 1);
+  }
+
+  private firstOf(field: FieldNode, parent: GraphQLObjectType): number {
+    const first = parent.getFields?.()[field.name.value]?.args.find(({ name }) => name === 'first');
+    if (!first) return 1;
+    const value = this.argument(field, 'first');
+    return Math.max(1, typeof value === 'number' ? value : Number(first.defaultValue ?? 1));
+  }
+
+  /** The value of an argument before execution; undefined if it is absent. */
+  private argument(field: FieldNode, name: string): unknown {
+    const given = field.arguments?.find((argument) => argument.name.value === name)?.value;
+    if (given?.kind !== Kind.VARIABLE) return literalValue(given);
+    this.isFixed = false;
+    const variable = given.name.value;
+    const value = Object.hasOwn(this.variables, variable) ? this.variables[variable] : undefined;
+    return value === undefined ? literalValue(this.defaults.get(variable)) : value;
+  }
 }
 
-/** The types of a page around its nodes. */
-const isPlumbing = ({ name }: GraphQLObjectType): boolean => name.endsWith('Connection') || name.endsWith('Edge');
-const isNode = ({ name }: FieldNode): boolean => name.value === 'nodes' || name.value === 'node';
+const literalValue = (literal: { readonly kind: Kind; readonly value?: unknown } | undefined): unknown =>
+  literal?.kind === Kind.INT ? Number(literal.value) : literal?.kind === Kind.ENUM ? literal.value : undefined;
 
-function longestArray(value: unknown, depth = 0): number {
+/** The types of a page around its nodes. */
+const isPageType = ({ name }: GraphQLObjectType): boolean => name.endsWith('Connection') || name.endsWith('Edge');
+const isNodeField = ({ name }: FieldNode): boolean => name.value === 'nodes' || name.value === 'node';
+
+/** The length of the longest list in a JSON value. */
+export function maxListLength(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null || depth > 20) return 0;
-  let longest = Array.isArray(value) ? value.length : 0;
-  for (const entry of Object.values(value)) longest = Math.max(longest, longestArray(entry, depth + 1));
-  return longest;
+  let max = Array.isArray(value) ? value.length : 0;
+  for (const entry of Object.values(value)) max = Math.max(max, maxListLength(entry, depth + 1));
+  return max;
 }

@@ -55,7 +55,10 @@ export interface Connection<T> {
 export function connectionType<T extends object>(name: string, node: () => ClassType<T>): ClassType<Connection<T>> {
   @ObjectType(`${name}Edge`, { description: `One ${name} of a page, with its cursor.` })
   class EdgeType {
-    @Field(() => String, { simple: true, description: 'Pass as `after` to get the page that starts behind this node.' })
+    @Field(() => String, {
+      simple: true,
+      description: 'Pass it as `after` to get the page that begins after this node.',
+    })
     readonly cursor!: string;
 
     @Field(node, { simple: true, description: `The ${name} itself.` })
@@ -75,36 +78,39 @@ export function connectionType<T extends object>(name: string, node: () => Class
   return ConnectionType as unknown as ClassType<Connection<T>>;
 }
 
-/** What a cursor of this list is sealed for: another tenant's, or another field's, does not open here. */
+/** What the cursors of a list are sealed for: a cursor of another tenant or of another field is not accepted. */
 export interface Listing {
   readonly cursors: Sealer;
   readonly tenant: string;
   readonly field: string;
-  /** Maximum page size; absent: 100. */
+  /** Maximum page size. Default 100. */
   readonly max?: number;
 }
 
-/** One page, forward. `fetch` is asked for one row more than wanted, which tells whether there are more; `position` is what a cursor holds. */
+/**
+ * One page, forward. `fetch` gets a limit of one row more than the page size, to know whether there is another page.
+ * `position` is the content of a cursor.
+ */
 export async function paginate<T>(
   { first, after }: PageArgs,
   { cursors, tenant, field, max = maxFirst }: Listing,
   position: (row: T) => string,
   fetch: (limit: number, after: string | undefined) => Promise<readonly T[]>,
 ): Promise<Connection<T>> {
-  const wanted = first ?? defaultFirst;
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > max)
+  const pageSize = first ?? defaultFirst;
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > max)
     throw badInput({ path: 'first', message: `must be from 1 to ${max}` });
   const context = `${tenant} ${field}`;
   const start = typeof after === 'string' ? cursors.open(context, after) : undefined;
   if (typeof after === 'string' && start === undefined)
     throw badInput({ path: 'after', message: 'must be a cursor returned by this field' });
-  const rows = await fetch(wanted + 1, start);
-  const edges = rows.slice(0, wanted).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
+  const rows = await fetch(pageSize + 1, start);
+  const edges = rows.slice(0, pageSize).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
   return {
     edges,
     nodes: edges.map(({ node }) => node),
     pageInfo: {
-      hasNextPage: rows.length > wanted,
+      hasNextPage: rows.length > pageSize,
       hasPreviousPage: start !== undefined,
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,

@@ -5,7 +5,6 @@ import {
   type GraphQLSchema,
   getOperationAST,
   NoSchemaIntrospectionCustomRule,
-  type OperationDefinitionNode,
   parse,
   specifiedRules,
   type ValidationRule,
@@ -14,27 +13,43 @@ import {
 import { LRUCache } from 'lru-cache';
 import { badInput, type GatewayError } from '../lib/errors.js';
 import { boundIssues, bounds } from './bounds.js';
+import { PreparedOperation } from './prepared-operation.js';
 
-export interface Prepared {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-}
-
-interface Cached {
-  readonly document: DocumentNode;
-  readonly size: number;
-  /** What Apollo knows the document by. */
-  readonly hash: string;
-}
-
-/** Past this many lines a document is parsed without positions: graphql-js scans all lines for each position it reports. */
+/**
+ * Above this number of lines a document is parsed without positions: graphql-js scans all lines per reported position.
+ */
 const maxLinesWithPositions = 1000;
 const maxValidationErrors = 5;
 
-/** Parses, bounds and validates documents once, for every transport. Only valid ones are cached. */
+/** A valid document with the operations that have been requested from it. */
+class CachedDocument {
+  private readonly operations = new Map<string | null, PreparedOperation>();
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    readonly document: DocumentNode,
+    readonly size: number,
+    /** Apollo's key for the document. */
+    readonly hash: string,
+  ) {}
+
+  /** Undefined if the document has no such operation, or has several and none is named. */
+  operation(name: string | null | undefined): PreparedOperation | undefined {
+    const key = name ?? null;
+    const cached = this.operations.get(key);
+    if (cached) return cached;
+    const operation = getOperationAST(this.document, name);
+    if (!operation) return undefined;
+    const prepared = new PreparedOperation(this.schema, this.document, operation);
+    this.operations.set(key, prepared);
+    return prepared;
+  }
+}
+
+/** Parses, bounds and validates documents once, for every transport. Only valid documents are cached. */
 export class DocumentCache {
   private readonly byHash = new Map<string, DocumentNode>();
-  private readonly valid = new LRUCache<string, Cached>({
+  private readonly byQuery = new LRUCache<string, CachedDocument>({
     max: 1000,
     maxSize: 4_000_000,
     sizeCalculation: ({ size }) => size,
@@ -49,24 +64,24 @@ export class DocumentCache {
     this.rules = [...specifiedRules, ...(production ? [NoSchemaIntrospectionCustomRule] : [])];
   }
 
-  /** The operation to execute, or every reason why there is none. */
-  prepare(query: string, operationName: string | null | undefined): Prepared | readonly GraphQLError[] {
-    const document = this.documentOf(query);
-    if (!('kind' in document)) return document;
-    const operation = getOperationAST(document, operationName);
-    if (operation) return { document, operation };
+  /** The operation to execute, or every reason why it cannot be executed. */
+  prepare(query: string, operationName: string | null | undefined): PreparedOperation | readonly GraphQLError[] {
+    const document = this.byQuery.get(query) ?? this.load(query);
+    if (!(document instanceof CachedDocument)) return document;
+    const operation = document.operation(operationName);
+    if (operation) return operation;
     const message = operationName
       ? 'must name an operation of the document'
       : 'is required: the document has several operations';
     return [asGraphQLError(badInput({ path: 'operationName', message }))];
   }
 
-  /** The cached document of this query, without the work of preparing one. */
-  peek(query: string): DocumentNode | undefined {
-    return this.valid.get(query)?.document;
+  /** The operation if its document is cached. Never parses or validates. */
+  peek(query: string, operationName: string | null | undefined): PreparedOperation | undefined {
+    return this.byQuery.get(query)?.operation(operationName);
   }
 
-  /** The cached documents as Apollo asks for them: by the hash of their query, behind a prefix of its own. */
+  /** The cached documents for Apollo, which looks them up by the hash of the query with a prefix of its own. */
   asApolloStore(): {
     get(key: string): Promise<DocumentNode | undefined>;
     set(): Promise<void>;
@@ -80,30 +95,32 @@ export class DocumentCache {
     };
   }
 
-  private documentOf(query: string): DocumentNode | readonly GraphQLError[] {
-    const cached = this.valid.get(query);
-    if (cached) return cached.document;
-    if (query.length > bounds.documentChars)
-      return [
-        refused(
-          `the document has ${query.length} characters; the maximum is ${bounds.documentChars}: send data as variables`,
-        ),
-      ];
-    let document: DocumentNode;
-    try {
-      document = parse(query, { maxTokens: bounds.tokens, noLocation: lineCount(query) > maxLinesWithPositions });
-    } catch (error) {
-      return [coded(error as GraphQLError, 'GRAPHQL_PARSE_FAILED')];
-    }
-    // Bounds come first: some of GraphQL's own rules take time quadratic in what these bound.
-    const tooMuch = boundIssues(document);
-    if (tooMuch.length > 0) return tooMuch.map(refused);
+  private load(query: string): CachedDocument | readonly GraphQLError[] {
+    const document = this.parse(query);
+    if (!('kind' in document)) return document;
+    // Bounds come first: some validation rules of graphql-js take quadratic time in what the bounds limit.
+    const issues = boundIssues(document);
+    if (issues.length > 0) return issues.map(boundError);
     const errors = this.validate(document);
-    if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
+    if (errors.length > 0) return errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED'));
     const hash = createHash('sha256').update(query).digest('hex');
-    this.valid.set(query, { document, size: 1 + query.length, hash });
+    const cached = new CachedDocument(this.schema, document, 1 + query.length, hash);
+    this.byQuery.set(query, cached);
     this.byHash.set(hash, document);
-    return document;
+    return cached;
+  }
+
+  private parse(query: string): DocumentNode | readonly GraphQLError[] {
+    const chars = query.length;
+    if (chars > bounds.documentChars) {
+      const max = bounds.documentChars;
+      return [boundError(`the document has ${chars} characters; the maximum is ${max}: send data as variables`)];
+    }
+    try {
+      return parse(query, { maxTokens: bounds.tokens, noLocation: lineCount(query) > maxLinesWithPositions });
+    } catch (error) {
+      return [withCode(error as GraphQLError, 'GRAPHQL_PARSE_FAILED')];
+    }
   }
 
   private validate(document: DocumentNode): readonly GraphQLError[] {
@@ -120,14 +137,14 @@ export class DocumentCache {
   }
 }
 
-/** As graphql-js would wrap it, for what is refused before graphql-js is asked. */
+/** Wraps an error as graphql-js would, for refusals that graphql-js does not see. */
 export const asGraphQLError = (error: GatewayError): GraphQLError =>
   new GraphQLError(error.message, { originalError: error });
 
-const refused = (message: string): GraphQLError =>
+const boundError = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
 
-const coded = ({ message, nodes, source, positions }: GraphQLError, code: string): GraphQLError =>
+const withCode = ({ message, nodes, source, positions }: GraphQLError, code: string): GraphQLError =>
   new GraphQLError(message, {
     nodes: nodes ?? null,
     source: source ?? null,

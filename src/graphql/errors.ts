@@ -3,8 +3,8 @@ import { errorCodes, GatewayError, type Issue } from '../lib/errors.js';
 import { type Log, redactText } from '../lib/log.js';
 import { bounds } from './bounds.js';
 
-/** Codes of GraphQL itself and of Apollo, and what they are called here. */
-const knownCodes: Readonly<Record<string, string>> = {
+/** Codes of graphql-js and Apollo, with the codes that callers see instead. */
+const publicCodes: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'GRAPHQL_PARSE_FAILED',
   GRAPHQL_VALIDATION_FAILED: 'GRAPHQL_VALIDATION_FAILED',
   BAD_USER_INPUT: 'BAD_USER_INPUT',
@@ -16,59 +16,65 @@ export interface PublicError extends GraphQLFormattedError {
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
 }
 
-/** Makes an error fit for its caller. */
+/** Turns any error into one that the caller may see. */
 export type Mask = (error: unknown, requestId: string) => PublicError;
 
 const maxMessageChars = 300;
 const maxIssues = 20;
-const maxListed = 50;
+const maxListItems = 50;
 const maxErrors = 20;
 
 /**
- * Builds every error that leaves the process, whatever the transport. An error of the closed set is shown as it is; anything
- * else is logged and masked. Texts are truncated before any pattern runs over them, because they contain what the caller sent.
+ * Builds every error that leaves the process, for every transport. Errors with a public code are shown as they are. All
+ * others are logged and replaced by INTERNAL_SERVER_ERROR. Texts are truncated before a regular expression runs over
+ * them, because they contain input of the caller.
  */
 export function createMask(log: Log): Mask {
   return (error, requestId) => {
     const graphqlError = error instanceof GraphQLError ? error : undefined;
-    const where = placeOf(graphqlError);
+    const position = positionOf(graphqlError);
     const cause = rootCause(error);
     if (cause instanceof GatewayError) {
-      // Whoever runs this must see the cause: from outside, expired credentials and a dead store look the same.
+      // Operators need the cause: to callers, expired AWS credentials and an outage of DynamoDB look the same.
       if (cause.cause instanceof Error)
         log.warn({ requestId, code: cause.code, cause: `${cause.cause.name}: ${cause.cause.message}` }, cause.message);
       return {
-        message: tell(cause.message),
-        ...where,
-        extensions: { ...shortened(cause.extensions), code: cause.code, requestId },
+        message: publicText(cause.message),
+        ...position,
+        extensions: { ...truncated(cause.extensions), code: cause.code, requestId },
       };
     }
     const code = graphqlError && codeOf(graphqlError);
     if (graphqlError && code) {
       const { path, message } =
-        code === 'BAD_USER_INPUT' ? inputIssue(graphqlError) : { path: 'query', message: tell(graphqlError.message) };
+        code === 'BAD_USER_INPUT'
+          ? inputIssue(graphqlError)
+          : { path: 'query', message: publicText(graphqlError.message) };
       const issues = code === 'BAD_USER_INPUT' ? { issues: [{ path, message }] } : {};
       return {
-        message: issues.issues ? tell(`${path}: ${message}`) : message,
-        ...where,
+        message: issues.issues ? publicText(`${path}: ${message}`) : message,
+        ...position,
         extensions: { code, ...issues, requestId },
       };
     }
     log.error({ requestId, err: cause }, 'unexpected error');
     return {
       message: 'an internal error occurred; the log has the details under this request id',
-      ...where,
+      ...position,
       extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
     };
   };
 }
 
-/** A text fit for an error. Truncating comes first: the patterns of `redactText` must never see a caller's whole input. */
-function tell(text: string): string {
+/**
+ * A text for an error message. It is truncated first, because `redactText` must never run over the whole input of a
+ * caller.
+ */
+function publicText(text: string): string {
   return redactText(text.length > maxMessageChars ? `${text.slice(0, maxMessageChars - 1)}…` : text);
 }
 
-function placeOf(error: GraphQLError | undefined): Pick<PublicError, 'locations' | 'path'> {
+function positionOf(error: GraphQLError | undefined): Pick<PublicError, 'locations' | 'path'> {
   const { locations, path } = error ?? {};
   return {
     ...(locations ? { locations: locations.slice(0, maxIssues) } : {}),
@@ -76,15 +82,19 @@ function placeOf(error: GraphQLError | undefined): Pick<PublicError, 'locations'
   };
 }
 
-function shortened({ issues, ...others }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const told = (issues as readonly Issue[] | undefined)
+function truncated({ issues, ...others }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const publicIssues = (issues as readonly Issue[] | undefined)
     ?.slice(0, maxIssues)
-    .map(({ path, message }) => ({ path: tell(path), message: tell(message) }));
+    .map(({ path, message }) => ({ path: publicText(path), message: publicText(message) }));
   const short = (value: unknown): unknown =>
-    typeof value === 'string' ? tell(value) : Array.isArray(value) ? value.slice(0, maxListed).map(short) : value;
+    typeof value === 'string'
+      ? publicText(value)
+      : Array.isArray(value)
+        ? value.slice(0, maxListItems).map(short)
+        : value;
   return {
     ...Object.fromEntries(Object.entries(others).map(([name, value]) => [name, short(value)])),
-    ...(told ? { issues: told } : {}),
+    ...(publicIssues ? { issues: publicIssues } : {}),
   };
 }
 
@@ -93,35 +103,35 @@ export interface PublicErrors {
   readonly extensions?: { readonly errorsOmitted: number };
 }
 
-/** As many of the errors as fit into the bound of an error response, and how many do not. */
+/** The errors that fit into the size of an error response, and the number of those that do not. */
 export function boundedErrors(all: readonly unknown[], mask: (error: unknown) => PublicError): PublicErrors {
   const errors: PublicError[] = [];
   let bytes = 0;
   for (const error of all.slice(0, maxErrors)) {
-    const shown = mask(error);
-    bytes += Buffer.byteLength(JSON.stringify(shown)) + 1;
+    const masked = mask(error);
+    bytes += Buffer.byteLength(JSON.stringify(masked)) + 1;
     if (bytes > bounds.errorBytes - 100 && errors.length > 0) break;
-    errors.push(shown);
+    errors.push(masked);
   }
   const errorsOmitted = all.length - errors.length;
   return errorsOmitted > 0 ? { errors, extensions: { errorsOmitted } } : { errors };
 }
 
 /**
- * What is wrong with a variable, without its value: graphql-js writes `Variable "$input" got invalid value <value> at
- * "input.name"; <reason>`, and the reason often repeats the value behind a colon.
+ * The issue with a variable, without its value. graphql-js writes `Variable "$input" got invalid value <value> at
+ * "input.name"; <reason>`, and the reason often repeats the value after a colon.
  */
 function inputIssue(error: GraphQLError): Issue {
   const variable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION ? error.nodes[0].variable.name.value : undefined;
   if (error.message.startsWith(tooManyErrors))
-    return { path: 'variables', message: 'there are more errors than these' };
-  if (variable === undefined) return { path: 'query', message: tell(error.message) };
+    return { path: 'variables', message: 'there are more errors than listed' };
+  if (variable === undefined) return { path: 'query', message: publicText(error.message) };
   const reason = error.originalError?.message;
-  if (reason === undefined) return { path: tell(variable), message: tell(requirement(error.message)) };
+  if (reason === undefined) return { path: publicText(variable), message: publicText(requirement(error.message)) };
   const prefix = error.message.slice(0, -reason.length);
   const at = prefix.lastIndexOf(' at "');
   const path = at < 0 ? variable : prefix.slice(at + ' at "'.length, prefix.lastIndexOf('"'));
-  return { path: tell(path), message: tell(withoutValue(reason)) };
+  return { path: publicText(path), message: publicText(withoutValue(reason)) };
 }
 
 const tooManyErrors = 'Too many errors processing variables';
@@ -132,7 +142,7 @@ function requirement(message: string): string {
   return at < 0 ? 'is not valid' : message.slice(at + 1);
 }
 
-/** A reason of graphql-js without the value that it is about. */
+/** A reason that graphql-js gives, without the invalid value. */
 export function withoutValue(reason: string): string {
   const enumAt = reason.startsWith('Value "') ? reason.indexOf('" does not exist in ') : -1;
   if (enumAt >= 0) return `is not a value of ${reason.slice(enumAt + '" does not exist in '.length)}`;
@@ -148,10 +158,10 @@ function rootCause(error: unknown): unknown {
 
 function codeOf(error: GraphQLError): string | undefined {
   const code = error.extensions.code;
-  if (typeof code === 'string' && Object.hasOwn(knownCodes, code)) return knownCodes[code];
+  if (typeof code === 'string' && Object.hasOwn(publicCodes, code)) return publicCodes[code];
   if (typeof code === 'string' && (errorCodes as readonly string[]).includes(code) && code !== 'INTERNAL_SERVER_ERROR')
     return code;
-  // Variables that do not fit: graphql-js points at the definition of the variable, or says that there are too many errors.
+  // Invalid variables: graphql-js points at the definition of the variable, or says that there are too many errors.
   const isVariable = error.nodes?.[0]?.kind === Kind.VARIABLE_DEFINITION || error.message.startsWith(tooManyErrors);
   return !error.path && isVariable ? 'BAD_USER_INPUT' : undefined;
 }
@@ -165,9 +175,9 @@ const statuses: Readonly<Record<string, number>> = {
   RATE_LIMITED: 429,
   SERVICE_UNAVAILABLE: 503,
   INTERNAL_SERVER_ERROR: 500,
-  // Apollo's clients look for this code only in a successful response.
+  // Apollo clients look for this code only in a response with status 200.
   PERSISTED_QUERY_NOT_SUPPORTED: 200,
 };
 
-/** The status that says best what was refused before it was executed. */
+/** The HTTP status of an operation that was refused before it was executed. */
 export const statusOf = (code: string): number => statuses[code] ?? 400;

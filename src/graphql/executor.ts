@@ -3,134 +3,97 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   execute,
-  type FragmentDefinitionNode,
   type GraphQLSchema,
-  getNamedType,
-  getOperationAST,
   getVariableValues,
-  isAbstractType,
-  isInputObjectType,
-  isObjectType,
-  Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
-  TypeInfo,
-  typeFromAST,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
+import { fieldCount, isCompilable } from './compilable.js';
 
-/** One less than are reported: graphql-js adds that there are more. */
+/** One less than the number of reported errors: graphql-js adds one that says that there are more. */
 const maxCoercionErrors = 4;
 
-/** What every execution is given, whatever the transport. */
+/** The options of every execution, for every transport. */
 export const executionOptions = (schema: GraphQLSchema, production: boolean) => ({
   schema,
   hideSuggestions: production,
   options: { maxCoercionErrors },
 });
 
-/** `mayCompile`: whether this call counts towards compiling the document. */
-export type Executor = (args: ExecutionArgs, mayCompile?: boolean) => ExecutionResult | Promise<ExecutionResult>;
-type Compiled = (context: unknown, variables: Record<string, unknown>) => ExecutionResult | Promise<ExecutionResult>;
+type CompiledQuery = (
+  context: unknown,
+  variables: Record<string, unknown>,
+) => ExecutionResult | Promise<ExecutionResult>;
 
-/** A document is compiled when it has come so often: compiling costs more than a few executions. */
-const sightings = 3;
-/** Fields with every fragment opened, of one document and of all that are kept compiled: what compiling takes in time and memory. */
-const mostFields = 250;
-const mostFieldsKept = 25_000;
-
-interface Known {
-  seen: number;
-  readonly operation: OperationDefinitionNode | undefined;
-}
-
-interface Kept {
-  readonly run: Compiled;
+interface CompiledOperation {
+  readonly run: CompiledQuery;
   readonly fields: number;
 }
 
+/** An operation is compiled at this execution, because compiling costs more than a few executions. */
+const compileAtExecution = 3;
+/** Fields of one compiled operation, and of all compiled operations in the cache. */
+const maxFieldsPerOperation = 250;
+const maxCompiledFields = 25_000;
+
 /**
- * Executes as graphql-js does, and documents that come again and again by code made for them, which takes a fraction of
- * the time for long lists. Only where both are known to answer alike; the rest is graphql-js's own.
+ * Executes operations as graphql-js does. Operations that are repeated are compiled, which makes long lists several
+ * times faster. Only operations for which both are known to return the same result are compiled.
  */
-export function createExecutor(schema: GraphQLSchema, onCompiled: () => void = () => undefined): Executor {
-  // Forgotten with the document, of which only so many are remembered.
-  const byDocument = new WeakMap<DocumentNode, Map<string, Known>>();
-  const kept = new LRUCache<OperationDefinitionNode, Kept>({
-    maxSize: mostFieldsKept,
+export class Executor {
+  // By operation node: the counts live as long as the document is cached.
+  private readonly executions = new WeakMap<OperationDefinitionNode, number>();
+  private readonly compiled = new LRUCache<OperationDefinitionNode, CompiledOperation>({
+    maxSize: maxCompiledFields,
     sizeCalculation: ({ fields }) => fields,
   });
 
-  function knownOf(document: DocumentNode, name: string | null | undefined): Known {
-    let operations = byDocument.get(document);
-    if (!operations) {
-      operations = new Map();
-      byDocument.set(document, operations);
-    }
-    let known = operations.get(name ?? '');
-    if (!known) {
-      known = { seen: 0, operation: getOperationAST(document, name) ?? undefined };
-      operations.set(name ?? '', known);
-    }
-    return known;
-  }
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly onCompiled: () => void = () => undefined,
+  ) {}
 
-  function keep(document: DocumentNode, operation: OperationDefinitionNode): void {
-    const fields = fieldsOf(document, operation);
-    if (fields > mostFields || !isAlike(schema, document, operation)) return;
-    const run = compiled(schema, document, operation.name?.value);
-    if (!run) return;
-    kept.set(operation, { run, fields });
-    onCompiled();
-  }
-
-  return (args, mayCompile = true) => {
-    const { document, operationName, contextValue } = args;
-    const known = knownOf(document, operationName);
-    const { operation } = known;
-    if (!operation) return execute(args);
-    if (mayCompile && ++known.seen === sightings) keep(document, operation);
-    const run = known.seen >= sightings ? kept.get(operation)?.run : undefined;
+  /** `mayCompile`: whether this execution counts towards compiling the operation. */
+  execute(
+    operation: OperationDefinitionNode,
+    args: ExecutionArgs,
+    mayCompile: boolean,
+  ): ExecutionResult | Promise<ExecutionResult> {
+    const executions = this.executions.get(operation) ?? 0;
+    if (mayCompile && executions < compileAtExecution) {
+      this.executions.set(operation, executions + 1);
+      if (executions + 1 === compileAtExecution) this.compile(args.document, operation);
+    }
+    const run = this.compiled.get(operation)?.run;
     const variables = args.variableValues ?? {};
-    return run && fits(schema, operation, variables) ? run(contextValue, variables) : execute(args);
-  };
+    return run && areVariablesValid(this.schema, operation, variables)
+      ? run(args.contextValue, variables)
+      : execute(args);
+  }
+
+  private compile(document: DocumentNode, operation: OperationDefinitionNode): void {
+    const fields = fieldCount(document, operation);
+    if (fields > maxFieldsPerOperation || !isCompilable(this.schema, document, operation)) return;
+    const run = compiledQuery(this.schema, document, operation.name?.value);
+    if (!run) return;
+    this.compiled.set(operation, { run, fields });
+    this.onCompiled();
+  }
 }
 
-function compiled(
+function compiledQuery(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | undefined,
-): Compiled | undefined {
+): CompiledQuery | undefined {
   const query = compileQuery(schema, document, operationName, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(query)) return undefined;
-  return (context, variables) => query.query(undefined, context, variables) as ReturnType<Compiled>;
+  return (context, variables) => query.query(undefined, context, variables) as ReturnType<CompiledQuery>;
 }
 
-/** Each fragment is counted once and then known: a few that name each other would make millions. */
-function fieldsOf(document: DocumentNode, operation: OperationDefinitionNode): number {
-  const fragments = new Map(
-    document.definitions
-      .filter((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION)
-      .map((d) => [d.name.value, d]),
-  );
-  const known = new Map<string, number>();
-  const count = ({ selections }: SelectionSetNode): number =>
-    selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FIELD) return sum + 1 + (selection.selectionSet ? count(selection.selectionSet) : 0);
-      if (selection.kind === Kind.INLINE_FRAGMENT) return sum + count(selection.selectionSet);
-      const name = selection.name.value;
-      const fragment = fragments.get(name);
-      if (fragment && !known.has(name)) known.set(name, count(fragment.selectionSet));
-      return sum + (known.get(name) ?? 0);
-    }, 0);
-  return count(operation.selectionSet);
-}
-
-/** Variables left out, and those that do not fit, are graphql-js's to judge. */
-function fits(
+/** Whether compiled code may run with these variables. Absent and invalid variables are left to graphql-js. */
+function areVariablesValid(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
@@ -138,39 +101,4 @@ function fits(
   if (variableDefinitions.length === 0) return true;
   if (!variableDefinitions.every(({ variable }) => Object.hasOwn(variables, variable.name.value))) return false;
   return getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 }).errors === undefined;
-}
-
-/** Whether compiled code answers this operation as graphql-js would: known differences are left out by what they need. */
-function isAlike(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): boolean {
-  if (operation.operation !== 'query') return false;
-  for (const { type } of operation.variableDefinitions ?? [])
-    if (isInputObjectType(getNamedType(typeFromAST(schema, type as never) as never))) return false;
-  let isSame = true;
-  const types = new TypeInfo(schema);
-  const differs = () => {
-    isSame = false;
-    return undefined;
-  };
-  let literals = 0;
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Directive: differs,
-      Field({ name, alias, selectionSet }) {
-        if (name.value === '__schema' || name.value === '__type' || alias?.value === '__proto__') return differs();
-        // Types are resolved asynchronously here, which compiled code does not wait for.
-        const type = selectionSet && getNamedType(types.getType());
-        return type && isAbstractType(type) ? differs() : undefined;
-      },
-      FragmentDefinition: ({ typeCondition }: FragmentDefinitionNode) =>
-        isObjectType(schema.getType(typeCondition.name.value)) ? undefined : differs(),
-      ObjectValue: { enter: () => void literals++, leave: () => void literals-- },
-      ListValue: { enter: () => void literals++, leave: () => void literals-- },
-      Variable: () => (literals > 0 ? differs() : undefined),
-    }),
-  );
-  return (
-    isSame &&
-    document.definitions.every(({ kind }) => kind === Kind.OPERATION_DEFINITION || kind === Kind.FRAGMENT_DEFINITION)
-  );
 }

@@ -9,9 +9,9 @@ import type { Context } from './context.js';
 import { Node, parseNodeId } from './node.js';
 
 interface NodeKind {
-  /** What each part of its id must look like: an id may have been made up. */
+  /** The format of each part of the id. Callers can make up ids. */
   readonly parts: readonly RegExp[];
-  /** Goes through a loader or check that knows the viewer, so that a foreign id finds nothing. */
+  /** Uses a loader or a check that knows the viewer, so that an id of another tenant is not found. */
   load(parts: readonly string[], context: Context): unknown;
 }
 
@@ -81,7 +81,8 @@ export class NodeResolver {
   ) {
     const [type = '', ...parts] = parseNodeId(id) ?? [];
     const kind = kinds.get(type);
-    const sound = kind?.parts.length === parts.length && kind.parts.every((pattern, i) => pattern.test(parts[i] ?? ''));
-    return sound ? kind.load(parts, context) : null;
+    const isValid =
+      kind?.parts.length === parts.length && kind.parts.every((pattern, i) => pattern.test(parts[i] ?? ''));
+    return isValid ? kind.load(parts, context) : null;
   }
 }

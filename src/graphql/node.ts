@@ -1,6 +1,6 @@
 import { Field, ID, InterfaceType } from 'type-graphql';
 
-/** What `resolveType` goes by: every domain object that is a node says which. */
+/** Every domain object that is a node names its GraphQL type, for `resolveType`. */
 interface NodeLike {
   readonly nodeType: string;
 }
@@ -16,20 +16,20 @@ export abstract class Node {
   readonly id!: string;
 }
 
-/** Opaque, tagged with its type, and holding the tenant it belongs to. */
+/** An opaque id made of the type and the keys of the object, its tenant first. */
 export const nodeId = (type: string, ...parts: readonly string[]): string =>
   Buffer.from(JSON.stringify([type, ...parts])).toString('base64url');
 
-/** The parts of an id, type first; undefined for whatever is none of ours. */
+/** The parts of an id, type first; undefined if `nodeId` did not make it. */
 export function parseNodeId(id: string): readonly [type: string, ...parts: string[]] | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(id, 'base64url').toString());
-    const sound =
+    const isValid =
       Array.isArray(parts) &&
       parts.length > 1 &&
       parts.every((part) => typeof part === 'string') &&
       nodeId(...(parts as [string, ...string[]])) === id;
-    return sound ? (parts as [string, ...string[]]) : undefined;
+    return isValid ? (parts as [string, ...string[]]) : undefined;
   } catch {
     return undefined;
   }

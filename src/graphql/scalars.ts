@@ -16,7 +16,7 @@ type ScalarName = keyof typeof specifications;
 const renamed = (scalar: GraphQLScalarType, name: ScalarName, description: string): GraphQLScalarType =>
   new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: specifications[name] });
 
-/** A scalar that is a string on the wire and inside. Only input is parsed: an answer holds what was validated when it was stored. */
+/** A scalar that is a string. Only input is parsed, because stored values were validated when they were written. */
 function textScalar(
   name: ScalarName,
   description: string,
@@ -39,12 +39,12 @@ function textScalar(
 
 const maxLiteralDepth = 8;
 
-/** The value of a literal in a document; null for what lies deeper than any field uses. */
+/** The value of a literal in a document. Values nested deeper than any field needs become null. */
 function jsonIn(node: ValueNode, variables: Readonly<Record<string, unknown>> | null | undefined, depth = 1): unknown {
   if (depth > maxLiteralDepth) return null;
   switch (node.kind) {
     case Kind.OBJECT:
-      // Without a prototype, so that a field called `__proto__` is a field like any other.
+      // Without a prototype, so that `__proto__` is an ordinary field.
       return Object.assign(
         Object.create(null),
         Object.fromEntries(node.fields.map(({ name, value }) => [name.value, jsonIn(value, variables, depth + 1)])),
@@ -63,7 +63,9 @@ function jsonIn(node: ValueNode, variables: Readonly<Record<string, unknown>> | 
   }
 }
 
-/** Variables arrive as parsed JSON, whose size the request's body bounds. A field that takes JSON must not recurse into it. */
+/**
+ * Variables arrive as parsed JSON; the size of the body bounds them. A field that takes JSON must not recurse into it.
+ */
 export const Json = new GraphQLScalarType({
   name: 'JSON',
   description: 'Any JSON value.',

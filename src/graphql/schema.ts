@@ -17,6 +17,10 @@ import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } fr
 import { NodeResolver } from './node.resolver.js';
 import { authChecker } from './policy.js';
 
+// Reading order of this folder. Schema kit, which resolvers use: schema, context (with loaders), policy, connection, node,
+// scalars, errors. Execution of one operation: documents (parse, bounds, validate), prepared-operation (complexity),
+// operations (Apollo), executor (graphql-js or compiled).
+
 // biome-ignore lint/complexity/noBannedTypes: type-graphql's own word for a resolver class
 type ResolverClass = Function;
 
@@ -53,9 +57,9 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   ReadingResolver,
 ];
 
-/** The one schema. `more` lets a test of the transports bring a field of its own. */
+/** The schema. `more`: resolvers that tests of the transports add. */
 export async function createSchema(more: readonly ResolverClass[] = []): Promise<GraphQLSchema> {
-  // JavaScript runs the decorators of parameters last to first, and type-graphql emits arguments in the order it hears of them.
+  // Decorators of parameters run from last to first, and type-graphql emits arguments in the order of their decorators.
   getMetadataStorage().params.sort((a, b) => a.index - b.index);
   const schema = await buildSchema({
     resolvers: [...resolvers, ...more] as NonEmptyArray<ResolverClass>,
@@ -63,7 +67,7 @@ export async function createSchema(more: readonly ResolverClass[] = []): Promise
     authMode: 'error',
     validate: false,
     orphanedTypes: [],
-    // Subscriptions read the store's own logs; nothing is published inside a process.
+    // Subscriptions follow logs in DynamoDB. Nothing is published inside the process.
     pubSub: {
       publish() {},
       subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) }),

@@ -9,18 +9,19 @@ const maxUnreadMs = 30_000;
 /** A peer with more unsent than the bound must read at least this much between two sweeps. */
 const minProgressBytes = 64 * 1024;
 
-interface Exchange {
+/** A response that has not been flushed. */
+interface PendingResponse {
   readonly whenDone: (() => void)[];
-  /** Since when the response has waited to be read, and how much of it did at the last sweep. */
+  /** When the response began to wait for its reader, and the bytes that waited at the last sweep. */
   unread?: { readonly sinceMs: number; readonly bytes: number };
 }
 
 /**
- * The open connections and the responses under way on each. A response is under way until it is flushed. A peer that does
- * not read its responses is disconnected: what waits for it takes memory.
+ * The open connections, with the responses on each that have not been flushed. A peer that does not read its responses
+ * is disconnected, because they occupy memory.
  */
 export class Connections {
-  private readonly open = new Map<Socket, Map<ServerResponse, Exchange>>();
+  private readonly open = new Map<Socket, Map<ServerResponse, PendingResponse>>();
   private readonly sweeping: Repeating;
 
   constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {
@@ -34,42 +35,42 @@ export class Connections {
   accept(socket: Socket): void {
     this.open.set(socket, new Map());
     socket.once('close', () => {
-      const exchanges = this.open.get(socket);
+      const responses = this.open.get(socket);
       this.open.delete(socket);
-      // A response that waits behind another on its connection is not told when that closes.
-      for (const exchange of exchanges?.values() ?? []) finish(exchange);
+      // A response that waits behind another one on its connection emits no `close`.
+      for (const pending of responses?.values() ?? []) finish(pending);
     });
   }
 
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
-    const exchanges = this.open.get(socket);
-    if (!exchanges) return;
-    const exchange: Exchange = { whenDone: [] };
-    exchanges.set(response, exchange);
+    const responses = this.open.get(socket);
+    if (!responses) return;
+    const pending: PendingResponse = { whenDone: [] };
+    responses.set(response, pending);
     response.once('close', () => {
-      exchanges.delete(response);
-      finish(exchange);
+      responses.delete(response);
+      finish(pending);
     });
   }
 
-  /** Calls `done` once: when the response has been flushed, or its connection is gone. */
+  /** Calls `done` once, when the response has been flushed or its connection is closed. */
   whenFlushed(response: ServerResponse, done: () => void): void {
-    const exchange = this.open.get(response.req.socket)?.get(response);
-    if (exchange) exchange.whenDone.push(done);
+    const pending = this.open.get(response.req.socket)?.get(response);
+    if (pending) pending.whenDone.push(done);
     else done();
   }
 
   *responses(): Iterable<ServerResponse> {
-    for (const exchanges of this.open.values()) yield* exchanges.keys();
+    for (const responses of this.open.values()) yield* responses.keys();
   }
 
   /** Disconnects every peer that has left a finished response unread for too long. */
   sweep(): void {
     const nowMs = this.clock.monotonicMs();
-    for (const [socket, exchanges] of this.open) {
-      for (const [response, exchange] of exchanges) {
+    for (const [socket, responses] of this.open) {
+      for (const [response, pending] of responses) {
         if (!response.writableEnded || response.writableFinished) continue;
-        if (isStuck(exchange, unsentBytes(socket, response), nowMs)) socket.destroy();
+        if (isStuck(pending, unsentBytes(socket, response), nowMs)) socket.destroy();
       }
     }
   }
@@ -79,16 +80,16 @@ export class Connections {
   }
 }
 
-function isStuck(exchange: Exchange, bytes: number, nowMs: number): boolean {
-  const { unread } = exchange;
+function isStuck(pending: PendingResponse, bytes: number, nowMs: number): boolean {
+  const { unread } = pending;
   const isLarge = bytes > bounds.bufferedBytes;
   if (unread && isLarge && unread.bytes - bytes < minProgressBytes) return true;
   if (unread && !isLarge && nowMs - unread.sinceMs > maxUnreadMs) return true;
-  exchange.unread = { sinceMs: unread && !isLarge ? unread.sinceMs : nowMs, bytes };
+  pending.unread = { sinceMs: unread && !isLarge ? unread.sinceMs : nowMs, bytes };
   return false;
 }
 
-/** Node counts a body as waiting until all of it is sent; only the handle of the socket knows how much is left. */
+/** Node counts a whole body as unsent until all of it is sent. Only the handle of the socket knows how much is left. */
 function unsentBytes(socket: Socket, response: ServerResponse): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize: number } | null };
   return handle
@@ -96,6 +97,6 @@ function unsentBytes(socket: Socket, response: ServerResponse): number {
     : response.writableLength;
 }
 
-function finish({ whenDone }: Exchange): void {
+function finish({ whenDone }: PendingResponse): void {
   for (const done of whenDone.splice(0)) done();
 }

@@ -8,13 +8,13 @@ const preflightHeaders = {
 } as const;
 const exposedHeaders = 'retry-after, ratelimit, ratelimit-policy, x-request-id';
 
-/** Which web pages on other origins may call this gateway, over HTTP and WebSocket. */
+/** Decides which web pages of other origins may call this gateway, over HTTP and WebSocket. */
 export interface Origins {
-  /** Whether a page of this origin may call; a caller that is no browser sends no origin. */
+  /** Whether the origin of this request may call. Callers that are not browsers send no origin and may. */
   allows(request: IncomingMessage): boolean;
   /** Sets the headers that let an allowed page read the response. */
   mark(request: IncomingMessage, response: ServerResponse): void;
-  /** Answers a preflight request. */
+  /** Responds to a preflight request. */
   preflight(request: IncomingMessage, response: ServerResponse): void;
 }
 

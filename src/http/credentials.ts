@@ -5,7 +5,7 @@ import { adminViewer, anonymous, clientViewer, type Viewer } from '../identity/v
 import { addressBucket } from '../lib/address.js';
 import { badInput, GatewayError, isOutage, rateLimited, WrongKey } from '../lib/errors.js';
 
-/** Headers of a request, or the payload of a `connection_init`: the same names, in any case. */
+/** The headers of a request, or the payload of a `connection_init`. The names are the same, in upper or lower case. */
 export type Presented = Readonly<Record<string, unknown>>;
 
 const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
@@ -13,49 +13,50 @@ const names = ['authorization', 'x-admin-key', 'x-api-key'] as const;
 type Checkers = Pick<Services, 'accessTokens' | 'apiKeys' | 'config' | 'guesses'>;
 
 /**
- * The viewer that presents these credentials. None: anonymous. Wrong ones are an error, never anonymous. After too many wrong
- * keys from one `address`, device keys that this process does not know yet have to wait; admin keys are always known. Tokens
- * are signed: nobody guesses them, and an old one is no guess.
+ * The viewer that presents these credentials; anonymous if there are none. A wrong credential is an error, never
+ * anonymous. After too many wrong keys from one `address`, device keys that are not in the cache of this process have
+ * to wait. Admin keys are always known. Tokens are not counted: they are signed, so they cannot be guessed, and an
+ * expired token is not a guess.
  */
 export async function authenticate(checkers: Checkers, presented: Presented, address: string): Promise<Viewer> {
   const { guesses } = checkers;
-  const refuseGuesser = () => {
+  const refuseGuesses = () => {
     const waitMs = guesses.waitMs(addressBucket(address));
     if (waitMs > 0)
-      throw rateLimited('too many wrong credentials from this address: wait and try again', waitMs, {
+      throw rateLimited('too many wrong credentials from this address; wait, then retry', waitMs, {
         name: 'wrong-credentials',
         quota: guesses.burst,
         windowSecs: 60,
       });
   };
   try {
-    return await viewerOf(checkers, presented, refuseGuesser);
+    return await viewerOf(checkers, presented, refuseGuesses);
   } catch (error) {
     if (error instanceof WrongKey) guesses.take(addressBucket(address));
     throw error;
   }
 }
 
-/** Checks the credentials of an open stream again. Not an attempt of a caller, so it counts as no guess. */
-export const stillGood = (checkers: Checkers, presented: Presented): Promise<Viewer> =>
+/** Checks the credentials of an open stream again. It does not count as a guess, because no caller sent anything. */
+export const recheck = (checkers: Checkers, presented: Presented): Promise<Viewer> =>
   viewerOf(checkers, presented, () => undefined);
 
 /**
- * The same of a request. While the store does not answer, a token is verified by its signature alone and its viewer is marked
- * as unchecked: whoever serves it must call `requireChecked`, or say why not. Node keeps the first of several such headers and drops the rest: who
- * sends two must hear of it.
+ * The viewer of a request. During an outage of DynamoDB a token is verified by its signature alone and its viewer is
+ * marked as unchecked: an endpoint must call `requireChecked`, or give a reason why it does not. Several authorization
+ * headers are an error, because Node would silently drop all but the first.
  */
 export async function authenticateRequest(
   checkers: Checkers,
   { headers, rawHeaders }: IncomingMessage,
   address: string,
 ): Promise<Viewer> {
-  let sent = 0;
+  let authorizations = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
-    if (name.length === 'authorization'.length && name.toLowerCase() === 'authorization') sent++;
+    if (name.length === 'authorization'.length && name.toLowerCase() === 'authorization') authorizations++;
   }
-  if (sent > 1) throw severalCredentials('authorization');
+  if (authorizations > 1) throw severalCredentials('authorization');
   const { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey } = headers;
   try {
     return await authenticate(checkers, { authorization, 'x-admin-key': adminKey, 'x-api-key': apiKey }, address);
@@ -69,7 +70,7 @@ export async function authenticateRequest(
 async function viewerOf(
   { accessTokens, apiKeys, config }: Checkers,
   presented: Presented,
-  atFirstSight: () => void,
+  onUncached: () => void,
 ): Promise<Viewer> {
   const found = Object.entries(presented)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -82,10 +83,10 @@ async function viewerOf(
   if (name === 'x-admin-key') {
     const adminKey = matchingAdminKey(config.adminKeys, value);
     if (adminKey) return adminViewer(adminKey.name);
-    atFirstSight();
+    onUncached();
     throw new WrongKey('the admin key is wrong');
   }
-  if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, atFirstSight)) };
+  if (name === 'x-api-key') return { kind: 'DEVICE_KEY', ...(await apiKeys.verify(value, onUncached)) };
   const token = bearerIn(value);
   if (!token) throw unauthenticated('the authorization header must be `Bearer <access token>`');
   return clientViewer(await accessTokens.verify(token));

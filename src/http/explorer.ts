@@ -1,23 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { HttpRefusal } from './request.js';
 import { isEncodingAccepted } from './response.js';
+import { type Route, requireGet } from './route.js';
 
-interface Explorer {
+interface ExplorerPage {
   readonly page: Buffer;
   readonly gzipped: Buffer;
   readonly etag: string;
 }
 
-/** GraphiQL, all of it from local files. Loaded when first asked for: it is nine megabytes that production never needs. */
-export function createExplorer(
-  endpoint: string,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  let loaded: Promise<Explorer> | undefined;
-  return async ({ method, headers }, response) => {
-    if (method !== 'GET' && method !== 'HEAD') throw new HttpRefusal(405, 'use GET', { allow: 'GET, HEAD' });
+/** GraphiQL from local files. Loaded at the first request, because it is nine megabytes that production never needs. */
+export function createExplorer(endpoint: string): Route {
+  let loaded: Promise<ExplorerPage> | undefined;
+  return async (request, response) => {
+    requireGet(request);
+    const { method, headers } = request;
     loaded ??= load(endpoint);
     const { page, gzipped, etag } = await loaded;
     const cached = { etag, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
@@ -37,16 +35,20 @@ export function createExplorer(
   };
 }
 
-async function load(endpoint: string): Promise<Explorer> {
+async function load(endpoint: string): Promise<ExplorerPage> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const page = Buffer.from(
     renderGraphiQL({
       title: 'Tollgate',
       endpoint,
-      // Over WebSocket the explorer would not send its headers, and with them the credential.
+      // Over WebSocket the explorer would not send its headers, which contain the credential.
       subscriptionsProtocol: 'SSE',
-      defaultQuery:
-        '# A credential goes under "Headers":\n#   { "X-Admin-Key": "…" } or { "Authorization": "Bearer …" }\n{ me { kind clientId org { name } } }\n',
+      defaultQuery: [
+        '# A credential goes under "Headers":',
+        '#   { "X-Admin-Key": "…" } or { "Authorization": "Bearer …" }',
+        '{ me { kind clientId org { name } } }',
+        '',
+      ].join('\n'),
     } as Parameters<typeof renderGraphiQL>[0]),
   );
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;

@@ -1,113 +1,114 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createContext } from '../graphql/context.js';
-import type { DocumentCache, Prepared } from '../graphql/documents.js';
+import type { DocumentCache } from '../graphql/documents.js';
 import {
+  allowsUncheckedToken,
   type GraphQLParams,
-  type HttpContext,
-  isOpenUnchecked,
-  noteLimits,
+  type OperationResponse,
   type Operations,
-  type Outcome,
 } from '../graphql/operations.js';
-import { requireChecked } from '../identity/viewer.js';
+import { PreparedOperation } from '../graphql/prepared-operation.js';
+import { requireChecked, type Viewer } from '../identity/viewer.js';
 import { type SseHandler, sseBody } from '../live/sse.js';
 import { type Acceptable, acceptable, eventStream, graphqlJson, plainJson } from './accept.js';
-import { beginExchange, type Exchange, type ExchangeDeps, inTime, inTurn, record } from './exchange.js';
+import { beginExchange, type ExchangeDeps, type HttpExchange, inTurn, record, withTimeout } from './exchange.js';
 import { HttpRefusal, hungUp, paramsOf } from './request.js';
-import { type Answer, refusal, respondCompressed } from './response.js';
+import { type HttpResponse, refusal, respondCompressed } from './response.js';
 
-export interface GraphQLHttp extends ExchangeDeps {
+export interface GraphQLEndpointDeps extends ExchangeDeps {
   readonly operations: Operations;
   readonly documents: DocumentCache;
   readonly sse: SseHandler;
 }
 
-interface GraphQLExchange extends Exchange {
-  accept: Acceptable;
-}
-
-/** A subscription that was admitted and is to be followed over server-sent events. */
-interface Following {
-  readonly follow: Prepared;
+/** A request for an operation, and the content types that its caller accepts. */
+interface GraphQLRequest {
+  readonly exchange: HttpExchange;
   readonly params: GraphQLParams;
+  readonly accept: Acceptable;
 }
 
-/** POST /graphql, and GET for queries, by the GraphQL-over-HTTP specification; subscriptions over server-sent events. */
+/** POST /graphql, and GET for queries (GraphQL-over-HTTP specification); subscriptions over server-sent events. */
 export async function handleGraphQL(
-  deps: GraphQLHttp,
+  deps: GraphQLEndpointDeps,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const exchange: GraphQLExchange = Object.assign(beginExchange(deps.services, request, response), {
-    accept: { json: plainJson, events: false },
-  } as const);
-  const { served, requestId } = exchange;
-  let answer: Answer;
+  const exchange = beginExchange(deps.services, request, response);
+  const { requestId } = exchange;
+  const accept = acceptable(request.headers.accept);
+  let reply: HttpResponse;
   try {
-    const answered = await answerTo(deps, exchange);
-    if ('follow' in answered) return await deps.sse.follow(exchange, answered.follow, answered.params);
-    answer = answered;
+    if (!accept.json && !accept.events)
+      throw new HttpRefusal(406, `the accept header must allow ${graphqlJson}, ${plainJson} or ${eventStream}`);
+    const params = await paramsOf(request);
+    refuseKnownList(deps, exchange, params);
+    const served = await withTimeout(deps.services, exchange, () => serve(deps, { exchange, params, accept }));
+    // A subscription: it is followed without the timeout of an operation.
+    if (served instanceof PreparedOperation) return await deps.sse.follow(exchange, served, params);
+    reply = served;
   } catch (error) {
-    // A caller that hung up in mid-request is no fault of anybody here.
+    // The caller closed the connection before it had sent its request. That is not an error of the gateway.
     if (hungUp(request, error)) return;
-    const told = deps.mask(error, requestId);
-    served.codes = [told.extensions.code];
-    answer = refusal(error, exchange.accept.json ?? plainJson, told);
+    reply = refusal(error, accept.json ?? plainJson, deps.mask(error, requestId));
   }
-  record(deps.services, exchange);
-  await respondCompressed(response, answer, requestId, deps.batcher);
+  record(deps.services, exchange, reply.outcome);
+  await respondCompressed(response, reply, requestId, deps.batcher);
 }
 
-async function answerTo(deps: GraphQLHttp, exchange: GraphQLExchange): Promise<Answer | Following> {
-  const { request, served } = exchange;
-  exchange.accept = acceptable(request.headers.accept);
-  if (!exchange.accept.json && !exchange.accept.events)
-    throw new HttpRefusal(406, `the accept header must allow ${graphqlJson}, ${plainJson} or ${eventStream}`);
-  const params = await paramsOf(request);
-  deps.operations.refuseList(params, served);
-  return inTime(deps.services, exchange, () => serveOperation(deps, exchange, params));
+/** Under load, rejects an operation that is known to be a list before it waits for its turn. */
+function refuseKnownList(
+  { concurrency, documents }: GraphQLEndpointDeps,
+  exchange: HttpExchange,
+  { query, operationName }: GraphQLParams,
+): void {
+  if (!concurrency.isHalfFull) return;
+  const operation = documents.peek(query, operationName);
+  if (!operation?.isAlwaysList) return;
+  exchange.operation = operation;
+  concurrency.refuseList();
 }
 
-function serveOperation(
-  deps: GraphQLHttp,
-  exchange: GraphQLExchange,
-  params: GraphQLParams,
-): Promise<Answer | Following> {
-  const { services, operations, documents, concurrency } = deps;
-  const { request, requestId, address, served, accept } = exchange;
+/** The response to a request; or a subscription that was admitted and is to be followed over server-sent events. */
+function serve(deps: GraphQLEndpointDeps, call: GraphQLRequest): Promise<HttpResponse | PreparedOperation> {
+  const { exchange, params, accept } = call;
   return inTurn(deps, exchange, async (viewer, leave) => {
-    const prepared = documents.prepare(params.query, params.operationName);
-    if (!('document' in prepared)) return answerOf(operations.refuse(prepared, requestId, served), accept);
-    if (!isOpenUnchecked(prepared.operation)) requireChecked(viewer);
+    const prepared = deps.documents.prepare(params.query, params.operationName);
+    if (!(prepared instanceof PreparedOperation))
+      return httpResponse(deps.operations.refuse(prepared, exchange.requestId), accept);
+    if (!allowsUncheckedToken(prepared.operation)) requireChecked(viewer);
     const { operation } = prepared.operation;
     if (operation === 'subscription' && accept.events) {
-      concurrency.refuseList();
+      deps.concurrency.refuseList();
       leave(); // streams have a bound of their own
-      return { follow: prepared, params };
+      return prepared;
     }
-    if (operation !== 'query' && request.method === 'GET')
+    if (operation !== 'query' && exchange.request.method === 'GET')
       throw new HttpRefusal(405, `a ${operation} must be sent by POST`, { allow: 'POST' });
-    const context = createContext(services, {
-      viewer,
-      requestId,
-      address,
-      limited: (answer) => noteLimits(served, answer),
-    });
-    const contextValue: HttpContext = Object.assign(context, { served });
-    return answerOf(await operations.run(prepared, params, contextValue), accept);
+    return execute(deps, call, prepared, viewer);
   });
 }
 
-function answerOf({ status, headers, result }: Outcome, { json }: Acceptable): Answer {
-  // A client that reads only events, such as graphql-sse, gets the result as an event.
-  if (!json && 'data' in result)
-    return {
-      status: 200,
-      headers: { ...headers, 'content-type': `${eventStream}; charset=utf-8` },
-      body: sseBody(result),
-    };
+async function execute(
+  { operations, newContext }: GraphQLEndpointDeps,
+  { exchange, params, accept }: GraphQLRequest,
+  prepared: PreparedOperation,
+  viewer: Viewer,
+): Promise<HttpResponse> {
+  const { requestId, address, units } = exchange;
+  exchange.operation = prepared;
+  const context = newContext({ viewer, requestId, address });
+  return httpResponse(await operations.run({ prepared, params, context, units }), accept);
+}
+
+function httpResponse({ status, headers, result, codes }: OperationResponse, { json }: Acceptable): HttpResponse {
+  const outcome = codes[0] ?? 'ok';
+  // A client that accepts only events, such as graphql-sse, gets the result as an event.
+  if (!json && 'data' in result) {
+    const type = `${eventStream}; charset=utf-8`;
+    return { status: 200, headers: { ...headers, 'content-type': type }, body: sseBody(result), outcome };
+  }
   const contentType = json ?? plainJson;
-  // Clients that know only application/json take any other status for a broken gateway.
+  // Clients that know only application/json treat any other status as a failure of the gateway.
   const isLegacy = contentType === plainJson && json !== undefined && !('data' in result) && status === 400;
   return {
     status: isLegacy ? 200 : status,
@@ -117,5 +118,6 @@ function answerOf({ status, headers, result }: Outcome, { json }: Acceptable): A
       'content-type': `${contentType}; charset=utf-8`,
     },
     body: JSON.stringify(result),
+    outcome,
   };
 }

@@ -1,22 +1,22 @@
 import type { RatePolicy } from '../lib/errors.js';
 import type { LimitStatus } from '../limits/status.js';
 
-/** How the limits stand that decided an acquire or a check. */
-export interface LimitAnswer {
-  /** The entity that was named in the request; other entities are its parent. */
+/** The limits that decided an acquire or a check, with their status. */
+export interface LimitDecision {
+  /** The entity of the request. Statuses of other entities belong to its parent. */
   readonly entityId: string;
   readonly statuses: readonly LimitStatus[];
   /** Set if the acquire was refused. */
   readonly retryAfterSecs?: number;
 }
 
-/** Per header. A proxy may allow no more than 4 KB for all headers of a response. */
+/** Per header, because a proxy may accept no more than 4 KB for all headers of a response. */
 export const maxLimitHeaderChars = 1024;
 /** The largest Integer of a structured field (RFC 9651). */
 const maxInteger = 999_999_999_999_999;
 const maxSecs = 2 ** 31;
 
-/** The headers of an error: when to retry, and which bound was hit (the RateLimit fields of draft-ietf-httpapi-ratelimit-headers). */
+/** The headers of an error: when to retry, and which limit was exceeded (draft-ietf-httpapi-ratelimit-headers). */
 export function limitHeaders({
   code,
   retryAfterSecs,
@@ -33,11 +33,11 @@ export function limitHeaders({
 }
 
 /**
- * The same of an answer by the limiter, with one member per limit: `r` is what is available, `t` the seconds until the
- * requested tokens are available, or if they are, until the limit is full. The tightest limit comes first; those that do not
- * fit into the header are left out.
+ * The headers of a decision by the limiter, with one member per limit. `r` is what is available. `t` is the number of
+ * seconds until the requested tokens are available, or if they are, until the limit is full. The tightest limit comes
+ * first. Limits that do not fit into the header are omitted.
  */
-export function limitStatusHeaders({ entityId, statuses, retryAfterSecs }: LimitAnswer): Record<string, string> {
+export function limitStatusHeaders({ entityId, statuses, retryAfterSecs }: LimitDecision): Record<string, string> {
   const retryAfter = retryAfterSecs === undefined ? {} : { 'retry-after': String(nextSecond(retryAfterSecs)) };
   const limits: string[] = [];
   const policies: string[] = [];
@@ -57,9 +57,9 @@ export function limitStatusHeaders({ entityId, statuses, retryAfterSecs }: Limit
     : { ...retryAfter, ratelimit: limits.join(', '), 'ratelimit-policy': policies.join(', ') };
 }
 
-/** No limit can have a colon in its name, so that a parent's limit is never taken for one of the entity itself. */
-const nameOf = ({ entityId, limit }: LimitStatus, own: string): string =>
-  entityId === own ? `"${limit.name}"` : `"parent:${limit.name}"`;
+/** The name of a limit has no colon, so a limit of the parent cannot be confused with one of the entity itself. */
+const nameOf = ({ entityId, limit }: LimitStatus, requestedId: string): string =>
+  entityId === requestedId ? `"${limit.name}"` : `"parent:${limit.name}"`;
 
 const byTightness = (a: LimitStatus, b: LimitStatus): number =>
   b.retryAfterSecs - a.retryAfterSecs || shareLeft(a) - shareLeft(b);
@@ -68,16 +68,19 @@ const shareLeft = ({ available, limit }: LimitStatus): number => available / lim
 
 const integer = (value: number): number => Math.max(0, Math.min(value, maxInteger));
 
-/** The next whole second, so that nobody retries too early. */
+/** The next whole second, so that no caller retries too early. */
 const nextSecond = (secs: number): number => Math.min(Math.floor(secs) + 1, maxSecs);
 
-/** Leases that are out at the same time have no window. */
+/** A limit on concurrent leases has no window. */
 const quotaOf = ({ limit }: LimitStatus): string =>
   limit.kind === 'CONCURRENCY'
     ? `;q=${limit.capacity};qu="concurrent-requests"`
     : `;q=${integer(limit.refillAmount)};w=${integer(limit.refillPeriodSecs)}`;
 
-/** Left out where it is not known: what is free depends on others then, or on the calendar. */
+/**
+ * Omitted for limits on concurrent leases and calendar windows, because the time depends on other callers or the
+ * calendar.
+ */
 function waitOf({ exceeded, retryAfterSecs, available, limit }: LimitStatus): string {
   if (exceeded) return `;t=${nextSecond(retryAfterSecs)}`;
   if (limit.kind === 'CONCURRENCY' || limit.window) return '';

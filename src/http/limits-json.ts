@@ -11,13 +11,13 @@ import {
   isObjectType,
 } from 'graphql';
 import { bounds } from '../graphql/bounds.js';
-import { withoutValue } from '../graphql/errors.js';
+import { type PublicError, withoutValue } from '../graphql/errors.js';
 import { badInput, GatewayError, type Issue } from '../lib/errors.js';
 import { HttpRefusal, isRecord } from './request.js';
 
 const maxIssues = 20;
 
-/** The body of a plain HTTP endpoint: the `input` of a GraphQL field, or its arguments if it has no such argument. */
+/** The type of a body: the `input` argument of a GraphQL field, or all its arguments if it has none. */
 export function bodyType({ name, args }: GraphQLField<unknown, unknown>): GraphQLInputObjectType {
   const [only, ...others] = args;
   const type = only && others.length === 0 && isNonNullType(only.type) ? only.type.ofType : undefined;
@@ -30,7 +30,7 @@ export function bodyType({ name, args }: GraphQLField<unknown, unknown>): GraphQ
   });
 }
 
-/** The body as its GraphQL type demands it, every field checked. Throws BAD_USER_INPUT that names what does not fit. */
+/** The body, checked and coerced by its GraphQL type. Throws BAD_USER_INPUT that names every invalid field. */
 export function readInput(type: GraphQLInputObjectType, body: unknown): unknown {
   if (!isRecord(body)) throw new HttpRefusal(400, 'the body must be a JSON object');
   const given = Object.fromEntries(
@@ -58,13 +58,16 @@ export function readInput(type: GraphQLInputObjectType, body: unknown): unknown 
 
 const amountLists = new Set(['consume', 'adjust']);
 
-/** `{"rpm": 1}` is short for `[{"limit": "rpm", "amount": 1}]`. An object with the name of a limit is a list of one, as in GraphQL. */
+/**
+ * `{"rpm": 1}` is short for `[{"limit": "rpm", "amount": 1}]`. An object with a `limit` is a list of one item, as in
+ * GraphQL.
+ */
 function amountList(value: unknown): unknown {
   if (!isRecord(value) || typeof value.limit === 'string') return value;
   return Object.entries(value).map(([limit, amount]) => ({ limit, amount }));
 }
 
-/** Services name fields by their GraphQL path; in a body there is no `input` around them. */
+/** The error with the paths of a body: services name fields by their GraphQL path, which begins with `input`. */
 export function inBody(error: unknown): unknown {
   const issues =
     error instanceof GatewayError && !(error instanceof HttpRefusal)
@@ -75,16 +78,20 @@ export function inBody(error: unknown): unknown {
     : error;
 }
 
-/** Every field of a GraphQL type, as JSON. A `kind` names the type of a union. */
-export function shown(schema: GraphQLSchema, type: GraphQLOutputType, value: unknown): unknown {
-  if (isNonNullType(type)) return shown(schema, type.ofType, value);
+/** Every field of a GraphQL type as JSON. The `kind` of a union's value names its type. */
+export function outputJson(schema: GraphQLSchema, type: GraphQLOutputType, value: unknown): unknown {
+  if (isNonNullType(type)) return outputJson(schema, type.ofType, value);
   if (value === undefined || value === null) return null;
-  if (isListType(type)) return (value as readonly unknown[]).map((item) => shown(schema, type.ofType, item));
+  if (isListType(type)) return (value as readonly unknown[]).map((item) => outputJson(schema, type.ofType, item));
   if (isLeafType(type)) return type.serialize(value);
-  const of = value as Readonly<Record<string, unknown>>;
-  const object = isObjectType(type) ? type : schema.getType(of.kind as string);
-  if (!isObjectType(object)) throw new Error(`${type.name} is not a type that can be shown`);
+  const source = value as Readonly<Record<string, unknown>>;
+  const object = isObjectType(type) ? type : schema.getType(source.kind as string);
+  if (!isObjectType(object)) throw new Error(`${type.name} has no JSON form`);
   return Object.fromEntries(
-    Object.values(object.getFields()).map((field) => [field.name, shown(schema, field.type, of[field.name])]),
+    Object.values(object.getFields()).map((field) => [field.name, outputJson(schema, field.type, source[field.name])]),
   );
 }
+
+/** The extensions of a GraphQL error, beside its message. */
+export const errorBody = ({ message, extensions: { code, ...details } }: PublicError): string =>
+  JSON.stringify({ error: { code, message, ...details } });

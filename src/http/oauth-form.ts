@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { PresentedSecret } from '../identity/login.service.js';
 
-/** Errors of RFC 6749 5.2. */
+/** The errors of RFC 6749 5.2. */
 export type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
@@ -28,7 +28,7 @@ export class OAuthError extends Error {
 
 export type Form = ReadonlyMap<string, string>;
 
-/** RFC 6749 3.2: no parameter may be repeated, and one without a value counts as left out. */
+/** RFC 6749 3.2: parameters must not be repeated, and a parameter without a value counts as omitted. */
 export function parseForm(body: string): Form {
   const seen = new Set<string>();
   const form = new Map<string, string>();
@@ -40,7 +40,7 @@ export function parseForm(body: string): Form {
   return form;
 }
 
-/** The client that a request presents, by one method: HTTP Basic or the form. Undefined: none. */
+/** The client credentials of a request, from HTTP Basic or from the form; undefined if there are none. */
 export function presentedClient(
   { headers, headersDistinct }: IncomingMessage,
   form: Form,
@@ -55,7 +55,7 @@ export function presentedClient(
   }
   const client = fromBasic(authorization);
   if (clientId !== undefined && clientId !== client.clientId) {
-    throw new OAuthError('invalid_request', 'client_id must be the client of the authorization header, or be left out');
+    throw new OAuthError('invalid_request', 'client_id must be the client of the authorization header, or be omitted');
   }
   return client;
 }
@@ -69,7 +69,7 @@ function fromBasic(authorization: string): PresentedSecret {
   return { clientId: decoded(text.slice(0, colon)), clientSecret: decoded(text.slice(colon + 1)) };
 }
 
-/** RFC 6749 2.3.1: id and secret are form-encoded before they go into the header. */
+/** RFC 6749 2.3.1: id and secret are form-encoded in the header. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part.replaceAll('+', ' '));

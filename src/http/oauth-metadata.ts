@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Services } from '../app.js';
 import { HttpRefusal } from './request.js';
 
-type Settings = Pick<Services['config'], 'publicUrl' | 'trustProxy'>;
+type IssuerConfig = Pick<Services['config'], 'publicUrl' | 'trustProxy'>;
 
 const authMethods = ['client_secret_basic', 'client_secret_post'];
 
-/** RFC 8414. Clients compare the issuer with the URL that they have asked. */
-export function serverMetadata(request: IncomingMessage, config: Settings): object {
+/** RFC 8414. Clients compare the issuer with the URL that they have requested. */
+export function serverMetadata(request: IncomingMessage, config: IssuerConfig): object {
   const issuer = config.publicUrl ?? originOf(request, config.trustProxy);
   return {
     issuer,
@@ -17,14 +17,14 @@ export function serverMetadata(request: IncomingMessage, config: Settings): obje
     revocation_endpoint_auth_methods_supported: authMethods,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     grant_types_supported: ['client_credentials', 'refresh_token'],
-    // The field is required, and there is no authorization endpoint that could respond.
+    // The field is required. It is empty because there is no authorization endpoint.
     response_types_supported: [],
   };
 }
 
 const host = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** The origin as the caller names it. Only its own answer depends on it. */
+/** The origin of this gateway as the caller sees it. Only the response to this caller depends on it. */
 function originOf({ headers }: IncomingMessage, trustProxy: boolean): string {
   const forwarded = (name: string): string | undefined => {
     const value = trustProxy ? headers[name] : undefined;

@@ -9,7 +9,7 @@ import { newUuid } from '../lib/id.js';
 import { redactText } from '../lib/log.js';
 import { plainJson } from './accept.js';
 
-/** A request refused before GraphQL had a say, with the status that says it best. */
+/** A request that is refused before it reaches GraphQL, with its HTTP status. */
 export class HttpRefusal extends GatewayError {
   constructor(
     readonly status: number,
@@ -20,14 +20,14 @@ export class HttpRefusal extends GatewayError {
   }
 }
 
-/** Apollo's clients send only a hash first, and fall back to the whole query on this code. */
+/** Apollo clients first send only a hash. On this code they fall back to the whole query. */
 export class PersistedQueryRefusal extends GatewayError {
   constructor() {
     super('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
   }
 }
 
-/** Taken over from the caller if it is fit for a log and a header and is no secret in the wrong place; else made. */
+/** The request id of the caller, if it is valid in a log and a header and contains no secret; otherwise a new one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given) && redactText(given) === given
@@ -35,32 +35,32 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
     : newUuid();
 }
 
-/** The caller's address; behind a trusted proxy, the one that the proxy vouches for. */
+/** The address of the caller; behind a trusted proxy, the address that the proxy reports. */
 export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
-  // The last entry is the one our own proxy added; those before it are the caller's word.
-  const vouched =
+  // The trusted proxy added the last entry. The entries before it are claims of the caller.
+  const reported =
     typeof forwarded === 'string' ? parseAddress(forwarded.slice(forwarded.lastIndexOf(',') + 1).trim()) : undefined;
-  return vouched ?? parseAddress(request.socket.remoteAddress ?? '') ?? 'unknown';
+  return reported ?? parseAddress(request.socket.remoteAddress ?? '') ?? 'unknown';
 }
 
-/** What bounds per caller count by: its client if it has one, else where it comes from. */
+/** The key of limits per caller: its client, or its address if it is anonymous. */
 export const principalOf = (viewer: Viewer, address: string): string =>
   viewer.kind === 'ANONYMOUS' ? `address ${addressBucket(address)}` : actorName(viewer);
 
-/** Whether it was the caller that went away; what Tollgate refuses itself also ends the reading of its body. */
+/** Whether the caller closed the connection. A refusal also ends the reading of the body, but throws a GatewayError. */
 export const hungUp = (request: IncomingMessage, error: unknown): boolean =>
   request.destroyed && !request.complete && !(error instanceof GatewayError);
 
-/** Reads the body, but no more of it than allowed. */
+/** Reads the body up to its maximum size. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const body = await bytesOf(request);
-  // Repaired silently, two different texts could become the same id.
+  // Replacing invalid bytes could turn two different ids into the same one.
   if (!isUtf8(body)) throw new HttpRefusal(400, 'the body is not valid UTF-8');
   return body.toString('utf8');
 }
 
-/** One for all: an error with a stack for each caller that hangs up would cost more than the request. */
+/** Shared, because an error with a stack per closed connection would cost more than the request. */
 const callerHungUp = new Error('the caller hung up');
 
 function bytesOf(request: IncomingMessage): Promise<Buffer> {
@@ -68,28 +68,28 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
     const refuse = () => {
-      request.off('data', take).resume();
+      request.off('data', append).resume();
       reject(new HttpRefusal(413, `the body is larger than ${bounds.bodyBytes} bytes`, { connection: 'close' }));
     };
-    const take = (chunk: Buffer) => {
+    const append = (chunk: Buffer) => {
       size += chunk.length;
       if (size > bounds.bodyBytes) refuse();
       else chunks.push(chunk);
     };
     if (Number(request.headers['content-length'] ?? 0) > bounds.bodyBytes) return refuse();
-    request.on('data', take);
+    request.on('data', append);
     request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     request.once('close', () => reject(callerHungUp));
     return undefined;
   });
 }
 
-/** The operation of a request, by POST or GET. */
+/** The operation of a POST or GET request. */
 export async function paramsOf(request: IncomingMessage): Promise<GraphQLParams> {
   return request.method === 'POST' ? bodyParams(await jsonBody(request)) : searchParams(request);
 }
 
-/** The body as JSON. Throws if it is none, or if it is not said to be: a page of another site cannot say so unasked. */
+/** The body as JSON. The content type must say so, because a page of another site cannot set it without a preflight. */
 export async function jsonBody(request: IncomingMessage): Promise<unknown> {
   const [type, ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')

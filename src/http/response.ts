@@ -7,70 +7,72 @@ import { limitHeaders } from './limit-headers.js';
 import { HttpRefusal } from './request.js';
 import type { ResponseBatcher } from './response-batcher.js';
 
-export interface Answer {
+/** A response that is ready to be sent. */
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** `ok`, or the code of its first error: for the log line and the metrics. */
+  readonly outcome: string;
 }
 
-/** The answer to what was refused before it was executed. */
-export function refusal(error: unknown, contentType: string, told: PublicError): Answer {
-  const status = error instanceof HttpRefusal ? error.status : statusOf(told.extensions.code);
+/** The response to a request that was refused before it was executed. */
+export function refusal(error: unknown, contentType: string, shown: PublicError): HttpResponse {
+  const { code } = shown.extensions;
+  const status = error instanceof HttpRefusal ? error.status : statusOf(code);
   return {
     status,
     headers: {
       'content-type': `${contentType}; charset=utf-8`,
       ...(error instanceof HttpRefusal ? error.headers : {}),
-      ...limitHeaders(told.extensions),
+      ...limitHeaders(shown.extensions),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },
-    body: JSON.stringify({ errors: [told] }),
+    body: JSON.stringify({ errors: [shown] }),
+    outcome: code,
   };
 }
 
-/** Sends at once, or through the batcher together with others. */
-export function respond(response: ServerResponse, answer: Answer, requestId: string, batcher?: ResponseBatcher): void {
-  send(response, answer, answer.body, requestId, batcher);
+/** Sends immediately. */
+export function respond(response: ServerResponse, reply: HttpResponse, requestId: string): void {
+  if (writeHead(response, reply, reply.body, requestId)) response.end(reply.body);
 }
 
-/** The same, compressed if that is worth it and the caller can read it. */
+/** Sends through the batcher, compressed if the body is large enough and the caller accepts it. */
 export async function respondCompressed(
   response: ServerResponse,
-  answer: Answer,
+  reply: HttpResponse,
   requestId: string,
   batcher: ResponseBatcher,
 ): Promise<void> {
   const encoding =
-    answer.body.length > minCompressedChars
+    reply.body.length > minCompressedChars
       ? (['br', 'gzip'] as const).find((name) => isEncodingAccepted(response.req.headers['accept-encoding'], name))
       : undefined;
-  if (encoding === undefined) return send(response, answer, answer.body, requestId, batcher);
-  const body = await compressors[encoding](answer.body);
-  return send(
-    response,
-    { ...answer, headers: { ...answer.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' } },
-    body,
-    requestId,
-    batcher,
-  );
+  if (encoding === undefined) {
+    if (writeHead(response, reply, reply.body, requestId)) batcher.send(response, reply.body);
+    return;
+  }
+  const body = await compressors[encoding](reply.body);
+  const headers = { ...reply.headers, 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' };
+  if (writeHead(response, { ...reply, headers }, body, requestId)) batcher.send(response, body);
 }
 
-function send(
+/** False if the caller is gone, or has got a response already. */
+function writeHead(
   response: ServerResponse,
-  { status, headers }: Answer,
+  { status, headers }: HttpResponse,
   body: string | Buffer,
   requestId: string,
-  batcher?: ResponseBatcher,
-): void {
-  if (response.destroyed || response.headersSent) return;
+): boolean {
+  if (response.destroyed || response.headersSent) return false;
   response.writeHead(status, {
     ...headers,
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-request-id': requestId,
   });
-  if (batcher) batcher.send(response, body);
-  else response.end(body);
+  return true;
 }
 
 const minCompressedChars = 1024;
@@ -85,7 +87,7 @@ const compressors = {
   gzip: (body: string) => gzipped(body, { level: 4 }),
 } as const;
 
-/** Whether the caller can read an encoding, by RFC 9110. */
+/** Whether an `Accept-Encoding` header accepts an encoding (RFC 9110). */
 export function isEncodingAccepted(accept: string | string[] | undefined, encoding: keyof typeof compressors): boolean {
   const qualities = qualitiesIn(String(accept ?? ''));
   return (qualities.get(encoding) ?? qualities.get('*') ?? 0) > 0;

@@ -1,278 +1,207 @@
-import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
+import { contextFactory } from '../graphql/context.js';
 import { DocumentCache } from '../graphql/documents.js';
 import { createMask } from '../graphql/errors.js';
-import { startOperations } from '../graphql/operations.js';
-import type { Clock } from '../lib/clock.js';
+import { Operations } from '../graphql/operations.js';
 import { GatewayError } from '../lib/errors.js';
-import { endOfTurn, loopUtilization, sleep, within } from '../lib/timers.js';
-import { createSseHandler } from '../live/sse.js';
+import { endOfTurn, loopUtilization, sleep } from '../lib/timers.js';
+import { SseHandler } from '../live/sse.js';
 import { StreamLimiter } from '../live/stream-limiter.js';
 import { OpenStreams, type SubscriptionDeps } from '../live/streams.js';
-import { serveWebSocket } from '../live/ws.js';
+import { WebSocketHandler } from '../live/ws.js';
 import { ConcurrencyLimiter } from '../load/concurrency-limiter.js';
 import { OverloadResponder } from '../load/overload-response.js';
 import { PrincipalLimiter } from '../load/principal-limiter.js';
 import { plainJson } from './accept.js';
 import { Connections } from './connections.js';
-import { createOrigins } from './cors.js';
+import { createOrigins, type Origins } from './cors.js';
+import type { ExchangeDeps } from './exchange.js';
 import { createExplorer } from './explorer.js';
-import { handleGraphQL } from './graphql-endpoint.js';
-import { createLimitsHttp, limitsPrefix } from './limits-endpoints.js';
-import { createOAuth } from './oauth.js';
-import { HttpRefusal, requestIdOf } from './request.js';
+import { type GraphQLEndpointDeps, handleGraphQL } from './graphql-endpoint.js';
+import { Incoming } from './incoming.js';
+import { limitsRoutes } from './limits-endpoints.js';
+import { oauthRoutes } from './oauth.js';
+import { graphqlPath, isCrossOrigin, isLimited } from './paths.js';
+import { requestIdOf } from './request.js';
 import { refusal, respond } from './response.js';
 import { ResponseBatcher } from './response-batcher.js';
+import type { Route } from './route.js';
+import { statusRoutes } from './status-routes.js';
 
-export const graphqlPath = '/graphql';
-const readyWithinMs = 2000;
+const serverOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1000,
+  IncomingMessage: Incoming,
+} as const;
 
-export interface HttpServer {
-  readonly server: Server;
-  /** From now on /readyz says no. */
-  drain(): void;
-  /**
-   * Ends the streams, refuses new connections, and asks with every answer to connect elsewhere; resolves when every
-   * request under way has been answered. Connections that are open may still bring one for `lingerMs`. Then idle connections
-   * are closed. A request that has reached this process by then is answered; one that meets the closing was not executed.
-   */
-  close(lingerMs?: number): Promise<void>;
-  /** Sends the answers that are ready, and closes all connections. */
-  cut(): Promise<void>;
+// Reading order of this folder: server (routes, closing), graphql-endpoint (one request from head to response), exchange
+// (turn, authentication, timeout, log line), request and response; then limits-endpoints (/v1), oauth, status-routes.
+
+/** The parts of a server. */
+interface ServerDeps extends GraphQLEndpointDeps {
+  readonly schema: GraphQLSchema;
+  readonly streams: OpenStreams;
+  readonly subscriptions: SubscriptionDeps;
 }
 
-type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
-
-/** Everything this process says over HTTP, WebSocket and SSE. */
+/** Builds everything that this process serves over HTTP, WebSocket and SSE. */
 export async function createHttpServer(services: Services, schema: GraphQLSchema): Promise<HttpServer> {
-  const { config, metrics, tokenKeys, clock, log } = services;
-  const principals = new PrincipalLimiter(clock, config.principalRps, config.principalConcurrency);
+  const { config, clock, log, store } = services;
+  const { production } = config;
   const mask = createMask(log);
-  const documents = new DocumentCache(schema, config.production);
-  const origins = createOrigins(config.corsOrigins);
-  const connections = new Connections(clock);
-  const concurrency = new ConcurrencyLimiter(
-    config.gatewayConcurrency,
-    { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() },
-    services.scheduler,
-  );
-  const operations = await startOperations({
-    schema,
-    production: config.production,
-    documents,
-    mask,
-    log,
-    concurrency,
-  });
-  const streams = new OpenStreams(services);
-  const limiter = new StreamLimiter();
-  const subscriptions: SubscriptionDeps = {
+  const documents = new DocumentCache(schema, production);
+  const gauge = { monotonicMs: () => clock.monotonicMs(), utilization: loopUtilization() };
+  const exchange: ExchangeDeps = {
     services,
-    schema,
-    documents,
-    limiter,
-    principals,
-    concurrency,
-    streams,
+    newContext: contextFactory(services),
+    principals: new PrincipalLimiter(clock, config.principalRps, config.principalConcurrency),
+    concurrency: new ConcurrencyLimiter(config.gatewayConcurrency, gauge, services.scheduler),
+    connections: new Connections(clock),
     mask,
+    batcher: new ResponseBatcher(),
   };
-  const sse = createSseHandler(subscriptions);
-  const oauth = createOAuth(services, principals);
-  let asked: Promise<string | undefined> | undefined;
-  /** One question to the store for all who ask at once: whoever asks needs no credential. */
-  const fault = () => {
-    asked ??= storeFault(services).finally(() => {
-      asked = undefined;
-    });
-    return asked;
-  };
-  let isDraining = false;
-  let isLeaving = false;
-  const batcher = new ResponseBatcher();
-  const exchange = { services, principals, concurrency, connections, mask, batcher };
-  const graphql = { ...exchange, operations, documents, sse };
-  const metricsPage = oncePerSecond(clock, () => metrics.page());
-  const overload = new OverloadResponder(metrics, log, batcher);
+  const { concurrency } = exchange;
+  const operations = await Operations.start({ schema, production, documents, store, mask, log, concurrency });
+  const streams = new OpenStreams(services);
+  const subscriptions: SubscriptionDeps = { ...exchange, schema, documents, limiter: new StreamLimiter(), streams };
+  const sse = new SseHandler(subscriptions);
+  return new HttpServer({ ...exchange, schema, documents, operations, sse, streams, subscriptions });
+}
 
-  const routes: Readonly<Record<string, Route>> = {
-    [graphqlPath]: (request, response) => handleGraphQL(graphql, request, response),
-    ...createLimitsHttp({ ...exchange, schema }),
-    '/oauth/token': (request, response) => oauth.token(request, response),
-    '/oauth/revoke': (request, response) => oauth.revoke(request, response),
-    '/.well-known/oauth-authorization-server': (request, response) => oauth.metadata(request, response),
-    '/.well-known/jwks.json': reading(() => ({
-      body: JSON.stringify(tokenKeys.published),
-      headers: { 'cache-control': 'public, max-age=300' },
-    })),
-    '/healthz': reading(() => ({ body: '{"status":"alive"}' })),
-    '/readyz': reading(async () => {
-      const reason = isDraining ? 'draining' : await fault();
-      if (reason && !isDraining && config.readyWhenDegraded)
-        return { body: JSON.stringify({ status: 'degraded', reason }) };
-      return {
-        status: reason ? 503 : 200,
-        body: JSON.stringify(reason ? { status: 'not ready', reason } : { status: 'ready' }),
-      };
-    }),
-    '/metrics': reading(async () => ({ body: await metricsPage(), type: metrics.registry.contentType })),
-    ...(config.production ? {} : { '/': createExplorer(graphqlPath) }),
-  };
+/** The HTTP server of a gateway: routes requests, and closes without losing one. */
+export class HttpServer {
+  readonly server: Server;
+  private readonly routes: Readonly<Record<string, Route>>;
+  private readonly origins: Origins;
+  private readonly overload: OverloadResponder;
+  private readonly sockets: WebSocketHandler;
+  private isDraining = false;
+  private isClosing = false;
+  private isProxyKnown: boolean;
 
-  /** Admin keys have no prefix by which the log could redact them. */
-  const withoutKey = ({ headers }: IncomingMessage): void => {
-    if (config.adminKeys.some(({ key }) => headers['x-request-id'] === key)) delete headers['x-request-id'];
-  };
-  let isProxyKnown = config.trustProxy;
-  const warnOfProxy = ({ headers }: IncomingMessage): void => {
-    if (isProxyKnown || headers['x-forwarded-for'] === undefined) return;
-    isProxyKnown = true;
-    log.warn(
-      "a request came with X-Forwarded-For; if that is our proxy's, set TRUST_PROXY=on: until then all callers share one address and its bounds",
+  constructor(private readonly deps: ServerDeps) {
+    const { services, connections, mask, batcher } = deps;
+    const { config, metrics, log } = services;
+    this.routes = this.newRoutes();
+    this.origins = createOrigins(config.corsOrigins);
+    this.overload = new OverloadResponder({ metrics, log, mask, batcher });
+    this.isProxyKnown = config.trustProxy;
+    this.server = createServer(serverOptions, (request, response) => this.handle(request, response));
+    this.server.on('connection', (socket) => connections.accept(socket));
+    this.server.on('upgrade', (request) => this.dropAdminKey(request));
+    this.sockets = new WebSocketHandler(deps.subscriptions, this.origins);
+    this.sockets.attach(this.server, graphqlPath);
+  }
+
+  /** From now on /readyz says that the gateway is not ready. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  /**
+   * Ends the streams, refuses new connections, and asks with every response to connect elsewhere. Resolves when every
+   * request in flight has its response. Open connections may still send a request for `lingerMs`; then idle connections
+   * are closed. A request that has reached this process by then gets its response. A request that meets the closing was
+   * not executed.
+   */
+  async close(lingerMs = 0): Promise<void> {
+    const { streams, sse, batcher, connections, operations } = this.deps;
+    this.isDraining = true;
+    streams.stop();
+    void this.overload.close();
+    sse.close();
+    // First accept every connection that has been made: closing the port cuts off those that wait there. Therefore no
+    // client has been asked to reconnect before this.
+    await endOfTurn();
+    this.isClosing = true;
+    // A response whose head is written can no longer ask its client to leave. Ended now, its connection counts as idle.
+    batcher.flush();
+    for (const response of connections.responses())
+      if (!response.headersSent) response.setHeader('connection', 'close');
+    // Not the `close` of HTTP, which would also cut off clients that are about to send a request.
+    const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(this.server, () => resolve()));
+    await Promise.all([this.sockets.close(), sleep(lingerMs)]);
+    // A busy process may not have read requests that arrived long ago, and would treat their connections as idle.
+    await endOfTurn();
+    this.server.close(() => undefined);
+    await closed;
+    connections.stop();
+    await operations.stop();
+  }
+
+  /** Sends the responses that are ready, and closes all connections. */
+  async cut(): Promise<void> {
+    this.deps.batcher.flush();
+    await endOfTurn();
+    this.server.closeAllConnections();
+  }
+
+  private newRoutes(): Readonly<Record<string, Route>> {
+    const { services, principals } = this.deps;
+    return {
+      [graphqlPath]: (request, response) => handleGraphQL(this.deps, request, response),
+      ...limitsRoutes(this.deps),
+      ...oauthRoutes(services, principals),
+      ...statusRoutes(services, () => this.isDraining),
+      ...(services.config.production ? {} : { '/': createExplorer(graphqlPath) }),
+    };
+  }
+
+  private handle(request: IncomingMessage, response: ServerResponse): void {
+    const { concurrency, connections } = this.deps;
+    this.dropAdminKey(request);
+    this.warnOfProxy(request);
+    if (concurrency.isFull && isLimited(request.url ?? '') && request.method !== 'OPTIONS') {
+      this.origins.mark(request, response);
+      this.overload.reject(request, response, this.isClosing);
+      return;
+    }
+    if (this.isClosing) response.setHeader('connection', 'close');
+    connections.begin(request, response);
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    if (isCrossOrigin(path)) {
+      if (request.method === 'OPTIONS') {
+        this.origins.preflight(request, response);
+        return;
+      }
+      this.origins.mark(request, response);
+    }
+    void this.route(path, request, response);
+  }
+
+  private async route(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const route = Object.hasOwn(this.routes, path) ? (this.routes[path] as Route) : notFoundRoute;
+      await route(request, response);
+    } catch (error) {
+      const requestId = requestIdOf(request.headers);
+      const shown = this.deps.mask(error, requestId);
+      if (!response.headersSent) respond(response, refusal(error, plainJson, shown), requestId);
+    }
+  }
+
+  /** Removes an admin key that was sent as the request id: it has no prefix by which the log could redact it. */
+  private dropAdminKey({ headers }: IncomingMessage): void {
+    const { adminKeys } = this.deps.services.config;
+    if (adminKeys.some(({ key }) => headers['x-request-id'] === key)) delete headers['x-request-id'];
+  }
+
+  /** Warns once if a proxy seems to be in front of the gateway and is not trusted. */
+  private warnOfProxy({ headers }: IncomingMessage): void {
+    if (this.isProxyKnown || headers['x-forwarded-for'] === undefined) return;
+    this.isProxyKnown = true;
+    this.deps.services.log.warn(
+      'received X-Forwarded-For while TRUST_PROXY is off: if your own proxy sets it, set TRUST_PROXY=on; ' +
+        'until then all callers behind the proxy share one address and its limits',
     );
-  };
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 15_000,
-      keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: 1000,
-      IncomingMessage: Incoming,
-    },
-    (request, response) => {
-      withoutKey(request);
-      warnOfProxy(request);
-      if (concurrency.isFull && isExecuted(request.url ?? '') && request.method !== 'OPTIONS') {
-        origins.mark(request, response);
-        return overload.turnAway(request, response, isLeaving);
-      }
-      if (isLeaving) response.setHeader('connection', 'close');
-      connections.begin(request, response);
-      const path = (request.url ?? '/').split('?')[0] ?? '/';
-      if (isCrossOrigin(path)) {
-        origins.mark(request, response);
-        if (request.method === 'OPTIONS') return origins.preflight(request, response);
-      }
-      const route = Object.hasOwn(routes, path) ? (routes[path] as Route) : nowhere;
-      Promise.resolve()
-        .then(() => route(request, response))
-        .catch((error: unknown) => {
-          const requestId = requestIdOf(request.headers);
-          const told = mask(error, requestId);
-          if (!response.headersSent) respond(response, refusal(error, plainJson, told), requestId);
-        });
-    },
-  );
-  server.on('connection', (socket) => connections.accept(socket));
-  server.on('upgrade', withoutKey);
-  const sockets = serveWebSocket(server, graphqlPath, origins, subscriptions);
-
-  return {
-    server,
-    drain() {
-      isDraining = true;
-    },
-    async close(lingerMs = 0) {
-      isDraining = true;
-      streams.stop();
-      void overload.close();
-      sse.close();
-      // After all that has already connected was taken on: what still waits at a port that closes is cut off. So nobody was
-      // asked to connect anew before.
-      await endOfTurn();
-      isLeaving = true;
-      // Those whose head is written can no longer be asked to leave: ended now, their connections count as idle below.
-      batcher.flush();
-      for (const response of connections.responses())
-        if (!response.headersSent) response.setHeader('connection', 'close');
-      // Not HTTP's own close, which would also cut off at once whoever is about to speak.
-      const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
-      await Promise.all([sockets.close(), sleep(lingerMs)]);
-      // A busy process may not have read yet what reached it long ago, and would take such a connection for idle.
-      await endOfTurn();
-      server.close(() => undefined);
-      await closed;
-      connections.stop();
-      await operations.stop();
-    },
-    async cut() {
-      batcher.flush();
-      await endOfTurn();
-      server.closeAllConnections();
-    },
-  };
-}
-
-/**
- * Node takes every offer of another protocol for a WebSocket. All others may be ignored (RFC 9110), and have to be: Java's
- * client offers HTTP/2 with each request.
- */
-class Incoming extends IncomingMessage {
-  declare private isOffered: boolean;
-
-  get upgrade(): boolean {
-    return this.isOffered && (this.method === 'CONNECT' || (this.headers.upgrade ?? '').toLowerCase() === 'websocket');
-  }
-
-  set upgrade(isOffered: boolean) {
-    this.isOffered = isOffered;
   }
 }
 
-/** Where a page on another origin may be allowed to call. */
-const isCrossOrigin = (path: string): boolean =>
-  path === graphqlPath || ['/oauth/', '/.well-known/', limitsPrefix].some((prefix) => path.startsWith(prefix));
-
-/** Whether a request for this URL waits for its turn. */
-const isExecuted = (url: string): boolean => url.startsWith(graphqlPath) || url.startsWith(limitsPrefix);
-
-/** The result of `task`, made at most once per second: whoever asks needs no credential. */
-function oncePerSecond<T>(clock: Pick<Clock, 'monotonicMs'>, task: () => Promise<T>): () => Promise<T> {
-  let made: { readonly atMs: number; readonly result: Promise<T> } | undefined;
-  return () => {
-    const nowMs = clock.monotonicMs();
-    if (!made || nowMs - made.atMs >= 1000) made = { atMs: nowMs, result: task() };
-    return made.result;
-  };
-}
-
-const nowhere: Route = () => {
+const notFoundRoute: Route = () => {
   throw new GatewayError('NOT_FOUND', `nothing is served at this path; GraphQL is at ${graphqlPath}`);
 };
-
-interface Page {
-  readonly status?: number;
-  readonly body: string;
-  readonly type?: string;
-  readonly headers?: Record<string, string>;
-}
-
-/** A route that only tells. */
-function reading(page: () => Page | Promise<Page>): Route {
-  return async ({ method }, response) => {
-    if (method !== 'GET' && method !== 'HEAD') throw new HttpRefusal(405, 'use GET', { allow: 'GET, HEAD' });
-    const { status = 200, body, type, headers } = await page();
-    send(response, status, method === 'HEAD' ? '' : body, type, headers);
-  };
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  type = 'application/json; charset=utf-8',
-  headers: Record<string, string> = { 'cache-control': 'no-store' },
-): void {
-  response.writeHead(status, { 'content-type': type, ...headers });
-  response.end(body);
-}
-
-/** Why requests cannot be served; undefined: they can. Asks the store itself, tables and all. */
-async function storeFault({ store }: Services): Promise<string | undefined> {
-  const asked = store.get('config', { PK: 'ORG#ready', SK: '#ORG' }).then(
-    () => undefined,
-    () => 'the store does not answer, or its tables are missing',
-  );
-  return within(readyWithinMs, asked, () => 'the store does not answer in time');
-}

@@ -3,121 +3,158 @@ import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { bounds } from '../graphql/bounds.js';
 import type { Log } from '../lib/log.js';
-import { repeat } from '../lib/timers.js';
+import { type Repeating, repeat } from '../lib/timers.js';
 
-// A peer that does not answer a ping before the next is gone, or reads too slowly to be worth keeping.
+// A peer that does not respond to a ping before the next one is gone, or reads too slowly.
 const pingMs = 5000;
-/** Operations that were refused count until their refusal has been sent: so many, and the peer does not read at all. */
-const mostUnsent = 10 * bounds.socketOperations;
+/** Rejected operations count until their rejection has been sent. A peer with this many does not read at all. */
+const maxUnsent = 10 * bounds.socketOperations;
 const maxReasonBytes = 120;
-/** An operation's id is repeated in every message about it. */
+/** The id of an operation is repeated in every message about it. */
 const maxIdChars = 128;
 
-/** What the protocol's hooks know of a socket. */
-export interface Wire {
+/** What the hooks of the protocol know about a socket. */
+export interface SocketContext {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** Counts an operation as accepted; false if the socket already has as many as it may. */
+  /** Counts an operation as accepted. False if the socket already has as many as it may. */
   accept(id: string): boolean;
 }
 
-/** Carries the protocol over one socket, and cuts off a peer that lets more wait to be sent than is fair. */
-export function carry(protocol: Server<Wire>, socket: WebSocket, request: IncomingMessage, log: Log): void {
-  /** Operations by their ids, each until it has ended and its peer was told so. */
-  const running = new Map<string, Promise<void>>();
-  /** Those of them that their peer has ended: it is to hear no more of them. */
-  const ending = new Map<string, Promise<void>>();
-  const live = () => running.size - ending.size;
-  /** Those that were accepted and have not ended: refused ones do not count against the bound. */
-  const accepted = new Set<string>();
-  const accept = (id: string): boolean => accepted.size < bounds.socketOperations && Boolean(accepted.add(id));
-  let receive: (text: string) => Promise<void> = async () => undefined;
-  const close = (code: number, reason: string) => socket.close(code, closeReason(reason));
+/** Runs the protocol over one socket, and disconnects a peer that leaves too much unread. */
+export class SocketConnection implements SocketContext {
+  /** Operations by id, each until it has ended and its peer has been told. */
+  private readonly running = new Map<string, Promise<void>>();
+  /** The running operations that their peer has completed. It must get no more messages about them. */
+  private readonly ending = new Map<string, Promise<void>>();
+  /** Operations that were accepted and have not ended. Rejected operations do not count against the limit. */
+  private readonly accepted = new Set<string>();
+  private receive: (text: string) => Promise<void> = async () => undefined;
+  private readonly pinging: Repeating;
+  private isAlive = true;
 
-  const isSlow = (): boolean => {
-    // A farewell would wait behind all that is not read.
-    if (socket.bufferedAmount > bounds.bufferedBytes) socket.terminate();
-    return socket.readyState !== socket.OPEN;
-  };
-
-  async function take(text: string): Promise<void> {
-    const { type, id } = outline(text);
-    if (id.length > maxIdChars)
-      return close(CloseCode.BadRequest, `the id of an operation must have at most ${maxIdChars} characters`);
-    const current = running.get(id);
-    if (type === 'complete' && current) {
-      ending.set(id, current);
-      accepted.delete(id);
-    }
-    if (type !== 'subscribe') return receive(text);
-    if (live() >= mostUnsent) return socket.terminate();
-    // An id that is used again before its first operation has quite ended would end both.
-    const turn: Promise<void> = (ending.get(id) ?? Promise.resolve())
-      // It may have been completed meanwhile, or its socket closed: nobody would end it then.
-      .then(() => (socket.readyState === socket.OPEN && ending.get(id) !== turn ? receive(text) : undefined))
-      .finally(() => {
-        if (running.get(id) === turn) {
-          running.delete(id);
-          accepted.delete(id);
-        }
-        if (ending.get(id) === turn) ending.delete(id);
-      });
-    running.set(id, turn);
-    return turn;
+  constructor(
+    protocol: Server<SocketContext>,
+    readonly socket: WebSocket,
+    readonly request: IncomingMessage,
+    private readonly log: Log,
+  ) {
+    socket.on('message', (data) => this.onMessage(String(data)));
+    socket.on('ping', (data) => {
+      if (!this.isSlowOrClosed()) socket.pong(data);
+    });
+    socket.on('pong', () => {
+      this.isAlive = true;
+    });
+    // Violations of the WebSocket protocol: ws closes the socket with the right code.
+    socket.on('error', () => undefined);
+    this.pinging = repeat(
+      pingMs,
+      async () => this.ping(),
+      () => undefined,
+    );
+    const closed = this.open(protocol);
+    socket.once('close', (code, reason) => {
+      void this.pinging.stop();
+      void closed(code, String(reason));
+    });
   }
 
-  socket.on('message', (data) => {
-    if (isSlow()) return;
-    take(String(data)).catch((error: unknown) => {
-      if (error instanceof Error && error.message.startsWith('Unexpected message'))
-        return close(CloseCode.BadRequest, error.message);
-      log.error({ err: error }, 'unexpected error on a socket');
-      return close(CloseCode.InternalServerError, 'Internal server error');
-    });
-  });
-  socket.on('ping', (data) => {
-    if (!isSlow()) socket.pong(data);
-  });
-  // What breaks the rules of WebSocket itself, ws answers with the right code and closes.
-  socket.on('error', () => undefined);
+  accept(id: string): boolean {
+    if (this.accepted.size >= bounds.socketOperations) return false;
+    this.accepted.add(id);
+    return true;
+  }
 
-  let isAlive = true;
-  socket.on('pong', () => {
-    isAlive = true;
-  });
-  const pinging = repeat(
-    pingMs,
-    async () => {
-      if (!isAlive) return socket.terminate();
-      isAlive = false;
-      if (!isSlow()) socket.ping();
-    },
-    () => undefined,
-  );
-
-  const closed = protocol.opened(
-    {
-      protocol: socket.protocol,
-      send: (text) =>
-        new Promise((resolve) => {
-          if (isSlow() || (ending.size > 0 && ending.has(outline(text).id))) resolve();
-          // What cannot be sent any more, nobody waits for.
-          else socket.send(text, () => resolve());
-        }),
-      close,
-      onMessage: (handler) => {
-        receive = handler;
+  private open(protocol: Server<SocketContext>): ReturnType<Server<SocketContext>['opened']> {
+    return protocol.opened(
+      {
+        protocol: this.socket.protocol,
+        send: (text) => this.send(text),
+        close: (code, reason) => this.close(code, reason),
+        onMessage: (handler) => {
+          this.receive = handler;
+        },
       },
-    },
-    { socket, request, accept },
-  );
-  socket.once('close', (code, reason) => {
-    void pinging.stop();
-    void closed(code, String(reason));
-  });
+      this,
+    );
+  }
+
+  private send(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.isSlowOrClosed() || (this.ending.size > 0 && this.ending.has(outline(text).id))) resolve();
+      // Resolves on failure too: nobody waits for a message that can no longer be sent.
+      else this.socket.send(text, () => resolve());
+    });
+  }
+
+  private onMessage(text: string): void {
+    if (this.isSlowOrClosed()) return;
+    this.take(text).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('Unexpected message')) {
+        this.close(CloseCode.BadRequest, error.message);
+        return;
+      }
+      this.log.error({ err: error }, 'unexpected error on a socket');
+      this.close(CloseCode.InternalServerError, 'Internal server error');
+    });
+  }
+
+  private async take(text: string): Promise<void> {
+    const { type, id } = outline(text);
+    if (id.length > maxIdChars) {
+      this.close(CloseCode.BadRequest, `the id of an operation must have at most ${maxIdChars} characters`);
+      return;
+    }
+    const current = this.running.get(id);
+    if (type === 'complete' && current) {
+      this.ending.set(id, current);
+      this.accepted.delete(id);
+    }
+    if (type !== 'subscribe') return this.receive(text);
+    if (this.running.size - this.ending.size >= maxUnsent) return this.socket.terminate();
+    return this.subscribe(id, text);
+  }
+
+  /** An id that is reused before its first operation has ended would end both, so the second waits for that. */
+  private subscribe(id: string, text: string): Promise<void> {
+    const { socket, running, ending } = this;
+    const operation: Promise<void> = (ending.get(id) ?? Promise.resolve())
+      // The operation may have been completed meanwhile, or the socket closed. Nothing would end it then.
+      .then(() => (socket.readyState === socket.OPEN && ending.get(id) !== operation ? this.receive(text) : undefined))
+      .finally(() => {
+        if (running.get(id) === operation) {
+          running.delete(id);
+          this.accepted.delete(id);
+        }
+        if (ending.get(id) === operation) ending.delete(id);
+      });
+    running.set(id, operation);
+    return operation;
+  }
+
+  private ping(): void {
+    if (!this.isAlive) {
+      this.socket.terminate();
+      return;
+    }
+    this.isAlive = false;
+    if (!this.isSlowOrClosed()) this.socket.ping();
+  }
+
+  /** Disconnects a peer that leaves too much unread. It gets no close frame, which would wait behind all that. */
+  private isSlowOrClosed(): boolean {
+    const { socket } = this;
+    if (socket.bufferedAmount > bounds.bufferedBytes) socket.terminate();
+    return socket.readyState !== socket.OPEN;
+  }
+
+  private close(code: number | undefined, reason = ''): void {
+    this.socket.close(code, closeReason(reason));
+  }
 }
 
-/** As long as WebSocket lets it be, which counts bytes. */
+/** Truncates a reason to the bytes that WebSocket allows. */
 export function closeReason(text: string): string {
   const bytes = Buffer.from(text);
   let end = Math.min(bytes.length, maxReasonBytes);
@@ -126,7 +163,7 @@ export function closeReason(text: string): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** What a message is about, as far as it can be told; the protocol itself judges it. */
+/** The type and id of a message, as far as they can be read. The protocol itself validates the message. */
 function outline(text: string): { readonly type: unknown; readonly id: string } {
   try {
     const { type, id } = JSON.parse(text) as { type?: unknown; id?: unknown };

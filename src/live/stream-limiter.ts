@@ -2,13 +2,15 @@ import { bounds } from '../graphql/bounds.js';
 import { addressBucket } from '../lib/address.js';
 import { rateLimited } from '../lib/errors.js';
 
-/** Bounds the WebSockets and event streams that are open, apart from the bounds of requests: no socket keeps a login waiting. */
+/**
+ * Limits the open WebSockets and event streams. Requests have limits of their own, so that no socket delays a login.
+ */
 export class StreamLimiter {
   private readonly pending = new Counter();
   private readonly byAddress = new Counter();
   private readonly byPrincipal = new Counter();
 
-  /** Counts a socket that has not presented a credential yet; returns what ends that. Throws RATE_LIMITED past the bounds. */
+  /** Counts a socket without a credential until the returned function is called. Throws RATE_LIMITED above a limit. */
   connect(address: string): () => void {
     const bucket = addressBucket(address);
     this.pending.refuseOver(bucket, bounds.pendingSocketsPerAddress, 'unauthenticated sockets of this address');
@@ -16,14 +18,14 @@ export class StreamLimiter {
     return this.pending.add(bucket);
   }
 
-  /** Counts an authenticated stream; returns what ends that. Throws RATE_LIMITED past the bounds. */
+  /** Counts an authenticated stream until the returned function is called. Throws RATE_LIMITED above a limit. */
   open(principal: string, address: string): () => void {
     const bucket = addressBucket(address);
     this.byPrincipal.refuseOver(principal, bounds.socketsPerPrincipal, 'streams of this client');
     this.byAddress.refuseOver(bucket, bounds.socketsPerAddress, 'streams of this address');
-    const ends = [this.byPrincipal.add(principal), this.byAddress.add(bucket)];
+    const releases = [this.byPrincipal.add(principal), this.byAddress.add(bucket)];
     return () => {
-      for (const end of ends) end();
+      for (const release of releases) release();
     };
   }
 }
@@ -33,14 +35,14 @@ class Counter {
 
   refuseOver(key: string, max: number, what: string): void {
     if ((this.counts.get(key) ?? 0) >= max)
-      throw rateLimited(`more than ${max} ${what}: close some before opening another`, 1000, {
+      throw rateLimited(`more than ${max} ${what}: close one before opening another`, 1000, {
         name: 'streams',
         quota: max,
         windowSecs: 1,
       });
   }
 
-  /** Returns what takes it back, once. */
+  /** Counts one until the returned function is called. Further calls do nothing. */
   add(key: string): () => void {
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     let isCounted = true;

@@ -1,25 +1,29 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Services } from '../app.js';
-import { staticCost } from '../graphql/complexity.js';
-import type { DocumentCache, Prepared } from '../graphql/documents.js';
+import type { ContextFactory } from '../graphql/context.js';
+import type { DocumentCache } from '../graphql/documents.js';
 import type { Mask } from '../graphql/errors.js';
+import type { PreparedOperation } from '../graphql/prepared-operation.js';
 import { WorkBudget } from '../graphql/work-budget.js';
-import { type Presented, stillGood } from '../http/credentials.js';
+import { type Presented, recheck } from '../http/credentials.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
 import type { ConcurrencyLimiter } from '../load/concurrency-limiter.js';
 import type { PrincipalLimiter } from '../load/principal-limiter.js';
 import type { StreamLimiter } from './stream-limiter.js';
 
+// Reading order of this folder: streams (what both transports share), ws with socket (WebSocket), sse with event-stream.
+
 interface OpenStream {
   readonly viewer: Viewer;
   readonly presented: Presented;
-  readonly end: (why: string) => void;
+  readonly end: (reason: string) => void;
 }
 
-/** What WebSocket and SSE serve subscriptions with: the same for both. */
+/** What WebSocket and SSE need to serve subscriptions. */
 export interface SubscriptionDeps {
   readonly services: Services;
+  readonly newContext: ContextFactory;
   readonly schema: GraphQLSchema;
   readonly documents: DocumentCache;
   readonly limiter: StreamLimiter;
@@ -31,14 +35,13 @@ export interface SubscriptionDeps {
 
 /** Throws BAD_USER_INPUT if each event of this subscription would cost more than an operation may. */
 export function chargeSubscription(
-  schema: GraphQLSchema,
-  { document, operation }: Prepared,
+  prepared: PreparedOperation,
   variables: Readonly<Record<string, unknown>> | null | undefined,
 ): void {
-  new WorkBudget().charge(staticCost(schema, document, operation, variables ?? {}));
+  new WorkBudget().charge(prepared.cost(variables ?? {}));
 }
 
-/** The open sockets and event streams of this process: ended when the credential they were opened with expires or is revoked. */
+/** The open sockets and event streams of this process. A stream is ended when its credential expires or is revoked. */
 export class OpenStreams {
   private readonly open = new Set<OpenStream>();
   private readonly unsubscribe: () => void;
@@ -67,9 +70,9 @@ export class OpenStreams {
 
   private async reviewOne(stream: OpenStream): Promise<void> {
     try {
-      await stillGood(this.services, stream.presented);
+      await recheck(this.services, stream.presented);
     } catch (error) {
-      // A store that does not answer says nothing about the token: the stream brings nothing new meanwhile either.
+      // An outage of DynamoDB says nothing about the credential. The stream brings no events during it either.
       if (!(error instanceof GatewayError)) return;
       if (error.code === 'UNAUTHENTICATED') stream.end('the credential has expired or was revoked');
       if (error.code === 'FORBIDDEN') stream.end(error.message);

@@ -1,44 +1,57 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { limitsPrefix } from '../http/limits-endpoints.js';
+import type { Mask } from '../graphql/errors.js';
+import { errorBody } from '../http/limits-json.js';
+import { limitsPrefix } from '../http/paths.js';
 import { requestIdOf } from '../http/request.js';
 import type { ResponseBatcher } from '../http/response-batcher.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { repeat } from '../lib/timers.js';
-import { refusalText } from './concurrency-limiter.js';
+import { overloaded } from './concurrency-limiter.js';
 
-const tellMs = 1000;
+const reportMs = 1000;
 
-/** Turns requests away for as little work as can be: under a flood there are many times more of them than are served. */
+interface OverloadDeps {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly mask: Mask;
+  readonly batcher: ResponseBatcher;
+}
+
+/**
+ * Rejects requests above the limit of the ConcurrencyLimiter with as little work as possible, because under overload
+ * many times more requests are rejected than served. The bodies are built once; only the request id is filled in.
+ */
 export class OverloadResponder {
-  private turnedAway = 0;
-  private readonly telling;
+  private rejected = 0;
+  private readonly reporting;
+  private readonly graphqlBody: BodyTemplate;
+  private readonly limitsBody: BodyTemplate;
 
-  constructor(
-    metrics: Metrics,
-    log: Log,
-    private readonly batcher: ResponseBatcher,
-  ) {
-    // One line a second for all of them, and not one for each.
-    this.telling = repeat(
-      tellMs,
+  constructor(private readonly deps: OverloadDeps) {
+    const { metrics, log, mask } = deps;
+    const error = mask(overloaded(), placeholder);
+    this.graphqlBody = templateOf(JSON.stringify({ errors: [error] }));
+    this.limitsBody = templateOf(errorBody(error));
+    // One log line per second, not one per request.
+    this.reporting = repeat(
+      reportMs,
       async () => {
-        if (this.turnedAway === 0) return;
-        metrics.requests.inc({ operation: 'none', outcome: 'SERVICE_UNAVAILABLE' }, this.turnedAway);
-        log.warn({ turnedAway: this.turnedAway }, 'more is asked than can be served');
-        this.turnedAway = 0;
+        if (this.rejected === 0) return;
+        metrics.requests.inc({ operation: 'none', outcome: 'SERVICE_UNAVAILABLE' }, this.rejected);
+        log.warn({ rejected: this.rejected }, 'overloaded: requests rejected');
+        this.rejected = 0;
       },
       () => undefined,
     );
   }
 
-  turnAway({ headers, url = '' }: IncomingMessage, response: ServerResponse, isLeaving: boolean): void {
-    this.turnedAway++;
+  /** `isClosing`: whether to ask the client to close the connection. */
+  reject({ headers, url = '' }: IncomingMessage, response: ServerResponse, isClosing: boolean): void {
+    this.rejected++;
     const requestId = requestIdOf(headers);
-    const details = `"retryable":true,"retryAfterSecs":1,"code":"SERVICE_UNAVAILABLE","requestId":"${requestId}"`;
-    const body = url.startsWith(limitsPrefix)
-      ? `{"error":{"message":"${refusalText}",${details}}}`
-      : `{"errors":[{"message":"${refusalText}","extensions":{${details}}}]}`;
+    const { start, end } = url.startsWith(limitsPrefix) ? this.limitsBody : this.graphqlBody;
+    const body = start + requestId + end;
     response.writeHead(503, [
       'content-type',
       'application/json; charset=utf-8',
@@ -50,12 +63,25 @@ export class OverloadResponder {
       'no-store',
       'x-request-id',
       requestId,
-      ...(isLeaving ? ['connection', 'close'] : []),
+      ...(isClosing ? ['connection', 'close'] : []),
     ]);
-    this.batcher.send(response, body);
+    this.deps.batcher.send(response, body);
   }
 
   close(): Promise<void> {
-    return this.telling.stop();
+    return this.reporting.stop();
   }
+}
+
+const placeholder = '<request id>';
+
+/** A body before and after the request id. */
+interface BodyTemplate {
+  readonly start: string;
+  readonly end: string;
+}
+
+function templateOf(body: string): BodyTemplate {
+  const [start = '', end = ''] = body.split(placeholder);
+  return { start, end };
 }

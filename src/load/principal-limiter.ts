@@ -2,33 +2,33 @@ import type { Clock } from '../lib/clock.js';
 import { rateLimited } from '../lib/errors.js';
 import { Throttle } from '../lib/throttle.js';
 
-/** How much one principal may ask of this process: so many a second, so many at once. 0 is no bound. */
+/** Limits the requests per second and the concurrent requests of each principal in this process. 0 means no limit. */
 export class PrincipalLimiter {
   private readonly inFlight = new Map<string, number>();
   private readonly throttle: Throttle | undefined;
 
   constructor(
     clock: Clock,
-    readonly perSecond: number,
-    readonly atOnce: number,
+    private readonly maxPerSecond: number,
+    private readonly maxConcurrent: number,
   ) {
-    this.throttle = perSecond > 0 ? new Throttle(clock, perSecond, perSecond) : undefined;
+    this.throttle = maxPerSecond > 0 ? new Throttle(clock, maxPerSecond, maxPerSecond) : undefined;
   }
 
-  /** Throws RATE_LIMITED, or returns what must be called when the request is done. */
+  /** Counts a request until the returned function is called. Throws RATE_LIMITED above a limit. */
   admit(principal: string): () => void {
     const running = this.inFlight.get(principal) ?? 0;
-    if (this.atOnce > 0 && running >= this.atOnce)
-      throw rateLimited(`more than ${this.atOnce} requests at once`, 1000, {
+    if (this.maxConcurrent > 0 && running >= this.maxConcurrent)
+      throw rateLimited(`more than ${this.maxConcurrent} concurrent requests`, 1000, {
         name: 'concurrency',
-        quota: this.atOnce,
+        quota: this.maxConcurrent,
         windowSecs: 1,
       });
     const waitMs = this.throttle?.take(principal) ?? 0;
     if (waitMs > 0)
-      throw rateLimited(`more than ${this.perSecond} requests a second`, waitMs, {
+      throw rateLimited(`more than ${this.maxPerSecond} requests per second`, waitMs, {
         name: 'requests',
-        quota: this.perSecond,
+        quota: this.maxPerSecond,
         windowSecs: 1,
       });
     this.inFlight.set(principal, running + 1);

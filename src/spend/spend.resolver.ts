@@ -106,7 +106,7 @@ export class CostResolver {
       throw badInput({ path: 'input.appId', message: 'is required under quotaScope APP' });
     const subject = appId ? appSubject(await appFor(context, input)) : orgSubject(org);
     await context.selection.override(subject, label, context.actor);
-    return context.selection.select(subject, context.freshReader());
+    return context.selection.select(subject, context.freshLoaders());
   }
 }
 
@@ -130,9 +130,9 @@ export class OrgSpendResolver {
       description: 'How fresh the figures must be.',
     })
     consistency: Consistency,
-    @Ctx() { spend, reader }: Context,
+    @Ctx() { spend, loaders }: Context,
   ) {
-    return spend.day(orgSubject(org), day, consistency, reader);
+    return spend.day(orgSubject(org), day, consistency, loaders);
   }
 
   @Authorized<Policy>('org:read')
@@ -145,9 +145,9 @@ export class OrgSpendResolver {
     @Root() org: Org,
     @Arg('from', () => LocalDate, { description: 'The first day.' }) from: string,
     @Arg('to', () => LocalDate, { description: 'The last day, not in the future.' }) to: string,
-    @Ctx() { spend, reader }: Context,
+    @Ctx() { spend, loaders }: Context,
   ) {
-    return spend.history(orgSubject(org), from, to, reader);
+    return spend.history(orgSubject(org), from, to, loaders);
   }
 }
 
@@ -169,9 +169,9 @@ export class AppSpendResolver {
       description: 'How fresh the figures must be.',
     })
     consistency: Consistency,
-    @Ctx() { spend, reader }: Context,
+    @Ctx() { spend, loaders }: Context,
   ) {
-    return spend.day(appSubject(app), day, consistency, reader);
+    return spend.day(appSubject(app), day, consistency, loaders);
   }
 
   @Authorized<Policy>('app:read')
@@ -184,17 +184,17 @@ export class AppSpendResolver {
     @Root() app: App,
     @Arg('from', () => LocalDate, { description: 'The first day.' }) from: string,
     @Arg('to', () => LocalDate, { description: 'The last day, not in the future.' }) to: string,
-    @Ctx() { spend, reader }: Context,
+    @Ctx() { spend, loaders }: Context,
   ) {
-    return spend.history(appSubject(app), from, to, reader);
+    return spend.history(appSubject(app), from, to, loaders);
   }
 
   @Authorized<Policy>('app:read')
   @FieldResolver(() => ModelSelectionType, {
     description: 'The model to call now. Request a new selection after `recheckAfterSecs`.',
   })
-  modelSelection(@Root() app: App, @Ctx() { selection, reader }: Context) {
-    return selection.select(appSubject(app), reader);
+  modelSelection(@Root() app: App, @Ctx() { selection, loaders }: Context) {
+    return selection.select(appSubject(app), loaders);
   }
 }
 

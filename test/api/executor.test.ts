@@ -1,23 +1,25 @@
-import { type ExecutionResult, execute, type GraphQLSchema, Kind, parse, print } from 'graphql';
-import { createContext } from '../../src/graphql/context.js';
-import { createExecutor } from '../../src/graphql/executor.js';
+import { type ExecutionResult, execute, type GraphQLSchema, getOperationAST, Kind, parse, print } from 'graphql';
+import { type ContextFactory, contextFactory } from '../../src/graphql/context.js';
+import { Executor } from '../../src/graphql/executor.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { adminViewer, anonymous, type Viewer } from '../../src/identity/viewer.js';
-
-const platformAdmin = adminViewer('admin');
 
 import { Caller, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
+const platformAdmin = adminViewer('admin');
+
 const hardwareId = 'AA:BB:CC:DD:EE:FF';
 let app: TestApp;
 let schema: GraphQLSchema;
-/** What the variables of the tests' own operations may be. */
-let known: Record<string, unknown>;
+let newContext: ContextFactory;
+/** Values for the variables of the operations in `test/support/operations.graphql`, by name. */
+let variableValues: Record<string, unknown>;
 
 beforeAll(async () => {
   app = await startTestApp();
   schema = await createSchema();
+  newContext = contextFactory(app.gateway.services);
   const org = await newOrg(app);
   await newApp(app, org);
   const { orgId } = org;
@@ -50,21 +52,19 @@ beforeAll(async () => {
   };
   await new Caller(app.url, { 'x-api-key': createApiKey.secret }).ask(op.RegisterDeviceDocument, { input: device });
   const day = new Date().toISOString().slice(0, 10);
-  known = {
-    ...{
-      orgId,
-      appId: 'chat',
-      entityId: 'team',
-      resource: 'api',
-      hardwareId,
-      first: 2,
-      day,
-      from: day,
-      to: day,
-      id: 'nothing',
-      limit: 'rpm',
-      level: 'ENTITY',
-    },
+  variableValues = {
+    orgId,
+    appId: 'chat',
+    entityId: 'team',
+    resource: 'api',
+    hardwareId,
+    first: 2,
+    day,
+    from: day,
+    to: day,
+    id: 'nothing',
+    limit: 'rpm',
+    level: 'ENTITY',
   };
 });
 afterAll(async () => {
@@ -77,21 +77,28 @@ const viewers: Record<string, () => Viewer> = {
   anonymous: () => anonymous,
 };
 
-const shown = ({ data, errors }: ExecutionResult): unknown =>
+const jsonOf = ({ data, errors }: ExecutionResult): unknown =>
   JSON.parse(JSON.stringify({ data, errors: errors?.map((error) => error.toJSON()) }));
 
-/** The same operation by graphql-js and by ours, often enough for it to be compiled if it ever is. */
+/** Runs an operation by graphql-js and by the executor, often enough for the executor to compile it if it ever does. */
 async function both(query: string, variables: Record<string, unknown>, viewer: Viewer, operationName?: string) {
   const document = parse(query);
-  const context = () => createContext(app.gateway.services, { viewer, requestId: 'test', address: 'test' });
-  const args = { schema, document, variableValues: variables, operationName: operationName ?? null };
+  const operation = getOperationAST(document, operationName);
+  if (!operation) throw new Error('the document has no such operation');
+  const args = () => ({
+    schema,
+    document,
+    variableValues: variables,
+    operationName: operationName ?? null,
+    contextValue: newContext({ viewer, requestId: 'test', address: 'test' }),
+  });
   let isCompiled = false;
-  const ours = createExecutor(schema, () => {
+  const executor = new Executor(schema, () => {
     isCompiled = true;
   });
-  const answers: unknown[] = [];
-  for (let i = 0; i < 5; i++) answers.push(shown(await ours({ ...args, contextValue: context() })));
-  return { plain: shown(await execute({ ...args, contextValue: context() })), answers, isCompiled };
+  const results: unknown[] = [];
+  for (let i = 0; i < 5; i++) results.push(jsonOf(await executor.execute(operation, args(), true)));
+  return { plain: jsonOf(await execute(args())), results, isCompiled };
 }
 
 const queries = Object.entries(op).flatMap(([name, document]) => {
@@ -102,21 +109,23 @@ const queries = Object.entries(op).flatMap(([name, document]) => {
     : [];
 });
 
-describe.each(Object.keys(viewers))('to %s', (who) => {
-  it.each(queries)('%s is answered as graphql-js answers it', async (_name, text) => {
+describe.each(Object.keys(viewers))('the executor, called by %s,', (who) => {
+  it.each(queries)('returns the same result as graphql-js for %s', async (_name, text) => {
     const definition = parse(text).definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
     const names =
       definition?.kind === Kind.OPERATION_DEFINITION
         ? (definition.variableDefinitions ?? []).map(({ variable }) => variable.name.value)
         : [];
-    const given = Object.fromEntries(names.flatMap((name) => (name in known ? [[name, known[name]]] : [])));
+    const given = Object.fromEntries(
+      names.flatMap((name) => (name in variableValues ? [[name, variableValues[name]]] : [])),
+    );
     const viewer = (viewers[who] as () => Viewer)();
-    const { plain, answers } = await both(text, given, viewer);
-    expect(answers).toEqual(answers.map(() => plain));
-    // With every variable there: null where it is not one of ours.
-    const all = Object.fromEntries(names.map((name) => [name, known[name] ?? null]));
+    const { plain, results } = await both(text, given, viewer);
+    expect(results).toEqual(results.map(() => plain));
+    // With every variable: null if there is no value for it.
+    const all = Object.fromEntries(names.map((name) => [name, variableValues[name] ?? null]));
     const full = await both(text, all, viewer);
-    expect(full.answers).toEqual(full.answers.map(() => full.plain));
+    expect(full.results).toEqual(full.results.map(() => full.plain));
   });
 });
 
@@ -146,9 +155,14 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
     {},
     true,
   ],
-  ['what is not there', 'query ($orgId: UUID) { org(orgId: $orgId) { app(appId: "none") { name } } }', {}, true],
   [
-    'a literal that does not fit',
+    'an object that does not exist',
+    'query ($orgId: UUID) { org(orgId: $orgId) { app(appId: "none") { name } } }',
+    {},
+    true,
+  ],
+  [
+    'an invalid literal',
     'query ($orgId: UUID) { org(orgId: $orgId) { spend(day: "1999-99-99") { requests } } }',
     {},
     false,
@@ -178,7 +192,7 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
     true,
   ],
   [
-    'a variable that does not fit',
+    'an invalid variable',
     'query ($orgId: UUID, $first: Int) { org(orgId: $orgId) { apps(first: $first) { nodes { appId } } } }',
     { first: 'x' },
     true,
@@ -201,12 +215,7 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
     { c: 'EXACT' },
     true,
   ],
-  [
-    'an alias that is no name for a property',
-    'query ($orgId: UUID) { org(orgId: $orgId) { __proto__: name } }',
-    {},
-    false,
-  ],
+  ['an alias that is no property name', 'query ($orgId: UUID) { org(orgId: $orgId) { __proto__: name } }', {}, false],
   [
     'a directive',
     'query ($orgId: UUID, $no: Boolean!) { org(orgId: $orgId) { name timezone @include(if: $no) } }',
@@ -214,7 +223,7 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
     false,
   ],
   ['an interface', 'query { node(id: "x") { id } }', {}, false],
-  ['the schema itself', '{ __schema { queryType { name } } }', {}, false],
+  ['introspection', '{ __schema { queryType { name } } }', {}, false],
   [
     'a variable inside a literal',
     'query ($orgId: UUID, $limit: String!) { availability(orgId: $orgId, entityId: "team", resource: "api", consume: [{ limit: $limit, amount: 1 }]) { retryAfterSecs } }',
@@ -224,15 +233,15 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
 ];
 
 it.each(cases)(
-  '%s is answered alike, and compiled only where that is known',
+  'returns the same result as graphql-js for %s, and compiles it only if that is known',
   async (_what, query, variables, isCompiled) => {
-    const found = await both(query, { orgId: known.orgId, ...variables }, platformAdmin);
-    expect(found.answers).toEqual(found.answers.map(() => found.plain));
+    const found = await both(query, { orgId: variableValues.orgId, ...variables }, platformAdmin);
+    expect(found.results).toEqual(found.results.map(() => found.plain));
     expect(found.isCompiled).toBe(isCompiled);
   },
 );
 
-it('compiles nothing that would take long: what fragments open into counts', async () => {
+it('does not compile an operation whose expanded fragments have too many fields', async () => {
   const level = (i: number) =>
     `fragment F${i} on Org { ${i === 0 ? 'name timezone' : [0, 1, 2, 3, 4].map((n) => `a${n}: app(appId: "chat") { org { ...F${i - 1} } }`).join(' ')} }`;
   const query = (depth: number) =>
@@ -242,34 +251,31 @@ it('compiles nothing that would take long: what fragments open into counts', asy
     [2, true],
     [3, false],
   ] as const) {
-    const found = await both(query(depth), { orgId: known.orgId }, platformAdmin);
-    expect(found.answers).toEqual(found.answers.map(() => found.plain));
+    const found = await both(query(depth), { orgId: variableValues.orgId }, platformAdmin);
+    expect(found.results).toEqual(found.results.map(() => found.plain));
     expect({ depth, isCompiled: found.isCompiled }).toEqual({ depth, isCompiled });
   }
 });
 
-it('tells the operations of one document apart', async () => {
+it('distinguishes the operations of one document', async () => {
   const query = 'query A { me { kind } } query B { b: me { kind } }';
   for (const name of ['A', 'B']) {
-    const { plain, answers } = await both(query, {}, platformAdmin, name);
-    expect(answers).toEqual(answers.map(() => plain));
+    const { plain, results } = await both(query, {}, platformAdmin, name);
+    expect(results).toEqual(results.map(() => plain));
     expect(JSON.stringify(plain)).toContain(name === 'A' ? '"me"' : '"b"');
   }
 });
 
-it('keeps one request from the answers of another', async () => {
+it('does not mix up the results of concurrent requests', async () => {
   const document = parse('{ me { kind } }');
-  const ours = createExecutor(schema);
-  const ask = async (viewer: Viewer) =>
-    shown(
-      await ours({
-        schema,
-        document,
-        contextValue: createContext(app.gateway.services, { viewer, requestId: 'test', address: 'test' }),
-      }),
-    );
+  const operation = getOperationAST(document);
+  const executor = new Executor(schema);
+  const run = async (viewer: Viewer) => {
+    const contextValue = newContext({ viewer, requestId: 'test', address: 'test' });
+    return jsonOf(await executor.execute(operation!, { schema, document, contextValue }, true));
+  };
   for (let i = 0; i < 5; i++) {
-    const [admin, nobody] = await Promise.all([ask(platformAdmin), ask(anonymous)]);
+    const [admin, nobody] = await Promise.all([run(platformAdmin), run(anonymous)]);
     expect(admin).toEqual({ data: { me: { kind: 'PLATFORM_ADMIN' } } });
     expect(nobody).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   }

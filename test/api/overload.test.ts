@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { EventLoopScheduler } from '../../src/lib/event-loop-scheduler.js';
 import { sleep } from '../../src/lib/timers.js';
-import { ConcurrencyLimiter, type Slot } from '../../src/load/concurrency-limiter.js';
 import { type Answer, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 
-const room = 8;
+const maxConcurrent = 8;
 const cost = () => ({ input: { requestId: randomUUID(), modelLabel: 'premium', inputTokens: 1, outputTokens: 1 } });
 const list = '{ org { app(appId: "chat") { alerts(first: 50) { nodes { id kind } } } } }';
 const history = '{ org { app(appId: "chat") { spendHistory(from: "2026-01-01", to: "2026-01-02") { requests } } } }';
@@ -15,7 +13,7 @@ let proxy: FaultProxy;
 let app: TestApp;
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint());
-  app = await startTestApp({ endpoint: proxy.endpoint, config: { gatewayConcurrency: room } });
+  app = await startTestApp({ endpoint: proxy.endpoint, config: { gatewayConcurrency: maxConcurrent } });
 });
 beforeEach(() => proxy.clear());
 afterAll(async () => {
@@ -30,9 +28,9 @@ const refused = ({ status, headers, errors }: Answer<unknown>) => ({
   code: errors?.[0]?.extensions.code,
   retryable: errors?.[0]?.extensions.retryable,
 });
-const turnedAway = { status: 503, retryAfter: '1', code: 'SERVICE_UNAVAILABLE', retryable: true };
+const overloaded = { status: 503, retryAfter: '1', code: 'SERVICE_UNAVAILABLE', retryable: true };
 
-/** So many submissions that are under way until they are let go. */
+/** Keeps `count` submissions in flight until they are let go. */
 async function hold(
   clients: readonly { readonly caller: TestApp['admin'] }[],
   count: number,
@@ -42,7 +40,7 @@ async function hold(
     (clients[i % clients.length] as (typeof clients)[0]).caller.send(op.SubmitCostDocument, cost()),
   );
   while (rule.hits === 0) await sleep(5);
-  // The rest of them wait for the same shard, or are on their way to it.
+  // The others wait for the same shard, or are on their way to it.
   await sleep(300);
   return {
     letGo() {
@@ -52,16 +50,16 @@ async function hold(
   };
 }
 
-describe('a gateway with too much to do', () => {
-  it('refuses lists when half of its room is taken, and serves submissions', async () => {
+describe('an overloaded gateway', () => {
+  it('rejects lists above half of its concurrency, and serves submissions', async () => {
     const client = await newApp(app, await newOrg(app));
     await client.caller.ask(list);
     await client.caller.ask(history);
-    const held = await hold([client, await newApp(app, await newOrg(app))], room / 2 + 1);
-    for (const query of [list, history]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
-    // How long it is its variables say, and it was never seen before.
+    const held = await hold([client, await newApp(app, await newOrg(app))], maxConcurrent / 2 + 1);
+    for (const query of [list, history]) expect(refused(await client.caller.send(query))).toEqual(overloaded);
+    // Its variables decide that it is a list, and its document is not cached.
     const paged = 'query ($first: Int) { org { app(appId: "chat") { alerts(first: $first) { nodes { id kind } } } } }';
-    expect(refused(await client.caller.send(paged, { first: 60 }))).toEqual(turnedAway);
+    expect(refused(await client.caller.send(paged, { first: 60 }))).toEqual(overloaded);
     expect((await client.caller.send('{ me { kind } }')).data).toEqual({ me: { kind: 'APP_CLIENT' } });
     const submitted = client.caller.send(op.SubmitCostDocument, cost());
     for (const { errors } of [...(await held.letGo()), await submitted]) expect(errors).toBeUndefined();
@@ -72,11 +70,11 @@ describe('a gateway with too much to do', () => {
     );
   });
 
-  it('gives one org half of its room at most while another is active, and all of it otherwise', async () => {
+  it('gives one org at most half of its concurrency while another org is active, and all of it otherwise', async () => {
     const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
-    // Nobody has called for two seconds: no other org counts as active.
+    // After two seconds without a call, no other org counts as active.
     await sleep(2100);
-    const alone = await hold([client], room - 2);
+    const alone = await hold([client], maxConcurrent - 2);
     expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
     expect((await other.caller.send('{ me { kind } }')).errors).toBeUndefined();
     const { status, errors } = await client.caller.send('{ me { kind } }');
@@ -85,18 +83,18 @@ describe('a gateway with too much to do', () => {
     expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
   });
 
-  it('refuses everything when all of it is taken, counts it, and serves again as soon as there is room', async () => {
+  it('rejects everything above its concurrency, counts that, and serves again as soon as a request is done', async () => {
     const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
-    const held = await hold([client, other], room);
-    for (const query of ['{ me { kind } }', list]) expect(refused(await client.caller.send(query))).toEqual(turnedAway);
-    expect(refused(await client.caller.send(op.SubmitCostDocument, cost()))).toEqual(turnedAway);
-    expect(refused(await client.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toEqual(turnedAway);
-    // What only tells how it is goes on.
+    const held = await hold([client, other], maxConcurrent);
+    for (const query of ['{ me { kind } }', list]) expect(refused(await client.caller.send(query))).toEqual(overloaded);
+    expect(refused(await client.caller.send(op.SubmitCostDocument, cost()))).toEqual(overloaded);
+    expect(refused(await client.caller.subscribeOnce('subscription { quotaAlerts { id } }', {}))).toEqual(overloaded);
+    // Status endpoints are still served.
     expect((await fetch(`${app.origin}/healthz`)).status).toBe(200);
     for (const { errors } of await held.letGo()) expect(errors).toBeUndefined();
     expect((await client.caller.send(op.SubmitCostDocument, cost())).errors).toBeUndefined();
     await client.caller.ask(list);
-    // Counted once a second.
+    // Rejections are counted once per second.
     const counted = async () => {
       const metrics = await (await fetch(`${app.origin}/metrics`)).text();
       return Number(
@@ -104,73 +102,5 @@ describe('a gateway with too much to do', () => {
       );
     };
     while ((await counted()) < 4) await sleep(50);
-  });
-});
-
-describe('the concurrency', () => {
-  let nowMs = 0;
-  let busyShare = 0;
-  const around = { monotonicMs: () => nowMs, utilization: () => busyShare };
-  const newTurnstile = (most: number) => new ConcurrencyLimiter(most, around, new EventLoopScheduler(around));
-  beforeEach(() => {
-    nowMs = 0;
-    busyShare = 0;
-  });
-
-  it('has as much room as it says, and none of it is lost', async () => {
-    const concurrency = newTurnstile(3);
-    for (let round = 0; round < 3; round++) {
-      const leaving = await Promise.all([1, 2, 3].map(() => concurrency.enter()));
-      expect(concurrency.isFull).toBe(true);
-      await expect(concurrency.enter()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      expect(() => concurrency.refuseList()).toThrow('busy');
-      for (const { release } of leaving) release();
-      expect(concurrency.isFull).toBe(false);
-      concurrency.refuseList();
-    }
-  });
-
-  /** How many get in at once. */
-  async function roomOf(concurrency: ConcurrencyLimiter): Promise<number> {
-    const leaving: Slot[] = [];
-    while (!concurrency.isFull) leaving.push(await concurrency.enter());
-    for (const { release } of leaving) release();
-    return leaving.length;
-  }
-  async function answerAfter(concurrency: ConcurrencyLimiter, ms: number, times: number): Promise<void> {
-    for (let i = 0; i < times; i++) {
-      const { answered, release } = await concurrency.enter();
-      nowMs += ms;
-      answered();
-      release();
-    }
-  }
-
-  it('takes on less while it is busy and late, never less than a few, and all again afterwards', async () => {
-    const concurrency = newTurnstile(1000);
-    busyShare = 1;
-    await answerAfter(concurrency, 600, 3);
-    expect(await roomOf(concurrency)).toBe(729);
-    await answerAfter(concurrency, 600, 50);
-    expect(await roomOf(concurrency)).toBe(256);
-    busyShare = 0;
-    await answerAfter(concurrency, 150, 100);
-    expect(await roomOf(concurrency)).toBe(1000);
-  });
-
-  it('takes on no less because the store is slow, nor because there is much to do in time', async () => {
-    const concurrency = newTurnstile(200);
-    await answerAfter(concurrency, 3000, 20);
-    expect(await roomOf(concurrency)).toBe(200);
-    busyShare = 1;
-    await answerAfter(concurrency, 150, 20);
-    expect(await roomOf(concurrency)).toBe(200);
-  });
-
-  it('of no bound refuses nobody', async () => {
-    const concurrency = newTurnstile(0);
-    await Promise.all(Array.from({ length: 2000 }, () => concurrency.enter()));
-    expect(concurrency.isFull).toBe(false);
-    concurrency.refuseList();
   });
 });

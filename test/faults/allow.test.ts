@@ -1,4 +1,4 @@
-import { createContext } from '../../src/graphql/context.js';
+import { contextFactory } from '../../src/graphql/context.js';
 import { clientViewer } from '../../src/identity/viewer.js';
 import { unavailable } from '../../src/lib/errors.js';
 import { LimitResolver } from '../../src/limits/limit.resolver.js';
@@ -243,7 +243,7 @@ describe('with the policy ALLOW, during an outage of the database, the gateway',
     const { services } = app.gateway;
     const cause = unavailable('the store did not answer');
     const claims = await services.accessTokens.verify(org.accessToken);
-    const context = createContext(services, {
+    const context = contextFactory(services)({
       viewer: clientViewer(claims, cause),
       requestId: 'r',
       address: '127.0.0.1',
