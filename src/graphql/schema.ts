@@ -17,9 +17,9 @@ import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } fr
 import { NodeResolver } from './node.resolver.js';
 import { authChecker } from './policy.js';
 
-// Reading order of this folder. Schema kit, which resolvers use: schema, context (with loaders), policy, connection, node,
-// scalars, errors. Execution of one operation: documents (parse, bounds, validate), prepared-operation (complexity),
-// operations (Apollo), executor (graphql-js or compiled).
+// Reading order of this folder. Schema kit, which resolvers use: schema, context (with loaders), policy, connection,
+// node, scalars, errors. Execution of one operation: documents (parse, bounds, validate), prepared-operation
+// (complexity), operations (Apollo), executor (graphql-js or compiled).
 
 // biome-ignore lint/complexity/noBannedTypes: type-graphql's own word for a resolver class
 type ResolverClass = Function;

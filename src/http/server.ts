@@ -39,8 +39,9 @@ const serverOptions = {
   IncomingMessage: Incoming,
 } as const;
 
-// Reading order of this folder: server (routes, closing), graphql-endpoint (one request from head to response), exchange
-// (turn, authentication, timeout, log line), request and response; then limits-endpoints (/v1), oauth, status-routes.
+// Reading order of this folder: server (routes, closing), graphql-endpoint (one request from head to response),
+// exchange (turn, authentication, timeout, log line), request and response; then limits-endpoints (/v1), oauth,
+// status-routes.
 
 /** The parts of a server. */
 interface ServerDeps extends GraphQLEndpointDeps {
@@ -85,14 +86,13 @@ export class HttpServer {
   private isProxyKnown: boolean;
 
   constructor(private readonly deps: ServerDeps) {
-    const { services, connections, mask, batcher } = deps;
-    const { config, metrics, log } = services;
+    const { config } = deps.services;
     this.routes = this.newRoutes();
     this.origins = createOrigins(config.corsOrigins);
-    this.overload = new OverloadResponder({ metrics, log, mask, batcher });
+    this.overload = new OverloadResponder(deps);
     this.isProxyKnown = config.trustProxy;
     this.server = createServer(serverOptions, (request, response) => this.handle(request, response));
-    this.server.on('connection', (socket) => connections.accept(socket));
+    this.server.on('connection', (socket) => deps.connections.accept(socket));
     this.server.on('upgrade', (request) => this.dropAdminKey(request));
     this.sockets = new WebSocketHandler(deps.subscriptions, this.origins);
     this.sockets.attach(this.server, graphqlPath);

@@ -12,7 +12,8 @@ import type { ConcurrencyLimiter } from '../load/concurrency-limiter.js';
 import type { PrincipalLimiter } from '../load/principal-limiter.js';
 import type { StreamLimiter } from './stream-limiter.js';
 
-// Reading order of this folder: streams (what both transports share), ws with socket (WebSocket), sse with event-stream.
+// Reading order of this folder: streams (what both transports share), ws with socket (WebSocket), sse with
+// event-stream.
 
 interface OpenStream {
   readonly viewer: Viewer;

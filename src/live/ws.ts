@@ -64,7 +64,7 @@ export class WebSocketHandler {
       onConnect: ({ extra, connectionParams }) => this.connect(extra, connectionParams ?? {}),
       onSubscribe: async ({ extra }, id, payload) => this.subscribe(extra, id, payload),
       onError: ({ extra }, _id, _payload, errors) => this.masked(extra, errors).errors,
-      onNext: ({ extra }, _id, _payload, _args, result) =>
+      onNext: ({ extra }, ...[, , , result]) =>
         result.errors ? ({ ...result, ...this.masked(extra, result.errors) } as FormattedExecutionResult) : undefined,
     });
   }

@@ -1,22 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Mask } from '../graphql/errors.js';
+import type { ExchangeDeps } from '../http/exchange.js';
 import { errorBody } from '../http/limits-json.js';
 import { limitsPrefix } from '../http/paths.js';
 import { requestIdOf } from '../http/request.js';
-import type { ResponseBatcher } from '../http/response-batcher.js';
-import type { Log } from '../lib/log.js';
-import type { Metrics } from '../lib/metrics.js';
 import { repeat } from '../lib/timers.js';
 import { overloaded } from './concurrency-limiter.js';
 
 const reportMs = 1000;
-
-interface OverloadDeps {
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly mask: Mask;
-  readonly batcher: ResponseBatcher;
-}
 
 /**
  * Rejects requests above the limit of the ConcurrencyLimiter with as little work as possible, because under overload
@@ -28,9 +18,9 @@ export class OverloadResponder {
   private readonly graphqlBody: BodyTemplate;
   private readonly limitsBody: BodyTemplate;
 
-  constructor(private readonly deps: OverloadDeps) {
-    const { metrics, log, mask } = deps;
-    const error = mask(overloaded(), placeholder);
+  constructor(private readonly deps: Pick<ExchangeDeps, 'services' | 'mask' | 'batcher'>) {
+    const { metrics, log } = deps.services;
+    const error = deps.mask(overloaded(), placeholder);
     this.graphqlBody = templateOf(JSON.stringify({ errors: [error] }));
     this.limitsBody = templateOf(errorBody(error));
     // One log line per second, not one per request.

@@ -79,8 +79,8 @@ describe('a gateway that is told to stop', () => {
     await caller.answers(1);
     const stopped = gateway.stop();
     await sleep(1.5 * noticeMs);
-    // After a turn's events and before its timers: when the gateway may go on, the time to close idle connections has come,
-    // and the request is in the buffer of the operating system.
+    // After a turn's events and before its timers: when the gateway may go on, the time to close idle connections has
+    // come, and the request is in the buffer of the operating system.
     await endOfTurn();
     caller.send(me);
     block(2 * noticeMs);
