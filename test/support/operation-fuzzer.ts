@@ -31,7 +31,9 @@ import {
 } from 'graphql';
 import type { Chance } from './chance.js';
 
-/** Good values by the name of their argument or input field, or by `field.argument` where a name means several things. */
+/**
+ * Good values by the name of their argument or input field, or by `field.argument` where a name means several things.
+ */
 export type KnownValues = Readonly<Record<string, readonly unknown[]>>;
 
 export interface FuzzOperation {
@@ -44,7 +46,9 @@ export interface FuzzRequest {
   readonly about: string;
   /** As text, since some are no JSON. */
   readonly body: string;
-  /** The code it must be refused with; null: neither GraphQL's parse nor its validation code; absent: either is right. */
+  /**
+   * The code it must be refused with; null: neither GraphQL's parse nor its validation code; absent: either is right.
+   */
   readonly refusedAs?: string | null;
 }
 
@@ -53,7 +57,10 @@ const validationFailed = 'GRAPHQL_VALIDATION_FAILED';
 // As the design has it, and not from src: a bound that was moved by mistake must show.
 const mostTokens = 1000;
 
-/** What GraphQL itself says of a document: the code it is refused with, null, or nothing. Of the gateway's bounds only the tokens are known here. */
+/**
+ * What GraphQL itself says of a document: the code it is refused with, null, or nothing. Of the gateway's bounds only
+ * the tokens are known here.
+ */
 export function judge(schema: GraphQLSchema, query: string): Pick<FuzzRequest, 'refusedAs'> {
   let document: DocumentNode;
   try {
@@ -61,7 +68,8 @@ export function judge(schema: GraphQLSchema, query: string): Pick<FuzzRequest, '
   } catch {
     return { refusedAs: parseFailed };
   }
-  // The specification forbids them and graphql-js does not yet, or throws over them: either answer will do, but it has to be one.
+  // The specification forbids them and graphql-js does not yet, or throws over them: either answer will do, but it has
+  // to be one.
   if (
     document.definitions.some(
       (d) => d.kind === Kind.OPERATION_DEFINITION && d.operation === 'subscription' && isConditional(d.selectionSet),
@@ -233,7 +241,10 @@ export class OperationFuzzer {
     ].slice(0, 3);
   }
 
-  /** One field with its arguments; `names` are the response names taken around it, fragments included, so that no two conflict. */
+  /**
+   * One field with its arguments; `names` are the response names taken around it, fragments included, so that no two
+   * conflict.
+   */
   private field(
     field: GraphQLField<unknown, unknown>,
     depth: number,
@@ -301,7 +312,8 @@ export class OperationFuzzer {
     const all = Object.values(type.getFields());
     const open = depth > 0 && draft.fieldsLeft > 0 ? all : all.filter((field) => isLeafType(getNamedType(field.type)));
     if (open.length === 0) return ['__typename'];
-    // Texts of a tenant's own are what must not get about, so they are asked for more often than their number would have it.
+    // Texts of a tenant's own are what must not get about, so they are asked for more often than their number would
+    // have it.
     const texts = open.filter(({ name }) => /^(name|friendlyName|description|value|sensors)$/.test(name));
     return Array.from({ length: 1 + this.chance.below(4) }, () =>
       this.field(this.chance.one(texts.length > 0 && this.chance.hit(0.3) ? texts : open), depth, draft, names),
@@ -397,7 +409,9 @@ export class OperationFuzzer {
     return { about, body, ...(query === '' ? {} : judge(this.schema, query)) };
   }
 
-  /** Changes one node of a kind, chosen at random; a document without any, or that does not parse, is garbled instead. */
+  /**
+   * Changes one node of a kind, chosen at random; a document without any, or that does not parse, is garbled instead.
+   */
   private edit(query: string, kind: Kind, change: (node: never) => ASTNode): string {
     let document: DocumentNode;
     try {
