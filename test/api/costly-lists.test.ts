@@ -10,7 +10,7 @@ afterAll(() => app.stop());
 
 const aliases = (field: string) => Array.from({ length: 15 }, (_, i) => `a${i}: ${field}`).join(' ');
 
-it('reads the limit configs of an org once per operation, however often they are asked for', async () => {
+it('reads the limit configs of an org once per operation', async () => {
   const { caller } = await newOrg(app);
   for (let i = 0; i < 40; i++)
     await caller.ask(op.SetLimitsDocument, {
@@ -24,7 +24,7 @@ it('reads the limit configs of an org once per operation, however often they are
   expect(list).toHaveBeenCalledTimes(1);
 });
 
-it('charges every bucket of a page of entities, and refuses what is too much before it reads it', async () => {
+it('charges every bucket of a page of entities, and refuses too complex operations before it reads', async () => {
   const { caller } = await newOrg(app);
   await caller.ask(op.SetLimitsDocument, { input: { level: 'SYSTEM', limits: [{ name: 'rpm', capacity: 10 }] } });
   for (let entity = 0; entity < 30; entity++) {

@@ -129,13 +129,10 @@ describe.each(Object.keys(viewers))('the executor, called by %s,', (who) => {
   });
 });
 
+const orgQuery = (selections: string): string => `query ($orgId: UUID) { org(orgId: $orgId) { ${selections} } }`;
+
 const cases: [what: string, query: string, variables: Record<string, unknown>, isCompiled: boolean][] = [
-  [
-    'a list',
-    'query ($orgId: UUID) { org(orgId: $orgId) { apps(first: 3) { nodes { appId name quotas { label dailyUsdMicros } } } } }',
-    {},
-    true,
-  ],
+  ['a list', orgQuery('apps(first: 3) { nodes { appId name quotas { label dailyUsdMicros } } }'), {}, true],
   [
     'aliases of one field',
     'query ($orgId: UUID) { a: org(orgId: $orgId) { x: name y: name } b: org(orgId: $orgId) { name } }',
@@ -144,7 +141,7 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
   ],
   [
     'fragments, one in the other',
-    'query ($orgId: UUID) { org(orgId: $orgId) { ...A } } fragment A on Org { name ...B } fragment B on Org { timezone }',
+    `${orgQuery('...A')} fragment A on Org { name ...B } fragment B on Org { timezone }`,
     {},
     true,
   ],
@@ -175,7 +172,10 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
   ],
   [
     'two errors',
-    'query ($orgId: UUID) { a: org(orgId: $orgId) { apps(first: 0) { nodes { appId } } } b: orgs(first: 0) { nodes { orgId } } }',
+    `query ($orgId: UUID) {
+      a: org(orgId: $orgId) { apps(first: 0) { nodes { appId } } }
+      b: orgs(first: 0) { nodes { orgId } }
+    }`,
     {},
     true,
   ],
@@ -226,7 +226,11 @@ const cases: [what: string, query: string, variables: Record<string, unknown>, i
   ['introspection', '{ __schema { queryType { name } } }', {}, false],
   [
     'a variable inside a literal',
-    'query ($orgId: UUID, $limit: String!) { availability(orgId: $orgId, entityId: "team", resource: "api", consume: [{ limit: $limit, amount: 1 }]) { retryAfterSecs } }',
+    `query ($orgId: UUID, $limit: String!) {
+      availability(orgId: $orgId, entityId: "team", resource: "api", consume: [{ limit: $limit, amount: 1 }]) {
+        retryAfterSecs
+      }
+    }`,
     { limit: 'rpm' },
     false,
   ],
@@ -242,10 +246,10 @@ it.each(cases)(
 );
 
 it('does not compile an operation whose expanded fragments have too many fields', async () => {
-  const level = (i: number) =>
-    `fragment F${i} on Org { ${i === 0 ? 'name timezone' : [0, 1, 2, 3, 4].map((n) => `a${n}: app(appId: "chat") { org { ...F${i - 1} } }`).join(' ')} }`;
+  const spreads = (i: number) => [0, 1, 2, 3, 4].map((n) => `a${n}: app(appId: "chat") { org { ...F${i} } }`).join(' ');
+  const level = (i: number) => `fragment F${i} on Org { ${i === 0 ? 'name timezone' : spreads(i - 1)} }`;
   const query = (depth: number) =>
-    `query ($orgId: UUID) { org(orgId: $orgId) { ...F${depth} } } ${Array.from({ length: depth + 1 }, (_, i) => level(i)).join(' ')}`;
+    [orgQuery(`...F${depth}`), ...Array.from({ length: depth + 1 }, (_, i) => level(i))].join(' ');
   for (const [depth, isCompiled] of [
     [1, true],
     [2, true],

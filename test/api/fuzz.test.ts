@@ -3,7 +3,6 @@ import type { GraphQLSchema } from 'graphql';
 import WebSocket from 'ws';
 import { buildBackground } from '../../src/app.js';
 import { createSchema } from '../../src/graphql/schema.js';
-import { errorCodes } from '../../src/lib/errors.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import {
@@ -19,6 +18,7 @@ import {
   type TestApp,
 } from '../support/app.js';
 import { Chance, testSeed } from '../support/chance.js';
+import { publicCodes } from '../support/http.js';
 import { type FuzzRequest, type KnownValues, OperationFuzzer } from '../support/operation-fuzzer.js';
 import * as op from '../support/operations.js';
 
@@ -26,19 +26,20 @@ const seed = Number(process.env.FUZZ_SEED ?? testSeed);
 const runs = Number(process.env.FUZZ_RUNS ?? 1);
 const httpRounds = 8 * runs;
 const requestsPerRound = 50;
-const atOnce = 5;
+const concurrentRequests = 5;
 const sockets = 12 * runs;
 const perSocket = 5;
 const timeoutMs = 600_000 * Math.max(1, runs);
 
 const graphqlCodes = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
-const closedSet: readonly string[] = [...errorCodes, ...graphqlCodes].filter(
-  (code) => code !== 'INTERNAL_SERVER_ERROR',
-);
+const allowedCodes = publicCodes.filter((code) => code !== 'INTERNAL_SERVER_ERROR');
 const kinds = ['query', 'mutation'] as const;
 const hardwareId = 'AA:BB:CC:DD:EE:FF';
 const bootId = randomUUID();
-/** Carried by all that has a name in the second tenant, whose keys are the first one's: who confuses the two shows it. */
+/**
+ * Part of every name in the second tenant, whose keys are the same as those of the first. If the gateway confuses the
+ * two, it shows up in a response.
+ */
 const canary = `canary${randomUUID().replaceAll('-', '').slice(0, 20)}`;
 
 interface Tenant {
@@ -48,7 +49,7 @@ interface Tenant {
   readonly name: string;
 }
 
-/** Someone who calls, and whether the second tenant's names are hidden from it. */
+/** A kind of caller. `seesAll`: it may see the second tenant. */
 interface Role {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -79,7 +80,7 @@ beforeAll(async () => {
     { name: 'forged', headers: { authorization: `Bearer ${own.org.accessToken.slice(0, -6)}AAAAAA` }, isForged: true },
     { name: 'device', headers: own.device.headers },
     { name: 'app', headers: own.client.caller.headers },
-    // More often than the others, who are refused most of what there is.
+    // More often than the others, which are refused most operations.
     ...[admin, admin, admin, org, org, org, org],
   ];
 });
@@ -105,7 +106,7 @@ const aReading = () => ({
 });
 const limits = [{ name: 'rpm', capacity: 1000 }];
 
-/** Gives a tenant something of everything; what is there already stays. */
+/** Creates one object of each kind for a tenant, unless it exists. */
 async function stock({ org: { caller }, client, device, name }: Tenant): Promise<void> {
   await caller.ask(op.SetLimitsDocument, { input: { level: 'RESOURCE', resource: 'api', limits } });
   await caller.ask(op.SetLimitsDocument, { input: { level: 'ENTITY', entityId: 'user-1', resource: 'api', limits } });
@@ -137,7 +138,7 @@ fragment Devices on DeviceConnection { nodes { id } pageInfo { endCursor } }
 fragment Keys on ApiKeyConnection { nodes { id } pageInfo { endCursor } }
 fragment Entities on EntityConnection { nodes { id } pageInfo { endCursor } }`;
 
-/** All ids and cursors in an answer, under the name of the list they came from. */
+/** Collects all ids and cursors of a response, under the name of their list. */
 function harvest(value: unknown, from: string, found: Record<string, unknown[]>): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, entry] of Object.entries(value)) {
@@ -155,7 +156,7 @@ async function aLease({ org: { caller } }: Tenant): Promise<string> {
   return acquire.__typename === 'Lease' ? acquire.leaseId : 'refused';
 }
 
-/** What exists now, the second tenant's included; whatever an operation may end is made for that. */
+/** Values of existing objects, also of the second tenant. Objects that operations may delete are created here. */
 async function knownValues(): Promise<KnownValues> {
   const found: Record<string, unknown[]> = {};
   for (const { org } of [own, foreign]) harvest(await app.admin.ask(listing, { orgId: org.orgId }), '', found);
@@ -180,7 +181,7 @@ async function knownValues(): Promise<KnownValues> {
       randomUUID(),
     ],
     appId: ['chat', 'chat', 'chat', 'sibling', 'none'],
-    // The tenant that the other operations need stays in business.
+    // Operations must not suspend the tenant that other operations need.
     'suspendOrg.orgId': [spare.registerOrg.org.orgId, randomUUID()],
     'resumeOrg.orgId': [spare.registerOrg.org.orgId, own.org.orgId, randomUUID()],
     'suspendApp.appId': ['spare', 'none'],
@@ -204,7 +205,7 @@ async function knownValues(): Promise<KnownValues> {
     refillAmount: [10, 1000],
     refillPeriodSecs: [1, 60],
     hardwareId: [hardwareId, hardwareId, '00:00:00:00:00:01'],
-    // The device that the other operations need stays, with its key.
+    // Operations must not delete the device that other operations need.
     'deleteDevice.hardwareId': ['00:00:00:00:00:01', '00:00:00:00:00:02'],
     'assignDevice.hardwareId': ['00:00:00:00:00:01', '00:00:00:00:00:02'],
     bootId: [bootId],
@@ -253,13 +254,13 @@ interface Result {
   readonly errors?: readonly PublicError[];
 }
 
-/** Everything that is wrong with an answer. Each sentence is a promise that was broken. */
+/** Every promise that a response breaks. */
 function faultsOf(role: Role, { refusedAs }: FuzzRequest, text: string, requestId?: string | null): string[] {
   let result: Result;
   try {
     result = JSON.parse(text) as Result;
   } catch {
-    return ['the answer is no JSON'];
+    return ['the response is not JSON'];
   }
   const faults: string[] = [];
   const check = (isKept: boolean, fault: string) => void (isKept || faults.push(fault));
@@ -268,10 +269,10 @@ function faultsOf(role: Role, { refusedAs }: FuzzRequest, text: string, requestI
   check(result.errors === undefined || errors.length > 0, 'errors is an empty list');
   check(errors.length > 0 || (typeof result.data === 'object' && result.data !== null), 'neither data nor errors');
   check(!text.includes('INTERNAL_SERVER_ERROR'), 'an internal error');
-  check(!/\.[jt]s:\d+|node_modules/.test(text), 'a trace of the inside');
+  check(!/\.[jt]s:\d+|node_modules/.test(text), 'internals are shown');
   for (const { message, extensions } of errors) {
     check(typeof message === 'string' && message !== '', 'an error without a message');
-    check(closedSet.includes(extensions?.code), `a code outside the closed set: ${extensions?.code}`);
+    check(allowedCodes.includes(extensions?.code), `an unknown code: ${extensions?.code}`);
     check(typeof extensions?.requestId === 'string' && extensions.requestId !== '', 'an error without a requestId');
     check(!requestId || extensions?.requestId === requestId, 'another requestId than the header has');
     if (extensions?.code !== 'BAD_USER_INPUT') continue;
@@ -285,24 +286,28 @@ function faultsOf(role: Role, { refusedAs }: FuzzRequest, text: string, requestI
   if (role.isForged)
     check(
       codes.length === 1 && ['UNAUTHENTICATED', 'BAD_USER_INPUT'].includes(codes[0] ?? ''),
-      'a forged token is heard',
+      'a forged token is accepted',
     );
   else if (typeof refusedAs === 'string')
     check(codes.length > 0 && codes.every((code) => code === refusedAs), `not refused as ${refusedAs}`);
   else if (refusedAs === null)
     check(!codes.some((code) => graphqlCodes.includes(code)), 'a valid document is called invalid');
-  check(role.seesAll || !text.includes(canary), 'another tenant is seen');
+  check(role.seesAll || !text.includes(canary), 'another tenant is shown');
   return faults;
 }
 
-const tell = (role: Role, { about, body, refusedAs }: FuzzRequest, answer: string, faults: readonly string[]): string =>
-  `FUZZ_SEED=${seed}: ${faults.join('; ')}\n  ${role.name} sent ${about} (${refusedAs}): ${body.slice(0, 3000)}\n  and was told: ${answer.slice(0, 2000)}`;
+const report = (role: Role, request: FuzzRequest, answer: string, faults: readonly string[]): string =>
+  [
+    `FUZZ_SEED=${seed}: ${faults.join('; ')}`,
+    `  ${role.name} sent ${request.about} (${request.refusedAs}): ${request.body.slice(0, 3000)}`,
+    `  and got: ${answer.slice(0, 2000)}`,
+  ].join('\n');
 
-/** How often each outcome came, so that a run which reaches nothing does not pass for a good one. */
+/** The number of each outcome, so that a run that reaches nothing does not pass. */
 const outcomes = new Map<string, number>();
 const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
 
-/** Sends a request and returns what is wrong with its answer, if anything. */
+/** Sends a request and returns the promises that its response breaks. */
 async function tryOut(role: Role, request: FuzzRequest, byGet: boolean): Promise<string[]> {
   const response = byGet
     ? await fetch(`${app.url}?${getParams(request.body)}`, { headers: role.headers })
@@ -317,7 +322,7 @@ async function tryOut(role: Role, request: FuzzRequest, byGet: boolean): Promise
   if (!text.includes('"errors":')) count('served');
   if (text.includes(canary)) count('canary');
   for (const [, code = ''] of text.matchAll(/"code":"([A-Z_]+)"/g)) count(code);
-  return faults.length > 0 ? [tell(role, request, `${response.status} ${text}`, faults)] : [];
+  return faults.length > 0 ? [report(role, request, `${response.status} ${text}`, faults)] : [];
 }
 
 function getParams(body: string): string {
@@ -325,19 +330,19 @@ function getParams(body: string): string {
   return String(new URLSearchParams({ query, variables: JSON.stringify(variables) }));
 }
 
-/** Only what survives a URL unchanged, and is short enough for a request line. */
+/** Whether a request fits into a URL unchanged. */
 const fitsGet = ({ body }: FuzzRequest): boolean => body.length < 3000 && /^[\x20-\x7e]*$/.test(body);
 
 it(
-  `answers every operation within its contract, whoever sends it (FUZZ_SEED=${seed})`,
+  `keeps its promises for every operation of every caller over HTTP (FUZZ_SEED=${seed})`,
   async () => {
     const fuzzer = new OperationFuzzer(schema, chance, () => known);
     const faults: string[] = [];
     for (let round = 0; round < httpRounds && faults.length < 5; round++) {
       await stock(own);
       known = await knownValues();
-      for (let sent = 0; sent < requestsPerRound; sent += atOnce) {
-        const batch = Array.from({ length: atOnce }, () => {
+      for (let sent = 0; sent < requestsPerRound; sent += concurrentRequests) {
+        const batch = Array.from({ length: concurrentRequests }, () => {
           const role = chance.one(roles);
           const kind = chance.hit(0.03) ? 'subscription' : chance.one(kinds);
           const request = chance.hit(0.65) ? fuzzer.valid(kind) : fuzzer.invalid(kind);
@@ -353,35 +358,38 @@ it(
 );
 
 describe.each([
-  ['a root left out', 'subscription { quotaAlerts @skip(if: true) { id } }', {}],
+  ['a skipped root', 'subscription { quotaAlerts @skip(if: true) { id } }', {}],
   [
-    'a root left out by a variable',
+    'a root skipped by a variable',
     'subscription ($not: Boolean!) { quotaAlerts @skip(if: $not) { id } }',
     { not: true },
   ],
-  ['a root that depends on a variable nobody defined', 'subscription { quotaAlerts @include(if: $nope) { id } }', {}],
-  ['a root that depends on no condition', 'subscription { quotaAlerts @include { id } }', {}],
-  ['a root fragment left out', 'subscription { ... @skip(if: true) { quotaAlerts { id } } }', {}],
-])('%s of a subscription is refused in words', (about, query, variables) => {
+  ['a root that depends on an undefined variable', 'subscription { quotaAlerts @include(if: $nope) { id } }', {}],
+  ['a root with a directive without condition', 'subscription { quotaAlerts @include { id } }', {}],
+  ['a skipped root fragment', 'subscription { ... @skip(if: true) { quotaAlerts { id } } }', {}],
+])('a subscription with %s', (about, query, variables) => {
   const request = { about, body: JSON.stringify({ query, variables }) };
   const refused = /BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED/;
 
-  it('over WebSocket', async () => {
+  it('is refused over WebSocket', async () => {
     const role = roles.find(({ name }) => name === 'org') as Role;
     const before = outcomes.get('socket error') ?? 0;
     expect(await trySocket(role, [request])).toEqual([]);
     expect(outcomes.get('socket error')).toBe(before + 1);
   });
 
-  it.each(['application/json', 'text/event-stream'])('over HTTP to one who accepts %s', async (accept) => {
-    const response = await fetch(app.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept, ...own.org.caller.headers },
-      body: request.body,
-    });
-    expect(response.status).toBeLessThan(500);
-    expect(await response.text()).toMatch(refused);
-  });
+  it.each(['application/json', 'text/event-stream'])(
+    'is refused over HTTP for a client that accepts %s',
+    async (accept) => {
+      const response = await fetch(app.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, ...own.org.caller.headers },
+        body: request.body,
+      });
+      expect(response.status).toBeLessThan(500);
+      expect(await response.text()).toMatch(refused);
+    },
+  );
 });
 
 it.each([
@@ -389,7 +397,7 @@ it.each([
   ['updateOrg', (name: string) => own.org.caller.send(op.UpdateOrgDocument, { input: { name } })],
   ['registerApp', (name: string) => own.org.caller.send(op.RegisterAppDocument, { input: { appId: 'halved', name } })],
   ['updateApp', (name: string) => own.org.caller.send(op.UpdateAppDocument, { input: { appId: 'chat', name } })],
-])('%s names the half of a character as the fault of its caller, since the store takes none', async (_field, send) => {
+])('%s refuses a lone surrogate, which DynamoDB cannot store', async (_field, send) => {
   const { errors } = await send('a\udc00b');
   expect(errors?.map(({ extensions: { code, issues } }) => [code, issues?.map(({ path }) => path)])).toEqual([
     ['BAD_USER_INPUT', ['input.name']],
@@ -402,10 +410,10 @@ interface Message {
   readonly payload?: unknown;
 }
 
-/** Codes of graphql-transport-ws for a fault of the client's, and that of a frame too large. Not 4500 or 1011, a fault of ours. */
-const honestCloses = [1009, 4400, 4401, 4403, 4408, 4409, 4429];
+/** Close codes for errors of the client. 4500 and 1011 would be errors of the gateway. */
+const clientErrorCloses = [1009, 4400, 4401, 4403, 4408, 4409, 4429];
 
-/** Opens a socket, subscribes to everything at once, lets events come, and returns what was wrong. */
+/** Opens a socket, subscribes to everything, lets events come, and returns the promises that were broken. */
 async function trySocket(role: Role, requests: readonly FuzzRequest[]): Promise<string[]> {
   const socket = new WebSocket(app.url, 'graphql-transport-ws');
   const texts: string[] = [];
@@ -426,7 +434,7 @@ async function trySocket(role: Role, requests: readonly FuzzRequest[]): Promise<
   socket.on('error', () => {});
   await ready;
   if (closed !== undefined)
-    return role.isForged && closed === 4403 ? [] : [`FUZZ_SEED=${seed}: ${role.name} was not let in: ${closed}`];
+    return role.isForged && closed === 4403 ? [] : [`FUZZ_SEED=${seed}: ${role.name} was not accepted: ${closed}`];
   requests.forEach(({ body }, id) => void socket.send(`{"id":"${id}","type":"subscribe","payload":${body}}`));
   await sleep(150);
   await own.device.ask(op.IngestDocument, { input: { readings: [aReading()] } });
@@ -436,12 +444,12 @@ async function trySocket(role: Role, requests: readonly FuzzRequest[]): Promise<
 
   const faults: string[] = [];
   const everything = JSON.stringify(requests.map(({ about, body }) => [about, body.slice(0, 2000)]));
-  if (wasClosed !== undefined && !honestCloses.includes(wasClosed))
+  if (wasClosed !== undefined && !clientErrorCloses.includes(wasClosed))
     faults.push(`FUZZ_SEED=${seed}: ${role.name} was closed with ${wasClosed} for one of ${everything}`);
-  // Only a frame may be at fault here; whatever is wrong with an operation is told as an error of its own.
+  // Only an invalid frame closes the socket. An invalid operation gets an error message.
   if (wasClosed !== undefined && requests.every(({ refusedAs }) => refusedAs !== undefined))
     faults.push(`FUZZ_SEED=${seed}: ${role.name} was closed for ${everything}`);
-  if (role.isForged) faults.push(`FUZZ_SEED=${seed}: a forged token is let in`);
+  if (role.isForged) faults.push(`FUZZ_SEED=${seed}: a forged token is accepted`);
   for (const text of texts) {
     const { type, id, payload } = JSON.parse(text) as Message;
     const request = requests[Number(id)];
@@ -449,20 +457,20 @@ async function trySocket(role: Role, requests: readonly FuzzRequest[]): Promise<
     const answer = JSON.stringify(type === 'error' ? { errors: payload } : payload);
     count(`socket ${type}`);
     const wrong = faultsOf(role, request, answer);
-    if (wrong.length > 0) faults.push(tell(role, request, answer, wrong));
+    if (wrong.length > 0) faults.push(report(role, request, answer, wrong));
   }
-  // A socket that was closed in between may owe answers.
-  const unanswered = (id: number) => !texts.some((text) => text.includes(`"id":"${id}"`));
+  // A socket that was closed meanwhile may not have sent all responses.
+  const isUnanswered = (id: number) => !texts.some((text) => text.includes(`"id":"${id}"`));
   if (wasClosed === undefined)
     requests.forEach((request, id) => {
-      if (typeof request.refusedAs === 'string' && unanswered(id))
-        faults.push(tell(role, request, 'nothing', ['no refusal came']));
+      if (typeof request.refusedAs === 'string' && isUnanswered(id))
+        faults.push(report(role, request, 'nothing', ['no refusal came']));
     });
   return faults;
 }
 
 it(
-  `answers every operation of a socket within its contract (FUZZ_SEED=${seed})`,
+  `keeps its promises for every operation over WebSocket (FUZZ_SEED=${seed})`,
   async () => {
     const fuzzer = new OperationFuzzer(schema, chance, () => known);
     const faults: string[] = [];
@@ -484,7 +492,7 @@ it(
   timeoutMs,
 );
 
-it('has been reached by the operations: some were served, some refused in each of the usual ways', () => {
+it('served some of the operations, and refused some with each of the usual codes', () => {
   const reached = [...outcomes.keys()];
   expect(reached).toEqual(
     expect.arrayContaining([
@@ -499,7 +507,7 @@ it('has been reached by the operations: some were served, some refused in each o
   if (process.env.FUZZ_SHOW) console.log(Object.fromEntries(outcomes));
 });
 
-it('still serves everyone afterwards', async () => {
+it('still serves every kind of caller afterwards', async () => {
   const kindsOf = await Promise.all(
     [app.admin, own.org.caller, own.client.caller, own.device].map((caller) =>
       caller.ask<{ me: { kind: string } }, object>('{ me { kind } }'),

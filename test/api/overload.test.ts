@@ -83,7 +83,7 @@ describe('an overloaded gateway', () => {
     expect((await client.caller.send('{ me { kind } }')).errors).toBeUndefined();
   });
 
-  it('rejects everything above its concurrency, counts that, and serves again as soon as a request is done', async () => {
+  it('rejects and counts everything above its concurrency, and serves again when a request is done', async () => {
     const [client, other] = [await newApp(app, await newOrg(app)), await newApp(app, await newOrg(app))];
     const held = await hold([client, other], maxConcurrent);
     for (const query of ['{ me { kind } }', list]) expect(refused(await client.caller.send(query))).toEqual(overloaded);

@@ -47,7 +47,13 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
   it.each([
     [
       'urql',
-      'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+      [
+        'application/graphql-response+json',
+        'application/graphql+json',
+        'application/json',
+        'text/event-stream',
+        'multipart/mixed',
+      ].join(', '),
       graphql,
     ],
     ['Apollo Client', 'application/graphql-response+json,application/json;q=0.9', graphql],
@@ -70,7 +76,7 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
     ['parameters of a media type', 'application/json; charset=utf-8; q=0.9, text/plain', plain],
     ['empty entries', ',, application/json,,', plain],
     ['an empty header', '', plain],
-  ])('is answered as JSON to %s', async (_who, accept, type) => {
+  ])('gets a JSON response for %s', async (_who, accept, type) => {
     expect(await ask(method, accept)).toEqual({ status: 200, type, body: expect.stringContaining(answer) });
   });
 
@@ -78,7 +84,7 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
     ['only events', 'text/event-stream'],
     ['events, JSON excluded', 'text/event-stream, application/json;q=0, application/graphql-response+json;q=0'],
     ['events and other types', 'text/event-stream, text/html, multipart/mixed'],
-  ])('is answered by events to %s', async (_who, accept) => {
+  ])('gets events for %s', async (_who, accept) => {
     const { status, type, body } = await ask(method, accept);
     expect([status, type]).toEqual([200, events]);
     expect(body).toMatch(asEvents);
@@ -90,7 +96,7 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
     ['nothing', 'application/json;q=0, application/graphql-response+json;q=0, text/event-stream;q=0'],
     ['nothing, whatever it is', '*/*;q=0'],
     ['events of weight 0', 'text/event-stream;q=0'],
-  ])('is refused with 406 to %s', async (_who, accept) => {
+  ])('gets 406 for %s', async (_who, accept) => {
     const { status, type, body } = await ask(method, accept);
     expect([status, type]).toEqual([406, plain]);
     expect(body).toContain('BAD_USER_INPUT');
@@ -99,7 +105,7 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
   it.each([
     ['JSON', 'application/json', plain],
     ['events', 'text/event-stream', plain],
-  ])('with a wrong token is refused with 401 to who takes %s', async (_what, accept, type) => {
+  ])('gets 401 for a wrong token and a client that accepts %s', async (_what, accept, type) => {
     const { status, type: actual, body } = await ask(method, accept, undefined, { authorization: 'Bearer x.y.z' });
     expect([status, actual]).toEqual([401, type]);
     expect(body).toContain('UNAUTHENTICATED');
@@ -107,7 +113,7 @@ describe.each(['GET', 'POST'] as const)('a query by %s', (method) => {
 });
 
 describe('a query without an accept header', () => {
-  it('is answered as JSON', async () => {
+  it('gets a JSON response', async () => {
     // Unlike fetch, node:http adds no accept header of its own.
     const response = await new Promise<IncomingMessage>(
       (resolve) => void get(`${app.url}?query={me{kind}}`, { headers: bearer(org) }, resolve),
@@ -130,7 +136,7 @@ describe('a subscription', () => {
     ['urql', 'text/event-stream, multipart/mixed'],
     ['events as well as JSON', 'application/json, text/event-stream'],
     ['events least of all', 'application/json, text/event-stream;q=0.1'],
-  ])('runs over events to who takes %s', async (_who, accept) => {
+  ])('gets events for a client that accepts %s', async (_who, accept) => {
     const { status, type, body } = await ask('POST', accept, query);
     expect([status, type]).toEqual([200, events]);
     expect(body).toMatch(/event: next\n(id: .*\n)?data: \{.*"NOT_FOUND".*\}\n\nevent: complete\n/);
@@ -139,13 +145,13 @@ describe('a subscription', () => {
   it.each([
     ['only JSON', 'application/json'],
     ['events of weight 0', 'application/json, text/event-stream;q=0'],
-  ])('is refused as BAD_USER_INPUT to who takes %s', async (_who, accept) => {
+  ])('gets BAD_USER_INPUT for a client that accepts %s', async (_who, accept) => {
     const { type, body } = await ask('POST', accept, query);
     expect(type).toBe(plain);
     expect(body).toContain('BAD_USER_INPUT');
   });
 
-  it('without a credential is refused with 401, as JSON', async () => {
+  it('gets 401 as JSON without a credential', async () => {
     const { status, type, body } = await ask('POST', 'text/event-stream', query, {});
     expect([status, type]).toEqual([401, plain]);
     expect(body).toContain('UNAUTHENTICATED');
@@ -155,7 +161,7 @@ describe('a subscription', () => {
 describe('a mutation', () => {
   const query = 'mutation { createApiKey(input: {}) { apiKey { active } } }';
 
-  it('runs over events if only they are taken, and by POST alone', async () => {
+  it('gets its result as an event if the client accepts only events, and only by POST', async () => {
     expect((await ask('POST', 'text/event-stream', query)).body).toMatch(
       /event: next\n(id: .*\n)?data: .*"active":true.*\n\nevent: complete\n/,
     );

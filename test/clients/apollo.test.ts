@@ -27,7 +27,7 @@ afterEach(() => {
   opened.clear();
 });
 
-/** What went over the wire: the parts of the request that tell a document from its hash, and the codes of the answer. */
+/** A request as it was sent (a document or its hash), and the codes of its response. */
 interface Exchange {
   readonly method: string;
   readonly hasQuery: boolean;
@@ -35,7 +35,7 @@ interface Exchange {
   readonly codes: readonly (string | undefined)[];
 }
 
-/** HTTP for all but subscriptions, which go over a socket; `before` comes before HTTP. */
+/** Subscriptions over WebSocket, everything else over HTTP. `before`: a link before HTTP. */
 function apollo(
   credentials: Record<string, string> = bearer(alerts.org),
   before = ApolloLink.empty(),
@@ -115,9 +115,14 @@ describe('Apollo Client', () => {
     ]);
   });
 
-  it('keeps the answer of the first mutation if the second one fails', async () => {
+  it('keeps the result of the first mutation if the second one fails', async () => {
     const { client } = apollo();
-    const mutation = gql`mutation ($keyId: UUID!) { first: createApiKey(input: {}) { secret } second: revokeApiKey(keyId: $keyId) { keyId } }`;
+    const mutation = gql`
+      mutation ($keyId: UUID!) {
+        first: createApiKey(input: {}) { secret }
+        second: revokeApiKey(keyId: $keyId) { keyId }
+      }
+    `;
     const { data, error } = await client.mutate<{ first: { secret: string } }>({
       mutation,
       variables: { keyId: randomUUID() },
@@ -158,7 +163,13 @@ describe('Apollo Client', () => {
     const { client } = apollo(bearer(org));
     const query = gql`
       query ($first: Int, $after: String) {
-        org { id apps(first: $first, after: $after) { edges { cursor node { id appId } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }
+        org {
+          id
+          apps(first: $first, after: $after) {
+            edges { cursor node { id appId } }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+          }
+        }
       }
     `;
     interface Data {

@@ -18,7 +18,7 @@ const html = `<!doctype html><title>Dashboard</title>${Object.keys(scripts)
   .map((path) => `<script src="${path}"></script>`)
   .join('')}`;
 
-/** A site of its own: another port is another origin. */
+/** Serves a page. Another port is another origin. */
 async function startSite(): Promise<{ server: Server; origin: string }> {
   const server = createServer(({ url = '/' }, response) => {
     const script = scripts[url];
@@ -58,7 +58,7 @@ interface Reply {
   readonly body: { data?: Record<string, unknown>; errors?: { extensions: { code: string; requestId: string } }[] };
 }
 
-/** Calls a function of the page's script, in the page. */
+/** Calls a function of the script of the page, in the page. */
 const inPage = <T>(name: string, ...args: unknown[]): Promise<T> =>
   page.evaluate(`client.${name}(...${JSON.stringify(args)})`) as Promise<T>;
 const send = (url: string, init?: object) => inPage<Reply>('send', url, init);
@@ -98,7 +98,7 @@ describe('a page on an origin that CORS_ORIGINS lists', () => {
     expect(shown['x-request-id']).toBe(body.errors?.[0]?.extensions.requestId);
   });
 
-  it('reads when to come back, and which limit it has hit', async () => {
+  it('reads when to retry, and which limit it has exceeded', async () => {
     const slow = await app.another({ corsOrigins: [site.origin], principalRps: 1 });
     try {
       const replies = await Promise.all(Array.from({ length: 5 }, () => send(slow.url, post(me))));
@@ -128,8 +128,9 @@ describe('a page on an origin that CORS_ORIGINS lists', () => {
     const { access_token: token } = login.body as { access_token?: string };
     expect([login.blocked, login.status, typeof token]).toEqual([undefined, 200, 'string']);
     expect((await send(app.url, post(me, {}, { authorization: `Bearer ${token}` }))).status).toBe(200);
-    // The response has no body, which is no JSON.
-    const logout = `fetch(${JSON.stringify(`${app.origin}/oauth/revoke`)}, ${JSON.stringify({ method: 'POST', headers, body: `token=${token}` })})`;
+    // The response has no body, so it cannot be read as JSON.
+    const revoke = { method: 'POST', headers, body: `token=${token}` };
+    const logout = `fetch(${JSON.stringify(`${app.origin}/oauth/revoke`)}, ${JSON.stringify(revoke)})`;
     expect(await page.evaluate(`${logout}.then(({ status }) => status, String)`)).toBe(200);
   });
 
@@ -155,7 +156,7 @@ describe('a page on an origin that CORS_ORIGINS lists', () => {
     );
   });
 
-  it('is told 401 and 4401 without a credential, and its EventSource does not reconnect for ever', async () => {
+  it('gets 401 and 4401 without a credential, and its EventSource does not reconnect for ever', async () => {
     const request = { query: print(op.QuotaAlertsDocument) };
     expect(await inPage('followEvents', app.url, {}, request, 1)).toEqual({ refused: 401 });
     expect(await inPage('followSocket', socketUrl(app), {}, request, 1)).toEqual({ refused: 4401 });
@@ -194,7 +195,7 @@ describe('a page on an origin that CORS_ORIGINS does not list', () => {
     expect(await inPage('openEventSource', `${closed.url}?query={__typename}`)).toEqual(['closed']);
   });
 
-  it('changes nothing by a mutation that it cannot read the answer of', async () => {
+  it('changes nothing by a mutation whose response it cannot read', async () => {
     const keys = async () =>
       (await closed.as(alerts.org.accessToken).ask(op.ApiKeysDocument, { first: 100 })).org?.apiKeys.nodes.length;
     const before = await keys();
@@ -204,7 +205,7 @@ describe('a page on an origin that CORS_ORIGINS does not list', () => {
 });
 
 describe('the explorer', () => {
-  it('runs a subscription with the headers of its editor, and loads nothing from elsewhere', async () => {
+  it('runs a subscription with the headers of its editor, and loads nothing from other sites', async () => {
     const [seen, next] = [await alerts.raise(), await alerts.raise()];
     const context = await browser.newContext();
     const explorer = await context.newPage();
@@ -224,7 +225,7 @@ describe('the explorer', () => {
       ),
     ).toBe(true);
     const loaded = asked.map(({ url }) => new URL(url)).filter(({ protocol }) => protocol !== 'data:');
-    // The origin of a blob is that of the page that made it.
+    // The origin of a blob is that of the page that created it.
     expect(new Set(loaded.map(({ origin }) => origin))).toEqual(new Set([app.origin]));
     await context.close();
   }, 600_000);

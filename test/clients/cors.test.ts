@@ -22,7 +22,7 @@ interface Reply {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** By node:http: a browser would not let a script choose its origin. */
+/** By node:http, because a browser does not let a script choose its origin. */
 async function send(url: string, method: string, headers: Record<string, string>, body = ''): Promise<Reply> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(url, { method, headers }, resolve).on('error', reject).end(body);
@@ -42,7 +42,7 @@ const allowedIn = ({ headers }: Reply): string | undefined => headers['access-co
 const corsHeadersIn = ({ headers }: Reply): string[] =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-/** How an upgrade to WebSocket ends: open, or the status of the refusal. */
+/** The result of a WebSocket upgrade: `open`, or the status of the refusal. */
 function upgrade(url: string, origin?: string): Promise<string | number> {
   return new Promise((resolve) => {
     const socket = new WebSocket(url, 'graphql-transport-ws', origin === undefined ? {} : { origin });
@@ -94,13 +94,13 @@ const strangers: readonly (readonly [what: string, origin: string])[] = [
 ];
 
 describe('an origin', () => {
-  it.each(strangers)('that is not listed may read nothing and open no socket: %s', async (_what, origin) => {
+  it.each(strangers)('may read nothing and open no socket if it is not listed: %s', async (_what, origin) => {
     expect(corsHeadersIn(await send(app.url, 'POST', { ...json, origin }, typename))).toEqual([]);
     expect(corsHeadersIn(await preflight(app.url, origin))).toEqual([]);
     if (origin !== '') expect(await upgrade(app.url, origin)).toBe(403);
   });
 
-  it('that is listed may open a socket; so may the page of the gateway itself, and whoever is no browser', async () => {
+  it('may open a socket if it is listed, or that of the gateway itself, or absent', async () => {
     expect([await upgrade(app.url, page), await upgrade(app.url, app.origin), await upgrade(app.url)]).toEqual([
       'open',
       'open',
@@ -108,7 +108,7 @@ describe('an origin', () => {
     ]);
   });
 
-  it('that is listed may read every answer, refusals included', async () => {
+  it('may read every response if it is listed, including refusals', async () => {
     const replies = [
       await send(app.url, 'POST', { ...json, origin: page }, typename),
       await send(`${app.url}?query={__typename}`, 'GET', { origin: page }),
@@ -137,12 +137,12 @@ describe('an origin', () => {
         expect.arrayContaining(['retry-after', 'ratelimit', 'ratelimit-policy', 'x-request-id']),
       );
       expect(listOf(reply.headers.vary)).toContain('origin');
-      // No cookie is read, so no page needs to send any.
+      // The gateway reads no cookies, so no page needs to send any.
       expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
     }
   });
 
-  it('that is listed may read that an overloaded gateway has turned it away', async () => {
+  it('may read the refusal of an overloaded gateway if it is listed', async () => {
     const narrow = await app.another({ ...allowing(page), gatewayConcurrency: 1 });
     try {
       const headers = { ...json, origin: page, 'x-admin-key': adminKey };
@@ -166,7 +166,7 @@ describe('CORS_ORIGINS', () => {
     };
   });
 
-  /** Which of the origins a gateway with these variables lets in, by HTTP and by WebSocket alike. */
+  /** The origins that a gateway with these variables allows, over HTTP and WebSocket alike. */
   async function letIn(variables: Record<string, string>, origins: readonly string[]): Promise<string[]> {
     const { corsOrigins } = loadConfig({ ...environment, ...variables });
     const gateway = await app.another(allowing(...corsOrigins));
@@ -194,12 +194,12 @@ describe('CORS_ORIGINS', () => {
     'null',
   ];
 
-  it('that is not set lets in pages of this machine in development, and none in production', async () => {
+  it('allows pages of this machine in development and none in production by default', async () => {
     expect(await letIn({ NODE_ENV: 'development' }, [...loopback, ...elsewhere])).toEqual(loopback);
     expect(await letIn({ NODE_ENV: 'production' }, [...loopback, ...elsewhere])).toEqual([]);
   });
 
-  it('lets in exactly the listed origins, in development too', async () => {
+  it('allows exactly the listed origins, in development too', async () => {
     const listed = [page, 'http://localhost:3000'];
     for (const NODE_ENV of ['development', 'production'])
       expect(await letIn({ NODE_ENV, CORS_ORIGINS: ` ${listed.join(' , ')} ` }, [...loopback, ...elsewhere])).toEqual([
@@ -208,7 +208,7 @@ describe('CORS_ORIGINS', () => {
       ]);
   });
 
-  it('of * lets in any page', async () => {
+  it('allows any page with *', async () => {
     expect(await letIn({ CORS_ORIGINS: '*' }, [...loopback, ...elsewhere])).toEqual([...loopback, ...elsewhere]);
   });
 
@@ -220,7 +220,7 @@ describe('CORS_ORIGINS', () => {
     'ftp://dash.example.com',
     'null',
     'loopback',
-  ])('of %s is refused at the start', (value) => {
+  ])('refuses %s at the start', (value) => {
     const load = () => loadConfig({ ...environment, CORS_ORIGINS: `${page},${value}` });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(/CORS_ORIGINS: /);

@@ -58,8 +58,13 @@ describe('graphql-request', () => {
     expect([codes(invalid), invalid.response.status]).toEqual([['GRAPHQL_VALIDATION_FAILED'], 400]);
   });
 
-  it('keeps the answer of the first mutation if the second one fails', async () => {
-    const document = gql`mutation ($keyId: UUID!) { first: createApiKey(input: {}) { secret } second: revokeApiKey(keyId: $keyId) { keyId } }`;
+  it('keeps the result of the first mutation if the second one fails', async () => {
+    const document = gql`
+      mutation ($keyId: UUID!) {
+        first: createApiKey(input: {}) { secret }
+        second: revokeApiKey(keyId: $keyId) { keyId }
+      }
+    `;
     const { data, errors } = await client({ errorPolicy: 'all' }).rawRequest<{
       first: { secret: string } | null;
       second: null;

@@ -30,7 +30,7 @@ afterEach(() => {
   opened.clear();
 });
 
-/** Distinct connections, the client's default: one request per operation. */
+/** The default of the client: distinct connections, one request per operation. */
 function sseClient(
   headers: Record<string, string> = bearer(alerts.org),
   options: Partial<ClientOptions<false>> = {},
@@ -45,7 +45,7 @@ interface Result {
   readonly errors?: readonly PublicError[];
 }
 
-/** All results of an operation that ends by itself. */
+/** All results of an operation that completes by itself. */
 async function resultsOf(client: SseClient, request: RequestParams): Promise<Result[]> {
   const results: Result[] = [];
   for await (const result of client.iterate<unknown, unknown>(request)) results.push(result as unknown as Result);
@@ -81,7 +81,7 @@ describe('the graphql-sse client', () => {
     expect([revoked?.data, codesOf([revoked ?? {}])]).toEqual([{ revokeApiKey: null }, ['NOT_FOUND']]);
   });
 
-  it('subscribes, and hears what was missed and what is live', async () => {
+  it('subscribes, and gets missed and live events', async () => {
     const [seen, missed] = [await alerts.raise(), await alerts.raise()];
     const received: unknown[] = [];
     const errors: unknown[] = [];
@@ -98,7 +98,7 @@ describe('the graphql-sse client', () => {
     expect(received).toEqual([missed, live]);
   });
 
-  it('resumes by itself after its connection was cut, with Last-Event-ID in its headers', async () => {
+  it('resumes after its connection was cut, with Last-Event-ID in its headers', async () => {
     const seen = await alerts.raise();
     let lastEventId: string | undefined;
     let connections = 0;
@@ -107,7 +107,7 @@ describe('the graphql-sse client', () => {
       retryAttempts: 5,
       retry: async () => undefined,
       headers: () => ({ ...bearer(alerts.org), ...(lastEventId ? { 'last-event-id': lastEventId } : {}) }),
-      // Reads the ids that the client itself ignores, and lets the test cut the connection.
+      // Reads the ids, which the client ignores, and lets the test cut the connection.
       async fetchFn(url: string, init: RequestInit) {
         connections++;
         const aborted = new AbortController();
@@ -148,7 +148,7 @@ describe('the graphql-sse client', () => {
     ['no credential', {}],
     ['a wrong token', { authorization: 'Bearer x.y.z' }],
     ['a wrong admin key', { 'x-admin-key': 'wrong' }],
-  ])('with %s gets status 401 for a subscription, not an event', async (_what, headers) => {
+  ])('gets status 401 for a subscription with %s, not an event', async (_what, headers) => {
     const error = await resultsOf(sseClient(headers), following({})).then(
       (results) => results,
       (thrown: unknown) => thrown,
@@ -169,7 +169,7 @@ interface StreamEvent {
 
 const patienceMs = 20_000;
 
-/** The first `count` events of a stream; the request is ended then. */
+/** The first `count` events of a stream. The request is ended then. */
 async function eventsOf(
   count: number,
   request: RequestParams,
@@ -223,7 +223,7 @@ describe('the id of an event', () => {
     ]);
   });
 
-  it('resumes a stream as Last-Event-ID, and outranks `after`', async () => {
+  it('resumes a stream as Last-Event-ID, and takes precedence over `after`', async () => {
     const raised = [await alerts.raise(), await alerts.raise(), await alerts.raise(), await alerts.raise()];
     const [first, second, third, fourth] = raised as [
       op.AlertFragment,
@@ -245,7 +245,7 @@ describe('the id of an event', () => {
     expect(idsIn(events)).toEqual([third.id, fourth.id]);
   });
 
-  it('of another org, or of nothing, is BAD_USER_INPUT as Last-Event-ID', async () => {
+  it('is refused as Last-Event-ID if it is of another org or invalid', async () => {
     const { cursor } = await alerts.raise();
     const foreign = bearer(await newOrg(app));
     const request = { query: 'subscription { quotaAlerts { id } }' };

@@ -36,10 +36,10 @@ function socketClient(connectionParams: ClientOptions['connectionParams'], on: C
   return client;
 }
 
-/** One subscription: what it brings, and how it ends. */
+/** One subscription with its events and its end. */
 interface Following {
   readonly alerts: op.AlertFragment[];
-  /** Codes of a refusal, or the close code of the socket. */
+  /** The codes of a refusal, or the close code of the socket. */
   readonly refusals: (string | number)[];
   end(): void;
 }
@@ -99,7 +99,7 @@ describe('the graphql-ws client', () => {
     },
   );
 
-  it('gets another subscription as soon as one of the ten has ended, however many were refused', async () => {
+  it('gets another subscription as soon as one of ten has ended, even after refusals', async () => {
     const [seen, missed] = [await alerts.raise(), await alerts.raise()];
     const client = socketClient(bearer(alerts.org));
     const followings = Array.from({ length: 25 }, () => follow(client, { after: seen.cursor }));
@@ -121,7 +121,7 @@ describe('the graphql-ws client', () => {
     ['a wrong admin key', { 'x-admin-key': 'wrong' }, 4403],
     ['a wrong device key', { 'x-api-key': 'tgk_nothing' }, 4403],
     ['two credentials', { 'x-admin-key': adminKey, 'x-api-key': 'tgk_nothing' }, 4403],
-  ])('with %s is closed, and not acknowledged', async (_what, params, code) => {
+  ])('is closed, and not acknowledged, with %s', async (_what, params, code) => {
     let acknowledged = false;
     const client = socketClient(params, {
       connected: () => {

@@ -38,7 +38,7 @@ interface Sent {
   readonly type: string | null;
 }
 
-/** A client as its documentation sets it up, and the requests it has sent by `fetch`. */
+/** A client as in its documentation, and the requests that it has sent by `fetch`. */
 function urql(
   options: Partial<ClientOptions> = {},
   credentials: Record<string, string> = bearer(alerts.org),

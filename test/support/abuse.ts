@@ -1,14 +1,13 @@
 import { jest } from '@jest/globals';
 import type { GraphQLSchema } from 'graphql';
-import { errorCodes } from '../../src/lib/errors.js';
 import { createLog } from '../../src/lib/log.js';
 import { type Client, newOrg, type PublicError, startTestApp, type TestApp } from './app.js';
+import { publicCodes } from './http.js';
 import { endAll, LiveSocket } from './live-socket.js';
 import { asAdmin, openStreams } from './live-transports.js';
 import { schemaWithTicks } from './subscription.js';
 import { until } from './until.js';
 
-const publicCodes: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
 export const repeated = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
 
 interface AbuseWorld {

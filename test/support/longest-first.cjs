@@ -18,7 +18,7 @@ const longest = [
   'worker/rounds',
   'api/logins',
   'faults/kill',
-  'api/edge-connections',
+  'api/connections',
 ];
 
 module.exports = class LongestFirst extends Sequencer {

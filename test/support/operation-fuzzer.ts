@@ -31,9 +31,7 @@ import {
 } from 'graphql';
 import type { Chance } from './chance.js';
 
-/**
- * Good values by the name of their argument or input field, or by `field.argument` where a name means several things.
- */
+/** Valid values by the name of their argument or input field, or by `field.argument` if a name has several meanings. */
 export type KnownValues = Readonly<Record<string, readonly unknown[]>>;
 
 export interface FuzzOperation {
@@ -42,34 +40,31 @@ export interface FuzzOperation {
 }
 
 export interface FuzzRequest {
-  /** What was done to it, for the message of a failure. */
+  /** How it was made, for the message of a failure. */
   readonly about: string;
-  /** As text, since some are no JSON. */
+  /** As text, because some bodies are not JSON. */
   readonly body: string;
-  /**
-   * The code it must be refused with; null: neither GraphQL's parse nor its validation code; absent: either is right.
-   */
+  /** The code that it must be refused with. Null: not a parse or validation code of GraphQL. Absent: any response. */
   readonly refusedAs?: string | null;
 }
 
 const parseFailed = 'GRAPHQL_PARSE_FAILED';
 const validationFailed = 'GRAPHQL_VALIDATION_FAILED';
-// As the design has it, and not from src: a bound that was moved by mistake must show.
-const mostTokens = 1000;
+// Not imported from src, so that a bound that is changed by mistake is found.
+const maxTokens = 1000;
 
 /**
- * What GraphQL itself says of a document: the code it is refused with, null, or nothing. Of the gateway's bounds only
- * the tokens are known here.
+ * The code that graphql-js refuses a document with, if any. The only bound of the gateway that it knows is the tokens.
  */
-export function judge(schema: GraphQLSchema, query: string): Pick<FuzzRequest, 'refusedAs'> {
+function expectedRefusal(schema: GraphQLSchema, query: string): Pick<FuzzRequest, 'refusedAs'> {
   let document: DocumentNode;
   try {
-    document = parse(query, { maxTokens: mostTokens });
+    document = parse(query, { maxTokens });
   } catch {
     return { refusedAs: parseFailed };
   }
-  // The specification forbids them and graphql-js does not yet, or throws over them: either answer will do, but it has
-  // to be one.
+  // The specification forbids conditional roots of subscriptions. graphql-js does not yet, or throws. So any response
+  // will do, but there must be one.
   if (
     document.definitions.some(
       (d) => d.kind === Kind.OPERATION_DEFINITION && d.operation === 'subscription' && isConditional(d.selectionSet),
@@ -79,7 +74,7 @@ export function judge(schema: GraphQLSchema, query: string): Pick<FuzzRequest, '
   return { refusedAs: validate(schema, document, specifiedRules).length > 0 ? validationFailed : null };
 }
 
-/** Whether a directive decides if there is any root field. */
+/** Whether a root field has a directive. */
 const isConditional = ({ selections }: SelectionSetNode): boolean =>
   selections.some(
     (root) =>
@@ -171,26 +166,26 @@ const misfits: readonly unknown[] = [
   ...oddTexts,
 ];
 
-// Each ends a credential, or is one guess at it, of which an operation may make one only.
+// Each ends a credential, or tries one, which an operation may do only once.
 const isCredentialField = (name: string): boolean => /token|secret/i.test(name);
-/** What takes the world away from the operations after it. */
-const isEnding = (name: string): boolean => /^(delete|purge|revoke)/.test(name);
+/** Whether a mutation removes objects that later operations need. */
+const isDestructive = (name: string): boolean => /^(delete|purge|revoke)/.test(name);
 
 interface Draft {
   readonly definitions: string[];
   readonly fragments: string[];
   readonly variables: Record<string, unknown>;
-  /** How likely a value is an odd one, and how likely it does not even fit its type. */
+  /** The probability of an odd value, and of one that does not fit its type. */
   readonly oddness: number;
   readonly misfit: number;
-  /** How likely what may be left out is given. */
+  /** The probability that an optional argument is given. */
   readonly fullness: number;
   fieldsLeft: number;
   aliasesLeft: number;
   directivesLeft: number;
 }
 
-/** Random operations of a schema. Pure: what it makes depends on the chance and the known values alone. */
+/** Makes random operations of a schema. They depend only on `chance` and the known values. */
 export class OperationFuzzer {
   constructor(
     private readonly schema: GraphQLSchema,
@@ -198,7 +193,7 @@ export class OperationFuzzer {
     private readonly known: () => KnownValues,
   ) {}
 
-  /** An operation within the bounds by construction: at most 12 aliases, 6 directives, 3 root fields, 7 fields deep. */
+  /** An operation within the bounds: at most 12 aliases, 6 directives, 3 root fields and 7 levels of fields. */
   operation(type: OperationTypeNode | 'query' | 'mutation' | 'subscription'): FuzzOperation {
     const { chance } = this;
     const draft: Draft = {
@@ -230,20 +225,19 @@ export class OperationFuzzer {
     const { chance } = this;
     const fields = Object.values(root.getFields());
     let first = chance.one(fields);
-    while (isEnding(first.name) && !chance.hit(0.2)) first = chance.one(fields);
+    while (isDestructive(first.name) && !chance.hit(0.2)) first = chance.one(fields);
     if (type === 'subscription' || isCredentialField(first.name) || !chance.hit(0.2)) return [first];
     return [
       first,
       ...fields.filter(
         ({ name }) =>
-          name !== first.name && !isCredentialField(name) && !isEnding(name) && chance.hit(1 / fields.length),
+          name !== first.name && !isCredentialField(name) && !isDestructive(name) && chance.hit(1 / fields.length),
       ),
     ].slice(0, 3);
   }
 
   /**
-   * One field with its arguments; `names` are the response names taken around it, fragments included, so that no two
-   * conflict.
+   * One field with its arguments. `names`: the response names around it, including fragments, so that none conflict.
    */
   private field(
     field: GraphQLField<unknown, unknown>,
@@ -278,7 +272,9 @@ export class OperationFuzzer {
     if (draft.directivesLeft <= 0) return '';
     draft.directivesLeft--;
     const value = this.chance.hit(0.5);
-    return `@${this.chance.one(['skip', 'include'])}(if: ${this.chance.hit(0.5) ? value : this.variable('Boolean!', value, draft)})`;
+    const name = this.chance.one(['skip', 'include']);
+    const condition = this.chance.hit(0.5) ? value : this.variable('Boolean!', value, draft);
+    return `@${name}(if: ${condition})`;
   }
 
   private selections(type: GraphQLCompositeType, depth: number, draft: Draft, names: Set<string>): string {
@@ -294,7 +290,7 @@ export class OperationFuzzer {
     return parts.join(' ');
   }
 
-  /** Inline or by name; the same response names as around it are taken. */
+  /** An inline or a named fragment. `names`: the response names around it. */
   private fragment(type: GraphQLCompositeType, depth: number, draft: Draft, names: Set<string>): string {
     const body = `{ ${'getFields' in type ? this.fields(type, depth, draft, names).join(' ') : '__typename'} }`;
     if (this.chance.hit(0.5)) return `... on ${type.name} ${this.chance.hit(0.1) ? this.directive(draft) : ''} ${body}`;
@@ -312,8 +308,7 @@ export class OperationFuzzer {
     const all = Object.values(type.getFields());
     const open = depth > 0 && draft.fieldsLeft > 0 ? all : all.filter((field) => isLeafType(getNamedType(field.type)));
     if (open.length === 0) return ['__typename'];
-    // Texts of a tenant's own are what must not get about, so they are asked for more often than their number would
-    // have it.
+    // Texts of tenants must not leak to others, so they are requested more often than other fields.
     const texts = open.filter(({ name }) => /^(name|friendlyName|description|value|sensors)$/.test(name));
     return Array.from({ length: 1 + this.chance.below(4) }, () =>
       this.field(this.chance.one(texts.length > 0 && this.chance.hit(0.3) ? texts : open), depth, draft, names),
@@ -322,7 +317,7 @@ export class OperationFuzzer {
 
   private argument(arg: GraphQLArgument, fieldName: string, draft: Draft): string {
     const byVariable = this.chance.hit(0.5);
-    // A misfit in the text makes a document invalid, which is worth less than a value that reaches the gateway.
+    // A misfit in the text makes the document invalid, which tests less than a value that reaches a resolver.
     const value = this.value(
       arg.type,
       arg.name,
@@ -355,7 +350,7 @@ export class OperationFuzzer {
     if (isListType(type)) {
       const length = chance.hit(draft.oddness / 4) ? chance.one([0, 20]) : chance.one([1, 1, 2, 3]);
       const items = Array.from({ length }, () => this.value(type.ofType, name, within, draft));
-      // Most lists refuse what stands in them twice, before they come to anything else.
+      // Most lists refuse duplicates before they check anything else.
       return chance.hit(draft.oddness)
         ? items
         : [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
@@ -372,7 +367,7 @@ export class OperationFuzzer {
     return good && !chance.hit(draft.oddness) ? chance.one(good) : chance.one(oddValues[type.name] ?? oddTexts);
   }
 
-  /** A value as it stands in a document. */
+  /** A value as a literal of a document. */
   private literal(value: unknown, type: GraphQLInputType): string {
     const inner = isNonNullType(type) ? type.ofType : type;
     if (Array.isArray(value))
@@ -389,29 +384,27 @@ export class OperationFuzzer {
   /** A valid operation as a request. */
   valid(type: 'query' | 'mutation' | 'subscription'): FuzzRequest {
     const { query, variables } = this.operation(type);
-    return { about: `a ${type}`, body: JSON.stringify({ query, variables }), ...judge(this.schema, query) };
+    return { about: `a ${type}`, body: JSON.stringify({ query, variables }), ...expectedRefusal(this.schema, query) };
   }
 
-  /** An operation with something wrong about it, or no operation at all. */
+  /** An invalid operation, or a body that is not an operation. */
   invalid(type: 'query' | 'mutation' | 'subscription'): FuzzRequest {
     const operation = this.operation(type);
     const { chance } = this;
     const [about, make] = chance.one([
       ...Object.entries(this.brokenDocuments),
-      ...Object.entries(this.pastBounds),
+      ...Object.entries(this.overBounds),
       ...Object.entries(this.brokenBodies),
     ]);
     if (Object.hasOwn(this.brokenBodies, about)) return { about, body: make(operation) };
     const query = make(operation);
     const body = JSON.stringify({ query, variables: operation.variables });
-    if (Object.hasOwn(this.pastBounds, about))
+    if (Object.hasOwn(this.overBounds, about))
       return { about, body, refusedAs: about === 'too many tokens' ? parseFailed : validationFailed };
-    return { about, body, ...(query === '' ? {} : judge(this.schema, query)) };
+    return { about, body, ...(query === '' ? {} : expectedRefusal(this.schema, query)) };
   }
 
-  /**
-   * Changes one node of a kind, chosen at random; a document without any, or that does not parse, is garbled instead.
-   */
+  /** Changes a random node of a kind. A document without such a node, or that does not parse, is garbled instead. */
   private edit(query: string, kind: Kind, change: (node: never) => ASTNode): string {
     let document: DocumentNode;
     try {
@@ -522,7 +515,11 @@ export class OperationFuzzer {
     'unused fragment': ({ query }) => `${query} fragment Unused on Org { id }`,
     'unknown fragment': ({ query }) => query.replace('{', '{ ...Nope '),
     'cyclic fragments': ({ query }) =>
-      `${query.replace('{', '{ ...A ')} fragment A on ${this.chance.one(['Query', 'Mutation', 'Subscription'])} { ...B } fragment B on Query { ...A }`,
+      [
+        query.replace('{', '{ ...A '),
+        `fragment A on ${this.chance.one(['Query', 'Mutation', 'Subscription'])} { ...B }`,
+        'fragment B on Query { ...A }',
+      ].join(' '),
     'fragment on an unknown type': ({ query }) => query.replace('{', '{ ... on Nope { id } '),
     'two operations of one name': () => 'query Fuzz { __typename } query Fuzz { __typename }',
     'several operations and no name': () => 'query A { __typename } query B { __typename }',
@@ -537,19 +534,27 @@ export class OperationFuzzer {
     nothing: () => this.chance.one(['', ' ', '#', '\ufeff', '{', '{}', 'query', 'null', '{ __typename']),
   };
 
-  /** Valid by GraphQL's own rules, and past a bound of the gateway's. */
-  private readonly pastBounds: Readonly<Record<string, () => string>> = {
+  /** Documents that are valid for graphql-js and exceed a bound of the gateway. */
+  private readonly overBounds: Readonly<Record<string, () => string>> = {
     'too deep': () => `{ me { ${'org { app(appId: "chat") { '.repeat(6)} name ${' } }'.repeat(6)} } }`,
     'too deep in fragments': () =>
-      `{ me { org { ...F0 } } } ${Array.from({ length: 6 }, (_, i) => `fragment F${i} on Org { app(appId: "chat") { org { ${i < 5 ? `...F${i + 1}` : 'name'} } } }`).join(' ')}`,
+      [
+        '{ me { org { ...F0 } } }',
+        ...Array.from({ length: 6 }, (_, i) => {
+          const inner = i < 5 ? `...F${i + 1}` : 'name';
+          return `fragment F${i} on Org { app(appId: "chat") { org { ${inner} } } }`;
+        }),
+      ].join(' '),
     'too many aliases': () =>
       `{ me { ${Array.from({ length: 16 + this.chance.below(60) }, (_, i) => `a${i}: kind`).join(' ')} } }`,
     'too many root fields': () =>
       `{ ${Array.from({ length: 6 + this.chance.below(9) }, (_, i) => `a${i}: __typename`).join(' ')} }`,
     'too many directives': () => `{ me { ${'kind @include(if: true) '.repeat(11 + this.chance.below(20))} } }`,
     'too many tokens': () => `{ me { ${'kind '.repeat(1000 + this.chance.below(2000))} } }`,
-    'too long a list': () =>
-      `{ availability(entityId: "user-1", resource: "api", consume: [${'{limit: "rpm", amount: 1} '.repeat(101)}]) { retryAfterSecs } }`,
+    'too long a list': () => {
+      const consume = '{limit: "rpm", amount: 1} '.repeat(101);
+      return `{ availability(entityId: "user-1", resource: "api", consume: [${consume}]) { retryAfterSecs } }`;
+    },
     'two guesses at once': () =>
       'mutation { a: retrieveSecret(token: "a") { clientId } b: refreshToken(refreshToken: "b") { tokenType } }',
   };
@@ -575,11 +580,10 @@ export class OperationFuzzer {
           ]),
         ),
       }),
-    'odd names of variables': ({ query, variables }) =>
-      `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"a":1},"constructor":[],"":null,${JSON.stringify(variables).slice(1)}`.replace(
-        ',}',
-        '}',
-      ),
+    'odd names of variables': ({ query, variables }) => {
+      const odd = `"__proto__":{"a":1},"constructor":[],"":null,${JSON.stringify(variables).slice(1)}`;
+      return `{"query":${JSON.stringify(query)},"variables":{${odd}`.replace(',}', '}');
+    },
     'a long list in the variables': ({ query, variables }) =>
       JSON.stringify({ query, variables: { ...variables, more: Array(101).fill(0) } }),
     'deep variables': ({ query }) =>
@@ -601,7 +605,7 @@ export class OperationFuzzer {
       JSON.stringify({ query: this.json(2), variables: this.json(3), operationName: this.json(1) }),
     'a batch': (operation) => JSON.stringify([operation, operation]),
     'garbled JSON': (operation) => this.garble(JSON.stringify(operation)),
-    'cut off JSON': (operation) => JSON.stringify(operation).slice(0, -1 - this.chance.below(20)),
+    'truncated JSON': (operation) => JSON.stringify(operation).slice(0, -1 - this.chance.below(20)),
   };
 
   private json(depth: number): unknown {

@@ -43,7 +43,11 @@ describe('complexity', () => {
     ],
     [
       'the fields around the nodes of a page, in fragments',
-      '{ people(first: 9) { ...P } } fragment P on PeopleConnection { edges { ...E } } fragment E on PersonEdge { cursor node { name } }',
+      [
+        '{ people(first: 9) { ...P } }',
+        'fragment P on PeopleConnection { edges { ...E } }',
+        'fragment E on PersonEdge { cursor node { name } }',
+      ].join(' '),
       1 + 1 + 1 + 1 + 9,
     ],
     ['an aggregated read of spend', '{ spend a: spend(consistency: AGGREGATED) }', 2],

@@ -40,7 +40,7 @@ describe('ConcurrencyLimiter', () => {
     }
   }
 
-  it('lowers its limit while the process is busy and late, down to a minimum, and raises it again afterwards', async () => {
+  it('lowers its limit to a minimum while the process is busy and late, and raises it again afterwards', async () => {
     const limiter = newLimiter(1000);
     busyShare = 1;
     await respondAfter(limiter, 600, 3);

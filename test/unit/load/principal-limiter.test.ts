@@ -68,7 +68,7 @@ describe('PrincipalLimiter', () => {
     expect(codeOf(() => principals.admit('b'))).toBeUndefined();
   });
 
-  it('counts no request as concurrent that the rate refused, and takes nothing of the rate if too many are concurrent', () => {
+  it('counts a refused request neither as concurrent nor against the rate', () => {
     const clock = new HandClock();
     const principals = new PrincipalLimiter(clock, 2, 2);
     const both = [principals.admit('a'), principals.admit('a')];

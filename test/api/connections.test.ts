@@ -10,7 +10,7 @@ import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { until } from '../support/until.js';
 
-/** Answers of any size, from a caller without a credential. */
+/** Responses of any size, without a credential. */
 @Resolver()
 class BulkResolver {
   @Query(() => String)
@@ -20,10 +20,10 @@ class BulkResolver {
 }
 
 const megabyte = 1024 * 1024;
-/** More than the network takes off a gateway's hands for a peer that does not read, which is about 4 MB. */
+/** More than the network buffers for a peer that does not read, which is about 4 MB. */
 const large = 8 * megabyte;
 const unreadMs = 31_000;
-const lookMs = 1100;
+const sweepMs = 1100;
 
 let app: TestApp;
 let org: Client & { readonly orgId: string };
@@ -33,13 +33,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The gateway's side of what is under way in this process. */
-interface Served {
+/** A request in flight, as the gateway sees it. */
+interface InFlight {
   readonly response: ServerResponse;
   readonly socket: Socket;
 }
-const served: Served[] = [];
-const onRequest = (message: unknown): void => void served.push(message as Served);
+const inFlight: InFlight[] = [];
+const onRequest = (message: unknown): void => void inFlight.push(message as InFlight);
 beforeAll(() => channel('http.server.request.start').subscribe(onRequest));
 afterAll(() => void channel('http.server.request.start').unsubscribe(onRequest));
 
@@ -47,14 +47,21 @@ const opened = new Set<() => void>();
 afterEach(() => {
   for (const end of opened) end();
   opened.clear();
-  served.length = 0;
+  inFlight.length = 0;
 });
 
 const portOf = ({ url }: TestApp): number => Number(new URL(url).port);
 const post = (body: string, count = 1): string =>
-  `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`.repeat(
-    count,
-  );
+  [
+    'POST /graphql HTTP/1.1',
+    'host: x',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ]
+    .join('\r\n')
+    .repeat(count);
 const bulk = (bytes: number): string => JSON.stringify({ query: `{ bulk(bytes: ${bytes}) }` });
 
 /** A connection that sends and does not read. */
@@ -67,36 +74,36 @@ async function unreading(gateway: TestApp, text: string): Promise<Socket> {
   return socket;
 }
 
-/** The gateway notices at its next look that a response waits, and ends it at a look 30 s later. */
-async function endedInTime(connections: readonly Served[]): Promise<void> {
-  for (let looks = 0; looks < 10 * patience && !connections.every(({ socket }) => socket.destroyed); looks++) {
-    await sleep(lookMs);
+/** The gateway notices at its next sweep that a response waits, and ends it at a sweep 30 s later. */
+async function endedInTime(connections: readonly InFlight[]): Promise<void> {
+  for (let sweeps = 0; sweeps < 10 * patience && !connections.every(({ socket }) => socket.destroyed); sweeps++) {
+    await sleep(sweepMs);
     app.clock.age(unreadMs);
   }
   expect(connections.filter(({ socket }) => !socket.destroyed)).toHaveLength(0);
 }
 
 describe('a connection that does not read its responses', () => {
-  it('is ended', async () => {
+  it('is closed', async () => {
     await Promise.all(Array.from({ length: 10 }, () => unreading(app, post(bulk(large)))));
     await until(
-      'all responses are made',
-      () => served.length === 10 && served.every(({ response }) => response.writableEnded),
+      'all responses are written',
+      () => inFlight.length === 10 && inFlight.every(({ response }) => response.writableEnded),
     );
-    await endedInTime(served);
+    await endedInTime(inFlight);
     expect((await app.anonymous.send('{ __typename }')).status).toBe(200);
   });
 
-  it('is ended too if it has sent many requests at once', async () => {
+  it('is closed if it has sent many requests at once', async () => {
     await unreading(app, post(bulk(megabyte), 20));
     await until(
-      'all responses are made',
-      () => served.length === 20 && served.every(({ response }) => response.writableEnded),
+      'all responses are written',
+      () => inFlight.length === 20 && inFlight.every(({ response }) => response.writableEnded),
     );
-    await endedInTime(served);
+    await endedInTime(inFlight);
   });
 
-  it('has little waiting for it if it was refused, however large its request and however many there are', async () => {
+  it('occupies little memory if its requests are refused, whatever their size and number', async () => {
     const input = {
       ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`key${i}`, 1])),
       name: 'x'.repeat(250_000),
@@ -107,24 +114,24 @@ describe('a connection that does not read its responses', () => {
     );
     await until(
       'all are refused',
-      () => served.length === 100 && served.every(({ response }) => response.writableEnded),
+      () => inFlight.length === 100 && inFlight.every(({ response }) => response.writableEnded),
     );
-    const waiting = served.reduce(
+    const waiting = inFlight.reduce(
       (sum, { response, socket }) => sum + response.writableLength + socket.writableLength,
       0,
     );
     expect(waiting).toBeLessThanOrEqual(100 * 17 * 1024);
   });
 
-  it('counts as in flight until its response is read, and then no more', async () => {
+  it('counts as in flight until it is closed', async () => {
     const narrow = await app.another({ principalConcurrency: 3 });
     try {
       await Promise.all(Array.from({ length: 3 }, () => unreading(narrow, post(bulk(large)))));
       await until(
-        'all responses are made',
-        () => served.length === 3 && served.every(({ response }) => response.writableEnded),
+        'all responses are written',
+        () => inFlight.length === 3 && inFlight.every(({ response }) => response.writableEnded),
       );
-      const unread = [...served];
+      const unread = [...inFlight];
       const refused = await narrow.anonymous.send('{ __typename }');
       expect([refused.status, refused.errors?.[0]?.extensions.code]).toEqual([429, 'RATE_LIMITED']);
       expect((await narrow.as(org.accessToken).send('{ me { kind } }')).status).toBe(200);
@@ -135,10 +142,10 @@ describe('a connection that does not read its responses', () => {
     }
   });
 
-  it('is not one that reads slowly: it gets all of a large response', async () => {
+  it('differs from one that reads slowly, which gets all of a large response', async () => {
     const socket = await unreading(app, post(bulk(large)));
     let received = 0;
-    // Over several seconds, so that the gateway looks at it several times.
+    // Over several seconds, so that the gateway sweeps several times.
     while (received < large && !socket.destroyed) {
       await sleep(25);
       received += (socket.read() as Buffer | null)?.length ?? 0;
@@ -147,8 +154,8 @@ describe('a connection that does not read its responses', () => {
   });
 });
 
-/** A socket as far as it gets: let in, closed with a code, or refused with a status. */
-class Guest {
+/** A WebSocket with its outcome: accepted, closed with a code, or refused with a status. */
+class SocketAttempt {
   outcome: string | undefined;
   private readonly socket: WebSocket;
 
@@ -158,7 +165,7 @@ class Guest {
     this.socket.on('error', () => undefined);
     this.socket.on('unexpected-response', (_request, response) => this.end(`status ${response.statusCode}`));
     this.socket.on('open', () => init && this.socket.send(JSON.stringify({ type: 'connection_init', payload: init })));
-    this.socket.on('message', () => this.end('let in'));
+    this.socket.on('message', () => this.end('accepted'));
     this.socket.on('close', (code) => this.end(`closed with ${code}`));
   }
 
@@ -171,41 +178,41 @@ class Guest {
   }
 }
 
-const guests = (count: number, gateway: TestApp, init?: object): Guest[] =>
-  Array.from({ length: count }, () => new Guest(gateway, init));
+const attempts = (count: number, gateway: TestApp, init?: object): SocketAttempt[] =>
+  Array.from({ length: count }, () => new SocketAttempt(gateway, init));
 
-describe('sockets', () => {
+describe('a gateway with many WebSockets', () => {
   const login = async (gateway: TestApp): Promise<string | undefined> => {
     const { clientId, clientSecret } = org;
     const { data, errors } = await gateway.anonymous.send(op.IssueTokenDocument, { input: { clientId, clientSecret } });
     return data?.issueToken.accessToken ? 'logged in' : errors?.[0]?.extensions.code;
   };
 
-  it('without a credential are not kept, and do not keep anybody at their address from logging in', async () => {
-    const many = guests(600, app, {});
-    await until('each is let in or ended', () => many.every(({ outcome }) => outcome !== undefined), 20_000);
+  it('closes those without a credential, and still serves logins of their address', async () => {
+    const many = attempts(600, app, {});
+    await until('each is accepted or ended', () => many.every(({ outcome }) => outcome !== undefined), 20_000);
     expect(await login(app)).toBe('logged in');
-    expect(new Set(many.map(({ outcome }) => outcome)).has('let in')).toBe(false);
-    await until('none is kept', () => many.every(({ isOpen }) => !isOpen));
+    expect(new Set(many.map(({ outcome }) => outcome)).has('accepted')).toBe(false);
+    await until('none is open', () => many.every(({ isOpen }) => !isOpen));
   });
 
-  it('that say nothing do not keep anybody at their address from logging in, and are ended', async () => {
-    const many = guests(600, app);
+  it('closes those that send nothing, and still serves logins of their address', async () => {
+    const many = attempts(600, app);
     await until(
       'each is open or ended',
       () => many.every(({ outcome, isOpen }) => isOpen || outcome !== undefined),
       20_000,
     );
     expect(await login(app)).toBe('logged in');
-    await until('none is kept', () => many.every(({ isOpen }) => !isOpen));
+    await until('none is open', () => many.every(({ isOpen }) => !isOpen));
   });
 
-  it('that are let in do not count against the requests of their client', async () => {
+  it('does not count them against the requests of their client', async () => {
     const narrow = await app.another({ principalConcurrency: 5 });
     try {
-      const let5 = guests(5, narrow, { authorization: `Bearer ${org.accessToken}` });
-      await until('all are let in', () => let5.every(({ outcome }) => outcome !== undefined));
-      expect(let5.map(({ outcome }) => outcome)).toEqual(Array(5).fill('let in'));
+      const five = attempts(5, narrow, { authorization: `Bearer ${org.accessToken}` });
+      await until('all are accepted', () => five.every(({ outcome }) => outcome !== undefined));
+      expect(five.map(({ outcome }) => outcome)).toEqual(Array(5).fill('accepted'));
       expect((await narrow.as(org.accessToken).send('{ me { kind } }')).status).toBe(200);
       expect(await login(narrow)).toBe('logged in');
     } finally {
@@ -214,16 +221,16 @@ describe('sockets', () => {
     }
   });
 
-  it('of one client are bounded, and those of another client are not affected', async () => {
+  it('limits those of one client, and not those of another', async () => {
     const greedy = await newOrg(app);
-    const many = guests(1500, app, { authorization: `Bearer ${greedy.accessToken}` });
-    await until('each is let in or refused', () => many.every(({ outcome }) => outcome !== undefined), 25_000);
-    const letIn = many.filter(({ outcome }) => outcome === 'let in').length;
-    expect(letIn).toBeGreaterThan(0);
-    expect(letIn).toBeLessThan(1500);
+    const many = attempts(1500, app, { authorization: `Bearer ${greedy.accessToken}` });
+    await until('each is accepted or refused', () => many.every(({ outcome }) => outcome !== undefined), 25_000);
+    const accepted = many.filter(({ outcome }) => outcome === 'accepted').length;
+    expect(accepted).toBeGreaterThan(0);
+    expect(accepted).toBeLessThan(1500);
     expect(await login(app)).toBe('logged in');
-    const [other] = guests(1, app, { 'x-admin-key': adminKey });
-    await until('it is let in or refused', () => other?.outcome !== undefined);
-    expect(other?.outcome).toBe('let in');
+    const [other] = attempts(1, app, { 'x-admin-key': adminKey });
+    await until('it is accepted or refused', () => other?.outcome !== undefined);
+    expect(other?.outcome).toBe('accepted');
   });
 });

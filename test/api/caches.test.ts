@@ -13,7 +13,7 @@ afterAll(() => Promise.all([app.stop(), other.stop()]));
 
 const isAccepted = async (accessToken: string) => (await app.as(accessToken).send(op.MeDocument)).errors === undefined;
 
-/** Within the 2 s that a change may take to be known, and some more for a busy machine. */
+/** Checks for the 2 s that a change may take to reach every gateway, and some more for a busy machine. */
 async function soon(check: () => Promise<boolean>): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < 4000; waitedMs += 100) {
     if (await check()) return true;
@@ -22,8 +22,8 @@ async function soon(check: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-describe('what a gateway remembers', () => {
-  it('falls with a revocation elsewhere, however often it has revoked a dead token itself before', async () => {
+describe('the caches of a gateway', () => {
+  it('drop a token that another gateway revoked, even after many revocations of a dead token here', async () => {
     const [dead, alive] = [await newOrg(app), await newOrg(app)];
     for (let i = 0; i < 6; i++) await app.admin.ask(op.RevokeTokenDocument, { token: dead.accessToken });
     expect(await isAccepted(alive.accessToken)).toBe(true);
@@ -31,14 +31,14 @@ describe('what a gateway remembers', () => {
     expect(await soon(async () => !(await isAccepted(alive.accessToken)))).toBe(true);
   });
 
-  it('falls with a change of settings elsewhere', async () => {
+  it('drop settings that another gateway changed', async () => {
     const { orgId, caller } = await newOrg(app);
     expect((await caller.ask(op.OrgDocument)).org?.name).toBe('Acme');
     await new Caller(other.url, app.admin.headers).ask(op.UpdateOrgDocument, { input: { orgId, name: 'Acme Ltd' } });
     expect(await soon(async () => (await caller.ask(op.OrgDocument)).org?.name === 'Acme Ltd')).toBe(true);
   });
 
-  it('of a limiter falls with its purge elsewhere, and with nothing else', async () => {
+  it('drop the namespace of a limiter that another gateway purged, and no other', async () => {
     const [mine, neighbour] = [await newOrg(app), await newOrg(app)];
     const there = new Caller(other.url, app.admin.headers);
     const { namespaces } = app.gateway.services;
@@ -56,7 +56,7 @@ describe('what a gateway remembers', () => {
       expect(await namespaces.of(neighbour.orgId)).toBe(before[1]);
       expect(reads).not.toHaveBeenCalled();
 
-      // Two between two looks: nobody can say of which orgs any more.
+      // After two purges between two polls it is not known which orgs were purged.
       const purges = [mine, neighbour].map(({ orgId }) => there.ask(op.PurgeLimiterDocument, { orgId }));
       expect((await Promise.all(purges)).map(({ purgeLimiter }) => purgeLimiter)).toEqual([true, true]);
       expect(await soon(async () => (await namespaces.of(neighbour.orgId)) !== before[1])).toBe(true);
@@ -65,7 +65,7 @@ describe('what a gateway remembers', () => {
     }
   });
 
-  it('does not fall with a change that changes nothing, which is no act to audit either', async () => {
+  it('keep everything after an update that changes nothing, which is not audited either', async () => {
     const { caller } = await newOrg(app);
     const { changeFeed } = app.gateway.services;
     const before = changeFeed.current();

@@ -1,26 +1,24 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
 import { bounds } from '../../src/graphql/bounds.js';
-import { errorCodes } from '../../src/lib/errors.js';
 import { createLog } from '../../src/lib/log.js';
 import { adminKey, type PublicError, startTestApp, type TestApp } from '../support/app.js';
+import { publicCodes } from '../support/http.js';
 import { until } from '../support/until.js';
 
 const maxErrorBytes = 16 * 1024;
-/** Five faults of the variables, and a word that there are more. */
+/** Five errors of variables, and one that says that there are more. */
 const maxVariableErrors = 5 + 1;
-/** What quadratic work on an input of this size would take many times over, and honest work a small part of. */
+/** Quadratic work on an input of this size takes many times as long, linear work a small part of it. */
 const maxCpuMs = 1000;
-const closedSet: readonly string[] = [...errorCodes, 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'].filter(
-  (code) => code !== 'INTERNAL_SERVER_ERROR',
-);
+const refusalCodes = publicCodes.filter((code) => code !== 'INTERNAL_SERVER_ERROR');
 const asAdmin = { 'x-admin-key': adminKey };
 
-const complaints: string[] = [];
+const errorLines: string[] = [];
 let app: TestApp;
 let production: TestApp;
 beforeAll(async () => {
-  const log = createLog('error', { write: (line: string) => void complaints.push(line) });
+  const log = createLog('error', { write: (line: string) => void errorLines.push(line) });
   app = await startTestApp({ log, config: { trustProxy: true } });
   production = await app.another({ production: true });
 });
@@ -30,8 +28,8 @@ const opened = new Set<() => void>();
 afterEach(() => {
   for (const end of opened) end();
   opened.clear();
-  // None of this is a fault of the gateway: whoever runs it must not be woken by strangers.
-  expect(complaints.splice(0)).toEqual([]);
+  // None of this is an error of the gateway, so its operators must not be alarmed.
+  expect(errorLines.splice(0)).toEqual([]);
 });
 
 interface Payload {
@@ -41,13 +39,13 @@ interface Payload {
   readonly extensions?: unknown;
 }
 
-/** What the caller is told: the response, the event or the frame as text, and the errors in it. */
-interface Told {
+/** The response, the event or the frame as text, and the errors in it. */
+interface Refusal {
   readonly text: string;
   readonly errors: readonly PublicError[];
 }
 
-type Transport = (url: string, payload: Payload | string) => Promise<Told>;
+type Transport = (url: string, payload: Payload | string) => Promise<Refusal>;
 
 const textOf = (payload: Payload | string): string => (typeof payload === 'string' ? payload : JSON.stringify(payload));
 const errorsIn = (text: string): readonly PublicError[] =>
@@ -73,7 +71,7 @@ const overEvents: Transport = async (url, payload) => {
   return { text, errors: [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(([, data]) => errorsIn(data ?? '')) };
 };
 
-/** A frame that is refused with its socket counts as refused in few words. */
+/** A frame that closes its socket counts as a short refusal. */
 const overWebSocket: Transport = async (url, payload) => {
   const socket = new WebSocket(url, 'graphql-transport-ws');
   opened.add(() => socket.terminate());
@@ -96,7 +94,7 @@ const overWebSocket: Transport = async (url, payload) => {
   return { text: frames.join('\n'), errors: frames.flatMap(errorsInFrame) };
 };
 
-/** An operation that was refused ends with an error message; one that began may bring errors in its first result. */
+/** A refused operation ends with an error message. One that began may have errors in its first result. */
 function errorsInFrame(frame: string): readonly PublicError[] {
   const { payload } = JSON.parse(frame) as { payload?: readonly PublicError[] | { errors?: readonly PublicError[] } };
   return Array.isArray(payload)
@@ -105,13 +103,13 @@ function errorsInFrame(frame: string): readonly PublicError[] {
 }
 
 const transports: readonly (readonly [name: string, size: number, send: Transport])[] = [
-  // Less than the bound by what stands around the text.
+  // Leaves room for the JSON around the text.
   ['HTTP', bounds.bodyBytes - 1024, overHttp],
   ['SSE', bounds.bodyBytes - 1024, overEvents],
   ['WebSocket', bounds.frameBytes - 1024, overWebSocket],
 ];
 
-/** CPU time of this process and not the time that passes: a busy machine delays the gateway, but gives it no more to do. */
+/** The CPU time of this process, because a busy machine delays the gateway but does not make it work more. */
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -119,16 +117,16 @@ async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** Refused for little work, in few words, as the caller's own fault. */
-async function expectCheapRefusal(send: () => Promise<Told>): Promise<Told> {
-  let told: Told = { text: '', errors: [] };
+/** Expects a refusal that takes little CPU, is short, and says that the caller is wrong. */
+async function expectCheapRefusal(send: () => Promise<Refusal>): Promise<Refusal> {
+  let refusal: Refusal = { text: '', errors: [] };
   const cpuMs = await cpuMsOf(async () => {
-    told = await send();
+    refusal = await send();
   });
   expect(cpuMs).toBeLessThan(maxCpuMs);
-  expect(Buffer.byteLength(told.text)).toBeLessThanOrEqual(maxErrorBytes);
-  for (const { extensions } of told.errors) expect(closedSet).toContain(extensions.code);
-  return told;
+  expect(Buffer.byteLength(refusal.text)).toBeLessThanOrEqual(maxErrorBytes);
+  for (const { extensions } of refusal.errors) expect(refusalCodes).toContain(extensions.code);
+  return refusal;
 }
 
 type Document = (filler: string) => string;
@@ -138,7 +136,7 @@ const byName: readonly (readonly [where: string, document: Document])[] = [
   ['an alias', (name) => `{ ${name}: nothing }`],
   ['an argument', (name) => `{ me(${name}: 1) { kind } }`],
   ['a variable', (name) => `query ($${name}: Nothing) { me { kind } }`],
-  ['a variable that is not declared', (name) => `{ node(id: $${name}) { id } }`],
+  ['an undeclared variable', (name) => `{ node(id: $${name}) { id } }`],
   ['a type', (name) => `query ($x: ${name}) { me { kind } }`],
   ['an operation', (name) => `query ${name} { nothing }`],
   ['a spread', (name) => `{ ...${name} }`],
@@ -152,7 +150,7 @@ const byText: readonly (readonly [where: string, document: Document])[] = [
   ['a UUID', (text) => `subscription { quotaAlerts(orgId: "${text}") { id } }`],
   ['an enum', (text) => `subscription { quotaAlerts(kinds: ["${text}"]) { id } }`],
   ['a UUID, as a block', (text) => `{ org(orgId: """${text}""") { name } }`],
-  ['a field that is none', (text) => `{ nothing(x: "${text}") }`],
+  ['an unknown field', (text) => `{ nothing(x: "${text}") }`],
   ['a string without an end', (text) => `{ org(orgId: "${text}`],
   ['a comment', (text) => `{ nothing } # ${text}`],
 ];
@@ -189,27 +187,21 @@ const fill = (filler: string, bytes: number): string =>
 describe.each([
   ['production', () => production],
   ['development', () => app],
-])('in %s', (_mode, on) => {
-  describe.each(transports)('a document over %s', (_name, size, send) => {
-    it.each(byName)(
-      'with %s of the largest size is refused for little work, in few words',
-      async (_where, document) => {
-        for (const name of names) await expectCheapRefusal(() => send(on().url, { query: document(fill(name, size)) }));
-      },
-    );
-
-    it.each(byText)(
-      'with the largest text for %s is refused for little work, in few words',
-      async (_where, document) => {
-        for (const text of texts) await expectCheapRefusal(() => send(on().url, { query: document(fill(text, size)) }));
-      },
-    );
-
-    it('of one thing repeated is refused for little work, in few words', async () => {
-      for (const thing of junk) await expectCheapRefusal(() => send(on().url, { query: fill(thing, size) }));
+])('a gateway in %s', (_mode, on) => {
+  describe.each(transports)('given a document over %s', (_name, size, send) => {
+    it.each(byName)('refuses the longest name of %s with little CPU and a short error', async (_where, document) => {
+      for (const name of names) await expectCheapRefusal(() => send(on().url, { query: document(fill(name, size)) }));
     });
 
-    it('with as many errors as it can have is refused in few words', async () => {
+    it.each(byText)('refuses the longest text for %s with little CPU and a short error', async (_where, document) => {
+      for (const text of texts) await expectCheapRefusal(() => send(on().url, { query: document(fill(text, size)) }));
+    });
+
+    it('refuses one token repeated with little CPU and a short error', async () => {
+      for (const token of junk) await expectCheapRefusal(() => send(on().url, { query: fill(token, size) }));
+    });
+
+    it('refuses a document with hundreds of errors with a short error', async () => {
       const fields = Array.from({ length: 900 }, (_, i) => `${'f'.repeat(100)}${i}`).join(' ');
       for (const query of [`{ ${fields} }`, `{ me { ${fields} } }`, `subscription { ${fields} }`])
         await expectCheapRefusal(() => send(on().url, { query: query.slice(0, size) }));
@@ -217,7 +209,7 @@ describe.each([
   });
 });
 
-/** Operations with one variable `$x`, and one with as many as are asked for. */
+/** Operations with one variable `$x`, and one with any number of variables. */
 interface Shapes {
   readonly uuid: string;
   readonly oneEnum: string;
@@ -229,7 +221,10 @@ const requestShapes: Shapes = {
   oneEnum: 'query ($x: Consistency!) { org { spend(consistency: $x) { day } } }',
   list: 'mutation ($x: [SubmitCostInput!]!) { submitCosts(inputs: $x) { requestId } }',
   many: (declared, used) =>
-    `query (${declared('ConsumeInput!')}) { availability(entityId: "x", resource: "x", consume: [${used}]) { retryAfterSecs } }`,
+    [
+      `query (${declared('ConsumeInput!')})`,
+      `{ availability(entityId: "x", resource: "x", consume: [${used}]) { retryAfterSecs } }`,
+    ].join(' '),
 };
 const subscriptionShapes: Shapes = {
   uuid: 'subscription ($x: UUID) { quotaAlerts(orgId: $x) { id } }',
@@ -246,7 +241,7 @@ describe.each([
   ['WebSocket', subscriptionShapes, socket],
 ] as const)('variables over %s', (_name, shapes, [, size, send]) => {
   const secret = 'the value that was sent';
-  const expectBriefly = async (query: string, x: unknown): Promise<void> => {
+  const expectShortRefusal = async (query: string, x: unknown): Promise<void> => {
     const { text, errors } = await expectCheapRefusal(() => send(app.url, { query, variables: { x } }));
     expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
     expect(errors.length).toBeLessThanOrEqual(maxVariableErrors);
@@ -263,11 +258,11 @@ describe.each([
     ['the longest text for a list', 'list', fill('eyJ', bytes)],
     ['100 wrong values', 'list', Array.from({ length: 100 }, () => secret)],
     ['100 long wrong values', 'list', Array.from({ length: 100 }, () => 'x'.repeat(bytes / 120))],
-  ])('with %s are refused for little work, in few words, and not repeated', async (_what, shape, x) => {
-    await expectBriefly(shapes[shape], x);
+  ])('with %s are refused with little CPU and a short error, and not repeated', async (_what, shape, x) => {
+    await expectShortRefusal(shapes[shape], x);
   });
 
-  it('more than 50 of which are faulty are BAD_USER_INPUT, told in few words', async () => {
+  it('get a short BAD_USER_INPUT if more than 50 of them are invalid', async () => {
     for (const count of [50, 51, 60, 99]) {
       const names = Array.from({ length: count }, (_, i) => `v${i}`);
       const query = shapes.many(
@@ -286,7 +281,7 @@ describe.each([
   it.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('of the deepest %s are refused for little work, in few words', async (_what, open, close) => {
+  ])('of the deepest %s are refused with little CPU and a short error', async (_what, open, close) => {
     const depth = Math.floor(bytes / (open.length + close.length));
     const value = `${open.repeat(depth)}1${close.repeat(depth)}`;
     for (const body of [
@@ -297,7 +292,7 @@ describe.each([
       await expectCheapRefusal(() => send(app.url, body));
   });
 
-  it('that are a list, or come with the longest name of an operation or the longest hash, are refused for little work', async () => {
+  it('are refused with little CPU if they are a list, or come with a long operation name or hash', async () => {
     await expectCheapRefusal(() => send(app.url, { query: shapes.uuid, variables: [secret] }));
     await expectCheapRefusal(() => send(app.url, { query: '{ me { kind } }', operationName: fill('eyJ', bytes) }));
     await expectCheapRefusal(() =>
@@ -311,21 +306,21 @@ describe.each([http, events])('an input object over %s', (_name, size, send) => 
   const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, 1]));
 
   it.each<[what: string, input: unknown]>([
-    ['60 keys that are none, and the longest text', { ...unknown(60), name: 'x'.repeat(size - 4096) }],
-    ['10,000 keys that are none', unknown(10_000)],
+    ['60 unknown keys and the longest text', { ...unknown(60), name: 'x'.repeat(size - 4096) }],
+    ['10,000 unknown keys', unknown(10_000)],
     ['the longest key', { [fill('eyJ', size - 2048)]: 1 }],
     ['the longest text for an enum', { quotaScope: fill('eyJ', size - 2048) }],
     ['a text in its place', fill('tgs_', size - 2048)],
     ['a long list in its place', Array.from({ length: size / 4 }, () => 1)],
-  ])('with %s is refused for little work, in few words', async (_what, input) => {
+  ])('with %s is refused with little CPU and a short error', async (_what, input) => {
     const { errors } = await expectCheapRefusal(() => send(app.url, { query, variables: { input } }));
     expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
     expect(errors.length).toBeLessThanOrEqual(maxVariableErrors);
   });
 });
 
-/** By node:http, which sends headers as they are. */
-async function withHeaders(url: string, headers: Record<string, string>, body: string): Promise<Told> {
+/** One POST by node:http, which sends headers unchanged. */
+async function withHeaders(url: string, headers: Record<string, string>, body: string): Promise<Refusal> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     httpRequest(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }, resolve)
       .on('error', reject)
@@ -373,7 +368,7 @@ describe('a header of 15 KB', () => {
     'if-none-match',
     'access-control-request-headers',
     'expect',
-  ])('as %s costs little, and is not repeated', async (name) => {
+  ])('takes little CPU as %s, and is not repeated', async (name) => {
     for (const filler of fillers) {
       const value = fill(filler, size);
       const body = JSON.stringify({ query: '{ nothing }' });
@@ -388,7 +383,7 @@ describe('a header of 15 KB', () => {
 });
 
 describe('a form of 256 KB', () => {
-  it.each(['/oauth/token', '/oauth/revoke'])('sent to %s is refused for little work, in few words', async (path) => {
+  it.each(['/oauth/token', '/oauth/revoke'])('is refused at %s with little CPU and a short error', async (path) => {
     const size = bounds.bodyBytes - 1024;
     const bodies = [
       ...['eyJ', 'a=b&', '%', '%41', '+', '&', '=', 'grant_type=x&', 'tgs_', 'Did you mean '].map((filler) =>
@@ -409,8 +404,8 @@ describe('a form of 256 KB', () => {
 describe('a frame of 64 KB', () => {
   const size = bounds.frameBytes - 1024;
 
-  /** Sends one frame on a socket that was let in, or as its first one, and returns all that comes of it. */
-  async function answerTo(frame: string, isFirst: boolean): Promise<Told> {
+  /** Sends one frame on an accepted socket, or as the first frame of a socket, and returns the refusal. */
+  async function refusalOf(frame: string, isFirst: boolean): Promise<Refusal> {
     const socket = new WebSocket(production.url, 'graphql-transport-ws');
     opened.add(() => socket.terminate());
     const frames: string[] = [];
@@ -433,7 +428,7 @@ describe('a frame of 64 KB', () => {
   }
 
   it.each(['eyJ', 'tgk_', 'Did you mean ', '\ufffd', '😀', 'a'])(
-    'full of %s is refused for little work, in few words',
+    'full of %s is refused with little CPU and a short error',
     async (filler) => {
       const text = fill(filler, size);
       for (const frame of [
@@ -445,13 +440,13 @@ describe('a frame of 64 KB', () => {
         `{"type":"subscribe","id":"1","payload":{"query":"x","operationName":"${text}"}}`,
         `{"type":"subscribe","id":"1","payload":"${text}"}`,
       ])
-        await expectCheapRefusal(() => answerTo(frame, false));
+        await expectCheapRefusal(() => refusalOf(frame, false));
       for (const frame of [
         text,
         `{"type":"connection_init","payload":{"authorization":"Bearer ${text}"}}`,
         `{"type":"connection_init","payload":{"x-api-key":"${text}"}}`,
       ])
-        await expectCheapRefusal(() => answerTo(frame, true));
+        await expectCheapRefusal(() => refusalOf(frame, true));
     },
   );
 });
