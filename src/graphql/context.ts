@@ -2,7 +2,7 @@ import type { Services } from '../app.js';
 import type { Actor } from '../audit/audit-event.js';
 import type { LimitDecision } from '../http/limit-headers.js';
 import { actorOf, type Viewer } from '../identity/viewer.js';
-import type { SelectionReader } from '../spend/report.js';
+import type { SelectionReader } from '../spend/spend-reader.js';
 import { LimitCollector } from './limit-collector.js';
 import { freshLoaders, type LoaderServices, Loaders } from './loaders.js';
 import { WorkBudget } from './work-budget.js';
@@ -13,6 +13,8 @@ const resolverServices = [
   'alertStore',
   'apiKeys',
   'apiKeyStore',
+  'apps',
+  'appStore',
   'auditStore',
   'catalog',
   'clients',
@@ -41,6 +43,7 @@ const resolverServices = [
   'selection',
   'sessions',
   'spend',
+  'tenants',
   'topUps',
   'usage',
 ] as const satisfies readonly (keyof Services)[];
@@ -84,8 +87,8 @@ const ignored = (): void => undefined;
 
 /** Makes the contexts of one gateway. */
 export function contextFactory(services: Services): ContextFactory {
-  const { orgs, totals, stickyStore, labelStore, readingStore, charts, entities } = services;
-  const readers: LoaderServices = { orgs, totals, stickyStore, labelStore, readingStore, charts, entities };
+  const { tenants, totals, stickyStore, labelStore, readingStore, charts, entities } = services;
+  const readers: LoaderServices = { tenants, totals, stickyStore, labelStore, readingStore, charts, entities };
   // Every context inherits the services, so that they are not copied per request.
   const shared = Object.freeze(
     Object.fromEntries(resolverServices.map((name) => [name, services[name]])),

@@ -6,11 +6,10 @@ import { maxReadingsPerOperation, ReadingBudget, type SeriesPoint } from '../dev
 import type { SeriesRequest } from '../devices/series.service.js';
 import { maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entities/entity.js';
-import type { AppRef } from '../orgs/org.store.js';
 import type { SpendId } from '../orgs/scope.js';
-import { type App, inForce, type Org } from '../orgs/settings.js';
-import type { SelectionReader, SpendReader } from '../spend/report.js';
+import { type App, type AppRef, inForce, type Org } from '../orgs/settings.js';
 import type { Sticky } from '../spend/selection.js';
+import type { SelectionReader, SpendReader } from '../spend/spend-reader.js';
 import type { StickyId } from '../spend/sticky.store.js';
 import type { Total } from '../spend/total.store.js';
 import { WorkBudget } from './work-budget.js';
@@ -18,7 +17,7 @@ import { WorkBudget } from './work-budget.js';
 /** The services that loaders read from. */
 export type LoaderServices = Pick<
   Services,
-  'orgs' | 'totals' | 'stickyStore' | 'labelStore' | 'readingStore' | 'charts' | 'entities'
+  'tenants' | 'totals' | 'stickyStore' | 'labelStore' | 'readingStore' | 'charts' | 'entities'
 >;
 
 type EntityLoader = DataLoader<{ readonly orgId: string; readonly entityId: string }, Entity | undefined, string>;
@@ -119,14 +118,14 @@ export class Loaders implements SpendReader {
 
   private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {
     const visible = orgIds.filter((orgId) => maySeeOrg(this.viewer, orgId));
-    const found = new Map((await this.services.orgs.recallOrgs(visible)).map((org) => [org?.orgId, org]));
+    const found = new Map((await this.services.tenants.loadOrgs(visible)).map((org) => [org?.orgId, org]));
     return orgIds.map((orgId) => found.get(orgId));
   }
 
   private async loadApps(refs: readonly AppRef[]): Promise<(App | undefined)[]> {
     const visible = refs.filter(({ orgId, appId }) => maySeeApp(this.viewer, orgId, appId));
     const [records, orgs] = await Promise.all([
-      this.services.orgs.recallApps(visible),
+      this.services.tenants.loadApps(visible),
       Promise.all(visible.map(({ orgId }) => this.org(orgId))),
     ]);
     const found = new Map(visible.map((ref, i) => [ref, records[i] && orgs[i] && inForce(orgs[i], records[i])]));
