@@ -29,17 +29,11 @@ export type AcquireInput = {
   consume: Array<ConsumeInput>;
   /** The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. */
   entityId: string;
-  /**
-   * Limits to use instead of the stored ones. All callers that share a bucket must send the same. FORBIDDEN for an app
-   * client unless `Org.appsMayBringLimits`.
-   */
+  /** Limits to use instead of the stored ones. All callers that share a bucket must send the same. FORBIDDEN for an app client unless `Org.appsMayBringLimits`. */
   limits?: Array<LimitInput> | null | undefined;
   /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
-  /**
-   * Makes a retry safe: within 24 hours the same id returns the first lease and takes nothing more. The same id with
-   * another request is an IDEMPOTENCY_CONFLICT.
-   */
+  /** Makes a retry safe: within 24 hours the same id returns the first lease and takes nothing more. The same id with another request is an IDEMPOTENCY_CONFLICT. */
   requestId?: string | null | undefined;
   /** The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter. */
   resource: string;
@@ -49,15 +43,9 @@ export type AcquireInput = {
 
 /** A correction of the amounts of a lease. */
 export type AdjustLeaseInput = {
-  /**
-   * Positive amounts take more and may leave the bucket in debt. Negative amounts give back, up to what the lease
-   * holds.
-   */
+  /** Positive amounts take more and may leave the bucket in debt. Negative amounts give back, up to what the lease holds. */
   adjust: Array<ConsumeInput>;
-  /**
-   * Makes a retry safe: the same key on the same lease is applied once. Up to 16 adjustments per lease. Without a key
-   * each call is applied. A call without a key that only charges is cheaper, and a release does not give it back.
-   */
+  /** Makes a retry safe: the same key on the same lease is applied once. Up to 16 adjustments per lease. Without a key each call is applied. A call without a key that only charges is cheaper, and a release does not give it back. */
   idempotencyKey?: string | null | undefined;
   /** The `leaseId` of a Lease that has not expired and was not released. */
   leaseId: string;
@@ -90,10 +78,7 @@ export type ClientRole =
 export type Consistency =
   /** The totals of the last aggregation, which are cheap to read. `asOf` says how old they are. */
   | 'AGGREGATED'
-  /**
-   * All costs acknowledged before the request. Adds complexity: labels × shards, for an org under quotaScope APP ×
-   * apps. The figures of a day whose aggregation is final come from its total.
-   */
+  /** All costs acknowledged before the request. Adds complexity: labels × shards, for an org under quotaScope APP × apps. The figures of a day whose aggregation is final come from its total. */
   | 'EXACT';
 
 /** An amount of one limit. */
@@ -108,17 +93,11 @@ export type ConsumeInput = {
 export type CreateApiKeyInput = {
   /** A note for people, 1–256 characters. */
   description?: string | null | undefined;
-  /**
-   * Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no
-   * other.
-   */
+  /** Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other. */
   hardwareId?: string | null | undefined;
   /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
-  /**
-   * An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can
-   * change keys device by device.
-   */
+  /** An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device. */
   replaces?: string | null | undefined;
 };
 
@@ -209,10 +188,7 @@ export type LimitInput = {
   capacity: number;
   /** If false, the limit refuses nothing: an acquire that fits is charged, others count as `wouldRefuse`. */
   enforce?: boolean;
-  /**
-   * The quantity that the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or
-   * window.
-   */
+  /** The quantity that the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or window. */
   kind?: LimitKind;
   /** 1–64 of A-Z a-z 0-9 _ . -, first a letter. Unique among the limits of a level. */
   name: string;
@@ -220,10 +196,7 @@ export type LimitInput = {
   refillAmount?: number | null | undefined;
   /** Length of the refill period in seconds, 1–10^9. */
   refillPeriodSecs?: number;
-  /**
-   * Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. It has no
-   * burst or refill then.
-   */
+  /** Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. It has no burst or refill then. */
   window?: CalendarWindow | null | undefined;
 };
 
@@ -234,10 +207,7 @@ export type LimitKind =
   /** Tokens taken over time. */
   | 'RATE';
 
-/**
- * The place where limits are set, from the weakest to the strongest. The strongest level that has any limits applies;
- * levels are not merged.
- */
+/** The place where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged. */
 export type LimitLevel =
   /** One entity, for one resource. */
   | 'ENTITY'
@@ -275,10 +245,7 @@ export type OnUnavailable =
 export type OverrideModelInput = {
   /** The app. Required under quotaScope APP. Under quotaScope ORG the override applies to all apps. */
   appId?: string | null | undefined;
-  /**
-   * A label of the model ordering. Null clears the override and the fallback of the day. Required: send null explicitly
-   * to clear.
-   */
+  /** A label of the model ordering. Null clears the override and the fallback of the day. Required: send null explicitly to clear. */
   label?: string | null | undefined;
   /** The org. Required for the platform admin. Default: the org of the caller. */
   orgId?: string | null | undefined;
@@ -308,11 +275,7 @@ export type PrincipalKind =
 export type QuotaAlertKind =
   /** The quota of a label is used up and selections now recommend `activeLabel`. */
   | 'FALLBACK_ACTIVATED'
-  /**
-   * Only in the subscription, whatever `kinds` it asked for. Alerts after the given cursor have expired, so some may
-   * have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0. `cursor`
-   * continues after the gap.
-   */
+  /** Only in the subscription, whatever `kinds` it asked for. Alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0. `cursor` continues after the gap. */
   | 'GAP'
   /** The daily quota of a label is used up. */
   | 'QUOTA_EXCEEDED'
@@ -338,28 +301,17 @@ export type ReadingInput = {
   friendlyName?: string | null | undefined;
   /** Required. MAC address of a registered device, in either case. */
   hardwareId?: string | null | undefined;
-  /**
-   * Required. An object that maps the sensors bme280, ds18b20, soilMoisture to OK or ERROR (or ok, error). May be {}.
-   */
+  /** Required. An object that maps the sensors bme280, ds18b20, soilMoisture to OK or ERROR (or ok, error). May be {}. */
   sensorStatus?: unknown;
-  /**
-   * Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without value.
-   * Sensors: bme280TempC, ds18b20TempC, humidityPct, pressureHpa, soilMoisturePct.
-   */
+  /** Required. An object that maps sensors to numbers, such as { bme280TempC: 21.5 }. Omit sensors without value. Sensors: bme280TempC, ds18b20TempC, humidityPct, pressureHpa, soilMoisturePct. */
   sensors?: unknown;
-  /**
-   * Required. Time of measurement as a whole number of epoch milliseconds, from the year 2000 to 2099 and at most 10
-   * minutes ahead of the server.
-   */
+  /** Required. Time of measurement as a whole number of epoch milliseconds, from the year 2000 to 2099 and at most 10 minutes ahead of the server. */
   timestampMs?: number | null | undefined;
 };
 
 /** The outcome of one reading of an `ingest`. */
 export type ReadingVerdictKind =
-  /**
-   * This device has sent other content under this batch id, and that stays stored. Send the reading under another id,
-   * or drop it.
-   */
+  /** This device has sent other content under this batch id, and that stays stored. Send the reading under another id, or drop it. */
   | 'CONFLICT'
   /** Stored before, with the same content. The device may drop it. */
   | 'DUPLICATE'
@@ -438,15 +390,9 @@ export type RotateCredentialsInput = {
   appId?: string | null | undefined;
   /** Rotate this client, for instance one from `Org.clients` or `App.clients`. */
   clientId?: string | null | undefined;
-  /**
-   * The caller's own current secret. Required if a client rotates itself, or if an org client rotates another client of
-   * the org. Not needed by an org client for an app, or by an admin.
-   */
+  /** The caller's own current secret. Required if a client rotates itself, or if an org client rotates another client of the org. Not needed by an org client for an app, or by an admin. */
   currentSecret?: string | null | undefined;
-  /**
-   * Hours, 0–168, that the old secret works beside the new one. Sessions of the old secret end with it. With 0, the old
-   * secret and all its tokens end when the new secret is retrieved. Default 24.
-   */
+  /** Hours, 0–168, that the old secret works beside the new one. Sessions of the old secret end with it. With 0, the old secret and all its tokens end when the new secret is retrieved. Default 24. */
   graceHours?: number;
   /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
   orgId?: string | null | undefined;
@@ -530,29 +476,19 @@ export type SubmitCostInput = {
   appId?: string | null | undefined;
   /** The outcome of the call. */
   callStatus?: CallStatus;
-  /**
-   * The cost in micro-dollars, 0 to 10^12. Default: computed from the tokens and the price in force when the call
-   * occurred.
-   */
+  /** The cost in micro-dollars, 0 to 10^12. Default: computed from the tokens and the price in force when the call occurred. */
   costUsdMicros?: number | null | undefined;
   /** Input tokens, 0 to 10^12. */
   inputTokens: number;
   /** The label of the model that was called. */
   modelLabel: string;
-  /**
-   * When the call was made, at most 24 hours in the past and 5 minutes in the future. It decides the day, in the time
-   * zone of the org. Default: now.
-   */
+  /** When the call was made, at most 24 hours in the past and 5 minutes in the future. It decides the day, in the time zone of the org. Default: now. */
   occurredAt?: string | null | undefined;
   /** The org. Required for the platform admin. Default: the org of the caller. */
   orgId?: string | null | undefined;
   /** Output tokens, 0 to 10^12. */
   outputTokens: number;
-  /**
-   * Idempotency key, chosen by the app and unique within it. Within 35 days the same id counts once: a retry with the
-   * same payload returns the first receipt, a retry with another payload fails with IDEMPOTENCY_CONFLICT. A retry must
-   * repeat every field unchanged: one that adds `occurredAt` conflicts.
-   */
+  /** Idempotency key, chosen by the app and unique within it. Within 35 days the same id counts once: a retry with the same payload returns the first receipt, a retry with another payload fails with IDEMPOTENCY_CONFLICT. A retry must repeat every field unchanged: one that adds `occurredAt` conflicts. */
   requestId: string;
 };
 
@@ -571,9 +507,7 @@ export type TopUpInput = {
   entityId: string;
   /** The name of the limit. A concurrency limit is not allowed. */
   limit: string;
-  /**
-   * Makes a retry safe: the same id is applied once within 24 hours. With another input it is an IDEMPOTENCY_CONFLICT.
-   */
+  /** Makes a retry safe: the same id is applied once within 24 hours. With another input it is an IDEMPOTENCY_CONFLICT. */
   operationId: string;
   /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
   orgId?: string | null | undefined;
