@@ -41,7 +41,13 @@ interface Dev {
 /** Starts `tollgate dev` and waits until it has printed its first request. */
 async function startDev(dataDir: string, overrides: Record<string, string> = {}): Promise<Dev> {
   const child = spawn('node', [main, 'dev'], {
-    env: environment({ TOLLGATE_DATA_DIR: dataDir, LOG_LEVEL: 'warn', BCRYPT_COST: '4', ...overrides }),
+    env: environment({
+      TOLLGATE_DATA_DIR: dataDir,
+      LOG_LEVEL: 'warn',
+      BCRYPT_COST: '4',
+      OPERATION_TIMEOUT_MS: String(5000 * patience),
+      ...overrides,
+    }),
     cwd: tmpdir(),
   });
   children.push(child);

@@ -18,6 +18,7 @@ import { newSigningKeys } from '../../src/identity/token.js';
 import { sleep } from '../../src/lib/timers.js';
 import { Caller, orgInput } from '../support/app.js';
 import * as op from '../support/operations.js';
+import { patience } from '../support/patience.js';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const adminKey = 'given-admin-key-0123456789-0123456789';
@@ -46,6 +47,7 @@ async function startDev(dataDir: string, overrides: Record<string, string> = {})
     TOLLGATE_DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
     BCRYPT_COST: '4',
+    OPERATION_TIMEOUT_MS: String(5000 * patience),
     ...overrides,
   };
   const child = spawn('node', [main, 'dev'], { env, cwd: tmpdir() });

@@ -22,8 +22,21 @@ export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+const maxStarts = 10;
+
+/** Starts a process again, like a supervisor, if it ends because DynamoDB did not respond in time on a starved machine. */
+async function start(...options: Parameters<typeof startOnce>): ReturnType<typeof startOnce> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(...options);
+    } catch (error) {
+      if (attempt === maxStarts || !/did not respond/.test((error as Error).message)) throw error;
+    }
+  }
+}
+
 /** Starts the compiled program on the tables of `config`. `endpoint`: the engine, or a proxy in front of it. */
-async function start(
+async function startOnce(
   command: string,
   config: Config,
   endpoint: string,

@@ -12,7 +12,6 @@ import { factsOf, Load, newCanary, newTenants } from './load.js';
 
 const processes = 2;
 const calmMs = 8000;
-const maxStarts = 10;
 const settleMs = 120_000;
 const skewMs = 5000;
 // Gateways trust their revocation cache for five seconds while DynamoDB does not respond.
@@ -75,13 +74,11 @@ export async function torture({ minutes, seed, print, only }: TortureOptions): P
   const actions: Record<string, number> = {};
 
   async function newGateway(skew: number) {
-    const { child, origin } = await supervised(() =>
-      startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput }),
-    );
+    const { child, origin } = await startGatewayProcess(app.config, endpoint, { skewMs: skew, onOutput });
     return { child, url: `${origin}/graphql` };
   }
   function newWorker(skew: number): Promise<ChildProcess> {
-    return supervised(() => startWorkerProcess(app.config, endpoint, { skewMs: skew, onOutput }));
+    return startWorkerProcess(app.config, endpoint, { skewMs: skew, onOutput });
   }
   async function endGateway(i: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { child } = gateways[i] as { child: ChildProcess };
@@ -204,17 +201,6 @@ export async function torture({ minutes, seed, print, only }: TortureOptions): P
     await app.stop();
     app.tableAdmin.client.destroy();
     await proxy.stop();
-  }
-}
-
-/** Restarts a process that ends because DynamoDB did not respond in time, like a process supervisor. */
-async function supervised<T>(start: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await start();
-    } catch (error) {
-      if (attempt === maxStarts) throw error;
-    }
   }
 }
 

@@ -182,8 +182,7 @@ async function handlesOf(
     'App.alerts': `app(appId: "${client.appId}") { it: alerts(first: 1) ${page} }`,
     'Device.readings': `device(hardwareId: "${hardwareIds[0]}") { it: readings(first: 1) ${page} }`,
     'Entity.children': `entity(entityId: "${parentId}") { it: children(first: 1) ${page} }`,
-    'Entity.usage':
-      `entity(entityId: "${parentId}") ` + '{ it: usage(first: 1, window: HOURLY) { pageInfo { endCursor } } }',
+    'Entity.usage': `entity(entityId: "${parentId}") { it: usage(first: 1, window: HOURLY) ${page} }`,
   };
   interface Page {
     readonly pageInfo: { readonly endCursor: string };
