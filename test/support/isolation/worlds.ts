@@ -169,6 +169,7 @@ async function handlesOf(
   orgId: string,
 ): Promise<Pick<World, 'cursors' | 'nodeIds'>> {
   const page = '{ pageInfo { endCursor } nodes { id } }';
+  const endCursor = '{ pageInfo { endCursor } }';
   const [parentId] = entityIds;
   const lists: Readonly<Record<string, string>> = {
     'Org.alerts': `it: alerts(first: 1) { pageInfo { endCursor } nodes { id cursor } }`,
@@ -182,7 +183,7 @@ async function handlesOf(
     'App.alerts': `app(appId: "${client.appId}") { it: alerts(first: 1) ${page} }`,
     'Device.readings': `device(hardwareId: "${hardwareIds[0]}") { it: readings(first: 1) ${page} }`,
     'Entity.children': `entity(entityId: "${parentId}") { it: children(first: 1) ${page} }`,
-    'Entity.usage': `entity(entityId: "${parentId}") { it: usage(first: 1, window: HOURLY) ${page} }`,
+    'Entity.usage': `entity(entityId: "${parentId}") { it: usage(first: 1, window: HOURLY) ${endCursor} }`,
   };
   interface Page {
     readonly pageInfo: { readonly endCursor: string };
