@@ -14,6 +14,8 @@ const maxName = 128;
 /** Why a name of an org, app or client is refused. */
 export function nameIssues(name: string): Issue[] {
   const isValid = name.trim().length > 0 && [...name].length <= maxName && isOneLine(name);
-  const message = `must have 1 to ${maxName} characters, not be blank, and have no control or text-direction characters`;
-  return isValid ? [] : [{ path: 'input.name', message }];
+  const bounds = `must have 1 to ${maxName} characters, not be blank`;
+  return isValid
+    ? []
+    : [{ path: 'input.name', message: `${bounds}, and have no control or text-direction characters` }];
 }
