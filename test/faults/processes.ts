@@ -24,7 +24,9 @@ export function killAll(): void {
 
 const maxStarts = 10;
 
-/** Starts a process again, like a supervisor, if it ends because DynamoDB did not respond in time on a starved machine. */
+/**
+ * Starts a process again, like a supervisor, if it ends because DynamoDB did not respond in time on a starved machine.
+ */
 async function start(...options: Parameters<typeof startOnce>): ReturnType<typeof startOnce> {
   for (let attempt = 1; ; attempt++) {
     try {
