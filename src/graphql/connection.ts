@@ -78,7 +78,7 @@ export function connectionType<T extends object>(name: string, node: () => Class
   return ConnectionType as unknown as ClassType<Connection<T>>;
 }
 
-/** What the cursors of a list are sealed for: a cursor of another tenant or of another field is not accepted. */
+/** The list that cursors are sealed for. A cursor of another tenant or of another field is not accepted. */
 export interface Listing {
   readonly cursors: Sealer;
   readonly tenant: string;

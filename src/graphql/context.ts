@@ -62,7 +62,7 @@ export interface ContextRequest {
   identifyEvents?(idOf: (event: never) => string): void;
 }
 
-/** What a resolver gets: the viewer, the loaders of this request, and the services. */
+/** The context of a resolver: the viewer, the loaders of this request, and the services. */
 export interface Context extends ResolverServices, ContextRequest {
   /** The viewer and the origin of the call, for the audit trail. */
   readonly actor: Actor;

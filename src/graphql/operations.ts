@@ -58,7 +58,7 @@ export interface OperationDeps {
 }
 
 /**
- * Executes prepared operations. Apollo runs the request; the executor answers it by Apollo's `responseForOperation`.
+ * Executes prepared operations. Apollo runs the request, and the executor returns its result by `responseForOperation`.
  */
 export class Operations {
   private readonly executor: Executor;
@@ -79,7 +79,7 @@ export class Operations {
 
   async run(call: OperationCall): Promise<OperationResponse> {
     const { http, body } = await this.apollo.executeOperation(call.params, { contextValue: call });
-    if (body.kind !== 'single') throw new Error('Apollo answered with more than one part');
+    if (body.kind !== 'single') throw new Error('Apollo returned more than one part');
     const result = body.singleResult as OperationResponse['result'];
     return { status: http.status ?? 200, headers: Object.fromEntries(http.headers), result, codes: codesOf(result) };
   }

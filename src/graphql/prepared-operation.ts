@@ -3,7 +3,7 @@ import { badInput } from '../lib/errors.js';
 import { bounds } from './bounds.js';
 import { complexity, maxListLength, type Variables } from './complexity.js';
 
-/** What the log line and the timeout of a request need to know about its operation. */
+/** The facts about an operation that the log line and the timeout of its request need. */
 export interface OperationInfo {
   /** A bounded set of names for logs and metrics, unlike the operation names that callers choose. */
   readonly label: string;

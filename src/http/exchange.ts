@@ -14,7 +14,7 @@ import { authenticateRequest } from './credentials.js';
 import { addressOf, principalOf, requestIdOf } from './request.js';
 import type { ResponseBatcher } from './response-batcher.js';
 
-/** What every endpoint that executes operations needs. */
+/** The dependencies of every endpoint that executes operations. */
 export interface ExchangeDeps {
   readonly services: Services;
   readonly newContext: ContextFactory;

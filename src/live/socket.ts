@@ -13,7 +13,7 @@ const maxReasonBytes = 120;
 /** The id of an operation is repeated in every message about it. */
 const maxIdChars = 128;
 
-/** What the hooks of the protocol know about a socket. */
+/** A socket, as the hooks of the protocol see it. */
 export interface SocketContext {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
@@ -23,7 +23,7 @@ export interface SocketContext {
 
 /** Runs the protocol over one socket, and disconnects a peer that leaves too much unread. */
 export class SocketConnection implements SocketContext {
-  /** Operations by id, each until it has ended and its peer has been told. */
+  /** Operations by id, each until it has ended and its last message has been sent. */
   private readonly running = new Map<string, Promise<void>>();
   /** The running operations that their peer has completed. It must get no more messages about them. */
   private readonly ending = new Map<string, Promise<void>>();
@@ -83,7 +83,7 @@ export class SocketConnection implements SocketContext {
   private send(text: string): Promise<void> {
     return new Promise((resolve) => {
       if (this.isSlowOrClosed() || (this.ending.size > 0 && this.ending.has(outline(text).id))) resolve();
-      // Resolves on failure too: nobody waits for a message that can no longer be sent.
+      // Resolves on failure too, because a message that can no longer be sent must not block its operation.
       else this.socket.send(text, () => resolve());
     });
   }

@@ -12,7 +12,7 @@ import type { ConcurrencyLimiter } from '../load/concurrency-limiter.js';
 import type { PrincipalLimiter } from '../load/principal-limiter.js';
 import type { StreamLimiter } from './stream-limiter.js';
 
-// Reading order of this folder: streams (what both transports share), ws with socket (WebSocket), sse with
+// Reading order of this folder: streams (shared by both transports), ws with socket (WebSocket), sse with
 // event-stream.
 
 interface OpenStream {
@@ -21,7 +21,7 @@ interface OpenStream {
   readonly end: (reason: string) => void;
 }
 
-/** What WebSocket and SSE need to serve subscriptions. */
+/** The dependencies of both transports of subscriptions. */
 export interface SubscriptionDeps {
   readonly services: Services;
   readonly newContext: ContextFactory;
