@@ -44,17 +44,17 @@ export async function transport(stage, { seconds }) {
   const rows = [];
   const failures = [];
   for (const name of names) {
-    const phases = Object.entries(transports).map(([by, { send }]) => ({
+    const phases = Object.entries(transports).map(([by, opened]) => ({
       operation: `store call: ${name}`,
       by,
       isOwnProcess: true,
-      send: () => send(name, calls[name]()),
+      send: () => opened.send(name, calls[name]()),
     }));
     const measured = await measure(stage, phases, { seconds: seconds / 2, inFlight: [inFlight] });
     rows.push(...measured.rows);
     failures.push(...measured.failures);
   }
-  for (const { close } of Object.values(transports)) close();
+  for (const opened of Object.values(transports)) opened.close();
   for (const row of rows) {
     const sdk = rows.find(({ operation, by }) => operation === row.operation && by === 'SDK');
     if (row.by !== 'SDK')

@@ -15,7 +15,10 @@ import { configKey, credentialsOf } from '../../../src/identity/client.item.js';
 import { CredentialStore, retrievalKey } from '../../../src/identity/credential.store.js';
 import { refreshKey, SessionStore } from '../../../src/identity/session.store.js';
 import { toShard } from '../../../src/limits/buckets/bucket.item.js';
-import { shardKey as bucketKey } from '../../../src/limits/limiter-keys.js';
+import { toEntity } from '../../../src/limits/entities/entity.store.js';
+import { toOperationRecord, toState } from '../../../src/limits/lease.store.js';
+import { toLevel } from '../../../src/limits/levels/limit-config.store.js';
+import { shardKey as bucketKey, entityKey, leaseKey, configKey as levelKey } from '../../../src/limits/limiter-keys.js';
 import { toApp, toOrg } from '../../../src/orgs/org.item.js';
 import { requestKey, toCostRecord } from '../../../src/spend/cost.item.js';
 import { PriceStore, priceKey } from '../../../src/spend/price.store.js';
@@ -300,6 +303,50 @@ const codecs: readonly Codec[] = [
     read: toShard,
     required: ['cv', 'shard_count', 'hw'],
     optional: ['b_tokens_fa', 'b_tokens_cp', 'b_tokens_cw', 'lv', 'un', 'ttl', 'ec'],
+  },
+  {
+    name: 'a level of limits',
+    table: 'limiter',
+    item: {
+      ...levelKey('aaaaaaaaaaa', { level: 'SYSTEM' }),
+      config_version: 1,
+      l_tokens_cp: 10,
+      l_tokens_bx: 10,
+      l_tokens_ra: 1,
+      l_tokens_rp: 60,
+    },
+    read: (item) => toLevel(item, { level: 'SYSTEM' }),
+    required: ['config_version', 'l_tokens_bx', 'l_tokens_ra', 'l_tokens_rp'],
+    optional: ['l_tokens_cp', 'l_tokens_kd', 'l_tokens_cw', 'l_tokens_en'],
+  },
+  {
+    name: 'an entity',
+    table: 'limiter',
+    item: {
+      ...entityKey('aaaaaaaaaaa', 'e'),
+      entity_id: 'e',
+      cascade: false,
+      metadata: [{ name: 'n', value: 'v' }],
+      created_at_ms: 1,
+    },
+    read: (item) => toEntity(item, orgId),
+    required: ['entity_id', 'cascade', 'metadata', 'created_at_ms'],
+    optional: ['name', 'parent_id', 'entity_version'],
+  },
+  {
+    name: 'the record of an operation on a lease',
+    table: 'limiter',
+    item: { ...leaseKey('aaaaaaaaaaa', 'r-0'), request_hash: 'h', nonce: 'n' },
+    read: toOperationRecord,
+    required: ['request_hash', 'nonce'],
+  },
+  {
+    name: 'the state of a lease',
+    table: 'limiter',
+    item: { ...leaseKey('aaaaaaaaaaa', 'l'), v: 1, exp_ms: 1, holdings: [[], [], []], adjusted: {} },
+    read: toState,
+    required: ['v', 'exp_ms', 'holdings', 'adjusted'],
+    optional: ['released_by'],
   },
 ];
 
