@@ -12,6 +12,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   printSchema,
+  validateSchema,
 } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -21,6 +22,10 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 let schema: GraphQLSchema;
 beforeAll(async () => {
   schema = await createSchema();
+});
+
+it('is a valid GraphQL schema', () => {
+  expect(validateSchema(schema)).toEqual([]);
 });
 
 it('has an up-to-date schema.graphql', () => {

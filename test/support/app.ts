@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../../src/config.js';
 import { createTables, type TableAdmin } from '../../src/dynamo/table-admin.js';
 import { adminClient } from '../../src/dynamo/transport.js';
 import { type Gateway, startGateway } from '../../src/gateway.js';
+import { createSchema } from '../../src/graphql/schema.js';
 import { newSigningKeys } from '../../src/identity/token.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
@@ -186,14 +187,22 @@ export async function startTestApp({
   const tableAdmin = { client: adminClient(config.store), prefix: config.store.tablePrefix, protect: false };
   await createTables(tableAdmin);
   const proxied = endpoint ? { ...config, store: { ...config.store, endpoint } } : config;
-  return open(proxied, { tableAdmin, clock, log, ...(schema ? { schema } : {}) });
+  return open(proxied, { tableAdmin, clock, log, schema: schema ?? (await sharedSchema()) });
 }
+
+let built: Promise<GraphQLSchema> | undefined;
+
+/** One schema for all gateways of a test file. To build one takes longer than to start a gateway. */
+const sharedSchema = (): Promise<GraphQLSchema> => {
+  built ??= createSchema();
+  return built;
+};
 
 interface AppDeps {
   readonly tableAdmin: TableAdmin;
   readonly clock: ManualClock;
   readonly log: Log;
-  readonly schema?: GraphQLSchema;
+  readonly schema: GraphQLSchema;
 }
 
 async function open(config: Config, deps: AppDeps): Promise<TestApp> {
