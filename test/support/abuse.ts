@@ -47,10 +47,10 @@ export function testAbuse(): void {
 
 /** The number of alert streams in the feed of this gateway. */
 export function followed(): number {
-  const { partitions } = world.app.gateway.services.alertFeed as unknown as {
-    readonly partitions: ReadonlyMap<number, { readonly streams: ReadonlySet<unknown> }>;
+  const feed = world.app.gateway.services.alertFeed as unknown as {
+    readonly followed: ReadonlyMap<string, { readonly streams: ReadonlySet<unknown> }>;
   };
-  return [...partitions.values()].reduce((sum, { streams }) => sum + streams.size, 0);
+  return [...feed.followed.values()].reduce((sum, { streams }) => sum + streams.size, 0);
 }
 
 export interface Reply {
