@@ -47,10 +47,10 @@ export function testAbuse(): void {
 
 /** The number of alert streams in the feed of this gateway. */
 export function followed(): number {
-  const { followed: topics } = world.app.gateway.services.alertFeed as unknown as {
+  const feed = world.app.gateway.services.alertFeed as unknown as {
     readonly followed: ReadonlyMap<string, { readonly streams: ReadonlySet<unknown> }>;
   };
-  return [...topics.values()].reduce((sum, { streams }) => sum + streams.size, 0);
+  return [...feed.followed.values()].reduce((sum, { streams }) => sum + streams.size, 0);
 }
 
 export interface Reply {
