@@ -22,7 +22,9 @@ export default {
   globalTeardown: '<rootDir>/test/support/stop-engine.js',
   // Long enough for a busy machine. A test that hangs still ends.
   testTimeout: 180_000,
-  // One more than this machine has cores, because slow tests mostly wait for the clock or the store.
-  maxWorkers: 3,
+  // Twice the cores of the smallest machine, because slow tests mostly wait for the clock or the store.
+  maxWorkers: 4,
+  // Each test file leaves its modules in the heap. A fresh worker is cheaper than the garbage collection of gigabytes.
+  workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/slowest-first.cjs',
 };
