@@ -93,7 +93,8 @@ Exit codes
 const keys = `Usage: tollgate keys
 
 Prints a JWK set with one new Ed25519 key, for TOLLGATE_SIGNING_KEYS.
-To rotate, put the new key first and keep the old key in the set for one hour, until its tokens have expired.
+To rotate without failed requests: append the new key to the set and deploy everywhere; move it to the front and deploy
+everywhere; remove the old key one hour later, when its tokens have expired.
 
 Exit codes
   0  done`;
