@@ -1,5 +1,6 @@
 // What other programs and users of the machine can reach of `tollgate dev`. Linux only, because the tests read /proc.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   mkdtempSync,
@@ -162,10 +163,15 @@ it('runs an engine that no other program of the machine can reach, or prints a w
 it('works with the AWS SDK as the DynamoDB client', async () => {
   const { url, child, dataDir } = await startDev(newFolder(), { STORE_CLIENT: 'sdk', TOLLGATE_ADMIN_KEY: adminKey });
   const admin = new Caller(url, { 'x-admin-key': adminKey });
-  const orgs = await Promise.all(
-    Array.from({ length: 40 }, () => admin.ask(op.RegisterOrgDocument, { input: orgInput() })),
-  );
-  expect(new Set(orgs.map(({ registerOrg }) => registerOrg.org.orgId)).size).toBe(40);
+  // An id for each org, so that a call without a response on an overloaded machine is repeated and not counted twice.
+  const register = async (orgId: string): Promise<string | undefined> => {
+    const { errors } = await admin.send(op.RegisterOrgDocument, { input: orgInput({ orgId }) });
+    const code = errors?.[0]?.extensions.code;
+    if (code === 'SERVICE_UNAVAILABLE') return register(orgId);
+    return code === undefined || code === 'ALREADY_EXISTS' ? orgId : code;
+  };
+  const orgIds = Array.from({ length: 40 }, () => randomUUID());
+  expect(await Promise.all(orgIds.map(register))).toEqual(orgIds);
   child.kill('SIGTERM');
   expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
   expect(enginesOf(dataDir)).toEqual([]);
