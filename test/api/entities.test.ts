@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { equals } from '../../src/dynamo/expression.js';
+import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
 import { newOrg, type TestApp } from '../support/app.js';
 import {
   acquire,
@@ -396,6 +398,24 @@ describe('deleteEntity', () => {
     for (const entityId of ['a', 'a.b', 'ab']) await take(orgId, entityId, { rpm: 1 });
     await remove(orgId, 'a');
     for (const entityId of ['a.b', 'ab']) expect(await balances(orgId, entityId)).toEqual({ rpm: [9, 1] });
+  });
+
+  it('ends a bucket once, although callers make a new one at once', async () => {
+    const orgId = await newOrgId(rpm(10));
+    await take(orgId, 'user-1', { rpm: 3 });
+    const { convert } = BucketStore.prototype;
+    const ends = jest.spyOn(BucketStore.prototype, 'convert').mockImplementation(async function (
+      this: BucketStore,
+      ...conversion
+    ) {
+      const isDone = await convert.apply(this, conversion);
+      await take(orgId, 'user-1', { rpm: 1 }, {}, other);
+      return isDone;
+    });
+    expect(await remove(orgId, 'user-1')).toBe(true);
+    expect(ends).toHaveBeenCalledTimes(1);
+    ends.mockRestore();
+    expect(await balances(orgId, 'user-1')).toEqual({ rpm: [9, 1] });
   });
 
   it('succeeds while another gateway uses the bucket, and grants at most the burst of each bucket', async () => {

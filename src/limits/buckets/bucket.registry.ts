@@ -153,13 +153,17 @@ export class BucketRegistry {
   /** Ends a bucket: deletes all shards in one transaction and books their usage. Returns the number of shards. */
   async end(id: BucketId, isToEnd: (shards: readonly Shard[]) => boolean = () => true): Promise<number> {
     let count = 0;
+    let incarnation: string | undefined;
+    // Callers may make a new bucket at any moment. Ending that one too would give them its burst again.
+    const isNew = ([first]: readonly Shard[]) => incarnation !== undefined && first?.incarnation !== incarnation;
     const left = await this.changes.changeUntilDone(id, (shards) => {
-      if (!isToEnd(shards)) return undefined;
+      if (isNew(shards) || !isToEnd(shards)) return undefined;
       count = shards.length;
+      incarnation = shards[0]?.incarnation;
       return { kind: 'end' };
     });
     this.replaceCached(id, left);
-    return left.length === 0 ? count : 0;
+    return isNew(left) ? count : 0;
   }
 
   /** Doubles the number of shards. False if the limits cannot be divided over so many. */
