@@ -356,6 +356,8 @@ describe('during an outage of the database', () => {
     await app.admin.ask(op.SetLimitsDocument, {
       input: { orgId: allowing, level: 'SYSTEM', limits: [slowRefill(1000)], onUnavailable: 'ALLOW' },
     });
+    // Until the gateway has polled this change, the limits that it caches are stale, and nothing is validated by them.
+    await app.gateway.services.changes.refresh();
     const blocked = await newEntity();
     const open = { ...inputOf('open', 1), orgId: allowing };
     await app.admin.ask(op.AcquireDocument, { input: open });
