@@ -10,7 +10,16 @@ import {
   SignJWT,
 } from 'jose';
 import { newSigningKeys } from '../../src/identity/token.js';
-import { adminKey, type Client, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import {
+  adminKey,
+  type Client,
+  newApp,
+  newOrg,
+  orgInput,
+  startTestApp,
+  stoppedAfterAll,
+  type TestApp,
+} from '../support/app.js';
 import {
   auditOf,
   bytesOf,
@@ -32,13 +41,7 @@ import * as op from '../support/operations.js';
 let app: TestApp;
 /** A second gateway on the same tables, with caches of its own. */
 let other: TestApp;
-const opened: TestApp[] = [];
-
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 
 beforeAll(async () => {
   // Two keys: the first signs, both verify.
@@ -47,7 +50,6 @@ beforeAll(async () => {
   );
   other = await open(app.another());
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 describe('issueToken', () => {
   it.each([

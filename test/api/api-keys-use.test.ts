@@ -19,6 +19,7 @@ import {
   newOrg,
   type PublicError,
   startTestApp,
+  stoppedAfterAll,
   type TestApp,
 } from '../support/app.js';
 import { codeIn, eventually, frozenClock, minuteMs } from '../support/identity.js';
@@ -26,19 +27,12 @@ import * as op from '../support/operations.js';
 
 let app: TestApp;
 let org: Client & { readonly orgId: string };
-const opened: TestApp[] = [];
-
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 
 beforeAll(async () => {
   app = await open(startTestApp());
   org = await newOrg(app);
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 const keyed = (secret: string, at = app) => deviceCaller(at, secret);
 const tryKey = (secret: string, at = app) => tryKeyAt(at, secret);

@@ -15,7 +15,16 @@ import {
   revokeKey,
   tryKeyAt,
 } from '../support/api-keys.js';
-import { adminKey, Caller, type Client, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import {
+  adminKey,
+  Caller,
+  type Client,
+  newApp,
+  newOrg,
+  startTestApp,
+  stoppedAfterAll,
+  type TestApp,
+} from '../support/app.js';
 import { bytesOf, codeIn, eventually, frozenClock, whoAmI } from '../support/identity.js';
 import * as op from '../support/operations.js';
 
@@ -25,20 +34,13 @@ let app: TestApp;
 /** A second gateway on the same tables, with caches of its own. */
 let other: TestApp;
 let org: Client & { readonly orgId: string };
-const opened: TestApp[] = [];
-
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 
 beforeAll(async () => {
   app = await open(startTestApp());
   other = await open(app.another());
   org = await newOrg(app);
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 const keyed = (secret: string, at = app) => deviceCaller(at, secret);
 const tryKey = (secret: string, at = app) => tryKeyAt(at, secret);

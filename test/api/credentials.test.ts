@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Caller, logInWith, newApp, newOrg, orgInput, startTestApp, type TestApp } from '../support/app.js';
+import {
+  type Caller,
+  logInWith,
+  newApp,
+  newOrg,
+  orgInput,
+  startTestApp,
+  stoppedAfterAll,
+  type TestApp,
+} from '../support/app.js';
 import {
   bytesOf,
   codeIn,
@@ -22,19 +31,12 @@ import * as op from '../support/operations.js';
 let app: TestApp;
 /** A second gateway on the same tables, with caches of its own. */
 let other: TestApp;
-const opened: TestApp[] = [];
-
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 
 beforeAll(async () => {
   app = await open(startTestApp());
   other = await open(app.another());
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 const credentialsOf = async (caller: Caller) => (await caller.ask(op.OrgDocument)).org?.credentials;
 

@@ -9,6 +9,7 @@ import {
   newOrg,
   orgInput,
   startTestApp,
+  stoppedAfterAll,
   type TestApp,
 } from '../support/app.js';
 import {
@@ -25,18 +26,11 @@ import {
 import * as op from '../support/operations.js';
 
 let app: TestApp;
-const opened: TestApp[] = [];
-
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 
 beforeAll(async () => {
   app = await open(startTestApp());
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 describe('the audit trail', () => {
   let org: Awaited<ReturnType<typeof newOrg>>;

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../src/lib/timers.js';
-import { type Client, logInWith, newApp, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import {
+  type Client,
+  logInWith,
+  newApp,
+  newOrg,
+  startTestApp,
+  stoppedAfterAll,
+  type TestApp,
+  testEndpoint,
+} from '../support/app.js';
 import { startFaultProxy } from '../support/fault-proxy.js';
 import {
   codeIn,
@@ -17,16 +26,10 @@ import {
 import * as op from '../support/operations.js';
 
 let app: TestApp;
-const opened: TestApp[] = [];
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 beforeAll(async () => {
   app = await open(startTestApp());
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 type Secret = Pick<Client, 'clientId' | 'clientSecret'>;
 

@@ -1,4 +1,4 @@
-import { type Client, newApp, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { type Client, newApp, newOrg, startTestApp, stoppedAfterAll, type TestApp } from '../support/app.js';
 import {
   auditOf,
   codeIn,
@@ -20,19 +20,12 @@ import { patience } from '../support/patience.js';
 let app: TestApp;
 /** A second gateway on the same tables, with caches of its own. */
 let other: TestApp;
-const opened: TestApp[] = [];
-
-async function open(starting: Promise<TestApp>): Promise<TestApp> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
+const open = stoppedAfterAll();
 
 beforeAll(async () => {
   app = await open(startTestApp());
   other = await open(app.another());
 });
-afterAll(() => Promise.all(opened.map((each) => each.stop())));
 
 describe('refreshToken', () => {
   it('returns a new pair that works', async () => {

@@ -51,8 +51,8 @@ function roleOf(path: string): string {
   const folder = folderOf(path);
   if (folder === '') return path.replace(/\.ts$/, '');
   if (!features.includes(folder)) return folder;
-  const suffix = /\.(types|resolver|service|store|rollup|feed|item|actor|registry)\.ts$/.exec(path)?.[1] ?? 'rule';
-  return { item: 'store', actor: 'service', registry: 'service' }[suffix] ?? suffix;
+  const suffix = /\.(types|resolver|service|store|rollup|feed|item|registry)\.ts$/.exec(path)?.[1] ?? 'rule';
+  return { item: 'store', registry: 'service' }[suffix] ?? suffix;
 }
 
 /** What GraphQL faces may use of `graphql/`. */

@@ -223,6 +223,17 @@ async function open(config: Config, deps: AppDeps): Promise<TestApp> {
   };
 }
 
+/** Returns a function that takes gateways as they start, and stops them all after the test file. */
+export function stoppedAfterAll(): (starting: Promise<TestApp>) => Promise<TestApp> {
+  const opened: TestApp[] = [];
+  afterAll(() => Promise.all(opened.map((each) => each.stop())));
+  return async (starting) => {
+    const started = await starting;
+    opened.push(started);
+    return started;
+  };
+}
+
 export const orgInput = (overrides: Partial<op.RegisterOrgInput> = {}): op.RegisterOrgInput => ({
   name: 'Acme',
   timezone: 'America/New_York',
