@@ -5,6 +5,8 @@ import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { newUuid, randomFraction } from '../lib/id.js';
 import { AppStore } from '../orgs/app.store.js';
 import { OrgStore } from '../orgs/org.store.js';
+import { DimensionValueService } from '../spend/breakdown/dimension-value.service.js';
+import { DimensionValueStore } from '../spend/breakdown/dimension-value.store.js';
 import { CostStore } from '../spend/cost.store.js';
 import { ExactService } from '../spend/exact.service.js';
 import { LabelStore } from '../spend/label.store.js';
@@ -33,6 +35,7 @@ export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, 
   const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
   const homeShard = Math.floor(randomFraction() * maxShards);
   const costStore = new CostStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
+  const dimensionValues = new DimensionValueService(new DimensionValueStore(store), clock, retention.shardDays);
   const labelStore = new LabelStore(store);
   const slices = new SliceStore(store);
   const totals = new TotalService({ totals: new TotalStore(store, retention.totalDays), slices, clock });
@@ -51,7 +54,7 @@ export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, 
   return {
     catalog,
     prices,
-    spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, clock }),
+    spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, dimensionValues, clock }),
     costStore,
     selection: new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log }),
     labelStore,

@@ -76,10 +76,15 @@ export class Expression {
         return `begins_with(${this.name(condition.attribute)}, ${this.value(condition.prefix)})`;
       case 'and':
       case 'or':
-        return condition.conditions
-          .map((part) => `(${this.condition(part)})`)
-          .join(` ${condition.kind.toUpperCase()} `);
+        return this.joined(condition.conditions, ` ${condition.kind.toUpperCase()} `);
     }
+  }
+
+  /** A single condition gets no parentheses, because DynamoDB refuses redundant ones. */
+  private joined(conditions: readonly Condition[], operator: string): string {
+    const [first] = conditions;
+    if (first && conditions.length === 1) return this.condition(first);
+    return conditions.map((part) => `(${this.condition(part)})`).join(operator);
   }
 
   changes({ set = {}, setIfAbsent = {}, add = {}, remove = [] }: Changes): string {

@@ -6,8 +6,10 @@ import { endOfTurn, settled } from './timers.js';
 export type CommitResult<R> = { readonly done: R } | 'again';
 
 export interface GroupCommitOptions<E, R> {
-  /** The maximum number of entries per commit. */
+  /** The maximum number of entries per commit, together with the shared items of these entries. */
   readonly maxGroupSize: number;
+  /** The names of the items that an entry writes together with other entries. Each counts once per commit. */
+  shared?(entry: E): readonly string[];
   /** The maximum number of waiting entries. Further ones are refused at once. */
   readonly maxWaiting: number;
   /** Two entries with the same identity never share a commit, because DynamoDB would refuse the whole transaction. */
@@ -140,13 +142,20 @@ export class GroupCommit<E, R> {
     const group: Waiting<E, R>[] = [];
     const later: Waiting<E, R>[] = [];
     const taken = new Set<string>();
+    const shared = new Set<string>();
     const { entries } = queue;
+    const { maxGroupSize } = this.options;
     let next = 0;
-    for (; next < entries.length && group.length < this.options.maxGroupSize; next++) {
+    for (; next < entries.length && group.length + shared.size < maxGroupSize; next++) {
       const waiting = entries[next] as Waiting<E, R>;
+      const added = (this.options.shared?.(waiting.entry) ?? []).filter((name) => !shared.has(name));
+      if (group.length + 1 + shared.size + added.length > maxGroupSize) break;
       const identity = this.options.identity(waiting.entry);
       if (taken.has(identity)) later.push(waiting);
-      else group.push(waiting);
+      else {
+        group.push(waiting);
+        for (const name of added) shared.add(name);
+      }
       taken.add(identity);
     }
     later.push(...entries.slice(next));

@@ -70,8 +70,18 @@ export function endOfDayMs(history: ZoneHistory, day: string): number {
   return endMs;
 }
 
+/** The first instant of a day of an org. */
+export const startOfDayMs = (history: ZoneHistory, day: string): number => endOfDayMs(history, previousDate(day));
+
+/** How many whole hours before an instant its day of an org began. */
+export const hourOfDay = (history: ZoneHistory, atMs: number): number =>
+  Math.floor((atMs - startOfDayMs(history, dayAt(history, atMs))) / hourMs);
+
 /** The next date of the calendar. */
 export const nextDate = (day: string): string => dateOf(midnightOf(day) + 24 * hourMs);
+
+/** The date before. */
+export const previousDate = (day: string): string => dateOf(midnightOf(day) - 24 * hourMs);
 
 /** The zone in effect at an instant. */
 export const zoneAt = (history: ZoneHistory, atMs: number): string => zonePeriodAt(history, atMs).zone;

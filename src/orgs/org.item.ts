@@ -17,9 +17,20 @@ export const orgAttributes = ({
   stickyFallbackEnabled,
   shardCount,
   appsMayBringLimits,
+  attributeApps,
+  ledger,
+  dimensions,
 }: Pick<
   Org,
-  'timezone' | 'zones' | 'quotaScope' | 'stickyFallbackEnabled' | 'shardCount' | 'appsMayBringLimits'
+  | 'timezone'
+  | 'zones'
+  | 'quotaScope'
+  | 'stickyFallbackEnabled'
+  | 'shardCount'
+  | 'appsMayBringLimits'
+  | 'attributeApps'
+  | 'ledger'
+  | 'dimensions'
 >): Item => ({
   timezone,
   timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
@@ -27,6 +38,9 @@ export const orgAttributes = ({
   sticky_fallback_enabled: stickyFallbackEnabled,
   agg_shard_count: shardCount,
   apps_may_bring_limits: appsMayBringLimits,
+  attribute_apps: attributeApps,
+  ledger,
+  dimensions,
 });
 
 /** Settings that are undefined are absent from the item: an app inherits them. */
@@ -72,8 +86,11 @@ export function toOrg(item: Item): Org {
     quotaScope: from.oneOf('quota_scope', quotaScopes),
     stickyFallbackEnabled: from.boolean('sticky_fallback_enabled'),
     shardCount: from.number('agg_shard_count'),
-    // Orgs from before this setting do not have it.
+    // Orgs from before these settings do not have them.
     appsMayBringLimits: from.optionalBoolean('apps_may_bring_limits') ?? false,
+    attributeApps: from.optionalBoolean('attribute_apps') ?? false,
+    ledger: from.optionalBoolean('ledger') ?? false,
+    dimensions: from.optionalStrings('dimensions') ?? [],
   };
 }
 

@@ -11,6 +11,7 @@ import { isTimeZone, withZone } from './calendar.js';
 import type { OrgStore } from './org.store.js';
 import {
   changeableSettings,
+  dimensionIssues,
   inChainOrder,
   includes,
   inForce,
@@ -35,6 +36,9 @@ export interface OrgRegistration extends Settings {
   readonly quotaScope: Org['quotaScope'];
   readonly stickyFallbackEnabled: boolean;
   readonly appsMayBringLimits: boolean;
+  readonly attributeApps: boolean;
+  readonly ledger: boolean;
+  readonly dimensions: readonly string[];
   readonly shardCount: number;
 }
 
@@ -68,6 +72,7 @@ export class OrgService {
       ...unmeteredIssues(input),
       ...intervalIssues(input),
       ...shardCountIssues(input.shardCount),
+      ...dimensionIssues(input.dimensions),
     ]);
     const orgId = input.orgId ?? newUuid();
     const now = new Date(clock.nowMs());
@@ -105,6 +110,7 @@ export class OrgService {
       ...settingsIssues(given, labels),
       ...unmeteredIssues(changed),
       ...intervalIssues(changed),
+      ...dimensionIssues(changed.dimensions),
     ]);
     // Without a difference nothing is written, because a write makes the caches of every gateway stale.
     if (includes(org, given)) return org;

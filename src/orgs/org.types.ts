@@ -30,6 +30,16 @@ registerEnumType(QuotaScopeType, {
 const bringText =
   'Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may.';
 
+const attributeText =
+  'Whether costs are also counted per app, for `spendBreakdown`. Adds 2 write units to a cost that is recorded alone. ' +
+  'Has no effect under quotaScope APP, where they always are. A change applies to later costs.';
+const ledgerText =
+  'Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later ' +
+  'costs.';
+const dimensionsText =
+  'Up to 2 names under which a cost may carry a value, for example `user` or `feature`, each 1–32 characters of ' +
+  'a-z 0-9 _. `spendBreakdown` lists the values. Each adds 2 write units to a cost that is recorded alone.';
+
 @ObjectType('Org', { implements: Node, description: 'A tenant: its settings, and everything that belongs to it.' })
 export class OrgType extends Node {
   @Field(() => Uuid, { simple: true, description: 'The id of the org.' })
@@ -71,6 +81,15 @@ export class OrgType extends Node {
 
   @Field(() => Boolean, { simple: true, description: bringText })
   readonly appsMayBringLimits!: boolean;
+
+  @Field(() => Boolean, { simple: true, description: attributeText })
+  readonly attributeApps!: boolean;
+
+  @Field(() => Boolean, { simple: true, description: ledgerText })
+  readonly ledger!: boolean;
+
+  @Field(() => [String], { simple: true, description: dimensionsText })
+  readonly dimensions!: string[];
 
   @Field(() => Int, { simple: true, description: thresholdText })
   readonly tightModeThresholdPct!: number;
@@ -140,6 +159,15 @@ export class RegisterOrgInput {
   @Field(() => Boolean, { defaultValue: false, description: bringText })
   readonly appsMayBringLimits!: boolean;
 
+  @Field(() => Boolean, { defaultValue: false, description: attributeText })
+  readonly attributeApps!: boolean;
+
+  @Field(() => Boolean, { defaultValue: false, description: ledgerText })
+  readonly ledger!: boolean;
+
+  @Field(() => [String], { defaultValue: [], description: dimensionsText })
+  readonly dimensions!: string[];
+
   @Field(() => Int, { defaultValue: 95, description: thresholdText })
   readonly tightModeThresholdPct!: number;
 
@@ -166,6 +194,15 @@ export class UpdateOrgInput extends SettingsInput {
 
   @Field(() => Boolean, { nullable: true, description: bringText })
   readonly appsMayBringLimits?: boolean | null;
+
+  @Field(() => Boolean, { nullable: true, description: attributeText })
+  readonly attributeApps?: boolean | null;
+
+  @Field(() => Boolean, { nullable: true, description: ledgerText })
+  readonly ledger?: boolean | null;
+
+  @Field(() => [String], { nullable: true, description: `${dimensionsText} Replaces all of them.` })
+  readonly dimensions?: string[] | null;
 }
 
 @ObjectType('RegisterOrgPayload', { description: 'The result of `registerOrg`.' })

@@ -51,6 +51,12 @@ export interface Org extends Registered, Settings {
   readonly shardCount: number;
   /** True if its app clients may send limits with an acquire. */
   readonly appsMayBringLimits: boolean;
+  /** True if costs are counted per app too. Under quotaScope APP they always are. */
+  readonly attributeApps: boolean;
+  /** True if its costs can be listed. */
+  readonly ledger: boolean;
+  /** The names under which its costs may carry values, for example `user`. */
+  readonly dimensions: readonly string[];
 }
 
 export interface AppRef {
@@ -101,6 +107,9 @@ export const changeableSettings = (org: Org) => ({
   timezone: org.timezone,
   stickyFallbackEnabled: org.stickyFallbackEnabled,
   appsMayBringLimits: org.appsMayBringLimits,
+  attributeApps: org.attributeApps,
+  ledger: org.ledger,
+  dimensions: org.dimensions,
   ...Object.fromEntries(inheritable.map((field) => [field, org[field]])),
 });
 
@@ -179,6 +188,27 @@ export function scopeIssues(scope: QuotaScope, own: Partial<Settings>): Issue[] 
       message: 'cannot be set on an app if quotaScope is ORG; set it on the org',
     }));
 }
+
+/** Each dimension is one more counter per cost. */
+export const maxDimensions = 2;
+const dimensionName = /^[a-z][a-z0-9_]{0,31}$/;
+
+export const dimensionIssues = (names: readonly string[]): Issue[] => [
+  ...(names.length > maxDimensions
+    ? [{ path: 'input.dimensions', message: `must have at most ${maxDimensions} names` }]
+    : []),
+  ...(new Set(names).size < names.length ? [{ path: 'input.dimensions', message: 'must not list a name twice' }] : []),
+  ...names.flatMap((name, i) =>
+    dimensionName.test(name)
+      ? []
+      : [
+          {
+            path: `input.dimensions.${i}`,
+            message: 'must have 1 to 32 characters of a-z 0-9 _ and begin with a letter',
+          },
+        ],
+  ),
+];
 
 export const appIdIssues = (appId: string): Issue[] =>
   slug.test(appId)

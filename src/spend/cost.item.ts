@@ -16,10 +16,22 @@ export interface RequestRef {
   readonly requestId: string;
 }
 
+/** A value that a cost counts under, beside its app and label: for example the user that made the call. */
+export interface Dimension {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** A cost as it was recorded. It never changes. */
 export interface CostRecord extends RequestRef {
   readonly label: string;
   readonly day: string;
+  /** Whole hours since the day began. Absent on costs from before hours were counted. */
+  readonly hour?: number;
+  /** The values as counted: `other` for a value beyond the maximum of its day. */
+  readonly dimensions?: readonly Dimension[];
+  /** True if the cost was also counted for its app, under quotaScope ORG. */
+  readonly isAttributed?: true;
   /** The hash of the caller's input, without anything computed from it. Tells a retry from another call. */
   readonly payloadHash: string;
   readonly usage: Usage;
@@ -42,6 +54,9 @@ export const toCostItem = (record: CostRecord): Item => ({
   app_id: record.appId,
   model_label: record.label,
   day: record.day,
+  hour: record.hour,
+  dimensions: record.dimensions && Object.fromEntries(record.dimensions.map(({ name, value }) => [name, value])),
+  attributed: record.isAttributed,
   payload_hash: record.payloadHash,
   ...usageAttributes(record.usage),
   price_source: record.priceSource,
@@ -56,7 +71,12 @@ export function toCostRecord(item: Item): CostRecord {
   const read = fields(costTable, item);
   const inputUsdMicrosPer1M = read.optionalNumber('input_price_usd_micros_per_1m');
   const outputUsdMicrosPer1M = read.optionalNumber('output_price_usd_micros_per_1m');
+  const hour = read.optionalNumber('hour');
+  const dimensions = read.optionalMap('dimensions');
   return {
+    ...(hour === undefined ? {} : { hour }),
+    ...(dimensions ? { dimensions: dimensionsOf(dimensions) } : {}),
+    ...(read.optionalBoolean('attributed') ? { isAttributed: true } : {}),
     requestId: read.string('request_id'),
     orgId: read.string('org_id'),
     appId: read.string('app_id'),
@@ -72,4 +92,9 @@ export function toCostRecord(item: Item): CostRecord {
     occurredAtMs: read.number('occurred_at_ms'),
     receivedAtMs: read.number('received_at_ms'),
   };
+}
+
+function dimensionsOf(map: Item): Dimension[] {
+  const read = fields(costTable, map);
+  return Object.keys(map).map((name) => ({ name, value: read.string(name) }));
 }

@@ -5,11 +5,10 @@ import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { type CommitResult, GroupCommit } from '../lib/group-commit.js';
 import { newUuid } from '../lib/id.js';
-import { type SpendId, scopeKey, sliceOf } from '../orgs/scope.js';
+import { type SpendId, scopeKey } from '../orgs/scope.js';
 import { type CostRecord, costTable, type RequestRef, requestKey, toCostItem, toCostRecord } from './cost.item.js';
-import { sum, type Usage } from './money.js';
-import { shardTable } from './shard.store.js';
-import { activeKey, shardKey, usageAttributes } from './spend.item.js';
+import { type CounterItem, counterItems, counterWrite } from './counter-items.js';
+import { type Counters, countersOf, sumCounters } from './counters.js';
 
 export type RecordOutcome =
   | { readonly kind: 'recorded' | 'replayed'; readonly record: CostRecord }
@@ -29,8 +28,10 @@ export interface CostStoreOptions {
   readonly scheduler?: EventLoopScheduler;
 }
 
-/** The costs of one transaction. With the shard's update they make the 100 writes that DynamoDB allows. */
-const maxGroupSize = 99;
+/** DynamoDB allows this many writes per transaction: one per cost, and one per counter item of the group. */
+const maxGroupWrites = 100;
+/** The costs that fit into one transaction if they are counted in one item. */
+const maxGroupCosts = maxGroupWrites - 1;
 
 interface CostEntry {
   readonly record: CostRecord;
@@ -38,6 +39,8 @@ interface CostEntry {
   readonly shard: number;
   /** Identifies this submission. If its response is lost, the retry finds the nonce and knows that it succeeded. */
   readonly nonce: string;
+  /** The items that the cost is counted in, by name. Costs of one group share them. */
+  readonly counters: ReadonlyMap<string, CounterItem>;
 }
 
 /** Records costs: an item for each request id, and the sum of each shard. `ShardStore` reads the sums. */
@@ -51,18 +54,20 @@ export class CostStore {
   ) {
     this.commits = new GroupCommit({
       scheduler: options.scheduler,
-      maxGroupSize,
+      maxGroupSize: maxGroupWrites,
       maxWaiting: options.maxWaiting,
+      shared: ({ counters }) => [...counters.keys()],
       tenant: ({ id }) => id.orgId,
       identity: ({ record }) => `${record.orgId} ${record.appId} ${record.requestId}`,
       commit: (_key, group) => this.commit(group),
     });
   }
 
-  /** Counts a cost once: one transaction writes its request item and adds it to the sum of a shard. */
+  /** Counts a cost once: one transaction writes its request item and adds it to its counter items. */
   record(id: SpendId, shardCount: number, record: CostRecord): Promise<RecordOutcome> {
     const shard = this.openShard(id, shardCount);
-    return this.commits.submit(queueName(id, shard), { record, id, shard, nonce: newUuid() });
+    const counters = new Map(counterItems(id, record, shard).map((item) => [`${item.key.PK} ${item.key.SK}`, item]));
+    return this.commits.submit(queueName(id, shard), { record, id, shard, nonce: newUuid(), counters });
   }
 
   /** Resolves when every submitted cost has its outcome. */
@@ -86,7 +91,7 @@ export class CostStore {
     for (let i = 0; i < shardCount; i++) {
       const shard = (this.options.homeShard + i) % shardCount;
       const waiting = this.commits.waitingFor(queueName(id, shard));
-      if (waiting < maxGroupSize) return shard;
+      if (waiting < maxGroupCosts) return shard;
       if (waiting < best.waiting) best = { shard, waiting };
     }
     return best.shard;
@@ -94,17 +99,15 @@ export class CostStore {
 
   private async commit(group: readonly CostEntry[]): Promise<CommitResult<RecordOutcome>[]> {
     const nowSecs = epochSeconds(this.clock.nowMs());
-    const { id, shard } = group[0] as CostEntry;
     const expires_at_epoch = nowSecs + this.options.retention.requestDays * 86_400;
     const puts = group.map(
-      ({ record, nonce }): Write => ({
+      ({ record, shard, nonce }): Write => ({
         table: costTable,
         put: { ...toCostItem(record), nonce, shard, expires_at_epoch },
         condition: or(absent('PK'), atMost('expires_at_epoch', nowSecs)),
       }),
     );
-    const writes = [...puts, this.shardWrite(id, shard, sum(group.map(({ record }) => record.usage)), nowSecs)];
-    const outcome = await this.client.transact('judged', writes);
+    const outcome = await this.client.transact('judged', [...puts, ...this.counterWrites(group, nowSecs)]);
     if (outcome.done) return group.map(({ record }) => ({ done: { kind: 'recorded', record } }));
     return group.map(({ record, nonce }, i) => {
       const reason = outcome.reasons[i];
@@ -117,20 +120,19 @@ export class CostStore {
     });
   }
 
-  private shardWrite(id: SpendId, shard: number, usage: Usage, nowSecs: number): Write {
-    const target = shardKey(id, shard);
-    return {
-      table: shardTable,
-      update: target,
-      add: usageAttributes(usage),
-      set: { updated_at_epoch: nowSecs },
-      // Set once, when the shard item is created. Later writes then do not write to the index.
-      setIfAbsent: {
-        gsi1pk: activeKey(id.day, sliceOf(id.orgId), shard),
-        gsi1sk: target.PK,
-        expires_at_epoch: nowSecs + this.options.retention.shardDays * 86_400,
-      },
-    };
+  /** One write per counter item, with the sum of the costs that are counted in it. */
+  private counterWrites(group: readonly CostEntry[], nowSecs: number): Write[] {
+    const sums = new Map<string, { readonly item: CounterItem; readonly parts: Counters[] }>();
+    for (const { record, counters } of group)
+      for (const [name, item] of counters) {
+        const sum = sums.get(name) ?? { item, parts: [] };
+        sum.parts.push(countersOf(record.usage, record.hour));
+        sums.set(name, sum);
+      }
+    const expiresAtSecs = nowSecs + this.options.retention.shardDays * 86_400;
+    return [...sums.values()].map(({ item, parts }) =>
+      counterWrite(item, sumCounters(parts), { nowSecs, expiresAtSecs }),
+    );
   }
 }
 

@@ -15,6 +15,19 @@ registerEnumType(CallStatusType, {
   },
 });
 
+@InputType({ description: 'A value that a cost counts under, beside its app and label.' })
+export class DimensionInput {
+  @Field(() => String, { description: 'A name of `Org.dimensions`.' })
+  readonly name!: string;
+
+  @Field(() => String, {
+    description:
+      '1–128 characters without # and control characters, for example the id of a user. Beyond about 10,000 ' +
+      'different values per day, new ones count as `other`.',
+  })
+  readonly value!: string;
+}
+
 @InputType({ description: 'The usage of one model call.' })
 export class SubmitCostInput {
   @Field(() => Uuid, {
@@ -64,6 +77,12 @@ export class SubmitCostInput {
       'It decides the day, in the time zone of the org. Default: now.',
   })
   readonly occurredAt?: Date | null;
+
+  @Field(() => [DimensionInput], {
+    nullable: true,
+    description: 'Values that the cost counts under in `spendBreakdown`. At most one per name of `Org.dimensions`.',
+  })
+  readonly dimensions?: DimensionInput[] | null;
 }
 
 @ObjectType('CostReceipt', { description: 'The recorded cost of a call. A retry returns the same receipt.' })

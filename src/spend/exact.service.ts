@@ -1,9 +1,10 @@
 import type { Clock } from '../lib/clock.js';
 import { type SpendId, sliceOf } from '../orgs/scope.js';
 import { type AppRecord, inForce } from '../orgs/settings.js';
+import { type Counters, sumCounters, usageOf } from './counters.js';
 import { type DayView, type Figures, labelSpend } from './day-spend.js';
 import type { LabelStore } from './label.store.js';
-import { sum, type Usage, worstMode } from './money.js';
+import { worstMode } from './money.js';
 import { firstOpenDay, firstShardDay } from './open-days.js';
 import type { ShardStore } from './shard.store.js';
 import type { SliceStore } from './slice.store.js';
@@ -63,11 +64,13 @@ export class ExactService {
   ): Promise<ReadonlyMap<string, Figures>> {
     const asOf = new Date(this.deps.clock.nowMs());
     const ids = idsOf(scope, labels, day);
-    const [usages, totals] = await Promise.all([
+    const [counters, totals] = await Promise.all([
       this.deps.shards.sumShards(ids, org.shardCount),
       isOver ? this.deps.totals.loadMany(ids) : [],
     ]);
-    return new Map(labels.map((label, i) => [label, { ...(usages[i] as Usage), ...rulesIn(totals[i]), asOf }]));
+    return new Map(
+      labels.map((label, i) => [label, { ...usageOf(counters[i] as Counters), ...rulesIn(totals[i]), asOf }]),
+    );
   }
 
   private async rolledUp(
@@ -80,16 +83,19 @@ export class ExactService {
     const asOf = new Date(this.deps.clock.nowMs());
     const apps = (await this.deps.apps.listAllApps(org.orgId)).map((app) => appSubject(inForce(org, app)));
     reader.charge(labels.length * org.shardCount * Math.max(0, apps.length - 1), advice);
-    const sums: Usage[][] = [];
+    const sums: Counters[][] = [];
     // One app after the other, because an org may have many apps and other requests need DynamoDB capacity too.
     for (const app of apps) sums.push(await this.deps.shards.sumShards(idsOf(app.scope, labels, day), org.shardCount));
     const stored = isOver ? await this.deps.totals.loadMany(idsOf(scope, labels, day)) : [];
     return new Map(
       labels.map((label, l) => {
-        const modes = apps.map((app, a) => labelSpend({ ...view, subject: app }, label, sums[a]?.[l]).mode);
+        const counters = sums.map((ofApp) => ofApp[l] as Counters);
+        const modes = apps.map(
+          (app, a) => labelSpend({ ...view, subject: app }, label, usageOf(counters[a] as Counters)).mode,
+        );
         // The mode of a day that is over was decided by its own rules, which are stored with the totals.
         const mode = isOver ? (stored[l]?.mode ?? 'NORMAL') : worstMode(modes);
-        return [label, { ...sum(sums.map((usages) => usages[l] as Usage)), mode, asOf }];
+        return [label, { ...usageOf(sumCounters(counters)), mode, asOf }];
       }),
     );
   }

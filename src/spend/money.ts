@@ -13,7 +13,7 @@ export interface Usage {
 export const noUsage: Usage = { costUsdMicros: 0, inputTokens: 0, outputTokens: 0, requests: 0 };
 
 /** Exact up to 2^53 - 1, where the sum saturates. */
-const added = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+export const added = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
 
 export const plus = (a: Usage, b: Usage): Usage => ({
   costUsdMicros: added(a.costUsdMicros, b.costUsdMicros),

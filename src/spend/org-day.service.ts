@@ -2,11 +2,12 @@ import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
 import type { Clock } from '../lib/clock.js';
 import type { Metrics } from '../lib/metrics.js';
-import { dayAt } from '../orgs/calendar.js';
+import { dayAt, startOfDayMs } from '../orgs/calendar.js';
 import { type SpendId, scopeKey } from '../orgs/scope.js';
 import { type AppRecord, inForce, type Org } from '../orgs/settings.js';
+import { type Counters, noCounters, sumCounters, usageOf } from './counters.js';
 import { type DayView, type Figures, type LabelSpend, labelSpend } from './day-spend.js';
-import { noUsage, sum, type Usage, worstMode } from './money.js';
+import { worstMode } from './money.js';
 import type { Catalog } from './price.js';
 import { alertFor } from './quota-alert.js';
 import type { ActiveScope, ShardStore } from './shard.store.js';
@@ -34,6 +35,12 @@ interface OrgDay {
   readonly asOfMs: number;
   readonly isOver: boolean;
   readonly subjects: ReadonlyMap<string | undefined, Subject>;
+}
+
+/** The counters of a scope, and the rules that its stored total has. */
+interface SummedScope {
+  readonly counters: Counters;
+  readonly figures: Figures;
 }
 
 interface CheckedScope {
@@ -67,16 +74,16 @@ export class OrgDayService {
       ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
     ]);
     const orgDay: OrgDay = { org, day, asOfMs, isOver: day < dayAt(org.zones, this.deps.clock.nowMs()), subjects };
-    const usages = await this.deps.shards.sumActive(scopes.map((scope) => this.withFound(scope)));
-    const figures = new Map<string, Figures>();
+    const counters = await this.deps.shards.sumActive(scopes.map((scope) => this.withFound(scope)));
+    const summed = new Map<string, SummedScope>();
     const checked: CheckedScope[] = [];
     for (const [i, { id }] of scopes.entries()) {
-      const summed = await this.saveScope(orgDay, id, usages[i] as Usage);
-      figures.set(nameOf(id), summed);
+      const scope = await this.saveScope(orgDay, id, counters[i] as Counters);
+      summed.set(nameOf(id), scope);
       const subject = subjects.get(id.appId);
-      if (subject) checked.push(this.check(orgDay, id, subject, summed));
+      if (subject) checked.push(this.check(orgDay, id, subject, scope.figures));
     }
-    if (org.quotaScope === 'APP') await this.rollUp(orgDay, scopes, figures);
+    if (org.quotaScope === 'APP') await this.rollUp(orgDay, scopes, summed);
     // After the totals, so that a slow alert does not delay them.
     const failed = new Set(await this.deps.alerts.raiseAll(checked.map(({ alert }) => alert)));
     return checked
@@ -97,12 +104,12 @@ export class OrgDayService {
     return { id, shards: [...found] };
   }
 
-  private async saveScope(orgDay: OrgDay, id: SpendId, usage: Usage): Promise<Figures> {
+  private async saveScope(orgDay: OrgDay, id: SpendId, counters: Counters): Promise<SummedScope> {
     const subject = orgDay.subjects.get(id.appId);
     // An app that is no longer registered has no quota, but its spend still counts.
     const rules = subject ? rulesNow(subject, id.label) : { thresholdPct: orgDay.org.tightModeThresholdPct };
-    const stored = await this.save(orgDay, id, usage, { rules });
-    return { ...usage, ...(stored ? { rules: stored } : {}) };
+    const stored = await this.save(orgDay, id, counters, { rules });
+    return { counters, figures: { ...usageOf(counters), ...(stored ? { rules: stored } : {}) } };
   }
 
   private check({ day, isOver }: OrgDay, id: SpendId, subject: Subject, figures: Figures): CheckedScope {
@@ -117,7 +124,7 @@ export class OrgDayService {
   private async rollUp(
     orgDay: OrgDay,
     scopes: readonly ActiveScope[],
-    fresh: ReadonlyMap<string, Figures>,
+    fresh: ReadonlyMap<string, SummedScope>,
   ): Promise<void> {
     const { org, day, isOver, subjects } = orgDay;
     const appIds = [...new Set([...subjects.keys(), ...scopes.map(({ id }) => id.appId)])].filter(
@@ -128,28 +135,34 @@ export class OrgDayService {
       const missing = ids.filter((id) => !fresh.has(nameOf(id)));
       const stored = await this.deps.totals.loadTotals(missing);
       const storedByName = new Map(missing.map((id, i) => [nameOf(id), stored[i]]));
-      const figures = ids.map((id): Figures => fresh.get(nameOf(id)) ?? storedByName.get(nameOf(id)) ?? noUsage);
+      const parts = ids.map((id): SummedScope => {
+        const total = storedByName.get(nameOf(id));
+        const known = fresh.get(nameOf(id)) ?? (total && { counters: total.counters, figures: total });
+        return known ?? { counters: noCounters, figures: usageOf(noCounters) };
+      });
       const view = (subject: Subject): DayView => ({ subject, catalog: this.deps.catalog, day, isOver });
       const modes = ids.flatMap(({ appId }, i) => {
         const subject = subjects.get(appId);
-        return subject ? [labelSpend(view(subject), label, figures[i]).mode] : [];
+        return subject ? [labelSpend(view(subject), label, parts[i]?.figures).mode] : [];
       });
-      await this.save(orgDay, { orgId: org.orgId, label, day }, sum(figures), { mode: worstMode(modes) });
+      const counters = sumCounters(parts.map((part) => part.counters));
+      await this.save(orgDay, { orgId: org.orgId, label, day }, counters, { mode: worstMode(modes) });
     }
   }
 
   /** Saves a total if it has changed. Returns the rules of the stored total. */
   private async save(
-    { asOfMs, isOver }: OrgDay,
+    { org, asOfMs, isOver }: OrgDay,
     id: SpendId,
-    usage: Usage,
+    counters: Counters,
     basis: ModeBasis,
   ): Promise<DayRules | undefined> {
-    const state = JSON.stringify([usage.requests, isOver ? 'over' : basis]);
+    const state = JSON.stringify([counters.requests, counters.corrections, isOver ? 'over' : basis]);
     const saved = this.savedTotals.get(nameOf(id));
     if (saved?.state === state) return saved.rules;
-    if (usage.requests === 0) return undefined;
-    const { rules } = await this.deps.totals.saveTotal(id, { usage, asOfMs, basis, isOver });
+    if (counters.requests === 0) return undefined;
+    const startsAtMs = startOfDayMs(org.zones, id.day);
+    const { rules } = await this.deps.totals.saveTotal(id, { counters, startsAtMs, asOfMs, basis, isOver });
     this.savedTotals.set(nameOf(id), { state, ...(rules ? { rules } : {}) });
     return rules;
   }

@@ -1,11 +1,14 @@
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, refuseAny } from '../lib/errors.js';
 import { sha256 } from '../lib/id.js';
-import { dayAt } from '../orgs/calendar.js';
+import { dayAt, hourOfDay } from '../orgs/calendar.js';
 import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
-import type { CostRecord } from './cost.item.js';
+import { dimensionValueIssues } from './breakdown/dimension.js';
+import type { DimensionValueService } from './breakdown/dimension-value.service.js';
+import type { CostRecord, Dimension } from './cost.item.js';
 import type { CostStore } from './cost.store.js';
+import { maxHours } from './counters.js';
 import { type DaySpend, type DayView, daySpend, type Figures } from './day-spend.js';
 import type { ExactService } from './exact.service.js';
 import type { LabelStore } from './label.store.js';
@@ -32,6 +35,7 @@ export interface CostSubmission extends SubmittedAmounts {
   readonly modelLabel: string;
   readonly callStatus: CostRecord['callStatus'];
   readonly occurredAt?: Date | null | undefined;
+  readonly dimensions?: readonly Dimension[] | null | undefined;
 }
 
 export interface CostReceipt {
@@ -52,6 +56,7 @@ export interface SpendDeps {
   readonly totals: TotalService;
   readonly exact: ExactService;
   readonly prices: PriceService;
+  readonly dimensionValues: DimensionValueService;
   readonly clock: Clock;
 }
 
@@ -62,7 +67,7 @@ export class SpendService {
    * Records a cost once. A retry returns the first receipt. A retry with another payload is an IDEMPOTENCY_CONFLICT.
    */
   async submitCost(app: App, input: CostSubmission): Promise<CostReceipt> {
-    refuseAny(amountIssues(input));
+    refuseAny([...amountIssues(input), ...dimensionValueIssues(input.dimensions ?? [], app.org.dimensions)]);
     const receivedAtMs = this.deps.clock.nowMs();
     const occurredAtMs = input.occurredAt?.getTime() ?? receivedAtMs;
     const payloadHash = hashOf(app.appId, input);
@@ -81,7 +86,9 @@ export class SpendService {
     const call = { callStatus, occurredAtMs, receivedAtMs };
     // Before the cost, because a report must know the label of every shard that has costs.
     await this.deps.labels.add(orgId, id.label);
-    const record = { requestId, orgId, appId, label: id.label, day: id.day, payloadHash, usage, ...price, ...call };
+    const counted = await this.countedUnder(app, id.day, occurredAtMs, input.dimensions ?? []);
+    const request = { requestId, orgId, appId, label: id.label, day: id.day, payloadHash };
+    const record: CostRecord = { ...request, ...counted, usage, ...price, ...call };
     const outcome = await this.deps.costs.record(id, org.shardCount, record);
     if (outcome.kind === 'conflict') throw conflict();
     return receiptOf(outcome.record, outcome.kind === 'replayed', app);
@@ -140,6 +147,22 @@ export class SpendService {
     return new Map([...totals, ...(await load(stored.filter((label) => !configured.includes(label))))]);
   }
 
+  /** What a cost counts under, beside its scope and label. */
+  private async countedUnder(
+    { orgId, org }: App,
+    day: string,
+    occurredAtMs: number,
+    dimensions: readonly Dimension[],
+  ): Promise<Pick<CostRecord, 'hour' | 'dimensions' | 'isAttributed'>> {
+    return {
+      hour: Math.min(maxHours - 1, hourOfDay(org.zones, occurredAtMs)),
+      ...(dimensions.length === 0
+        ? {}
+        : { dimensions: await this.deps.dimensionValues.countedAs(orgId, day, dimensions) }),
+      ...(org.attributeApps && org.quotaScope === 'ORG' ? { isAttributed: true } : {}),
+    };
+  }
+
   private today({ zones }: Org): string {
     return dayAt(zones, this.deps.clock.nowMs());
   }
@@ -186,7 +209,7 @@ const outsideWindow = () =>
 /** A hash of the input only, because values computed from it may differ between attempts. */
 const hashOf = (
   appId: string,
-  { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt }: CostSubmission,
+  { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt, dimensions }: CostSubmission,
 ): string =>
   sha256(
     JSON.stringify([
@@ -197,6 +220,8 @@ const hashOf = (
       costUsdMicros ?? null,
       callStatus,
       occurredAt?.getTime() ?? null,
+      // Only if there are any, so that a retry of a cost from before dimensions still matches.
+      ...(dimensions?.length ? [dimensions.map(({ name, value }) => [name, value])] : []),
     ]),
   );
 

@@ -3,14 +3,18 @@ import { absent, and, atMost, between, type Condition, differs, equals, lessThan
 import { fields } from '../dynamo/fields.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { Scope, SpendId } from '../orgs/scope.js';
+import { type Counters, usageOf } from './counters.js';
 import { type SpendMode, spendModes, type Usage } from './money.js';
-import { dayIn, dayKey, totalKey, toUsage, usageAttributes } from './spend.item.js';
+import { counterAttributes, dayIn, dayKey, toCounters, totalKey } from './spend.item.js';
 import type { DayRules } from './subject.js';
 
 const table = 'daily_total';
 
 /** A total as it was last summed. */
 export interface Total extends Usage {
+  readonly counters: Counters;
+  /** When the day began. Absent on totals from before hours were counted. */
+  readonly startsAt?: Date;
   readonly asOf: Date;
   /** Only on the roll-up of an org: the worst mode of its apps. */
   readonly mode?: SpendMode;
@@ -22,7 +26,9 @@ export interface Total extends Usage {
 export type ModeBasis = { readonly rules: DayRules } | { readonly mode: SpendMode };
 
 export interface TotalDraft {
-  readonly usage: Usage;
+  readonly counters: Counters;
+  /** Stored, because the time zones of the org are not known forever. */
+  readonly startsAtMs: number;
   readonly asOfMs: number;
   readonly basis: ModeBasis;
   /** A day that is over keeps the rules it ended with. */
@@ -60,13 +66,13 @@ export class TotalStore {
   }
 
   /**
-   * Saves a total only if no figure shrinks and `requests` has grown, because a worker with an older read must not
-   * overwrite a newer total. The same figures are saved again only if the day is not over and its rules have changed.
+   * Saves a total only if no figure shrinks and there are more requests or corrections, because a worker with an older
+   * read must not overwrite a newer total. The same figures are saved again only if the day is not over and its rules have changed.
    * Returns if the total was saved, and the rules that the stored total has now.
    */
   async saveTotal(
     id: SpendId,
-    { usage, asOfMs, basis, isOver }: TotalDraft,
+    { counters, startsAtMs, asOfMs, basis, isOver }: TotalDraft,
   ): Promise<{ readonly saved: boolean; readonly rules?: DayRules }> {
     const basisSet = basisAttributes(basis);
     const keepsRules = isOver && 'rules' in basis;
@@ -75,7 +81,8 @@ export class TotalStore {
         table,
         update: totalKey(id),
         set: {
-          ...usageAttributes(usage),
+          ...counterAttributes(counters),
+          starts_at_ms: startsAtMs,
           as_of_ms: asOfMs,
           updated_at_epoch: epochSeconds(asOfMs),
           expires_at_epoch: epochSeconds(asOfMs) + this.totalDays * 86_400,
@@ -84,11 +91,11 @@ export class TotalStore {
         ...(keepsRules ? { setIfAbsent: basisSet } : {}),
         condition: or(
           absent('requests'),
-          hasGrownTo(usage),
-          ...(isOver ? [] : [and(hasFigures(usage), hasOtherBasis(basisSet))]),
+          hasGrownTo(counters),
+          ...(isOver ? [] : [and(hasFigures(counters), hasOtherBasis(basisSet))]),
         ),
       },
-      { repeat: (old) => old.requests === usage.requests && old.as_of_ms === asOfMs, returnNew: 'all' },
+      { repeat: (old) => old.requests === counters.requests && old.as_of_ms === asOfMs, returnNew: 'all' },
     );
     const item = outcome.done ? outcome.item : outcome.old;
     const rules = item && toTotal(item).rules;
@@ -96,16 +103,34 @@ export class TotalStore {
   }
 }
 
-const hasGrownTo = (usage: Usage): Condition =>
+/** The attributes that only grow. Those of corrections are absent until the first one. */
+const growing = (counters: Counters): readonly [name: string, value: number][] => [
+  ['requests', counters.requests],
+  ['cost_usd_micros', counters.grossUsdMicros],
+  ['input_tokens', counters.inputTokens],
+  ['output_tokens', counters.outputTokens],
+];
+const growingCorrections = (counters: Counters): readonly [name: string, value: number][] => [
+  ['corrections', counters.corrections],
+  ['debit_usd_micros', counters.debitUsdMicros],
+  ['credit_usd_micros', counters.creditUsdMicros],
+];
+
+const hasGrownTo = (counters: Counters): Condition =>
   and(
-    lessThan('requests', usage.requests),
-    atMost('cost_usd_micros', usage.costUsdMicros),
-    atMost('input_tokens', usage.inputTokens),
-    atMost('output_tokens', usage.outputTokens),
+    or(lessThan('requests', counters.requests), ...(counters.corrections === 0 ? [] : [hasFewerCorrections(counters)])),
+    ...growing(counters).map(([name, value]) => atMost(name, value)),
+    ...growingCorrections(counters).map(([name, value]) => or(absent(name), atMost(name, value))),
   );
 
-const hasFigures = (usage: Usage): Condition =>
-  and(...Object.entries(usageAttributes(usage)).map(([name, value]) => equals(name, value)));
+const hasFewerCorrections = ({ corrections }: Counters): Condition =>
+  or(absent('corrections'), lessThan('corrections', corrections));
+
+const hasFigures = (counters: Counters): Condition =>
+  and(
+    ...growing(counters).map(([name, value]) => equals(name, value)),
+    counters.corrections === 0 ? absent('corrections') : equals('corrections', counters.corrections),
+  );
 
 const hasOtherBasis = (basis: BasisAttributes): Condition =>
   or(...Object.entries(basis).flatMap(([name, value]) => [absent(name), differs(name, value)]));
@@ -126,8 +151,12 @@ function toTotal(item: Item): Total {
   const mode = read.optionalOneOf('worst_mode', spendModes);
   const thresholdPct = read.optionalNumber('threshold_pct');
   const quota = item.quota_usd_micros === null ? undefined : read.optionalNumber('quota_usd_micros');
+  const counters = toCounters(table, item);
+  const startsAt = read.optionalDate('starts_at_ms');
   return {
-    ...toUsage(table, item),
+    ...usageOf(counters),
+    counters,
+    ...(startsAt ? { startsAt } : {}),
     asOf: read.date('as_of_ms'),
     ...(mode ? { mode } : {}),
     ...(thresholdPct === undefined

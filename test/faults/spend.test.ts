@@ -8,6 +8,7 @@ import { sleep } from '../../src/lib/timers.js';
 import type { SpendId } from '../../src/orgs/scope.js';
 import type { CostRecord } from '../../src/spend/cost.item.js';
 import { CostStore } from '../../src/spend/cost.store.js';
+import { countersOf } from '../../src/spend/counters.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
@@ -281,7 +282,8 @@ describe('while the alerts table is unavailable', () => {
     const inputs = costs(tenant, 2, { costUsdMicros: 500 });
     await submit(app.admin, inputs);
     const rules = { quotaUsdMicros: 1000, thresholdPct: 95 };
-    const draft = { usage: usageOf(inputs), asOfMs: clock.nowMs(), basis: { rules }, isOver: false };
+    const counters = countersOf(usageOf(inputs), 12);
+    const draft = { counters, startsAtMs: 0, asOfMs: clock.nowMs(), basis: { rules }, isOver: false };
     expect((await new TotalStore(truth, 400).saveTotal(idOf(tenant), draft)).saved).toBe(true);
     return tenant;
   }

@@ -5,6 +5,7 @@ import { configKey } from '../../src/identity/client.item.js';
 import { silentLog } from '../../src/lib/log.js';
 import type { SpendId } from '../../src/orgs/scope.js';
 import { CostStore } from '../../src/spend/cost.store.js';
+import { countersOf } from '../../src/spend/counters.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import { ShardStore } from '../../src/spend/shard.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
@@ -61,7 +62,9 @@ const alertsOf = async ({ orgId }: Tenant) =>
   (await app.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 const saveTotal = async (id: SpendId, usage: Usage) => {
   const basis = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
-  return (await totalStore.saveTotal(id, { usage, asOfMs: clock.nowMs(), basis, isOver: false })).saved;
+  const counters = countersOf(usage, undefined);
+  return (await totalStore.saveTotal(id, { counters, startsAtMs: 0, asOfMs: clock.nowMs(), basis, isOver: false }))
+    .saved;
 };
 const quotaOf = (dailyUsdMicros: number) => ({
   modelOrdering: ['premium'],

@@ -1,5 +1,6 @@
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
+import { countersOf } from '../../src/spend/counters.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
@@ -129,7 +130,8 @@ describe('a past day', () => {
     const basis = { rules: { quotaUsdMicros: 1000, thresholdPct: 95 } };
     const id = { orgId: tenant.orgId, appId: 'chat', label: 'premium', day: today() };
     const totals = new TotalStore(app.gateway.services.store, 400);
-    await totals.saveTotal(id, { usage: usageOf(inputs), asOfMs: clock.nowMs(), basis, isOver: false });
+    const counters = countersOf(usageOf(inputs), 12);
+    await totals.saveTotal(id, { counters, startsAtMs: 0, asOfMs: clock.nowMs(), basis, isOver: false });
     clock.advance(dayMs);
     await setQuota(tenant, 1_000_000);
     await worker.spend.sumAll();

@@ -54,6 +54,9 @@ const org: Org = {
   stickyFallbackEnabled: true,
   shardCount: 8,
   appsMayBringLimits: false,
+  attributeApps: false,
+  ledger: false,
+  dimensions: [],
 };
 const appWith = (own: Partial<Settings>): AppRecord => ({ ...registered, appId: 'web', name: 'Web', version: 7, own });
 

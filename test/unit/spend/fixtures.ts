@@ -48,6 +48,9 @@ export const orgWith = (quotaScope: QuotaScope, version = 1, over: Partial<Setti
   stickyFallbackEnabled: true,
   shardCount: 8,
   appsMayBringLimits: false,
+  attributeApps: false,
+  ledger: false,
+  dimensions: [],
   version,
 });
 export const appOf = (org: Org, appId = 'web', version = 1, own: Partial<Settings> = {}): App =>
