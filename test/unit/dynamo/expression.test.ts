@@ -155,6 +155,7 @@ describe('Expression', () => {
     [beginsWith('a', 'x'), 'begins_with(#n0, :v0)'],
     [absent('a'), 'attribute_not_exists(#n0)'],
     [present('a'), 'attribute_exists(#n0)'],
+    [or(and(equals('a', 1))), '#n0 = :v0'],
   ])('writes %j as %s', (given, text) => {
     expect(new Expression().condition(given)).toBe(text);
   });
