@@ -77,6 +77,8 @@ export interface StoreSettings {
   readonly dial?: () => Promise<Socket>;
   /** HTTP client for DynamoDB calls: the built-in transport or the AWS SDK. */
   readonly client: 'lean' | 'sdk';
+  /** After this time without a response a call is repeated or fails. Default: 1 s. */
+  readonly requestTimeoutMs?: number;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,14 @@ import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb
 import { Pool } from 'undici';
 import type { Clock } from '../lib/clock.js';
 import { Signer } from './sigv4.js';
-import { adminClient, type CallName, connectMs, requestMs, type StoreEndpoint, type Transport } from './transport.js';
+import {
+  adminClient,
+  type CallName,
+  connectMs,
+  defaultRequestTimeoutMs,
+  type StoreEndpoint,
+  type Transport,
+} from './transport.js';
 import { type JsonObject, unmarshalItem, wireCalls } from './wire-format.js';
 
 /**
@@ -79,7 +86,8 @@ interface StoreConnection {
   readonly region: string;
 }
 
-async function connect(sdk: DynamoDBClient, { dial }: StoreEndpoint): Promise<StoreConnection> {
+async function connect(sdk: DynamoDBClient, { dial, requestTimeoutMs }: StoreEndpoint): Promise<StoreConnection> {
+  const timeoutMs = requestTimeoutMs ?? defaultRequestTimeoutMs;
   const { protocol, hostname, port, path } = await destinationOf(sdk);
   const origin = new URL(`${protocol}//${hostname}${port ? `:${port}` : ''}`);
   const pool = new Pool(origin.origin, {
@@ -92,8 +100,8 @@ async function connect(sdk: DynamoDBClient, { dial }: StoreEndpoint): Promise<St
           );
         }
       : { timeout: connectMs },
-    headersTimeout: requestMs,
-    bodyTimeout: requestMs,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
     keepAliveTimeout: 30_000,
   });
   return { pool, host: origin.host, path, region: await sdk.config.region() };

@@ -48,10 +48,12 @@ export interface StoreEndpoint {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Opens connections to an engine that does not listen on an address. */
   readonly dial?: () => Promise<Socket>;
+  /** After this time without a response a call is repeated or fails. */
+  readonly requestTimeoutMs?: number;
 }
 
 export const connectMs = 300;
-export const requestMs = 1000;
+export const defaultRequestTimeoutMs = 1000;
 /**
  * The SDK formats every input and output for `info` and `error` if they exist. Its credential chain needs the others.
  */
@@ -89,7 +91,7 @@ function requestClient(store: StoreEndpoint): DynamoDBClient {
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectMs,
-      requestTimeout: requestMs,
+      requestTimeout: store.requestTimeoutMs ?? defaultRequestTimeoutMs,
       throwOnRequestTimeout: true,
       httpAgent: agentOf(store),
       httpsAgent: new HttpsAgent(sockets),

@@ -26,7 +26,8 @@ afterAll(async () => {
 });
 
 const start = (noticeMs: number): Promise<Gateway> => {
-  const config = { ...app.config, operationTimeoutMs: 5000, store: { ...app.config.store, endpoint: proxy.endpoint } };
+  const store = { ...app.config.store, endpoint: proxy.endpoint, requestTimeoutMs: 1000 };
+  const config = { ...app.config, operationTimeoutMs: 5000, store };
   return startGateway(config, { clock: app.clock, log: silentLog, noticeMs });
 };
 

@@ -151,6 +151,9 @@ export function testEndpoint(): string {
   return endpoint;
 }
 
+/** Tests that drop responses wait for the timeout of a call, so they keep the timeout of production. */
+const isTestOfFaults = (): boolean => expect.getState().testPath?.includes('/faults/') ?? false;
+
 /** A configuration with its own tables on the engine of this test run. */
 export async function testConfig(overrides: Partial<Config> = {}): Promise<Config> {
   const base = loadConfig({
@@ -171,6 +174,7 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
     ...base,
     loginPerAddressPerMinute: 10_000,
     operationTimeoutMs: base.operationTimeoutMs * patience,
+    store: { ...base.store, ...(isTestOfFaults() ? {} : { requestTimeoutMs: 1000 * patience }) },
     ...overrides,
   };
 }
