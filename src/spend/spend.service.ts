@@ -6,6 +6,7 @@ import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
 import { dimensionValueIssues } from './breakdown/dimension.js';
 import type { DimensionValueService } from './breakdown/dimension-value.service.js';
+import { rangeIssues } from './breakdown/range.js';
 import type { CostRecord, Dimension } from './cost.item.js';
 import type { CostStore } from './cost.store.js';
 import { maxHours } from './counters.js';
@@ -115,15 +116,8 @@ export class SpendService {
   async history(subject: Subject, from: string, to: string, reader: SpendReader): Promise<DaySpend[]> {
     const { catalog } = this.deps.prices;
     const today = this.today(subject.org);
-    const count = Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
-    refuseAny([
-      ...(count < 1 ? [{ path: 'to', message: 'is before `from`' }] : []),
-      ...(count > maxDays
-        ? [{ path: 'from', message: `the range has ${count} days, more than the maximum of ${maxDays}` }]
-        : []),
-      ...(to > today ? [{ path: 'to', message: `is in the future: today is ${today} in the org's time zone` }] : []),
-    ]);
-    reader.charge(count, historyAdvice);
+    refuseAny(rangeIssues({ from, to }, maxDays, today));
+    reader.charge(daysBetween(from, to).length, historyAdvice);
     const labels = [...new Set([...configuredLabels(subject, catalog), ...(await reader.labels(subject.org.orgId))])];
     // By now all other fields of the operation have charged too. If the operation exceeds its bound, no total is read.
     reader.charge(0, historyAdvice);
