@@ -7,6 +7,7 @@ export const errorCodes = [
   'PERSISTED_QUERY_NOT_SUPPORTED',
   'INVALID_MODEL_LABEL',
   'IDEMPOTENCY_CONFLICT',
+  'VERSION_CONFLICT',
   'LEASE_EXPIRED',
   'RATE_LIMITED',
   'SERVICE_UNAVAILABLE',
@@ -32,6 +33,16 @@ export class GatewayError extends Error {
 }
 
 export const notFound = (what: string): GatewayError => new GatewayError('NOT_FOUND', `${what} not found`);
+
+/** `expectedVersion` is stale. Version 0 means that the object does not exist. Nothing was changed. */
+export const versionConflict = (what: string, currentVersion: number): GatewayError =>
+  new GatewayError(
+    'VERSION_CONFLICT',
+    currentVersion === 0
+      ? `${what} does not exist, its version is 0; nothing was changed; read it again`
+      : `${what} has version ${currentVersion} now; nothing was changed; read it again`,
+    { currentVersion },
+  );
 
 export const unavailable = (message: string, cause?: unknown): GatewayError =>
   new GatewayError('SERVICE_UNAVAILABLE', message, { retryable: true }, { cause });

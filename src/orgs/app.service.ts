@@ -3,7 +3,8 @@ import { type Actor, appEntity, changesBetween } from '../audit/audit-event.js';
 import type { ChangeService } from '../changes/change.service.js';
 import type { CredentialService, SecretRetrieval } from '../identity/credential.service.js';
 import type { Clock } from '../lib/clock.js';
-import { badInput, GatewayError, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import { badInput, GatewayError, notFound, refuseAny, unavailable, versionConflict } from '../lib/errors.js';
+import { expectedVersionIssues, isStale, type VersionedChange } from '../lib/expected-version.js';
 import { nameIssues } from '../lib/text.js';
 import type { AppStore } from './app.store.js';
 import type { OrgStore } from './org.store.js';
@@ -77,8 +78,13 @@ export class AppService {
     return { app: inForce(org, app), secretRetrieval: retrieval };
   }
 
-  async updateApp(ref: AppRef, input: AppChanges, actor: Actor): Promise<App> {
+  /**
+   * Changes settings. With `expectedVersion`, a concurrent change that came first is a VERSION_CONFLICT; without it,
+   * the change is made on top of that one.
+   */
+  async updateApp(ref: AppRef, input: AppChanges & VersionedChange, actor: Actor): Promise<App> {
     if (appIdIssues(ref.appId).length > 0) throw notFound('app');
+    refuseAny(expectedVersionIssues(input.expectedVersion));
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const updated = await this.tryUpdate(ref, input, actor);
       if (updated) return updated;
@@ -87,12 +93,13 @@ export class AppService {
   }
 
   /** Undefined if another change came between. */
-  private async tryUpdate(ref: AppRef, input: AppChanges, actor: Actor): Promise<App | undefined> {
+  private async tryUpdate(ref: AppRef, input: AppChanges & VersionedChange, actor: Actor): Promise<App | undefined> {
     const { appStore, changes, audit, labels, clock } = this.deps;
     const { orgId, appId } = ref;
     const org = await this.requireOrg(orgId);
     const app = await appStore.readApp(ref);
     if (!app) throw notFound('app');
+    if (isStale(input.expectedVersion, app.version)) throw versionConflict('this app', app.version);
     const own = mergedSettings(app.own, input);
     const name = input.name ?? app.name;
     refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(input), labels)]);

@@ -1,15 +1,17 @@
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
 import { connectionType } from '../graphql/connection.js';
 import { Node } from '../graphql/node.js';
-import { DateTime } from '../graphql/scalars.js';
+import { DateTime, SafeInt } from '../graphql/scalars.js';
 import { CredentialsType, SecretRetrievalType } from '../identity/identity.types.js';
 import { OrgType } from './org.types.js';
 import {
+  expectedVersionText,
   ModelQuotaType,
   normalText,
   orderingText,
   quotasText,
   SettingsInput,
+  settingsVersionText,
   thresholdText,
   tightText,
 } from './settings.types.js';
@@ -56,6 +58,12 @@ export class AppType extends Node {
   @Field(() => DateTime, { simple: true, description: 'When the settings were last changed.' })
   readonly updatedAt!: Date;
 
+  @Field(() => SafeInt, {
+    simple: true,
+    description: `${settingsVersionText} Does not count changes of the org, which the app may inherit.`,
+  })
+  readonly version!: number;
+
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
@@ -91,6 +99,9 @@ export class UpdateAppInput extends SettingsInput {
     description: 'The name of the app, 1–128 characters. Null leaves it unchanged.',
   })
   readonly name?: string | null;
+
+  @Field(() => SafeInt, { nullable: true, description: expectedVersionText })
+  readonly expectedVersion?: number | null;
 }
 
 @ObjectType('RegisterAppPayload', { description: 'The result of `registerApp`.' })

@@ -3,7 +3,16 @@ import { type Actor, changesBetween, orgEntity } from '../audit/audit-event.js';
 import type { ChangeService } from '../changes/change.service.js';
 import type { CredentialService, SecretRetrieval } from '../identity/credential.service.js';
 import type { Clock } from '../lib/clock.js';
-import { badInput, GatewayError, type Issue, notFound, refuseAny, unavailable } from '../lib/errors.js';
+import {
+  badInput,
+  GatewayError,
+  type Issue,
+  notFound,
+  refuseAny,
+  unavailable,
+  versionConflict,
+} from '../lib/errors.js';
+import { expectedVersionIssues, isStale, type VersionedChange } from '../lib/expected-version.js';
 import { newUuid } from '../lib/id.js';
 import { nameIssues } from '../lib/text.js';
 import type { AppStore } from './app.store.js';
@@ -86,12 +95,21 @@ export class OrgService {
     return { org, secretRetrieval: retrieval };
   }
 
-  /** Changes settings. A new time zone takes effect at the end of the local day. */
-  async updateOrg(orgId: string, input: OrgChanges, actor: Actor): Promise<Org> {
+  /**
+   * Changes settings. A new time zone takes effect at the end of the local day. With `expectedVersion`, a concurrent
+   * change that came first is a VERSION_CONFLICT; without it, the change is made on top of that one.
+   */
+  async updateOrg(
+    orgId: string,
+    { expectedVersion, ...changes }: OrgChanges & VersionedChange,
+    actor: Actor,
+  ): Promise<Org> {
+    refuseAny(expectedVersionIssues(expectedVersion));
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const org = await this.deps.orgStore.readOrg(orgId);
       if (!org) throw notFound('org');
-      const updated = await this.tryUpdate(org, input, actor);
+      if (isStale(expectedVersion, org.version)) throw versionConflict('this org', org.version);
+      const updated = await this.tryUpdate(org, changes, actor);
       if (updated) return updated;
     }
     throw unavailable('this org is being changed by several callers at the same time; retry');

@@ -2,17 +2,19 @@ import { Authorized, Field, InputType, Int, ObjectType, registerEnumType } from 
 import { connectionType } from '../graphql/connection.js';
 import { enumOf } from '../graphql/enum.js';
 import { Node } from '../graphql/node.js';
-import { DateTime, TimeZone, Uuid } from '../graphql/scalars.js';
+import { DateTime, SafeInt, TimeZone, Uuid } from '../graphql/scalars.js';
 import { CredentialsType, SecretRetrievalType } from '../identity/identity.types.js';
 import type { Policy } from '../identity/viewer.js';
 import { type QuotaScope, quotaScopes } from './settings.js';
 import {
+  expectedVersionText,
   ModelQuotaInput,
   ModelQuotaType,
   normalText,
   orderingText,
   quotasText,
   SettingsInput,
+  settingsVersionText,
   thresholdText,
   tightText,
 } from './settings.types.js';
@@ -110,6 +112,9 @@ export class OrgType extends Node {
   @Field(() => DateTime, { simple: true, description: 'When the settings were last changed.' })
   readonly updatedAt!: Date;
 
+  @Field(() => SafeInt, { simple: true, description: settingsVersionText })
+  readonly version!: number;
+
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
@@ -203,6 +208,9 @@ export class UpdateOrgInput extends SettingsInput {
 
   @Field(() => [String], { nullable: true, description: `${dimensionsText} Replaces all of them.` })
   readonly dimensions?: string[] | null;
+
+  @Field(() => SafeInt, { nullable: true, description: expectedVersionText })
+  readonly expectedVersion?: number | null;
 }
 
 @ObjectType('RegisterOrgPayload', { description: 'The result of `registerOrg`.' })

@@ -9,6 +9,15 @@ export const thresholdText = 'Percentage of a quota, 1–100, from which the mod
 export const normalText = 'Seconds, 1–86400, after which to query the model selection again in mode NORMAL.';
 export const tightText = 'Seconds, 1–86400, after which to query the model selection again in mode TIGHT.';
 
+export const settingsVersionText =
+  'Increases by one with each change of the settings. Send it as `expectedVersion` to change only what you have read.';
+
+export const expectedVersionText =
+  'Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has ' +
+  'the `currentVersion`. Default: any version.';
+/** Of an object that the mutation can create. */
+export const expectedVersionOrNoneText = `${expectedVersionText} 0 means that it must not exist.`;
+
 @ObjectType('ModelQuota', { description: 'The daily quota of one model label.' })
 export class ModelQuotaType {
   @Field(() => String, { simple: true, description: 'The model label, as in `models`.' })

@@ -133,6 +133,85 @@ describe('updateOrg', () => {
   });
 });
 
+describe.each(['updateOrg', 'updateApp'] as const)('expectedVersion of %s', (mutation) => {
+  /** An org with an app, both at version 1, and the calls that change or read the one under test. */
+  async function newTarget() {
+    const { orgId, caller } = await newOrg(app);
+    await caller.ask(op.RegisterAppDocument, { input: { appId: 'a', name: 'Acme' } });
+    const isOrg = mutation === 'updateOrg';
+    const send = (input: {
+      name?: string;
+      tightModeThresholdPct?: number;
+      expectedVersion?: number | null | undefined;
+    }) =>
+      isOrg
+        ? caller.send(op.UpdateOrgDocument, { input })
+        : caller.send(op.UpdateAppDocument, { input: { appId: 'a', ...input } });
+    const read = async () =>
+      isOrg ? (await caller.ask(op.OrgDocument)).org : (await caller.ask(op.AppDocument, { appId: 'a' })).org?.app;
+    const changeCount = async () => {
+      const { org } = await app.admin.ask(op.AuditDocument, { orgId, first: 100 });
+      return org?.auditEvents.nodes.filter(({ action }) => action === (isOrg ? 'org_updated' : 'app_updated')).length;
+    };
+    return { send, read, changeCount };
+  }
+
+  it('changes the settings if it is the current version', async () => {
+    const { send, read, changeCount } = await newTarget();
+    expect(await read()).toMatchObject({ version: 1 });
+    for (const [i, expectedVersion] of [1, 2, null, undefined].entries())
+      expect((await send({ name: `Acme ${i}`, expectedVersion })).data).toMatchObject({
+        [mutation]: { name: `Acme ${i}`, version: i + 2 },
+      });
+    expect(await read()).toMatchObject({ name: 'Acme 3', version: 5 });
+    expect(await changeCount()).toBe(4);
+  });
+
+  it.each([0, 1, 3, Number.MAX_SAFE_INTEGER])(
+    'changes nothing and says the current version 2 if it is %p',
+    async (expectedVersion) => {
+      const { send, read, changeCount } = await newTarget();
+      await send({ name: 'Acme 2' });
+      const before = await read();
+      for (const change of [{ name: 'Acme 3' }, { name: 'Acme 2' }, { tightModeThresholdPct: -1 }]) {
+        const { errors } = await send({ ...change, expectedVersion });
+        expect(errors).toMatchObject([{ extensions: { code: 'VERSION_CONFLICT', currentVersion: 2 } }]);
+      }
+      expect(await read()).toEqual(before);
+      expect(await changeCount()).toBe(1);
+    },
+  );
+
+  it('writes nothing if it is current and there is no difference', async () => {
+    const { send, changeCount } = await newTarget();
+    const { data } = await send({ name: 'Acme', expectedVersion: 1 });
+    expect(data).toMatchObject({ [mutation]: { version: 1 } });
+    expect(await changeCount()).toBe(0);
+  });
+
+  it('must not be negative', async () => {
+    const { send } = await newTarget();
+    const { errors } = await send({ name: 'Acme 2', expectedVersion: -1 });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: 'input.expectedVersion', message: 'must be 0 or larger' }],
+    });
+  });
+
+  it('lets one of several concurrent changes win, and tells its version to the others', async () => {
+    const { send, read, changeCount } = await newTarget();
+    const names = Array.from({ length: 6 }, (_, i) => `Acme ${i}`);
+    const answers = await Promise.all(names.map((name) => send({ name, expectedVersion: 1 })));
+    const won = names.filter((_, i) => !answers[i]?.errors);
+    expect(won).toHaveLength(1);
+    expect(answers.flatMap(({ errors = [] }) => errors.map(({ extensions }) => extensions))).toMatchObject(
+      Array(5).fill({ code: 'VERSION_CONFLICT', currentVersion: 2 }),
+    );
+    expect(await read()).toMatchObject({ name: won[0], version: 2 });
+    expect(await changeCount()).toBe(1);
+  });
+});
+
 describe('apps', () => {
   it('inherit the settings that they do not have, and inherit again after an explicit null', async () => {
     const { orgId, caller } = await newOrg(app);

@@ -357,6 +357,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'Org.suspendedAt': publicOrgField('suspendedAt'),
   'Org.createdAt': publicOrgField('createdAt'),
   'Org.updatedAt': publicOrgField('updatedAt'),
+  'Org.version': publicOrgField('version'),
   'Org.app': { send: orgField('app(appId: "chat") { appId }'), outcomes: clients },
   'Org.apps': { send: orgField('apps { nodes { appId } }'), outcomes: tenantAdmins },
   'Org.entity': { send: orgField('entity(entityId: "user-1") { entityId }'), outcomes: tenantAdmins },
@@ -408,6 +409,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'App.suspendedAt': appField('suspendedAt'),
   'App.createdAt': appField('createdAt'),
   'App.updatedAt': appField('updatedAt'),
+  'App.version': appField('version'),
 };
 
 let schema: GraphQLSchema;

@@ -193,6 +193,78 @@ describe('setLimits', () => {
   });
 });
 
+describe('expectedVersion of limits', () => {
+  const level = { level: 'RESOURCE', resource: 'api' } as const;
+  const conflict = (currentVersion: number) => [{ extensions: { code: 'VERSION_CONFLICT', currentVersion } }];
+  const trySet = (orgId: string, capacity: number, expectedVersion: number, on = app) =>
+    on.admin.send(op.SetLimitsDocument, { input: { orgId, ...level, limits: rpm(capacity), expectedVersion } });
+  const tryDelete = (orgId: string, expectedVersion: number) =>
+    app.admin.send(op.DeleteLimitsDocument, { input: { orgId, ...level, expectedVersion } });
+  const stored = async (orgId: string) =>
+    (await app.admin.ask(op.LimitConfigOfDocument, { orgId, ...level })).org?.limitConfig;
+
+  it('changes nothing and says the current version if it is stale', async () => {
+    const orgId = await newOrgId();
+    for (const expectedVersion of [1, 2, Number.MAX_SAFE_INTEGER])
+      for (const call of [trySet(orgId, 5, expectedVersion), tryDelete(orgId, expectedVersion)])
+        expect((await call).errors).toMatchObject(conflict(0));
+    expect(await stored(orgId)).toBeNull();
+    expect((await trySet(orgId, 5, 0)).data?.setLimits.version).toBe(1);
+    expect((await trySet(orgId, 6, 1)).data?.setLimits.version).toBe(2);
+    for (const expectedVersion of [0, 1, 3])
+      for (const call of [trySet(orgId, 7, expectedVersion), tryDelete(orgId, expectedVersion)])
+        expect((await call).errors).toMatchObject(conflict(2));
+    expect(await stored(orgId)).toMatchObject({ version: 2, limits: [{ capacity: 6 }] });
+    const { org } = await app.admin.ask(op.AuditDocument, { orgId, first: 100 });
+    expect(org?.auditEvents.nodes.filter(({ action }) => action.startsWith('limits_'))).toHaveLength(2);
+  });
+
+  it('of deleted limits is 0, and their versions are not used again', async () => {
+    const orgId = await newOrgId();
+    await trySet(orgId, 5, 0);
+    expect((await tryDelete(orgId, 1)).data?.deleteLimits).toBe(true);
+    expect((await tryDelete(orgId, 0)).data?.deleteLimits).toBe(false);
+    for (const expectedVersion of [1, 2]) {
+      expect((await trySet(orgId, 6, expectedVersion)).errors).toMatchObject(conflict(0));
+      expect((await tryDelete(orgId, expectedVersion)).errors).toMatchObject(conflict(0));
+    }
+    expect((await trySet(orgId, 6, 0)).data?.setLimits.version).toBe(3);
+  });
+
+  it('must not be negative', async () => {
+    const orgId = await newOrgId();
+    const issues = [['input.expectedVersion', 'must be 0 or larger']];
+    const input = { orgId, ...level, expectedVersion: -1 };
+    expect(await issuesOf(op.SetLimitsDocument, { input: { ...input, limits: rpm(1) } })).toEqual(issues);
+    expect(await issuesOf(op.DeleteLimitsDocument, { input })).toEqual(issues);
+  });
+
+  it('lets one of several concurrent changes win on two gateways', async () => {
+    const orgId = await newOrgId();
+    for (const expectedVersion of [0, 1]) {
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, (_, i) =>
+          trySet(orgId, 10 * expectedVersion + i + 1, expectedVersion, [app, other][i % 2]),
+        ),
+      );
+      const [won, ...more] = answers.flatMap(({ data }) => (data ? [data.setLimits] : []));
+      expect(more).toEqual([]);
+      expect(answers.flatMap(({ errors = [] }) => errors)).toMatchObject(
+        Array(3).fill(conflict(expectedVersion + 1)[0]),
+      );
+      expect(await stored(orgId)).toEqual(won);
+    }
+  });
+
+  it('is compared with the limits after a purge, even on a gateway that has not noticed the purge', async () => {
+    const orgId = await newOrgId();
+    await trySet(orgId, 5, 0, other);
+    await app.admin.ask(op.PurgeLimiterDocument, { orgId });
+    expect((await trySet(orgId, 6, 0, other)).data?.setLimits).toMatchObject({ version: 1, limits: [{ capacity: 6 }] });
+    expect((await trySet(orgId, 7, 2)).errors).toMatchObject(conflict(1));
+  });
+});
+
 describe('the audit trail of the limiter', () => {
   it('records every change with its actor, action and entity', async () => {
     const { orgId, caller, clientId } = await newOrg(app);

@@ -10,6 +10,7 @@ import { Caller, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEn
 import { ManualClock } from '../support/clock.js';
 import { type Call, type Fault, type FaultProxy, plainTable, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
+import { until } from '../support/until.js';
 import { cost, newTenant, type Tenant, toHour } from '../worker/costs.js';
 
 const resource = 'api';
@@ -126,6 +127,29 @@ async function overQuota(on: TestApp): Promise<Tenant> {
 
 const alertsOf = async ({ orgId }: Tenant) =>
   (await direct.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
+
+/** Something of version 1 that the mutation changes. `change` returns the new version, or the conflict. */
+async function newVersioned(mutation: 'updateOrg' | 'updateApp' | 'setLimits') {
+  const { orgId } = await newTenant(app);
+  if (mutation === 'setLimits') await setLimits(app, orgId, 'e');
+  const limits = (name: string) => [{ ...limit, name }];
+  const send = (on: TestApp, name: string, expectedVersion: number) => {
+    const { admin } = on;
+    if (mutation === 'updateOrg') return admin.send(op.UpdateOrgDocument, { input: { orgId, name, expectedVersion } });
+    if (mutation === 'updateApp')
+      return admin.send(op.UpdateAppDocument, { input: { orgId, appId: 'chat', name, expectedVersion } });
+    const target = { orgId, level: 'ENTITY', entityId: 'e', resource } as const;
+    return admin.send(op.SetLimitsDocument, { input: { ...target, limits: limits(name), expectedVersion } });
+  };
+  const change = async (on: TestApp, name: string, expectedVersion: number) => {
+    const { data, errors } = await send(on, name, expectedVersion);
+    const { code, currentVersion } = errors?.[0]?.extensions ?? {};
+    return code
+      ? `${code}, current is ${currentVersion}`
+      : (data as Readonly<Record<string, { version: number }>>)[mutation]?.version;
+  };
+  return { table: mutation === 'setLimits' ? 'limiter' : 'config', change };
+}
 
 /**
  * Loses the response of the first transaction on a table that `act` sends, and holds its retries back until `meanwhile`
@@ -374,6 +398,21 @@ describe.each(lostResponses)('after %s, with another writer before the retry,', 
     expect(org?.auditEvents.nodes.filter(({ action }) => action === 'org_updated')).toHaveLength(2);
   });
 
+  it.each(['updateOrg', 'updateApp', 'setLimits'] as const)(
+    '%s with an expectedVersion is no conflict with itself',
+    async (mutation) => {
+      const target = await newVersioned(mutation);
+      const version = await withLostResponse(
+        target.table,
+        fault,
+        () => target.change(app, 'first', 1),
+        async () => expect(await target.change(direct, 'second', 2)).toBe(3),
+      );
+      expect(version).toBe(2);
+      expect(await target.change(direct, 'third', 2)).toBe('VERSION_CONFLICT, current is 3');
+    },
+  );
+
   it('a later change of an entity name is not overwritten', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await app.admin.ask(op.CreateEntityDocument, { input: { orgId, entityId: 'e' } });
@@ -415,3 +454,17 @@ describe.each(lostResponses)('after %s, with another writer before the retry,', 
     ).not.toBeNull();
   });
 });
+
+it.each(['updateOrg', 'updateApp', 'setLimits'] as const)(
+  'a race that %s with an expectedVersion loses after its read is a VERSION_CONFLICT',
+  async (mutation) => {
+    const target = await newVersioned(mutation);
+    const write = proxy.inject({ operation: 'TransactWriteItems', table: target.table, fault: 'hold' });
+    const changing = target.change(app, 'first', 1);
+    await until('the write is held', () => write.hits > 0);
+    expect(await target.change(direct, 'second', 1)).toBe(2);
+    write.remove();
+    expect(await changing).toBe('VERSION_CONFLICT, current is 2');
+    expect(await target.change(direct, 'third', 2)).toBe(3);
+  },
+);

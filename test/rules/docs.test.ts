@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, specifiedRules, validate } from 'graphql';
+import { publicCodes } from '../support/http.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const maxReadmeBytes = 6144;
@@ -97,6 +98,15 @@ describe('the documentation', () => {
       validate(schema, parse(block), rules).map(({ message }) => `${path}: ${message}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  it('has every error code in docs/errors.md, and no other', () => {
+    const reference = pages.find(({ path }) => path === 'docs/errors.md')?.text ?? '';
+    const [, codes = ''] = /^## Codes$([\s\S]*?)^##/m.exec(reference) ?? [];
+    const documented = [...codes.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
+      [...names.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+    );
+    expect(documented.toSorted()).toEqual(publicCodes.toSorted());
   });
 
   it('has every variable of docs/configuration.md in .env.example, and no other', () => {

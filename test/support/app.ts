@@ -24,6 +24,7 @@ export interface PublicError {
     readonly issues?: readonly { path: string; message: string }[];
     readonly retryable?: boolean;
     readonly retryAfterSecs?: number;
+    readonly currentVersion?: number;
   };
 }
 

@@ -58,6 +58,11 @@ export class NamespaceService {
     return this.deps.store.draftCheck(orgId, namespace);
   }
 
+  /** True if the org still has this namespace, by a consistent read. */
+  async isCurrent(orgId: string, namespace: string): Promise<boolean> {
+    return (await this.deps.store.load(orgId)) === namespace;
+  }
+
   /** Call it if such a check may have failed: the next `of` reads. */
   invalidate(orgId: string): void {
     this.cache.delete(orgId);

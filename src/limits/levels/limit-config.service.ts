@@ -2,7 +2,13 @@ import type { AuditService } from '../../audit/audit.service.js';
 import { type Actor, changesBetween, resourceEntity, systemEntity } from '../../audit/audit-event.js';
 import type { ChangeService } from '../../changes/change.service.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
-import { refuseAny, unavailable } from '../../lib/errors.js';
+import { refuseAny, unavailable, versionConflict } from '../../lib/errors.js';
+import {
+  type ExpectedVersion,
+  expectedVersionIssues,
+  isStale,
+  type VersionedChange,
+} from '../../lib/expected-version.js';
 import type { Log } from '../../lib/log.js';
 import type { Charge } from '../../lib/units.js';
 import type { NamespaceService } from '../entities/namespace.service.js';
@@ -13,6 +19,7 @@ import type { TakeService } from '../take.service.js';
 import type { LimitConfigStore } from './limit-config.store.js';
 import {
   type ConfigPlace,
+  type Level,
   type LimitConfig,
   type OnUnavailable,
   type PlaceRequest,
@@ -24,7 +31,7 @@ const maxAttempts = 10;
 
 const concurrentChange = 'these limits are being changed by other requests; nothing was changed; retry';
 
-export interface LimitsRequest extends PlaceRequest {
+export interface LimitsRequest extends PlaceRequest, VersionedChange {
   readonly limits: readonly LimitRequest[];
   readonly onUnavailable?: OnUnavailable | null | undefined;
 }
@@ -39,13 +46,19 @@ export interface LimitConfigDeps {
   readonly buckets?: Pick<TakeService, 'restamp'>;
 }
 
+interface LevelChange {
+  readonly orgId: string;
+  readonly place: ConfigPlace;
+  readonly expectedVersion: ExpectedVersion;
+}
+
 /** Sets and deletes limits. A change replaces all limits of one level. */
 export class LimitConfigService {
   constructor(private readonly deps: LimitConfigDeps) {}
 
   /** Replaces the limits of a level. Takes effect on all gateways within 2 s. */
   async set(orgId: string, request: LimitsRequest, actor: Actor): Promise<LimitConfig> {
-    const { level, limits, onUnavailable } = request;
+    const { level, limits, onUnavailable, expectedVersion } = request;
     refuseAny([
       ...placeIssues(request, 'input.'),
       // Level SYSTEM may have only the policy and no limits.
@@ -53,42 +66,37 @@ export class LimitConfigService {
       ...(onUnavailable && level !== 'SYSTEM'
         ? [{ path: 'input.onUnavailable', message: 'can be set at level SYSTEM only' }]
         : []),
+      ...expectedVersionIssues(expectedVersion),
     ]);
-    const { store, namespaces, audit } = this.deps;
+    const { store, audit } = this.deps;
     const place = placeOf(request);
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const namespace = await namespaces.of(orgId);
-      const { version, config: before } = await store.loadLevel(namespace, place);
+    return this.attempted({ orgId, place, expectedVersion }, async (namespace, { version, config: before }) => {
       const config: LimitConfig = {
         place,
         limits: limits.map(completeLimit).sort((a, b) => (a.name < b.name ? -1 : 1)),
         version: version + 1,
         ...(onUnavailable ? { onUnavailable } : {}),
       };
-      const changes = changesBetween(audited(before), audited(config));
       const auditEvent = audit.draft({
         orgId,
         actor,
         action: 'limits_set',
         ...auditedPlace(place),
         details: { version: config.version },
-        changes,
+        changes: changesBetween(audited(before), audited(config)),
       });
-      if (await this.change({ orgId, namespace, place }, auditEvent, (riders) => store.save(namespace, config, riders)))
-        return config;
-      namespaces.invalidate(orgId);
-    }
-    throw unavailable(concurrentChange);
+      const write = (riders: readonly TransactItem[]) => store.save(namespace, config, riders);
+      return (await this.change({ orgId, namespace, place }, auditEvent, write)) ? config : undefined;
+    });
   }
 
   /** Deletes the limits of a level. False if it had none. */
-  async delete(orgId: string, request: PlaceRequest, actor: Actor): Promise<boolean> {
-    refuseAny(placeIssues(request, 'input.'));
-    const { store, namespaces, audit } = this.deps;
+  async delete(orgId: string, request: PlaceRequest & VersionedChange, actor: Actor): Promise<boolean> {
+    const { expectedVersion } = request;
+    refuseAny([...placeIssues(request, 'input.'), ...expectedVersionIssues(expectedVersion)]);
+    const { store, audit } = this.deps;
     const place = placeOf(request);
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const namespace = await namespaces.of(orgId);
-      const before = await store.load(namespace, place);
+    return this.attempted({ orgId, place, expectedVersion }, async (namespace, { config: before }) => {
       if (!before) return false;
       const auditEvent = audit.draft({
         orgId,
@@ -97,10 +105,32 @@ export class LimitConfigService {
         ...auditedPlace(place),
         changes: changesBetween(audited(before), {}),
       });
-      if (
-        await this.change({ orgId, namespace, place }, auditEvent, (riders) => store.delete(namespace, before, riders))
-      )
-        return true;
+      const write = (riders: readonly TransactItem[]) => store.delete(namespace, before, riders);
+      return (await this.change({ orgId, namespace, place }, auditEvent, write)) || undefined;
+    });
+  }
+
+  /**
+   * Reads the level and makes an attempt to change it. Undefined means that another change came first, so both are
+   * repeated; with `expectedVersion`, the next read then finds a VERSION_CONFLICT.
+   */
+  private async attempted<T>(
+    { orgId, place, expectedVersion }: LevelChange,
+    attempt: (namespace: string, level: Level) => Promise<T | undefined>,
+  ): Promise<T> {
+    const { store, namespaces } = this.deps;
+    for (let attempts = 0; attempts < maxAttempts; attempts++) {
+      const namespace = await namespaces.of(orgId);
+      const level = await store.loadLevel(namespace, place);
+      // A deleted level keeps its version for the next change, but callers cannot read it: to them it is 0.
+      const currentVersion = level.config?.version ?? 0;
+      if (!isStale(expectedVersion, currentVersion)) {
+        const done = await attempt(namespace, level);
+        if (done !== undefined) return done;
+      } else if (await namespaces.isCurrent(orgId, namespace)) {
+        throw versionConflict('this level', currentVersion);
+      }
+      // A purge through another gateway may have replaced the namespace, and all levels with it.
       namespaces.invalidate(orgId);
     }
     throw unavailable(concurrentChange);

@@ -1,6 +1,7 @@
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../../graphql/enum.js';
-import { Uuid } from '../../graphql/scalars.js';
+import { SafeInt, Uuid } from '../../graphql/scalars.js';
+import { expectedVersionOrNoneText } from '../../orgs/settings.types.js';
 import { LimitInput, LimitType, orgIdText } from '../limit.types.js';
 import { type LimitLevel, limitLevels, type OnUnavailable, unavailablePolicies } from './resolution.js';
 
@@ -27,6 +28,9 @@ registerEnumType(OnUnavailableType, {
     BLOCK: { description: 'Fails with SERVICE_UNAVAILABLE.' },
   },
 });
+
+const versionText =
+  'Increases by one with each change of this level. Send it as `expectedVersion` to change only what you have read.';
 
 @ObjectType('LimitConfig', { description: 'The limits that are set at one level.' })
 export class LimitConfigType {
@@ -56,7 +60,7 @@ export class LimitConfigType {
   })
   readonly onUnavailable?: OnUnavailable;
 
-  @Field(() => Int, { simple: true, description: 'Increases by one with each change of this level.' })
+  @Field(() => Int, { simple: true, description: versionText })
   readonly version!: number;
 }
 
@@ -114,6 +118,9 @@ export class SetLimitsInput {
       'The behavior of an acquire while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK.',
   })
   readonly onUnavailable?: OnUnavailable | null;
+
+  @Field(() => SafeInt, { nullable: true, description: expectedVersionOrNoneText })
+  readonly expectedVersion?: number | null;
 }
 
 @InputType({ description: 'The level whose limits are deleted.' })
@@ -138,4 +145,7 @@ export class DeleteLimitsInput {
     description: 'The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others.',
   })
   readonly entityId?: string | null;
+
+  @Field(() => SafeInt, { nullable: true, description: expectedVersionOrNoneText })
+  readonly expectedVersion?: number | null;
 }

@@ -7,6 +7,7 @@ import {
   rateLimited,
   refuseAny,
   unavailable,
+  versionConflict,
 } from '../../../src/lib/errors.js';
 
 const thrownBy = (act: () => unknown): unknown => {
@@ -49,6 +50,16 @@ describe('errors', () => {
       cause,
     });
     expect(notFound('org')).toMatchObject({ code: 'NOT_FOUND', message: 'org not found' });
+  });
+
+  it.each([
+    [7, 'this org has version 7 now; nothing was changed; read it again'],
+    [0, 'this org does not exist, its version is 0; nothing was changed; read it again'],
+  ])('says the current version %p of a version conflict', (currentVersion, message) => {
+    expect(versionConflict('this org', currentVersion)).toMatchObject({
+      message,
+      extensions: { code: 'VERSION_CONFLICT', currentVersion },
+    });
   });
 
   it.each([
