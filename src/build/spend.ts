@@ -5,6 +5,9 @@ import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { newUuid, randomFraction } from '../lib/id.js';
 import { AppStore } from '../orgs/app.store.js';
 import { OrgStore } from '../orgs/org.store.js';
+import { BreakdownService } from '../spend/breakdown/breakdown.service.js';
+import { DimensionStore } from '../spend/breakdown/dimension.store.js';
+import { DimensionDayService } from '../spend/breakdown/dimension-day.service.js';
 import { DimensionValueService } from '../spend/breakdown/dimension-value.service.js';
 import { DimensionValueStore } from '../spend/breakdown/dimension-value.store.js';
 import { CostStore } from '../spend/cost.store.js';
@@ -35,7 +38,9 @@ export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, 
   const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
   const homeShard = Math.floor(randomFraction() * maxShards);
   const costStore = new CostStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
-  const dimensionValues = new DimensionValueService(new DimensionValueStore(store), clock, retention.shardDays);
+  const values = new DimensionValueStore(store);
+  const dimensionValues = new DimensionValueService(values, clock, retention.shardDays);
+  const dimensions = new DimensionStore(store, retention.totalDays);
   const labelStore = new LabelStore(store);
   const slices = new SliceStore(store);
   const totals = new TotalService({ totals: new TotalStore(store, retention.totalDays), slices, clock });
@@ -55,6 +60,7 @@ export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, 
     catalog,
     prices,
     spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, dimensionValues, clock }),
+    breakdowns: new BreakdownService({ totals, dimensions, values, apps: appStore, catalog, clock }),
     costStore,
     selection: new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log }),
     labelStore,
@@ -78,6 +84,7 @@ export function buildSpendRollups(base: Base) {
     shards,
     slices: new SliceStore(store),
     orgDays: new OrgDayService({ shards, totals, apps: new AppStore(store), alerts, catalog, clock, metrics }),
+    dimensions: new DimensionDayService(new DimensionStore(store, retention.totalDays), clock),
     orgs,
     clock,
     log,

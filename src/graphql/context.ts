@@ -16,6 +16,7 @@ const resolverServices = [
   'apps',
   'appStore',
   'auditStore',
+  'breakdowns',
   'catalog',
   'clients',
   'clientStore',

@@ -13,6 +13,7 @@ import { LimitConfigResolver, OrgLimitResolver } from '../limits/levels/limit-co
 import { LimitResolver } from '../limits/limit.resolver.js';
 import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
+import { AppBreakdownResolver, OrgBreakdownResolver } from '../spend/breakdown/breakdown.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';
 import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } from '../spend/spend.resolver.js';
 import { NodeResolver } from './node.resolver.js';
@@ -35,6 +36,8 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   OrgSpendResolver,
   AppSpendResolver,
   DaySpendResolver,
+  OrgBreakdownResolver,
+  AppBreakdownResolver,
   AlertResolver,
   OrgAlertResolver,
   AppAlertResolver,

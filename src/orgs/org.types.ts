@@ -33,8 +33,8 @@ const bringText =
   'Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may.';
 
 const attributeText =
-  'Whether costs are also counted per app, for `spendBreakdown`. Adds 2 write units to a cost that is recorded alone. ' +
-  'Has no effect under quotaScope APP, where they always are. A change applies to later costs.';
+  'Whether costs are also counted per app, for `spendBreakdown`. Adds 2 write units to a cost that is recorded ' +
+  'alone. Has no effect under quotaScope APP, where they always are. A change applies to later costs.';
 const ledgerText =
   'Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later ' +
   'costs.';

@@ -1,6 +1,7 @@
 import type { Item } from '../dynamo/expression.js';
 import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
+import type { Dimension } from './breakdown/dimension.js';
 import type { Usage } from './money.js';
 import { type PriceSource, priceSources, type UnitPrice } from './price.js';
 import { toUsage, usageAttributes } from './spend.item.js';
@@ -14,12 +15,6 @@ export interface RequestRef {
   readonly orgId: string;
   readonly appId: string;
   readonly requestId: string;
-}
-
-/** A value that a cost counts under, beside its app and label: for example the user that made the call. */
-export interface Dimension {
-  readonly name: string;
-  readonly value: string;
 }
 
 /** A cost as it was recorded. It never changes. */

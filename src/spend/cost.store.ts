@@ -7,7 +7,7 @@ import { type CommitResult, GroupCommit } from '../lib/group-commit.js';
 import { newUuid } from '../lib/id.js';
 import { type SpendId, scopeKey } from '../orgs/scope.js';
 import { type CostRecord, costTable, type RequestRef, requestKey, toCostItem, toCostRecord } from './cost.item.js';
-import { type CounterItem, counterItems, counterWrite } from './counter-items.js';
+import { type CounterItem, counterItems, counterWrite } from './counter.item.js';
 import { type Counters, countersOf, sumCounters } from './counters.js';
 
 export type RecordOutcome =

@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { type SpendId, sliceCount } from '../orgs/scope.js';
 import type { Org } from '../orgs/settings.js';
+import type { DimensionDayService } from './breakdown/dimension-day.service.js';
 import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
 import { nameOf, type OrgDayService } from './org-day.service.js';
 import type { ActiveScope, ShardStore } from './shard.store.js';
@@ -18,6 +19,7 @@ export interface SpendRollupDeps {
   readonly shards: ShardStore;
   readonly slices: SliceStore;
   readonly orgDays: OrgDayService;
+  readonly dimensions: DimensionDayService;
   readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
   readonly clock: Clock;
   readonly log: Log;
@@ -101,13 +103,27 @@ export class SpendRollup {
     const [first = openDay] = [from, openDay].sort();
     const days = daysBetween(first, lastOpenDay(beganMs));
     const round = { scopes: 0, failed: 0 };
+    const closing: ActiveScope[] = [];
     for (const scopes of await Promise.all(days.map((day) => shards.listActive(day, slice)))) {
       const summed = await this.sumScopes(scopes, beganMs - indexLagMs);
       round.scopes += summed.scopes;
       round.failed += summed.failed;
+      closing.push(...scopes.filter(({ id }) => id.day < openDay));
     }
-    if (round.failed === 0 && claimed.summedThrough !== openDay) await slices.closeDays(slice, openDay);
+    if (round.failed === 0 && claimed.summedThrough !== openDay) {
+      await this.closeDimensions(closing);
+      await slices.closeDays(slice, openDay);
+    }
     return round;
+  }
+
+  /** Stores the largest dimension values of days that are about to be closed. */
+  private async closeDimensions(scopes: readonly ActiveScope[]): Promise<void> {
+    const days = groupBy(scopes, ({ id }) => `${id.orgId} ${id.day}`);
+    const orgs = await this.deps.orgs.loadOrgs([...new Set(scopes.map(({ id }) => id.orgId))]);
+    for (const org of orgs)
+      for (const [first] of days.values())
+        if (org && first?.id.orgId === org.orgId) await this.deps.dimensions.closeDay(org, first.id.day);
   }
 
   private async sumScopes(scopes: readonly ActiveScope[], asOfMs: number): Promise<Round> {

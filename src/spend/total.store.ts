@@ -67,8 +67,8 @@ export class TotalStore {
 
   /**
    * Saves a total only if no figure shrinks and there are more requests or corrections, because a worker with an older
-   * read must not overwrite a newer total. The same figures are saved again only if the day is not over and its rules have changed.
-   * Returns if the total was saved, and the rules that the stored total has now.
+   * read must not overwrite a newer total. The same figures are saved again only if the day is not over and its rules
+   * have changed. Returns if the total was saved, and the rules that the stored total has now.
    */
   async saveTotal(
     id: SpendId,

@@ -329,9 +329,18 @@ const matrix: Readonly<Record<string, Row>> = {
     send: orgField('spendHistory(from: "2026-01-01", to: "2026-01-02") { costUsdMicros }'),
     outcomes: tenantAdmins,
   },
+  'Org.spendSeries': {
+    send: orgField('spendSeries(from: "2026-01-01", to: "2026-01-02", step: DAY) { costUsdMicros }'),
+    outcomes: tenantAdmins,
+  },
+  'Org.spendBreakdown': {
+    send: orgField('spendBreakdown(from: "2026-01-01", to: "2026-01-02", by: LABEL) { total { costUsdMicros } }'),
+    outcomes: tenantAdmins,
+  },
   'Org.alerts': { send: orgField('alerts { nodes { id } }'), outcomes: tenantAdmins },
   'App.spend': appField('spend { costUsdMicros }'),
   'App.spendHistory': appField('spendHistory(from: "2026-01-01", to: "2026-01-02") { costUsdMicros }'),
+  'App.spendSeries': appField('spendSeries(from: "2026-01-01", to: "2026-01-02", step: HOUR) { costUsdMicros }'),
   'App.modelSelection': appField('modelSelection { label }'),
   'App.alerts': appField('alerts { nodes { id } }'),
 

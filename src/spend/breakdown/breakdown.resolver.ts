@@ -38,9 +38,9 @@ export class OrgBreakdownResolver {
   @Authorized<Policy>('org:read')
   @FieldResolver(() => SpendBreakdownType, {
     description:
-      'The spend of a range of days, split up by app, label or dimension value, as last aggregated. At most 366 days; ' +
-      '92 for DIMENSION. Adds complexity: 1 per day; for APP also apps × labels; for DIMENSION also 1 per 20 values ' +
-      'of each day that is not closed.',
+      'The spend of a range of days, split up by app, label or dimension value, as last aggregated. At most 366 ' +
+      'days; 92 for DIMENSION. Adds complexity: 1 per day; for APP also apps × labels; for DIMENSION also 1 per 20 ' +
+      'values of each day that is not closed.',
   })
   spendBreakdown(
     @Root() org: Org,

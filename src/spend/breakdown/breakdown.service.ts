@@ -120,8 +120,15 @@ export class BreakdownService {
   ): Promise<SpendShare[]> {
     const { orgId, dimensions } = org;
     if (typeof name !== 'string' || !dimensions.includes(name))
-      throw badInput({ path: 'name', message: `must be a dimension of the org: ${dimensions.join(', ') || 'it has none'}` });
-    const closed: ReadonlyMap<string, DimensionTotal> = await this.deps.dimensions.listTotals({ orgId, name }, from, to);
+      throw badInput({
+        path: 'name',
+        message: `must be a dimension of the org: ${dimensions.join(', ') || 'it has none'}`,
+      });
+    const closed: ReadonlyMap<string, DimensionTotal> = await this.deps.dimensions.listTotals(
+      { orgId, name },
+      from,
+      to,
+    );
     const shares: SpendShare[] = [...closed.values()].flatMap(({ top }) => top);
     const firstDay = daysBefore(dayAt(org.zones, this.deps.clock.nowMs()), maxOpenDays);
     for (const day of days.filter((each) => each >= firstDay && !closed.has(each))) {
@@ -149,9 +156,7 @@ export class BreakdownService {
   }
 
   private async labelsOf(subject: Subject, reader: SpendReader): Promise<string[]> {
-    return [
-      ...new Set([...configuredLabels(subject, this.deps.catalog), ...(await reader.labels(subject.org.orgId))]),
-    ];
+    return [...new Set([...configuredLabels(subject, this.deps.catalog), ...(await reader.labels(subject.org.orgId))])];
   }
 
   private totalsOf(

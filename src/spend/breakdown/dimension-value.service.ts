@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
-import { isOutage } from '../../lib/errors.js';
-import type { Dimension } from '../cost.item.js';
-import { otherValue } from './dimension.js';
+import { type Dimension, otherValue } from './dimension.js';
 import type { DimensionDay, DimensionValueStore } from './dimension-value.store.js';
 
 /** About this many values are counted per dimension and day. Further ones count as `other`. */
@@ -46,12 +44,8 @@ export class DimensionValueService {
     return value;
   }
 
-  private async add(id: DimensionDay, value: string): Promise<void> {
-    const expiresAtSecs = epochSeconds(this.clock.nowMs()) + this.retentionDays * 86_400;
-    await this.store.add(id, value, expiresAtSecs).catch((error: unknown) => {
-      // The outcome of the count is unknown. It is only approximate, so the cost is recorded.
-      if (!isOutage(error)) throw error;
-    });
+  private add(id: DimensionDay, value: string): Promise<void> {
+    return this.store.add(id, value, epochSeconds(this.clock.nowMs()) + this.retentionDays * 86_400);
   }
 
   private count(id: DimensionDay): Promise<number> {

@@ -1,5 +1,10 @@
 import type { Issue } from '../../lib/errors.js';
-import type { Dimension } from '../cost.item.js';
+
+/** A value that a cost counts under, beside its app and label: for example the user that made the call. */
+export interface Dimension {
+  readonly name: string;
+  readonly value: string;
+}
 
 /** The value under which all values beyond the maximum of a day are counted. */
 export const otherValue = 'other';

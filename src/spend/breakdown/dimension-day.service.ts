@@ -8,7 +8,7 @@ import type { DimensionStore } from './dimension.store.js';
 export const maxStoredValues = 100;
 
 /** Stores the largest values of each dimension when a day is closed. */
-export class DimensionRollup {
+export class DimensionDayService {
   constructor(
     private readonly store: DimensionStore,
     private readonly clock: Clock,
