@@ -4,6 +4,7 @@ import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
 import { Metrics } from '../../src/lib/metrics.js';
 import type { Units } from '../../src/lib/units.js';
+import { shardKey } from '../../src/spend/spend.item.js';
 import { newOrg, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 
@@ -102,6 +103,60 @@ describe('the price of', () => {
     expect(write).toBeGreaterThanOrEqual(100);
     expect(write).toBeLessThanOrEqual(105);
     expect((await exact(place)).requests % 50).toBe(1);
+  });
+
+  it('a submission is the same with 25 hours filled with large figures, alone and of 50', async () => {
+    const place = await newPlace();
+    await submit(cost(place));
+    const { store } = app.gateway.services;
+    const hours = Array.from({ length: 25 }, (_, hour) => [
+      [`h${hour}`, 987_654_321_098],
+      [`n${hour}`, 87_654_321],
+    ]);
+    const large = { cost_usd_micros: 24_691_358_027_450, input_tokens: 9e12 + 1, output_tokens: 9e12 + 1 };
+    const day = new Date(app.clock.nowMs()).toISOString().slice(0, 10);
+    for (let shard = 0; shard < 8; shard++) {
+      const update = shardKey({ ...place, label: 'premium', day }, shard);
+      if (!(await store.get('usage_agg_sharded', update))) continue;
+      const set = { ...Object.fromEntries(hours.flat()), ...large, requests: 25 * 87_654_321 };
+      await store.write({ table: 'usage_agg_sharded', update, set });
+    }
+    const alone = await unitsOf(
+      () => submit(cost(place)),
+      ({ read, write }) => read === 0 && write === 4,
+    );
+    expect(alone).toEqual({ read: 0, write: 4, calls: 1 });
+    const { write } = await unitsOf(
+      () => submitAll(Array.from({ length: 50 }, () => cost(place))),
+      (units) => units.write <= 105,
+    );
+    expect(write).toBeLessThanOrEqual(105);
+  });
+
+  it('figures per app or per dimension value is 2 write units each for a cost alone, and shared in a group', async () => {
+    const { orgId } = await newOrg(app, {
+      ...inUtc,
+      quotaScope: 'ORG',
+      attributeApps: true,
+      dimensions: ['user', 'feature'],
+    });
+    const place = await addApp(orgId, 'chat');
+    const dimensions = [
+      { name: 'user', value: 'ann' },
+      { name: 'feature', value: 'search' },
+    ];
+    const submitOne = (count: number) => () => submit(cost(place, { dimensions: dimensions.slice(0, count) }));
+    await submitOne(2)();
+    for (const count of [0, 1, 2]) {
+      const due = 4 + 2 + 2 * count;
+      const units = await unitsOf(submitOne(count), ({ write, read }) => write === due && read === 0);
+      expect(units).toEqual({ read: 0, write: due, calls: 1 });
+    }
+    const { write } = await unitsOf(
+      () => submitAll(Array.from({ length: 50 }, () => cost(place, { dimensions }))),
+      (units) => units.write <= 108,
+    );
+    expect(write).toBeLessThanOrEqual(108);
   });
 
   it('a selection is half a read unit per label and half a unit for the sticky state, and no write unit', async () => {
