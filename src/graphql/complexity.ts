@@ -43,6 +43,9 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Entity.usage', 50],
   ['Org.spendHistory', 50],
   ['App.spendHistory', 50],
+  ['Org.spendSeries', 50],
+  ['App.spendSeries', 50],
+  ['Org.spendBreakdown', 100],
   ['Org.clients', 20],
   ['App.clients', 20],
 ]);

@@ -35,19 +35,14 @@ const series = async (
 const breakdown = async (
   { orgId }: Tenant,
   by: op.BreakdownKind,
-  {
-    name,
-    first = 100,
-    from = today(),
-    to = today(),
-  }: { name?: string; first?: number; from?: string; to?: string } = {},
+  { name, top = 100, from = today(), to = today() }: { name?: string; top?: number; from?: string; to?: string } = {},
 ) => {
   const { org } = await app.admin.ask(op.OrgBreakdownDocument, {
     orgId,
     from,
     to,
     by,
-    first,
+    top,
     ...(name ? { name } : {}),
   });
   if (!org) throw new Error('no org');
@@ -177,7 +172,7 @@ describe('a breakdown', () => {
     ]);
     expect(byLabel.total).toMatchObject({ costUsdMicros: 230, requests: 5 });
     expect(byLabel.rest).toMatchObject({ costUsdMicros: 0, requests: 0 });
-    const byApp = await breakdown(tenant, 'APP', { first: 1 });
+    const byApp = await breakdown(tenant, 'APP', { top: 1 });
     expect(byApp.rows).toMatchObject([{ name: 'search', costUsdMicros: 200, requests: 2 }]);
     expect(byApp.rest).toMatchObject({ costUsdMicros: 30, requests: 3 });
   });

@@ -52,12 +52,12 @@ export class OrgBreakdownResolver {
       description: 'The dimension. Required if `by` is DIMENSION, else ignored.',
     })
     name: string | null | undefined,
-    @Arg('first', () => Int, { defaultValue: 100, description: 'The maximum number of rows, 1 to 1000.' })
-    first: number,
+    @Arg('top', () => Int, { defaultValue: 100, description: 'The maximum number of rows, 1 to 1000.' })
+    top: number,
     @Ctx() { breakdowns, loaders }: Context,
   ) {
-    if (!isWholeWithin(first, 1, maxRows)) throw badInput({ path: 'first', message: `must be from 1 to ${maxRows}` });
-    return breakdowns.breakdown(org, { from, to, by, name, first }, loaders);
+    if (!isWholeWithin(top, 1, maxRows)) throw badInput({ path: 'top', message: `must be from 1 to ${maxRows}` });
+    return breakdowns.breakdown(org, { from, to, by, name, top }, loaders);
   }
 }
 

@@ -46,7 +46,7 @@ export interface BreakdownRequest extends DayRange {
   readonly by: BreakdownKind;
   /** The dimension, if `by` is DIMENSION. */
   readonly name?: string | null | undefined;
-  readonly first: number;
+  readonly top: number;
 }
 
 /** Spend over time, and split up by app, label or dimension value. */
@@ -72,7 +72,7 @@ export class BreakdownService {
 
   /** The spend of an org in a range of days, split up. */
   async breakdown(org: Org, request: BreakdownRequest, reader: SpendReader): Promise<SpendBreakdown> {
-    const { by, first } = request;
+    const { by, top } = request;
     const days = this.daysOf(org, request, maxDays[by]);
     const subject = orgSubject(org);
     reader.charge(days.length, rangeAdvice);
@@ -84,7 +84,7 @@ export class BreakdownService {
       APP: () => this.byApp(org, labels, request, reader),
       DIMENSION: () => this.byValue(org, days, request, reader),
     };
-    return breakdownOf(by, whole, await shares[by](), first);
+    return breakdownOf(by, whole, await shares[by](), top);
   }
 
   private async byApp(

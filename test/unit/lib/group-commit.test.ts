@@ -15,12 +15,13 @@ interface OpenCommit {
 }
 
 /** A group commit whose commits are ended by the test. The identity of an entry is the part before its colon. */
-function manualGroups({ maxGroupSize = 3, maxWaiting = 100 } = {}) {
+function manualGroups({ maxGroupSize = 3, maxWaiting = 100, shared = (_: string): string[] => [] } = {}) {
   const commits: OpenCommit[] = [];
   const settled: string[] = [];
   const groups = new GroupCommit<string, string>({
     maxGroupSize,
     maxWaiting,
+    shared,
     identity: (entry) => entry.split(':')[0] as string,
     commit: (key, group) =>
       new Promise<readonly CommitResult<string>[]>((resolve, reject) => {
@@ -67,6 +68,20 @@ describe('GroupCommit', () => {
     expect(settled).toEqual([]);
     await commits[0]?.end();
     expect(settled).toEqual(['a', 'b']);
+  });
+
+  it('counts an item that several entries share once, and starts the next commit when it does not fit', async () => {
+    // The letters of an entry are its shared items.
+    const shared = (entry: string) => [...entry.replace(/\d/g, '')];
+    const { submit, commits, groupsSoFar } = manualGroups({ maxGroupSize: 5, shared });
+    submit('k', '1a', '2a', '3a', '4ab', '5abcd');
+    await turn();
+    expect(groupsSoFar()).toEqual([['1a', '2a', '3a']]);
+    await commits[0]?.end();
+    expect(groupsSoFar()[1]).toEqual(['4ab']);
+    await commits[1]?.end();
+    expect(groupsSoFar()[2]).toEqual(['5abcd']);
+    await commits[2]?.end();
   });
 
   it('puts at most maxGroupSize entries into a commit, and the rest into the next ones', async () => {
