@@ -133,7 +133,7 @@ describe('the price of', () => {
     expect(write).toBeLessThanOrEqual(105);
   });
 
-  it('figures per app or per dimension value is 2 write units each for a cost alone, and shared in a group', async () => {
+  it('figures per app or dimension value are 2 write units each for a cost alone, and shared in a group', async () => {
     const { orgId } = await newOrg(app, {
       ...inUtc,
       quotaScope: 'ORG',
