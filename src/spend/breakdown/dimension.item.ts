@@ -26,6 +26,9 @@ export const dimensionShardKey = (id: DimensionShard, { value, appId, label }: D
   SK: key`${slashed(value)}#${appId}#${label}`,
 });
 
+/** The sort keys of all counters of a value begin with this. */
+export const valuePrefix = (value: string): string => key`${slashed(value)}#`;
+
 /** Splits a sort key made by `dimensionShardKey`. */
 export function parseDimensionKey(sortKey: string): DimensionCounter {
   const [value = '', appId = '', label = ''] = sortKey.split('#');

@@ -1,5 +1,5 @@
 import type { Item, StoreClient } from '../../dynamo/client.js';
-import { absent, and, between, equals, lessThan, or } from '../../dynamo/expression.js';
+import { absent, and, beginsWith, between, equals, lessThan, or } from '../../dynamo/expression.js';
 import { fields } from '../../dynamo/fields.js';
 import { key } from '../../dynamo/keys.js';
 import { epochSeconds } from '../../lib/clock.js';
@@ -7,7 +7,7 @@ import { sum, type Usage } from '../money.js';
 import { shardTable } from '../shard.store.js';
 import { dayIn, dayKey, toUsage, usageAttributes } from '../spend.item.js';
 import { addShares, type SpendShare } from './breakdown.js';
-import { dimensionPartition, parseDimensionKey } from './dimension.item.js';
+import { dimensionPartition, parseDimensionKey, valuePrefix } from './dimension.item.js';
 import type { DimensionDay } from './dimension-value.store.js';
 
 const totalTable = 'daily_total';
@@ -46,8 +46,14 @@ export class DimensionStore {
 
   /** The spend of one value on a day, summed from its counters. */
   async sumValue(id: DimensionDay, value: string, shardCount: number): Promise<Usage> {
-    const shares = await this.sumDay(id, shardCount);
-    return sum(shares.filter(({ name }) => name === value));
+    const parts: Usage[] = [];
+    for (let shard = 0; shard < shardCount; shard++) {
+      const partition = equals('PK', dimensionPartition({ ...id, shard }));
+      const where = and(partition, beginsWith('SK', valuePrefix(value)));
+      const items = await this.client.queryAll({ table: shardTable, where, consistent: true });
+      parts.push(...items.map((item) => toUsage(shardTable, item)));
+    }
+    return sum(parts);
   }
 
   /** Saves the total of a closed day, unless one of a later sum is stored. */
