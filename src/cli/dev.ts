@@ -3,6 +3,7 @@ import { createTables } from '../dynamo/table-admin.js';
 import { claimDataDir } from '../embedded/data-dir.js';
 import { devSecrets } from '../embedded/dev-secrets.js';
 import { type Engine, startEngine } from '../embedded/engine.js';
+import { shareEngine } from '../embedded/shared-engine.js';
 import { startGateway } from '../gateway.js';
 import { Metrics } from '../lib/metrics.js';
 import { startWorker } from '../worker.js';
@@ -21,6 +22,7 @@ export async function dev(_args: readonly string[], environment: Environment): P
   if (environment.DYNAMODB_ENDPOINT) return runAll(config, { database: 'DynamoDB at DYNAMODB_ENDPOINT', ...generated });
   claimDataDir(dataDir);
   const engine = await startEngine({ dataDir, isPrivate: true });
+  const shared = await shareEngine(dataDir, engine);
   const { store } = loadConfig({ ...settings, DYNAMODB_ENDPOINT: engine.endpoint, AWS_ACCESS_KEY_ID: undefined });
   try {
     await runAll(
@@ -29,6 +31,7 @@ export async function dev(_args: readonly string[], environment: Environment): P
       engine.exited,
     );
   } finally {
+    shared?.close();
     await engine.stop();
   }
 }
@@ -74,5 +77,6 @@ Try a first request:
 curl -s ${url} -H 'content-type: application/json' -H "x-admin-key: ${adminKey ?? '$TOLLGATE_ADMIN_KEY'}" \\
   -d '{"query":"{ me { kind } models { label price { inputUsdMicrosPer1M outputUsdMicrosPer1M } } }"}'
 
-Next: docs/getting-started.md, or \`node dist/main.js seed\` for demo data. Stop with Ctrl+C.
+Next: docs/getting-started.md, or \`node dist/main.js seed\` in another terminal for an org with 30 days of demo data.
+Stop with Ctrl+C.
 `;

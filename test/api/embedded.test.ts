@@ -106,7 +106,7 @@ beforeAll(async () => {
 it('restricts its data folder to its owner, even if others could read it before', () => {
   expect(modeOf(dev.dataDir)).toBe('700');
   const files = readdirSync(dev.dataDir);
-  expect(files).toEqual(expect.arrayContaining(['secrets.json', 'store.db', 'tollgate.pid']));
+  expect(files).toEqual(expect.arrayContaining(['engine.sock', 'secrets.json', 'store.db', 'tollgate.pid']));
   expect(files.map((file) => [file, modeOf(join(dev.dataDir, file))])).toEqual(files.map((file) => [file, '600']));
 });
 
@@ -158,6 +158,17 @@ it('runs an engine that no other program of the machine can reach, or prints a w
   expect(dev.output.includes('without credentials')).toBe(!canIsolate);
   const isIsolated = readlinkSync(`/proc/${dev.enginePid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
   expect(isIsolated).toBe(canIsolate);
+});
+
+it('shares its engine by a socket that only its owner can open', () => {
+  // Only root can run a process as another user. Without root, the modes are checked by the first test.
+  const script = `const s = require('net').connect(process.argv[1]);
+    s.on('error', (e) => { console.log(e.code); process.exit(); });
+    s.on('connect', () => { console.log('open'); process.exit(); });`;
+  const connectAs = (user: { readonly uid?: number }): string =>
+    spawnSync(process.execPath, ['-e', script, join(dev.dataDir, 'engine.sock')], { encoding: 'utf8', ...user }).stdout;
+  expect(connectAs({})).toBe('open\n');
+  if (process.getuid?.() === 0) expect(connectAs({ uid: 65_534 })).toBe('EACCES\n');
 });
 
 it('works with the AWS SDK as the DynamoDB client', async () => {
