@@ -14,6 +14,8 @@ import { EventLoopScheduler } from './lib/event-loop-scheduler.js';
 import type { Log } from './lib/log.js';
 import { RootKeys, Sealer } from './lib/seal.js';
 import type { LimiterHousekeeping } from './limits/usage/housekeeping.rollup.js';
+import type { DimensionDayService } from './spend/breakdown/dimension-day.service.js';
+import type { OrgDayService } from './spend/org-day.service.js';
 import type { PriceRefreshService } from './spend/price-refresh.service.js';
 import type { SpendRollup } from './spend/spend.rollup.js';
 
@@ -51,6 +53,9 @@ export async function buildServices(config: Config, overrides: Overrides = {}): 
 export interface Background {
   readonly log: Log;
   readonly spend: SpendRollup;
+  /** Sum single days, for the history of `tollgate seed`. */
+  readonly orgDays: OrgDayService;
+  readonly dimensionDays: DimensionDayService;
   readonly limits: LimiterHousekeeping;
   readonly devices: DeviceRollup;
   /** Absent if no price source is configured. */

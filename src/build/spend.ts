@@ -80,11 +80,13 @@ export function buildSpendRollups(base: Base) {
   const orgs = new OrgStore(store);
   const shards = new ShardStore(store);
   const totals = new TotalStore(store, retention.totalDays);
+  const orgDays = new OrgDayService({ shards, totals, apps: new AppStore(store), alerts, catalog, clock, metrics });
+  const dimensionDays = new DimensionDayService(new DimensionStore(store, retention.totalDays), clock);
   const spend = new SpendRollup({
     shards,
     slices: new SliceStore(store),
-    orgDays: new OrgDayService({ shards, totals, apps: new AppStore(store), alerts, catalog, clock, metrics }),
-    dimensions: new DimensionDayService(new DimensionStore(store, retention.totalDays), clock),
+    orgDays,
+    dimensions: dimensionDays,
     orgs,
     clock,
     log,
@@ -93,10 +95,10 @@ export function buildSpendRollups(base: Base) {
     claimMs: aggregation.intervalSecs * 1500,
     shardDays: retention.shardDays,
   });
-  if (!priceSource) return { spend };
+  if (!priceSource) return { spend, orgDays, dimensionDays };
   const priceStore = new PriceStore(store, retention.priceDays);
   const prices = new PriceRefreshService({ store: priceStore, catalog, source: priceSource, clock, log, metrics });
-  return { spend, prices };
+  return { spend, orgDays, dimensionDays, prices };
 }
 
 const newAlerts = ({ clock, metrics, log, config }: Base, store: AlertStore): AlertService =>

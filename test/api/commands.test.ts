@@ -107,13 +107,37 @@ it('prints a first request that works when it is pasted, and keeps its data afte
   expect(another.stderr).toContain('another Tollgate');
   expect(another.code).toBe(1);
 
-  const seeded = await run('node', [main, 'seed', '--url', second.url], {
-    env: environment({ TOLLGATE_DATA_DIR: dataDir }),
-  });
-  expect(seeded.stdout).toMatch(/client secret {2}tgs_/);
-
   second.child.kill('SIGTERM');
   expect(await ended(second.child)).toBe(0);
+});
+
+it('seeds a demo org beside a running Tollgate, which serves it at once, and without one', async () => {
+  const dataDir = newFolder();
+  const seed = () =>
+    run('node', [main, 'seed', '--days', '1'], {
+      env: environment({ TOLLGATE_DATA_DIR: dataDir, BCRYPT_COST: '4' }),
+      cwd: tmpdir(),
+    });
+  const { url, adminKey, child } = await startDev(dataDir);
+  const beside = await seed();
+  expect(beside.stdout).toMatch(/client secret {2}tgs_/);
+  expect(beside.stdout).not.toContain('npm start');
+  expect(beside.stderr).toMatch(
+    /^day 1 of 2 \(\d{4}-\d\d-\d\d\): [\d,]+ costs, [\d,]+ acquires, [\d,]+ readings\nday 2/,
+  );
+  const [, query = ''] = /^(\{ org\(.*\})$/m.exec(beside.stdout) ?? [];
+  const { org } = await new Caller(url, { 'x-admin-key': adminKey }).ask<{ org: { spendHistory: object[] } }, never>(
+    query,
+  );
+  expect(org.spendHistory.length).toBeGreaterThanOrEqual(2);
+  // Its socket stays behind and must not look like a running Tollgate.
+  child.kill('SIGKILL');
+  await ended(child);
+  expect(readdirSync(dataDir)).toContain('engine.sock');
+
+  const alone = await seed();
+  expect(alone.stdout).toContain('Created the org "Demo Corp 2"');
+  expect(alone.stdout).toContain('npm start');
 });
 
 it('runs every command of docs/getting-started.md as the page shows it', async () => {
@@ -271,6 +295,22 @@ describe('tollgate prints what to do and fails', () => {
     });
     expect(stderr).toContain('nowhere_config: missing; run `tollgate tables create`');
     expect(code).toBe(1);
+  });
+
+  it('if seed finds no tables', async () => {
+    const { code, stderr } = await failure(['seed'], {
+      DYNAMODB_ENDPOINT: process.env.TOLLGATE_TEST_ENDPOINT ?? '',
+      TABLE_PREFIX: 'nowhere_',
+      TOLLGATE_DATA_DIR: newFolder(),
+    });
+    expect(stderr).toContain('nowhere_config: missing; run `tollgate tables create`');
+    expect(code).toBe(1);
+  });
+
+  it.each(['0', '91', '-1', '1.5', 'x'])('if seed is to write %s days', async (days) => {
+    const { code, stderr } = await failure(['seed', `--days=${days}`]);
+    expect(stderr).toContain('--days must be a whole number from 1 to 90');
+    expect(code).toBe(2);
   });
 
   it('if the command is unknown', async () => {

@@ -141,8 +141,10 @@ function mayImport(from: string, to: string, typeOnly: boolean): boolean {
       return target === 'lib' || target === 'app' || target === 'config';
     case 'embedded':
       return common || target === 'embedded';
+    case 'demo':
+      return common || own || target === 'app' || (typeOnly && ['config', 'service', 'store'].includes(target));
     case 'cli':
-      return common || own || ['gateway', 'worker', 'config', 'embedded', 'dynamo'].includes(target);
+      return common || own || ['gateway', 'worker', 'config', 'embedded', 'dynamo', 'demo'].includes(target);
     case 'main':
       return target === 'cli' || target === 'config';
     default:
