@@ -2,7 +2,6 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
   GetItemCommand,
@@ -13,14 +12,15 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '../lib/clock.js';
 import { sleep } from '../lib/timers.js';
-import { definitionOf, keyAttributes, type TableDefinition, type TableName, tableNames } from './tables.js';
+import { addMissingIndexes, attributeDefinitions, describe, indexSchemas, keySchema } from './table-indexes.js';
+import { definitionOf, type TableDefinition, type TableName, tableNames } from './tables.js';
 import { versionKey } from './version-item.js';
 
 /**
- * Increment it with each change of tables or items that older code cannot read. Version 3 changed the bucket items and
- * the keys of leases and usage.
+ * Increment it with each change of tables, and of items that older code cannot read. Version 3 changed the bucket items
+ * and the keys of leases and usage. Version 4 added the index of `cost_requests`, which older tables get by `migrate`.
  */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 /** The oldest schema version that this program can read. */
 const oldestReadable = 3;
 
@@ -35,29 +35,20 @@ export interface TableAdmin {
   readonly protect: boolean;
 }
 
-export const keySchema = (partitionKey: string, sortKey?: string) => [
-  { AttributeName: partitionKey, KeyType: 'HASH' as const },
-  ...(sortKey ? [{ AttributeName: sortKey, KeyType: 'RANGE' as const }] : []),
-];
-
 export function tableSchema(definition: TableDefinition) {
-  const indexes = Object.entries(definition.indexes ?? {}).map(([IndexName, [partitionKey, sortKey]]) => ({
-    IndexName,
-    KeySchema: keySchema(partitionKey, sortKey),
-    Projection: { ProjectionType: 'KEYS_ONLY' as const },
-  }));
+  const indexes = indexSchemas(definition);
   return {
-    AttributeDefinitions: keyAttributes(definition).map((AttributeName) => ({
-      AttributeName,
-      AttributeType: 'S' as const,
-    })),
+    AttributeDefinitions: attributeDefinitions(definition),
     KeySchema: keySchema(definition.partitionKey, definition.sortKey),
     ...(indexes.length > 0 ? { GlobalSecondaryIndexes: indexes } : {}),
     BillingMode: 'PAY_PER_REQUEST' as const,
   } satisfies Partial<CreateTableCommandInput>;
 }
 
-/** Creates the missing tables. Idempotent. Returns the names of the created tables. */
+/**
+ * Creates the missing tables, and the missing indexes of tables of an older version. Idempotent. Returns the names of
+ * the created tables. The version comes last, so that an interrupted run is repeated.
+ */
 export async function createTables(admin: TableAdmin): Promise<TableName[]> {
   await refuseUnreadable(admin);
   const made: TableName[] = [];
@@ -89,7 +80,7 @@ async function createTable(admin: TableAdmin, name: TableName): Promise<boolean>
       if ((error as Error).name !== 'ResourceInUseException') throw error;
     }
   }
-  while ((await describe(client, TableName))?.TableStatus !== 'ACTIVE') await sleep(200);
+  await addMissingIndexes(client, TableName, definition);
   if (definition.ttl) await enableTtl(client, TableName, definition.ttl);
   if (protect) await enableRecovery(client, TableName);
   return !existing;
@@ -197,8 +188,9 @@ async function refuseUnreadable({ client, prefix }: TableAdmin): Promise<void> {
 export async function migrateTables(admin: TableAdmin): Promise<string> {
   const found = await readVersion(admin.client, admin.prefix);
   if (found > schemaVersion || isUnreadable(found)) throw new Error(versionFaults(found)[0]);
-  if (found === schemaVersion) return `the tables already have schema version ${found}`;
+  // Also for tables of this version: a restored table may lack an index.
   await createTables(admin);
+  if (found === schemaVersion) return `the tables already have schema version ${found}; every table and index exists`;
   return `migrated the tables from schema version ${found} to ${schemaVersion}`;
 }
 
@@ -224,13 +216,4 @@ async function readVersion(client: DynamoDBClient, prefix: string): Promise<numb
     new GetItemCommand({ TableName: `${prefix}limiter`, Key: versionItemKey, ConsistentRead: true }),
   );
   return Number(Item?.schema_version?.N ?? 0);
-}
-
-async function describe(client: DynamoDBClient, TableName: string): Promise<TableDescription | undefined> {
-  try {
-    return (await client.send(new DescribeTableCommand({ TableName }))).Table;
-  } catch (error) {
-    if ((error as Error).name === 'ResourceNotFoundException') return undefined;
-    throw error;
-  }
 }

@@ -20,7 +20,7 @@ export const tables = {
   revoked_tokens: { partitionKey: 'PK', ttl: 'expires_at_epoch', writtenBy: 'gateway' },
   refresh_tokens: { partitionKey: 'PK', ttl: 'expires_at_epoch', writtenBy: 'gateway' },
   secret_retrieval_tokens: { partitionKey: 'PK', ttl: 'expires_at_epoch', writtenBy: 'gateway' },
-  cost_requests: { partitionKey: 'PK', ttl: 'expires_at_epoch', writtenBy: 'gateway' },
+  cost_requests: { partitionKey: 'PK', indexes: gsi1, ttl: 'expires_at_epoch', writtenBy: 'gateway' },
   alerts: { ...pkSk, indexes: { ...gsi1, gsi2: ['gsi2pk', 'gsi2sk'] }, ttl: 'expires_at_epoch', writtenBy: 'both' },
   limiter: {
     ...pkSk,

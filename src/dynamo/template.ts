@@ -11,6 +11,7 @@ const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem', 'Descri
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 const setUp = [
   'CreateTable',
+  'UpdateTable',
   'DescribeTable',
   'DescribeTimeToLive',
   'UpdateTimeToLive',
