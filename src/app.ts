@@ -1,10 +1,11 @@
-// The composition root. Begin reading here: a gateway is built of the parts base, identity, spend, limits and devices,
-// and a worker of base and one rollup per feature. Each part is built in its file of `build/`, from its stores up to
-// its services. No object is built anywhere else, and nothing is built at import time. Then read gateway.ts and
+// The composition root. Begin reading here: a gateway is built of the parts base, identity, spend, ledger, limits and
+// devices, and a worker of base and one rollup per feature. Each part is built in its file of `build/`, from its stores
+// up to its services. No object is built anywhere else, and nothing is built at import time. Then read gateway.ts and
 // worker.ts, which start and stop what is built.
 import { type Base, buildBase, type Overrides } from './build/base.js';
 import { buildDeviceRollup, buildDevices } from './build/devices.js';
 import { buildIdentity, type Identity } from './build/identity.js';
+import { buildLedger } from './build/ledger.js';
 import { buildLimiterHousekeeping, buildLimits } from './build/limits.js';
 import { buildSpend, buildSpendRollups } from './build/spend.js';
 import type { Config } from './config.js';
@@ -26,6 +27,7 @@ export interface Services
   extends Base,
     Identity,
     ReturnType<typeof buildSpend>,
+    ReturnType<typeof buildLedger>,
     ReturnType<typeof buildLimits>,
     ReturnType<typeof buildDevices> {
   readonly scheduler: EventLoopScheduler;
@@ -44,6 +46,7 @@ export async function buildServices(config: Config, overrides: Overrides = {}): 
     cursors: new Sealer(new RootKeys(config.rootSecrets, 'cursors')),
     ...identity,
     ...buildSpend(base, identity, scheduler),
+    ...buildLedger(base, identity),
     ...buildLimits(base, identity, scheduler),
     ...buildDevices(base, identity),
   };

@@ -54,6 +54,7 @@ export type AuditAction =
   | 'login_succeeded'
   | 'login_refused'
   | 'model_overridden'
+  | 'cost_corrected'
   | 'entity_created'
   | 'entity_updated'
   | 'entity_deleted'

@@ -14,6 +14,7 @@ import { CostStore } from '../spend/cost.store.js';
 import { ExactService } from '../spend/exact.service.js';
 import { LabelStore } from '../spend/label.store.js';
 import { LabelCheckService } from '../spend/label-check.service.js';
+import { DirtyDayStore } from '../spend/ledger/dirty-day.store.js';
 import { OrgDayService } from '../spend/org-day.service.js';
 import { PriceService } from '../spend/price.service.js';
 import { PriceStore } from '../spend/price.store.js';
@@ -49,6 +50,7 @@ export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, 
     totals,
     labels: labelStore,
     slices,
+    dirtyDays: new DirtyDayStore(store),
     apps: appStore,
     clock,
     shardDays: retention.shardDays,
@@ -85,6 +87,7 @@ export function buildSpendRollups(base: Base) {
   const spend = new SpendRollup({
     shards,
     slices: new SliceStore(store),
+    dirtyDays: new DirtyDayStore(store),
     orgDays,
     dimensions: dimensionDays,
     orgs,

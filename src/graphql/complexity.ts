@@ -46,6 +46,8 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Org.spendSeries', 50],
   ['App.spendSeries', 50],
   ['Org.spendBreakdown', 100],
+  ['Org.costs', 10],
+  ['App.costs', 10],
   ['Org.clients', 20],
   ['App.clients', 20],
 ]);

@@ -20,7 +20,9 @@ export class PageInfo {
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'Cursor of the last node; pass it as `after` to get the next page. Null if the page is empty.',
+    description:
+      'Cursor of the last node, or of the last entry that a filtered list has read. Pass it as `after` to get the ' +
+      'next page. Null if nothing was read.',
   })
   readonly endCursor!: string | null;
 }
@@ -87,6 +89,13 @@ export interface Listing {
   readonly max?: number;
 }
 
+/** The rows of a list that reads a bounded number of entries per page, whatever its filter finds. */
+export interface BoundedRows<T> {
+  readonly rows: readonly T[];
+  /** Present if the bound was reached: the position to continue after. */
+  readonly next?: string;
+}
+
 /**
  * One page, forward. `fetch` gets a limit of one row more than the page size, to know whether there is another page.
  * `position` is the content of a cursor.
@@ -95,7 +104,7 @@ export async function paginate<T>(
   { first, after }: PageArgs,
   { cursors, tenant, field, max = maxFirst }: Listing,
   position: (row: T) => string,
-  fetch: (limit: number, after: string | undefined) => Promise<readonly T[]>,
+  fetch: (limit: number, after: string | undefined) => Promise<readonly T[] | BoundedRows<T>>,
 ): Promise<Connection<T>> {
   const pageSize = first ?? defaultFirst;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > max)
@@ -104,16 +113,18 @@ export async function paginate<T>(
   const start = typeof after === 'string' ? cursors.open(context, after) : undefined;
   if (typeof after === 'string' && start === undefined)
     throw badInput({ path: 'after', message: 'must be a cursor returned by this field' });
-  const rows = await fetch(pageSize + 1, start);
+  const fetched = await fetch(pageSize + 1, start);
+  const { rows, next }: BoundedRows<T> = 'rows' in fetched ? fetched : { rows: fetched };
+  const isFull = rows.length > pageSize;
   const edges = rows.slice(0, pageSize).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
   return {
     edges,
     nodes: edges.map(({ node }) => node),
     pageInfo: {
-      hasNextPage: rows.length > pageSize,
+      hasNextPage: isFull || next !== undefined,
       hasPreviousPage: start !== undefined,
       startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+      endCursor: isFull || next === undefined ? (edges.at(-1)?.cursor ?? null) : cursors.seal(context, next),
     },
   };
 }

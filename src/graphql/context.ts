@@ -21,6 +21,7 @@ const resolverServices = [
   'clients',
   'clientStore',
   'clock',
+  'corrections',
   'credentials',
   'cursors',
   'devices',
@@ -28,6 +29,7 @@ const resolverServices = [
   'entities',
   'ingestion',
   'leases',
+  'ledger',
   'lifecycle',
   'limitConfigs',
   'limits',
@@ -88,8 +90,9 @@ const ignored = (): void => undefined;
 
 /** Makes the contexts of one gateway. */
 export function contextFactory(services: Services): ContextFactory {
-  const { tenants, totals, stickyStore, labelStore, readingStore, charts, entities } = services;
-  const readers: LoaderServices = { tenants, totals, stickyStore, labelStore, readingStore, charts, entities };
+  const { tenants, totals, stickyStore, labelStore, correctionStore, readingStore, charts, entities } = services;
+  const spend = { totals, stickyStore, labelStore, correctionStore };
+  const readers: LoaderServices = { tenants, ...spend, readingStore, charts, entities };
   // Every context inherits the services, so that they are not copied per request.
   const shared = Object.freeze(
     Object.fromEntries(resolverServices.map((name) => [name, services[name]])),

@@ -8,6 +8,8 @@ import { maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entities/entity.js';
 import type { SpendId } from '../orgs/scope.js';
 import { type App, type AppRef, inForce, type Org } from '../orgs/settings.js';
+import type { RequestRef } from '../spend/cost.item.js';
+import type { Correction } from '../spend/ledger/correction.js';
 import type { Sticky } from '../spend/selection.js';
 import type { SelectionReader, SpendReader } from '../spend/spend-reader.js';
 import type { StickyId } from '../spend/sticky.store.js';
@@ -17,8 +19,13 @@ import { WorkBudget } from './work-budget.js';
 /** The services that loaders read from. */
 export type LoaderServices = Pick<
   Services,
-  'tenants' | 'totals' | 'stickyStore' | 'labelStore' | 'readingStore' | 'charts' | 'entities'
+  'tenants' | 'totals' | 'stickyStore' | 'labelStore' | 'correctionStore' | 'readingStore' | 'charts' | 'entities'
 >;
+
+interface CorrectionId {
+  readonly ref: RequestRef;
+  readonly correctionId: string;
+}
 
 type EntityLoader = DataLoader<{ readonly orgId: string; readonly entityId: string }, Entity | undefined, string>;
 
@@ -34,6 +41,7 @@ export class Loaders implements SpendReader {
   private latestReadings: DataLoader<ReadingsRef, Reading | undefined, string> | undefined;
   private charts: DataLoader<SeriesRequest, SeriesPoint[]> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
+  private correctionsById: DataLoader<CorrectionId, Correction | undefined, string> | undefined;
   private results: Map<string, Promise<unknown>> | undefined;
 
   constructor(
@@ -66,6 +74,16 @@ export class Loaders implements SpendReader {
       cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
     });
     return this.stickies.load(id);
+  }
+
+  /** The corrections of a cost. For a page of costs: one read for all of them. */
+  async corrections(ref: RequestRef, correctionIds: readonly string[]): Promise<Correction[]> {
+    this.correctionsById ??= new DataLoader((ids) => this.loadCorrections(ids), {
+      cacheKeyFn: (id) => [id.ref.orgId, id.ref.appId, id.ref.requestId, id.correctionId].join(' '),
+    });
+    const { correctionsById } = this;
+    const found = await Promise.all(correctionIds.map((correctionId) => correctionsById.load({ ref, correctionId })));
+    return found.filter((correction) => correction !== undefined);
   }
 
   labels(orgId: string): Promise<readonly string[]> {
@@ -114,6 +132,10 @@ export class Loaders implements SpendReader {
   private newCharts(): DataLoader<SeriesRequest, SeriesPoint[]> {
     const budget = new ReadingBudget(maxReadingsPerOperation);
     return new DataLoader((requests) => this.services.charts.draw(requests, budget), { cache: false });
+  }
+
+  private async loadCorrections(ids: readonly CorrectionId[]): Promise<(Correction | undefined)[]> {
+    return (await this.services.correctionStore.loadMany(ids)).map((stored) => stored?.correction);
   }
 
   private async loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> {

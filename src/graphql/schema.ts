@@ -14,6 +14,12 @@ import { LimitResolver } from '../limits/limit.resolver.js';
 import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { AppBreakdownResolver, OrgBreakdownResolver } from '../spend/breakdown/breakdown.resolver.js';
+import {
+  AppLedgerResolver,
+  CorrectionResolver,
+  CostEntryResolver,
+  OrgLedgerResolver,
+} from '../spend/ledger/ledger.resolver.js';
 import { PriceResolver } from '../spend/price.resolver.js';
 import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } from '../spend/spend.resolver.js';
 import { NodeResolver } from './node.resolver.js';
@@ -38,6 +44,10 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   DaySpendResolver,
   OrgBreakdownResolver,
   AppBreakdownResolver,
+  OrgLedgerResolver,
+  AppLedgerResolver,
+  CostEntryResolver,
+  CorrectionResolver,
   AlertResolver,
   OrgAlertResolver,
   AppAlertResolver,

@@ -2,6 +2,7 @@ import type { Item } from '../dynamo/expression.js';
 import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { Dimension } from './breakdown/dimension.js';
+import { ledgerIndex } from './ledger/ledger-key.js';
 import type { Usage } from './money.js';
 import { type PriceSource, priceSources, type UnitPrice } from './price.js';
 import { toUsage, usageAttributes } from './spend.item.js';
@@ -27,6 +28,8 @@ export interface CostRecord extends RequestRef {
   readonly dimensions?: readonly Dimension[];
   /** True if the cost was also counted for its app, under quotaScope ORG. */
   readonly isAttributed?: true;
+  /** The number of partitions of the ledger that is to list the cost. Absent if none does. */
+  readonly ledgerPartitions?: number;
   /** The hash of the caller's input, without anything computed from it. Tells a retry from another call. */
   readonly payloadHash: string;
   readonly usage: Usage;
@@ -52,6 +55,7 @@ export const toCostItem = (record: CostRecord): Item => ({
   hour: record.hour,
   dimensions: record.dimensions && Object.fromEntries(record.dimensions.map(({ name, value }) => [name, value])),
   attributed: record.isAttributed,
+  ...(record.ledgerPartitions === undefined ? {} : ledgerIndex(record, record.ledgerPartitions)),
   payload_hash: record.payloadHash,
   ...usageAttributes(record.usage),
   price_source: record.priceSource,

@@ -4,6 +4,7 @@ import { type AppRecord, inForce } from '../orgs/settings.js';
 import { type Counters, sumCounters, usageOf } from './counters.js';
 import { type DayView, type Figures, labelSpend } from './day-spend.js';
 import type { LabelStore } from './label.store.js';
+import type { DirtyDayStore } from './ledger/dirty-day.store.js';
 import { worstMode } from './money.js';
 import { firstOpenDay, firstShardDay } from './open-days.js';
 import type { ShardStore } from './shard.store.js';
@@ -19,6 +20,7 @@ export interface ExactDeps {
   readonly totals: TotalService;
   readonly labels: LabelStore;
   readonly slices: SliceStore;
+  readonly dirtyDays: DirtyDayStore;
   readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
   readonly clock: Clock;
   readonly shardDays: number;
@@ -42,12 +44,19 @@ export class ExactService {
     return subject.isRollup ? this.rolledUp(view, labels, reader) : this.summed(view, labels);
   }
 
-  /** True if the totals of a day are final: it gets no more costs and was summed since, or its shards have expired. */
+  /**
+   * True if the totals of a day are final: it gets no more costs and was summed since, also after its last correction;
+   * or its shards have expired.
+   */
   private async isClosed(orgId: string, day: string): Promise<boolean> {
     const nowMs = this.deps.clock.nowMs();
     if (day >= firstOpenDay(nowMs)) return false;
     if (day < firstShardDay(nowMs, this.deps.shardDays)) return true;
-    return day < ((await this.deps.slices.summedThrough(sliceOf(orgId))) ?? '');
+    const [summedThrough, isDirty] = await Promise.all([
+      this.deps.slices.summedThrough(sliceOf(orgId)),
+      this.deps.dirtyDays.isDirty(orgId, day),
+    ]);
+    return day < (summedThrough ?? '') && !isDirty;
   }
 
   private async closed(

@@ -4,6 +4,7 @@ import type { Metrics } from '../lib/metrics.js';
 import { type SpendId, sliceCount } from '../orgs/scope.js';
 import type { Org } from '../orgs/settings.js';
 import type { DimensionDayService } from './breakdown/dimension-day.service.js';
+import type { DirtyDay, DirtyDayStore } from './ledger/dirty-day.store.js';
 import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
 import { nameOf, type OrgDayService } from './org-day.service.js';
 import type { ActiveScope, ShardStore } from './shard.store.js';
@@ -18,6 +19,7 @@ const indexLagMs = 1000;
 export interface SpendRollupDeps {
   readonly shards: ShardStore;
   readonly slices: SliceStore;
+  readonly dirtyDays: DirtyDayStore;
   readonly orgDays: OrgDayService;
   readonly dimensions: DimensionDayService;
   readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
@@ -94,7 +96,7 @@ export class SpendRollup {
 
   /** Sums every day of a slice that is not closed. Returns undefined if another worker has the slice. */
   private async sumSlice(slice: number, beganMs: number): Promise<Round | undefined> {
-    const { shards, slices, worker, claimMs, shardDays } = this.deps;
+    const { shards, slices, dirtyDays, worker, claimMs, shardDays } = this.deps;
     const claimed = await slices.claim({ slice, worker, nowMs: beganMs, claimMs });
     if (!claimed) return undefined;
     const openDay = firstOpenDay(beganMs);
@@ -102,22 +104,38 @@ export class SpendRollup {
     const from = claimed.summedThrough ?? firstCostDay(await slices.tablesCreatedAtMs(), beganMs, shardDays);
     const [first = openDay] = [from, openDay].sort();
     const days = daysBetween(first, lastOpenDay(beganMs));
+    // Before the shards, so that the sums below contain every change that these marks stand for.
+    const marks = await dirtyDays.list(slice);
+    const dirty = await this.listDirty(
+      slice,
+      marks.filter(({ day }) => day < first),
+    );
     const round = { scopes: 0, failed: 0 };
-    const closing: ActiveScope[] = [];
-    for (const scopes of await Promise.all(days.map((day) => shards.listActive(day, slice)))) {
+    const closing: ActiveScope[] = dirty.flat();
+    for (const scopes of [...(await Promise.all(days.map((day) => shards.listActive(day, slice)))), ...dirty]) {
       const summed = await this.sumScopes(scopes, beganMs - indexLagMs);
       round.scopes += summed.scopes;
       round.failed += summed.failed;
-      closing.push(...scopes.filter(({ id }) => id.day < openDay));
+      if (claimed.summedThrough !== openDay) closing.push(...scopes.filter(({ id }) => id.day < openDay));
     }
-    if (round.failed === 0 && claimed.summedThrough !== openDay) {
-      await this.closeDimensions(closing);
-      await slices.closeDays(slice, openDay);
-    }
+    if (round.failed > 0) return round;
+    await this.closeDimensions(closing);
+    for (const mark of marks) await dirtyDays.clear(mark);
+    if (claimed.summedThrough !== openDay) await slices.closeDays(slice, openDay);
     return round;
   }
 
-  /** Stores the largest dimension values of days that are about to be closed. */
+  /** The scopes of closed days that were corrected since, by day. */
+  private listDirty(slice: number, marks: readonly DirtyDay[]): Promise<ActiveScope[][]> {
+    return Promise.all(
+      [...groupBy(marks, ({ day }) => day)].map(async ([day, ofDay]) => {
+        const orgIds = new Set(ofDay.map(({ orgId }) => orgId));
+        return (await this.deps.shards.listActive(day, slice)).filter(({ id }) => orgIds.has(id.orgId));
+      }),
+    );
+  }
+
+  /** Stores the largest dimension values of days that are closed or about to be. */
   private async closeDimensions(scopes: readonly ActiveScope[]): Promise<void> {
     const days = groupBy(scopes, ({ id }) => `${id.orgId} ${id.day}`);
     const orgs = await this.deps.orgs.loadOrgs([...new Set(scopes.map(({ id }) => id.orgId))]);

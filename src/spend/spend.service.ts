@@ -13,6 +13,7 @@ import { maxHours } from './counters.js';
 import { type DaySpend, type DayView, daySpend, type Figures } from './day-spend.js';
 import type { ExactService } from './exact.service.js';
 import type { LabelStore } from './label.store.js';
+import { ledgerPartitions } from './ledger/ledger-key.js';
 import { amountIssues, type Cost, costOf, maxAmountPerCall, type SubmittedAmounts } from './money.js';
 import { daysBetween } from './open-days.js';
 import { type CatalogModel, invalidLabel, type PriceSource } from './price.js';
@@ -24,7 +25,7 @@ import type { TotalService } from './total.service.js';
 // Reading order of this folder. Rules: money, price, subject (whose spend), day-spend (reports), selection,
 // quota-alert. Costs: this file, cost.store and cost.item. Aggregation: spend.rollup, org-day.service, shard.store,
 // total.store. Reports: this file, total.service, exact.service. Model selection: selection.service, sticky.store.
-// Prices: price.service, price-refresh.service.
+// Prices: price.service, price-refresh.service. Recorded calls, corrections and exports: ledger/.
 
 const maxAgeMs = 24 * 3_600_000;
 const maxAheadMs = 5 * 60_000;
@@ -147,13 +148,14 @@ export class SpendService {
     day: string,
     occurredAtMs: number,
     dimensions: readonly Dimension[],
-  ): Promise<Pick<CostRecord, 'hour' | 'dimensions' | 'isAttributed'>> {
+  ): Promise<Pick<CostRecord, 'hour' | 'dimensions' | 'isAttributed' | 'ledgerPartitions'>> {
     return {
       hour: Math.min(maxHours - 1, hourOfDay(org.zones, occurredAtMs)),
       ...(dimensions.length === 0
         ? {}
         : { dimensions: await this.deps.dimensionValues.countedAs(orgId, day, dimensions) }),
       ...(org.attributeApps && org.quotaScope === 'ORG' ? { isAttributed: true } : {}),
+      ...(org.ledger ? { ledgerPartitions: ledgerPartitions(org.shardCount) } : {}),
     };
   }
 

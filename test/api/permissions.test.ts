@@ -169,6 +169,16 @@ const matrix: Readonly<Record<string, Row>> = {
       callers[role].send(op.SubmitCostsDocument, { inputs: [{ ...costInput(), orgId, appId }] }),
     outcomes: clients,
   },
+  'Mutation.correctCost': {
+    send: async ({ app, callers, client: { orgId, appId } }, role) => {
+      const { submitCost } = await app.admin.ask(op.SubmitCostDocument, { input: { ...costInput(), orgId, appId } });
+      const { requestId } = submitCost;
+      return callers[role].send(op.CorrectCostDocument, {
+        input: { orgId, appId, requestId, correctionId: randomUUID(), deltaUsdMicros: 1, reason: 'test' },
+      });
+    },
+    outcomes: tenantAdmins,
+  },
   'Mutation.overrideModel': {
     send: ({ callers, client: { orgId, appId } }, role) =>
       callers[role].send(op.OverrideModelDocument, { input: { orgId, appId, label: null } }),
@@ -337,10 +347,20 @@ const matrix: Readonly<Record<string, Row>> = {
     send: orgField('spendBreakdown(from: "2026-01-01", to: "2026-01-02", by: LABEL) { total { costUsdMicros } }'),
     outcomes: tenantAdmins,
   },
+  'Org.cost': {
+    send: orgField(`cost(requestId: "${randomUUID()}", appId: "chat") { day }`),
+    outcomes: tenantAdmins,
+  },
+  'Org.costs': {
+    send: orgField('costs(from: "2026-01-01", to: "2026-01-02") { nodes { day } }'),
+    outcomes: tenantAdmins,
+  },
   'Org.alerts': { send: orgField('alerts { nodes { id } }'), outcomes: tenantAdmins },
   'App.spend': appField('spend { costUsdMicros }'),
   'App.spendHistory': appField('spendHistory(from: "2026-01-01", to: "2026-01-02") { costUsdMicros }'),
   'App.spendSeries': appField('spendSeries(from: "2026-01-01", to: "2026-01-02", step: HOUR) { costUsdMicros }'),
+  'App.cost': appField(`cost(requestId: "${randomUUID()}") { day }`),
+  'App.costs': appField('costs(from: "2026-01-01", to: "2026-01-02") { nodes { day } }'),
   'App.modelSelection': appField('modelSelection { label }'),
   'App.alerts': appField('alerts { nodes { id } }'),
 

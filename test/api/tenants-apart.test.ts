@@ -20,6 +20,7 @@ import {
   foreign,
   own,
   type Role,
+  recentDays,
   roles,
   startWorlds,
   stopWorlds,
@@ -60,6 +61,7 @@ async function overview({ org: { orgId }, entityIds: [parentId, childId], resour
         hardwareId confirmationId friendlyName firmwareVersion lastBootId
         capabilities { sensors features { name } } readings(first: 5) { nodes { batchId friendlyName } }
       } }
+      costs(first: 20, ${recentDays}) { nodes { appId correctedUsdMicros corrections { reason } } }
       alerts(first: 10) { nodes { id kind } }
       auditEvents(first: 50) { nodes { id action details { value } } }
     } }`,
@@ -121,6 +123,7 @@ it('puts the canary of a tenant into every free text, and detects it', () => {
       'firmwareVersion',
       'friendlyName',
       'name',
+      'reason',
       'resource',
       'value',
     ].sort(),

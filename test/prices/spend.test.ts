@@ -193,6 +193,58 @@ describe('the price of', () => {
     expect(calls).toBeLessThanOrEqual(8);
   });
 
+  it('the ledger is 1 write unit per cost, alone or in a group', async () => {
+    const { orgId } = await newOrg(app, { ...inUtc, ledger: true });
+    const place = await addApp(orgId, 'chat');
+    await submit(cost(place));
+    const alone = await unitsOf(
+      () => submit(cost(place)),
+      ({ write }) => write === 5,
+    );
+    expect(alone).toEqual({ read: 0, write: 5, calls: 1 });
+    const { write } = await unitsOf(
+      () => submitAll(Array.from({ length: 50 }, () => cost(place))),
+      (units) => units.write <= 155,
+    );
+    expect(write).toBeLessThanOrEqual(155);
+  });
+
+  it('a page of 50 listed costs is at most 80 read units, and one cost is 1', async () => {
+    const { orgId } = await newOrg(app, { ...inUtc, ledger: true });
+    const place = await addApp(orgId, 'chat');
+    const inputs = Array.from({ length: 60 }, () => cost(place));
+    await submitAll(inputs);
+    const day = new Date(app.clock.nowMs()).toISOString().slice(0, 10);
+    const list = async () => {
+      const { org } = await app.admin.ask(op.CostsDocument, { orgId, from: day, to: day, first: 50 });
+      expect(org?.costs.nodes).toHaveLength(50);
+    };
+    const { read } = await unitsOf(list, (units) => units.read <= 80);
+    expect(read).toBeLessThanOrEqual(80);
+    const one = await unitsOf(
+      () =>
+        app.admin.ask(`{ org(orgId: "${orgId}") {
+        cost(requestId: "${inputs[0]?.requestId}", appId: "chat") { costUsdMicros } } }`),
+      (units) => units.read === 1,
+    );
+    expect([one.read, one.write]).toEqual([1, 0]);
+  });
+
+  it('a correction is 1 read unit and 9 write units, and up to 3 write units more on a closed day', async () => {
+    const place = await newPlace();
+    const { requestId } = await submit(cost(place));
+    const correct = () =>
+      app.admin.ask('mutation ($input: CorrectCostInput!) { correctCost(input: $input) { replayed } }', {
+        input: { ...place, requestId, correctionId: randomUUID(), deltaUsdMicros: -1, reason: 'test' },
+      });
+    const open = await unitsOf(correct, ({ write }) => write === 9);
+    expect([open.read, open.write]).toEqual([1, 9]);
+    app.clock.advance(4 * 86_400_000);
+    const closed = await unitsOf(correct, ({ write }) => write <= 12);
+    expect(closed.read).toBe(1);
+    expect(closed.write).toBeLessThanOrEqual(12);
+  });
+
   // Last, because their workers claim the slices.
   it('an idle, used-up scope with 64 shards and three labels is under 10 read units per minute', async () => {
     const { orgId } = await newOrg(app, {

@@ -40,7 +40,7 @@ export const readingInput = () => ({
   sensorStatus: {},
 });
 export async function newWorld(app: TestApp): Promise<World> {
-  const org = await newOrg(app, { appsMayBringLimits: true });
+  const org = await newOrg(app, { appsMayBringLimits: true, ledger: true });
   const client = await newApp(app, org, 'chat');
   await newApp(app, org, 'sibling');
   const { createApiKey } = await org.caller.ask(op.CreateApiKeyDocument, { input: {} });

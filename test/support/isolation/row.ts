@@ -92,6 +92,7 @@ export const submittedMany =
 export const many =
   (rest: (sending: Sending, it: string) => object): Row['variables'] =>
   (it, sending) => ({ inputs: [{ ...(sending.orgId ? { orgId: sending.orgId } : {}), ...rest(sending, it) }] });
+export const corrected = mutation('correctCost', 'CorrectCostInput', '{ replayed }');
 export const overridden = mutation('overrideModel', 'OverrideModelInput', '{ reason }');
 export const limitsSet = mutation('setLimits', 'SetLimitsInput', '{ level entityId }');
 export const limitsDeleted = mutation('deleteLimits', 'DeleteLimitsInput', '');

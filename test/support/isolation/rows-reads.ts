@@ -17,8 +17,8 @@ import {
   same,
   seenByOwner,
 } from './row.js';
-import { appIds, cursorsOf, entityIds, forgedTargets, hardwareIds, nodeTargets, orgIds } from './targets.js';
-import { app, foreign, newCanary, own } from './worlds.js';
+import { appIds, costIds, cursorsOf, entityIds, forgedTargets, hardwareIds, nodeTargets, orgIds } from './targets.js';
+import { app, foreign, newCanary, own, recentDays } from './worlds.js';
 
 /** Reads and subscriptions. */
 export const readRows: Readonly<Record<string, Row>> = {
@@ -101,6 +101,41 @@ export const readRows: Readonly<Record<string, Row>> = {
     cursorsOf('Org.entitiesWithLimits'),
     (it, { orgId }) => ({ it, orgId, r: own.resource }),
     same('ok bad bad bad bad', 'admin', 'org'),
+  ),
+  ...listed('Org.costs', `it: costs(after: $it, first: 1, ${recentDays}) { nodes { label } }`),
+  'Org.costs(appId)': row(
+    inOrg(`it: costs(appId: $it, first: 1, ${recentDays}) { nodes { label } }`, 'String'),
+    appIds,
+    named,
+    same('ok empty empty empty empty', 'admin', 'org'),
+  ),
+  'Org.cost(requestId)': row(
+    'query ($orgId: UUID, $it: UUID!, $app: String!) { org(orgId: $orgId) { it: cost(requestId: $it, appId: $app) { ' +
+      'label corrections { reason } } } }',
+    costIds,
+    (it, { orgId }) => ({ it, orgId, app: own.client.appId }),
+    same('ok - null null bad', 'admin', 'org'),
+  ),
+  'Org.cost(appId)': row(
+    'query ($orgId: UUID, $it: String!, $id: UUID!) { org(orgId: $orgId) { it: cost(requestId: $id, appId: $it) { ' +
+      'label } } }',
+    appIds,
+    (it, { orgId }) => ({ it, orgId, id: own.costIds[0] }),
+    same('ok null null null null', 'admin', 'org'),
+  ),
+  'App.cost(requestId)': row(
+    'query ($orgId: UUID, $it: UUID!, $app: String!) { org(orgId: $orgId) { app(appId: $app) { it: cost(requestId: ' +
+      '$it) { label corrections { reason } } } } }',
+    costIds,
+    (it, { orgId }) => ({ it, orgId, app: own.client.appId }),
+    same('ok - null null bad', 'admin', 'org', 'app'),
+  ),
+  'App.costs(after)': row(
+    'query ($orgId: UUID, $it: String, $app: String!) { org(orgId: $orgId) { app(appId: $app) { it: costs(after: ' +
+      `$it, first: 1, ${recentDays}) { nodes { label } } } } }`,
+    cursorsOf('App.costs'),
+    (it, { orgId }) => ({ it, orgId, app: own.client.appId }),
+    same('ok bad bad bad bad', 'admin', 'org', 'app'),
   ),
   'App.alerts(after)': row(
     'query ($orgId: UUID, $it: String, $app: String!) { org(orgId: $orgId) { app(appId: $app) { it: alerts(after: ' +

@@ -1,10 +1,70 @@
 import { randomUUID } from 'node:crypto';
-import { input, many, ofAdmins, ofClients, overridden, type Row, row, same, submitted, submittedMany } from './row.js';
-import { appIds, nth, orgIds, uuid } from './targets.js';
-import { costInput, foreign, own, roles } from './worlds.js';
+import {
+  corrected,
+  input,
+  many,
+  ofAdmins,
+  ofClients,
+  overridden,
+  type Row,
+  row,
+  same,
+  submitted,
+  submittedMany,
+} from './row.js';
+import { appIds, costIds, nth, orgIds, uuid } from './targets.js';
+import { correctionInput, costInput, foreign, own, roles } from './worlds.js';
+
+const ofSecondCost = () => ({
+  ...correctionInput(own.canary),
+  appId: own.client.appId,
+  requestId: own.costIds[1],
+});
 
 /** Costs and model selection. */
 export const spendRows: Readonly<Record<string, Row>> = {
+  // First, because the rows of `submitCost` record costs of the own tenant with ids of the foreign one.
+  'Mutation.correctCost(orgId)': row(
+    corrected,
+    orgIds,
+    input(
+      ({
+        tenant: {
+          client,
+          costIds: [, requestId],
+          canary,
+        },
+      }) => ({
+        ...correctionInput(canary),
+        appId: client.appId,
+        requestId,
+        correctionId: randomUUID(),
+      }),
+    ),
+    ofAdmins,
+  ),
+  'Mutation.correctCost(appId)': row(
+    corrected,
+    appIds,
+    input((_, appId) => ({ ...ofSecondCost(), appId, correctionId: randomUUID() })),
+    same('ok none none none none', 'admin', 'org'),
+  ),
+  'Mutation.correctCost(requestId)': row(
+    corrected,
+    costIds,
+    input((_, requestId) => ({ ...ofSecondCost(), requestId, correctionId: randomUUID() })),
+    same('ok - none none bad', 'admin', 'org'),
+  ),
+  'Mutation.correctCost(correctionId)': row(
+    corrected,
+    {
+      own: () => own.correctionIds[0] ?? '',
+      foreign: ({ role }) => foreign.correctionIds[nth(role)] ?? '',
+      ...uuid,
+    },
+    input((_, correctionId) => ({ ...ofSecondCost(), requestId: own.costIds[0], correctionId })),
+    same('again - ok ok bad', 'admin', 'org'),
+  ),
   'Mutation.submitCost(orgId)': row(
     submitted,
     orgIds,

@@ -35,6 +35,11 @@ export const appIds: Targets = {
   random: () => `chat-${newCanary()}`,
   malformed: () => 'No App!',
 };
+export const costIds: Targets = {
+  own: () => own.costIds[0] ?? '',
+  foreign: ({ role }) => foreign.costIds[nth(role)] ?? '',
+  ...uuid,
+};
 export const entityIds: Targets = {
   own: () => own.entityIds[0],
   sibling: () => own.entityIds[1],

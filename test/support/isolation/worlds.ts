@@ -25,6 +25,8 @@ export interface World {
   readonly keyId: string;
   readonly deviceKey: string;
   readonly costIds: readonly string[];
+  /** Of the first cost. */
+  readonly correctionIds: readonly string[];
   readonly acquireIds: readonly string[];
   readonly leaseId: string;
   readonly adjustKey: string;
@@ -67,9 +69,14 @@ export const costInput = (requestId: string) => ({
   costUsdMicros: 7,
 });
 
+export const correctionInput = (canary: string) => ({ deltaUsdMicros: 1, reason: `Reason ${canary}` });
+/** Days that contain today in every time zone. */
+const dayAt = (ms: number): string => new Date(Date.now() + ms).toISOString().slice(0, 10);
+export const recentDays = `from: "${dayAt(-2 * 86_400_000)}", to: "${dayAt(86_400_000)}"`;
+
 async function newWorld(): Promise<World> {
   const canary = newCanary();
-  const org = await newOrg(app, { name: `Org ${canary}` });
+  const org = await newOrg(app, { name: `Org ${canary}`, ledger: true });
   const { orgId } = org;
   const client = await newApp(app, org, `chat-${canary}`, { name: `App ${canary}` });
   const sibling = await newApp(app, org, `side-${canary}`, { name: `App ${canary}` });
@@ -133,6 +140,11 @@ async function newWorld(): Promise<World> {
   const costIds = [...roles, ...roles].map(() => randomUUID());
   await ask(op.SubmitCostsDocument, { inputs: costIds.map((id) => ({ ...costInput(id), appId: client.appId })) });
   const { appId } = client;
+  const correctionIds = roles.map(() => randomUUID());
+  for (const correctionId of correctionIds)
+    await ask(op.CorrectCostDocument, {
+      input: { ...correctionInput(canary), appId, requestId: costIds[0] ?? '', correctionId },
+    });
   await ask(op.SubmitCostDocument, {
     input: { ...costInput(randomUUID()), modelLabel: 'premium', appId, costUsdMicros: 50_000_000 },
   });
@@ -153,6 +165,7 @@ async function newWorld(): Promise<World> {
   return {
     ...world,
     costIds,
+    correctionIds,
     acquireIds,
     leaseId: acquire.leaseId,
     adjustKey,
@@ -180,6 +193,8 @@ async function handlesOf(
     'Org.searchEntities': `it: searchEntities(first: 1, prefix: "parent") ${page}`,
     'Org.entitiesWithLimits': `it: entitiesWithLimits(first: 1, resource: "${resource}") ${page}`,
     'Org.apps': `it: apps(first: 1) ${page}`,
+    'Org.costs': `it: costs(first: 1, ${recentDays}) ${endCursor}`,
+    'App.costs': `app(appId: "${client.appId}") { it: costs(first: 1, ${recentDays}) ${endCursor} }`,
     'App.alerts': `app(appId: "${client.appId}") { it: alerts(first: 1) ${page} }`,
     'Device.readings': `device(hardwareId: "${hardwareIds[0]}") { it: readings(first: 1) ${page} }`,
     'Entity.children': `entity(entityId: "${parentId}") { it: children(first: 1) ${page} }`,

@@ -21,6 +21,9 @@ import * as limiter from '../../../src/limits/limiter-keys.js';
 import type { SpendId } from '../../../src/orgs/scope.js';
 import { requestKey } from '../../../src/spend/cost.item.js';
 import { labelsKey } from '../../../src/spend/label.store.js';
+import { correctionKey } from '../../../src/spend/ledger/correction.item.js';
+import { dirtyKey } from '../../../src/spend/ledger/dirty-day.store.js';
+import { ledgerKey } from '../../../src/spend/ledger/ledger-key.js';
 import { lastPriceKey, priceKey } from '../../../src/spend/price.store.js';
 import { roundsKey } from '../../../src/spend/slice.store.js';
 import { shardKey, totalKey } from '../../../src/spend/spend.item.js';
@@ -142,6 +145,11 @@ describe('the stored keys', () => {
     call('daily_total', 'roundsKey', fc.constant(0), () => roundsKey),
     call('pricing_cache', 'lastPriceKey', fc.record({ bedrockModelId: model }), lastPriceKey),
     call('cost_requests', 'requestKey', fc.record({ orgId, appId, requestId }), requestKey),
+    call('cost_requests', 'correctionKey', fc.tuple(fc.record({ orgId, appId, requestId }), requestId), (args) =>
+      correctionKey(...args),
+    ),
+    call('cost_requests gsi1', 'ledgerKey', fc.tuple(orgId, day, whole), (args) => ({ gsi1pk: ledgerKey(...args) })),
+    call('usage_agg_sharded', 'dirtyKey', fc.tuple(orgId, day), (args) => dirtyKey(...args)),
     call('alerts', 'markerKey', alert, ([id, kind]) => markerKey({ ...id, kind } as AlertDraft)),
     call('alerts', 'headKey', whole, headKey),
     call('alerts', 'entryKey', fc.tuple(whole, whole), (args) => entryKey(...args)),

@@ -1,0 +1,132 @@
+import { Field, ObjectType } from 'type-graphql';
+import { DateTime, LocalDate, SafeInt, Uuid } from '../../graphql/scalars.js';
+import { hourOfDay, startOfDayMs } from '../../orgs/calendar.js';
+import type { Org } from '../../orgs/settings.js';
+import type { RequestRef } from '../cost.item.js';
+import { CallStatusType } from '../cost.types.js';
+import type { PriceSource } from '../price.js';
+import { PriceSourceType } from '../price.types.js';
+import { netUsdMicros, type RecordedCost } from './recorded-cost.item.js';
+
+@ObjectType('CostDimension', { description: 'A value that a cost counts under, beside its app and label.' })
+export class CostDimensionType {
+  @Field(() => String, { simple: true, description: 'The name of the dimension.' })
+  readonly name!: string;
+
+  @Field(() => String, {
+    simple: true,
+    description: 'The value as counted. `other` if its day had too many different values.',
+  })
+  readonly value!: string;
+}
+
+@ObjectType('CostCorrection', {
+  description: 'A correction of a recorded cost. The audit trail of the org says who made it.',
+})
+export class CostCorrectionType {
+  @Field(() => Uuid, { simple: true, description: 'The submitted `correctionId`.' })
+  readonly correctionId!: string;
+
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'Micro-dollars that were added to the cost. Negative for a credit.',
+  })
+  readonly deltaUsdMicros!: number;
+
+  @Field(() => String, { simple: true, description: 'Why the cost was corrected.' })
+  readonly reason!: string;
+
+  @Field(() => DateTime, { simple: true, description: 'When it was corrected.' })
+  readonly correctedAt!: Date;
+}
+
+@ObjectType('CostEntry', { description: 'One recorded model call.' })
+export class CostEntryType {
+  @Field(() => Uuid, { simple: true, description: 'The `requestId` that the app submitted.' })
+  readonly requestId!: string;
+
+  @Field(() => String, { simple: true, description: 'The app that made the call.' })
+  readonly appId!: string;
+
+  @Field(() => String, { simple: true, description: 'The label that the cost counts under.' })
+  readonly label!: string;
+
+  @Field(() => LocalDate, {
+    simple: true,
+    description: 'The day that the cost counts on, in the time zone of the org.',
+  })
+  readonly day!: string;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description:
+      'The start of the hour that the cost counts in. Null for a cost from before hours were counted, ' +
+      'and if the time zone of the org has changed since.',
+  })
+  readonly hourStartsAt?: Date | null;
+
+  @Field(() => DateTime, { simple: true, description: 'When the call was made.' })
+  readonly occurredAt!: Date;
+
+  @Field(() => DateTime, { simple: true, description: 'When the gateway received the cost.' })
+  readonly receivedAt!: Date;
+
+  @Field(() => SafeInt, { simple: true, description: 'Input tokens.' })
+  readonly inputTokens!: number;
+
+  @Field(() => SafeInt, { simple: true, description: 'Output tokens.' })
+  readonly outputTokens!: number;
+
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'The cost as recorded, in micro-dollars, without corrections. The receipt shows the same.',
+  })
+  readonly costUsdMicros!: number;
+
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'The cost with all corrections, in micro-dollars. The totals contain this.',
+  })
+  readonly correctedUsdMicros!: number;
+
+  @Field(() => CallStatusType, { simple: true, description: 'The outcome of the call.' })
+  readonly status!: 'OK' | 'ERROR';
+
+  @Field(() => PriceSourceType, { simple: true, description: 'Where the cost comes from.' })
+  readonly priceSource!: PriceSource;
+
+  @Field(() => [CostDimensionType], { simple: true, description: 'The values that the cost counts under.' })
+  readonly dimensions!: readonly CostDimensionType[];
+}
+
+/** A recorded call as callers see it, with what its resolver needs. */
+export interface CostEntryView extends CostEntryType {
+  readonly ref: RequestRef;
+  readonly correctionIds: readonly string[];
+}
+
+export function costEntry(cost: RecordedCost, { zones }: Org): CostEntryView {
+  const { record, correctionIds } = cost;
+  const { orgId, appId, requestId, label, day, hour, occurredAtMs, usage, dimensions = [] } = record;
+  // The zones of the org are not known forever. A start that does not fit the call is not shown.
+  const isKnown = hour !== undefined && hour === hourOfDay(zones, occurredAtMs);
+  return {
+    ref: { orgId, appId, requestId },
+    requestId,
+    appId,
+    label,
+    day,
+    hourStartsAt: isKnown ? new Date(startOfDayMs(zones, day) + hour * 3_600_000) : null,
+    occurredAt: new Date(occurredAtMs),
+    receivedAt: new Date(record.receivedAtMs),
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    costUsdMicros: usage.costUsdMicros,
+    correctedUsdMicros: netUsdMicros(cost),
+    status: record.callStatus,
+    priceSource: record.priceSource,
+    dimensions,
+    correctionIds,
+  };
+}
