@@ -1,10 +1,16 @@
 export const graphqlPath = '/graphql';
 /** The prefix of the limiter's plain JSON endpoints. */
 export const limitsPrefix = '/v1/';
+export const exportPrefix = '/export/';
 
 /** Whether pages of other origins may be allowed to call this path. */
 export const isCrossOrigin = (path: string): boolean =>
-  path === graphqlPath || ['/oauth/', '/.well-known/', limitsPrefix].some((prefix) => path.startsWith(prefix));
+  path === graphqlPath ||
+  ['/oauth/', '/.well-known/', limitsPrefix, exportPrefix].some((prefix) => path.startsWith(prefix));
 
 /** Whether a request for this URL counts against the concurrency limit. */
-export const isLimited = (url: string): boolean => url.startsWith(graphqlPath) || url.startsWith(limitsPrefix);
+export const isLimited = (url: string): boolean =>
+  [graphqlPath, limitsPrefix, exportPrefix].some((prefix) => url.startsWith(prefix));
+
+/** Whether an error of this URL is a plain JSON object, not a GraphQL response. */
+export const isPlain = (url: string): boolean => [limitsPrefix, exportPrefix].some((prefix) => url.startsWith(prefix));

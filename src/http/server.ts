@@ -20,6 +20,7 @@ import { Connections } from './connections.js';
 import { createOrigins, type Origins } from './cors.js';
 import type { ExchangeDeps } from './exchange.js';
 import { createExplorer } from './explorer.js';
+import { exportRoutes } from './export-endpoint.js';
 import { type GraphQLEndpointDeps, handleGraphQL } from './graphql-endpoint.js';
 import { Incoming } from './incoming.js';
 import { limitsRoutes } from './limits-endpoints.js';
@@ -40,8 +41,8 @@ const serverOptions = {
 } as const;
 
 // Reading order of this folder: server (routes, closing), graphql-endpoint (one request from head to response),
-// exchange (turn, authentication, timeout, log line), request and response; then limits-endpoints (/v1), oauth,
-// status-routes.
+// exchange (turn, authentication, timeout, log line), request and response; then limits-endpoints (/v1),
+// export-endpoint (/export), oauth, status-routes.
 
 /** The parts of a server. */
 interface ServerDeps extends GraphQLEndpointDeps {
@@ -146,6 +147,7 @@ export class HttpServer {
     return {
       [graphqlPath]: (request, response) => handleGraphQL(this.deps, request, response),
       ...limitsRoutes(this.deps),
+      ...exportRoutes(this.deps),
       ...oauthRoutes(services, principals),
       ...statusRoutes(services, () => this.isDraining),
       ...(services.config.production ? {} : { '/': createExplorer(graphqlPath) }),

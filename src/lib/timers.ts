@@ -52,6 +52,15 @@ export async function within<T>(ms: number, promise: Promise<T>, onTimeout: () =
   }
 }
 
+/** Calls `stalled` when the connection of a response has moved no byte for `ms`. */
+export function onStall(
+  response: { setTimeout(ms: number, stalled: () => void): unknown },
+  ms: number,
+  stalled: () => void,
+): void {
+  response.setTimeout(ms, stalled);
+}
+
 /** Keeps a process alive that waits for nothing else. */
 export function keepAlive(): { end(): void } {
   const timer = setInterval(() => undefined, 60_000);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExchangeDeps } from '../http/exchange.js';
 import { errorBody } from '../http/limits-json.js';
-import { limitsPrefix } from '../http/paths.js';
+import { isPlain } from '../http/paths.js';
 import { requestIdOf } from '../http/request.js';
 import { repeat } from '../lib/timers.js';
 import { overloaded } from './concurrency-limiter.js';
@@ -16,13 +16,13 @@ export class OverloadResponder {
   private rejected = 0;
   private readonly reporting;
   private readonly graphqlBody: BodyTemplate;
-  private readonly limitsBody: BodyTemplate;
+  private readonly plainBody: BodyTemplate;
 
   constructor(private readonly deps: Pick<ExchangeDeps, 'services' | 'mask' | 'batcher'>) {
     const { metrics, log } = deps.services;
     const error = deps.mask(overloaded(), placeholder);
     this.graphqlBody = templateOf(JSON.stringify({ errors: [error] }));
-    this.limitsBody = templateOf(errorBody(error));
+    this.plainBody = templateOf(errorBody(error));
     // One log line per second, not one per request.
     this.reporting = repeat(
       reportMs,
@@ -40,7 +40,7 @@ export class OverloadResponder {
   reject({ headers, url = '' }: IncomingMessage, response: ServerResponse, isClosing: boolean): void {
     this.rejected++;
     const requestId = requestIdOf(headers);
-    const { start, end } = url.startsWith(limitsPrefix) ? this.limitsBody : this.graphqlBody;
+    const { start, end } = isPlain(url) ? this.plainBody : this.graphqlBody;
     const body = start + requestId + end;
     response.writeHead(503, [
       'content-type',
