@@ -11,7 +11,19 @@ import { type GraphqlResponse, type Lie, startLiar } from './liar.js';
 import { factsOf, Load, newCanary, newTenants } from './load.js';
 
 const minEntries = 250;
-const kinds = ['cost', 'acquire', 'adjust', 'release', 'ingest', 'shards', 'total', 'retrieve', 'refresh', 'revoke'];
+const kinds = [
+  'cost',
+  'correction',
+  'acquire',
+  'adjust',
+  'release',
+  'ingest',
+  'shards',
+  'total',
+  'retrieve',
+  'refresh',
+  'revoke',
+];
 const minPerKind = 2;
 const shortMs = 300;
 /** Long enough for a revocation to hold, and to measure a rate. */
@@ -153,6 +165,39 @@ describe('the history check', () => {
           return truth();
         }),
       ),
+    ],
+    [
+      'counts a retried correction twice',
+      'conservation of cost',
+      about('correctCost', async ({ variables }, truth) => {
+        await truth({ variables: { input: { ...variables.input, correctionId: randomUUID() } } });
+        return truth();
+      }),
+    ],
+    [
+      'acknowledges corrections that it has not stored',
+      'conservation of cost',
+      () => {
+        let receipt: GraphqlResponse | undefined;
+        return about(
+          'correctCost',
+          every(2, async (_request, truth) => {
+            receipt ??= await truth();
+            return receipt;
+          }),
+        )();
+      },
+    ],
+    [
+      'leaves an hour out',
+      'hours sum to the day',
+      about('spendSeries', async (_request, truth) => {
+        const response = await truth();
+        const series = response.data?.org?.app?.spendSeries ?? [];
+        const hour = series.find(({ costUsdMicros }: { costUsdMicros: number }) => costUsdMicros > 0);
+        if (hour) hour.costUsdMicros = 0;
+        return response;
+      }),
     ],
     [
       'returns a smaller total than before',

@@ -45,8 +45,9 @@ export function violations(entries: readonly Entry[], facts: Facts): Violation[]
   const pick = <K extends Act['kind']>(kind: K) =>
     entries.filter((entry): entry is EntryOf<K> => entry.act.kind === kind);
   return [
-    ...costsConserved(pick('cost'), pick('shards'), facts),
-    ...totalsGrow(pick('cost'), pick('total'), facts),
+    ...costsConserved([...pick('cost'), ...pick('correction')], pick('shards'), facts),
+    ...totalsGrow([...pick('cost'), ...pick('correction')], pick('total'), facts),
+    ...hoursComplete(pick('hours')),
     ...grantsBounded(pick('acquire'), facts),
     ...grantsDelivered(pick('acquire'), facts),
     ...consumptionConserved(pick('acquire'), pick('adjust'), pick('release'), pick('consumed'), facts),
@@ -144,26 +145,38 @@ function leftUnknown(what: string, calls: ReadonlyMap<string, readonly Entry[]>)
   );
 }
 
-function costsConserved(
-  costs: readonly EntryOf<'cost'>[],
-  reads: readonly EntryOf<'shards'>[],
-  facts: Facts,
-): Violation[] {
-  const found = leftUnknown(
-    'cost',
-    grouped(costs, ({ act }) => act.requestId),
-  );
+type Charge = EntryOf<'cost'> | EntryOf<'correction'>;
+/** Calls with the same name have one effect together. */
+const nameOfCharge = ({ act }: Charge): string =>
+  act.kind === 'cost' ? act.requestId : `correction ${act.correctionId}`;
+
+/** Debits count as soon as they are acknowledged, and credits as soon as they are attempted; the maximum is reverse. */
+function boundsOf(effects: readonly Effect[]) {
+  const debits = effects.filter(({ amount }) => amount > 0);
+  const credits = effects.filter(({ amount }) => amount < 0);
+  const [knownDebits, allDebits] = [acknowledged(debits), attempted(debits)];
+  const [knownCredits, allCredits] = [acknowledged(credits), attempted(credits)];
+  return {
+    min: (invokedMs: number, endedMs: number) => knownDebits.by(invokedMs) + allCredits.by(endedMs),
+    max: (invokedMs: number, endedMs: number) => allDebits.by(endedMs) + knownCredits.by(invokedMs),
+    /** The most that credits may have taken away. */
+    credited: (endedMs: number) => -allCredits.by(endedMs),
+  };
+}
+
+function costsConserved(charges: readonly Charge[], reads: readonly EntryOf<'shards'>[], facts: Facts): Violation[] {
+  const found = leftUnknown('charge', grouped(charges, nameOfCharge));
   for (const [scope, ofScope] of grouped(reads.filter(happened), ({ act }) => act.scope)) {
-    const effects = effectsOfCosts(costs, scope);
-    const [min, max] = [acknowledged(effects), attempted(effects)];
+    const { min, max } = boundsOf(effectsOfCharges(charges, scope));
     let last = 0;
     for (const { invokedMs, endedMs, data } of ofScope) {
       const micros = data.micros ?? 0;
+      const [least, greatest] = [min(invokedMs, endedMs), max(invokedMs, endedMs)];
       last = invokedMs;
-      if (micros < min.by(invokedMs) || micros > max.by(endedMs))
+      if (micros < least || micros > greatest)
         found.push({
           rule: 'conservation of cost',
-          what: `${scope} shows ${micros}, with ${min.by(invokedMs)} acknowledged and ${max.by(endedMs)} attempted`,
+          what: `${scope} shows ${micros}, which is not from ${least} to ${greatest}`,
           atMs: endedMs,
         });
     }
@@ -177,20 +190,21 @@ function costsConserved(
   return found;
 }
 
-const effectsOfCosts = (costs: readonly EntryOf<'cost'>[], scope: string): Effect[] =>
+const effectsOfCharges = (charges: readonly Charge[], scope: string): Effect[] =>
   [
     ...grouped(
-      costs.filter(({ act }) => act.scope === scope),
-      ({ act }) => act.requestId,
+      charges.filter(({ act }) => act.scope === scope),
+      nameOfCharge,
     ).values(),
-  ].flatMap((same) => effectOf(same, (same[0] as EntryOf<'cost'>).act.micros) ?? []);
+  ].flatMap((same) => effectOf(same, (same[0] as Charge).act.micros) ?? []);
 
-/** A total never decreases, never exceeds what was sent, and contains everything in the end. */
-function totalsGrow(costs: readonly EntryOf<'cost'>[], reads: readonly EntryOf<'total'>[], facts: Facts): Violation[] {
+/** A total decreases by credits only, never exceeds what was sent, and contains everything in the end. */
+function totalsGrow(charges: readonly Charge[], reads: readonly EntryOf<'total'>[], facts: Facts): Violation[] {
   const found: Violation[] = [];
   for (const [scope, ofScope] of grouped(reads.filter(happened), ({ act }) => act.scope)) {
-    const effects = effectsOfCosts(costs, scope);
-    const max = attempted(effects);
+    const effects = effectsOfCharges(charges, scope);
+    const { credited } = boundsOf(effects);
+    const max = attempted(effects.filter(({ amount }) => amount > 0));
     let highest = { micros: 0, endedMs: 0 };
     const waiting: { readonly micros: number; readonly endedMs: number }[] = [];
     for (const { invokedMs, endedMs, data } of [...ofScope].sort((a, b) => a.invokedMs - b.invokedMs)) {
@@ -202,7 +216,7 @@ function totalsGrow(costs: readonly EntryOf<'cost'>[], reads: readonly EntryOf<'
         if (earlier.micros > highest.micros) highest = earlier;
         waiting.splice(i, 1);
       }
-      if (micros < highest.micros)
+      if (micros < highest.micros - credited(endedMs))
         found.push({
           rule: 'totals never decrease',
           what: `${scope} decreased from ${highest.micros} to ${micros}`,
@@ -217,7 +231,7 @@ function totalsGrow(costs: readonly EntryOf<'cost'>[], reads: readonly EntryOf<'
       waiting.push({ micros, endedMs });
     }
     const last = ofScope.at(-1) as EntryOf<'total'>;
-    const whole = max.by(facts.settledMs);
+    const whole = attempted(effects).by(facts.settledMs);
     if (last.data.micros !== whole || last.invokedMs < facts.settledMs)
       found.push({
         rule: 'totals never decrease',
@@ -227,6 +241,19 @@ function totalsGrow(costs: readonly EntryOf<'cost'>[], reads: readonly EntryOf<'
   }
   return found;
 }
+
+const hoursComplete = (reads: readonly EntryOf<'hours'>[]): Violation[] =>
+  reads.filter(happened).flatMap(({ act, data, endedMs }) =>
+    data.hourMicros === data.micros
+      ? []
+      : [
+          {
+            rule: 'hours sum to the day',
+            what: `${act.scope} has ${data.micros} on its day and ${data.hourMicros} in its hours`,
+            atMs: endedMs,
+          },
+        ],
+  );
 
 interface Grant {
   readonly amount: number;

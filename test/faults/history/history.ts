@@ -3,10 +3,14 @@ import { randomUUID } from 'node:crypto';
 /** What a client requested, with everything that the checks need afterwards. */
 export type Act =
   | { readonly kind: 'cost'; readonly scope: string; readonly requestId: string; readonly micros: number }
+  /** Changes a recorded cost by `micros`, which are negative for a credit. */
+  | { readonly kind: 'correction'; readonly scope: string; readonly correctionId: string; readonly micros: number }
   /** The sum of the shards, by strongly consistent reads. */
   | { readonly kind: 'shards'; readonly scope: string }
   /** The total that the worker has written last. */
   | { readonly kind: 'total'; readonly scope: string }
+  /** The total of a day beside the sum of its hours. */
+  | { readonly kind: 'hours'; readonly scope: string }
   | { readonly kind: 'acquire'; readonly bucket: string; readonly amount: number; readonly requestId: string }
   | {
       readonly kind: 'adjust';
@@ -36,6 +40,8 @@ export interface SentReading {
 /** The data of a successful response. The fields depend on the act. */
 export interface ResponseData {
   readonly micros?: number;
+  readonly hourMicros?: number;
+  readonly day?: string;
   readonly asOfMs?: number;
   readonly granted?: boolean;
   readonly leaseId?: string;

@@ -8,6 +8,12 @@ import { type ClientDeps, HistoryClient } from './client.js';
 import type { Act, Entry, SentReading } from './history.js';
 
 const labels = ['premium', 'standard'] as const;
+/** Only costs of this label are corrected, so that the totals of the other one must never decrease. */
+const correctedLabel = 'standard';
+const spendByHour = `query ($appId: String!, $label: String!, $day: LocalDate!) { org { app(appId: $appId) {
+  spend(day: $day) { labels { label costUsdMicros } }
+  spendSeries(from: $day, to: $day, step: HOUR, label: $label) { costUsdMicros unattributedUsdMicros }
+} } }`;
 const resource = 'api';
 const limit = 'tokens';
 /** So small that even a slow machine requests more. */
@@ -152,10 +158,22 @@ export class Load {
     const { requestId, micros: costUsdMicros } = act;
     const input = { requestId, modelLabel: label, inputTokens: 1, outputTokens: 1, costUsdMicros };
     const submit = (via: number) => tenant.app.call(via, act, op.SubmitCostDocument, { input }, () => ({}));
-    await this.untilKnown(chance, submit);
+    const { outcome } = await this.untilKnown(chance, submit);
     // Some clients retry a call that has succeeded.
     if (chance.fraction() < 0.1) await submit(chance.below(this.gateways));
+    if (outcome === 'ok' && label === correctedLabel && chance.hit(0.4)) await this.correct(tenant, chance, act);
     await sleep(chance.between(5, 40));
+  }
+
+  private async correct(tenant: Tenant, chance: Chance, cost: Extract<Act, { kind: 'cost' }>): Promise<void> {
+    const { scope, requestId } = cost;
+    const micros = chance.hit(0.5) ? chance.between(1, 500) : -chance.between(1, cost.micros);
+    const act: Act = { kind: 'correction', scope, correctionId: randomUUID(), micros };
+    const { correctionId } = act;
+    const input = { appId: 'chat', requestId, correctionId, deltaUsdMicros: micros, reason: 'load' };
+    const send = (via: number) => tenant.org.call(via, act, op.CorrectCostDocument, { input }, () => ({}));
+    await this.untilKnown(chance, send);
+    if (chance.hit(0.3)) await send(chance.below(this.gateways));
   }
 
   /** Requests more than the bucket has. */
@@ -249,7 +267,17 @@ export class Load {
   private readTotals(tenant: Tenant, via: number, kind: 'shards' | 'total', label: string): Promise<Entry> {
     const variables = { appId: 'chat', consistency: kind === 'shards' ? ('EXACT' as const) : ('AGGREGATED' as const) };
     return tenant.org.call(via, { kind, scope: scopeOf(tenant, label) }, op.AppSpendDocument, variables, ({ org }) => ({
+      ...(org?.app ? { day: org.app.spend.day } : {}),
       micros: org?.app?.spend.labels.find((one) => one.label === label)?.costUsdMicros ?? 0,
+    }));
+  }
+
+  private readHours(tenant: Tenant, via: number, label: string, day: string): Promise<Entry> {
+    const variables = { appId: 'chat', label, day };
+    const act: Act = { kind: 'hours', scope: scopeOf(tenant, label) };
+    return tenant.org.call<SpendByHour, object>(via, act, spendByHour, variables, ({ org: { app } }) => ({
+      micros: app.spend.labels.find((one) => one.label === label)?.costUsdMicros ?? 0,
+      hourMicros: app.spendSeries.reduce((sum, hour) => sum + hour.costUsdMicros + hour.unattributedUsdMicros, 0),
     }));
   }
 
@@ -344,6 +372,7 @@ export class Load {
         const total = await this.untilKnown(this.chance, (via) => this.readTotals(tenant, via, 'total', label));
         if (total.data.micros === shards.data.micros) break;
       }
+      await this.untilKnown(this.chance, (via) => this.readHours(tenant, via, label, shards.data.day ?? ''));
     }
     await this.untilKnown(this.chance, (via) =>
       org.call(
@@ -386,6 +415,15 @@ export class Load {
       }
     }
   }
+}
+
+interface SpendByHour {
+  readonly org: {
+    readonly app: {
+      readonly spend: { readonly labels: readonly { readonly label: string; readonly costUsdMicros: number }[] };
+      readonly spendSeries: readonly { readonly costUsdMicros: number; readonly unattributedUsdMicros: number }[];
+    };
+  };
 }
 
 const bootId = randomUUID();
