@@ -2,8 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
-import type { AlertDraft } from './alert.js';
+import { midnightOf } from '../orgs/zone-dates.js';
+import { type AlertDraft, markOf } from './alert.js';
 import type { AlertStore } from './alert.store.js';
+
+/**
+ * The marker of a budget alert is stored this long after the end of its period, because a late correction may judge
+ * the period again.
+ */
+const markerDays = 45;
 
 export interface AlertDeps {
   readonly store: AlertStore;
@@ -37,14 +44,19 @@ export class AlertService {
     return failed;
   }
 
-  /** Raises an alert once per scope, label, day and kind, in whichever process is first. */
+  /** Raises an alert once, in whichever process is first. */
   private async raise(draft: AlertDraft): Promise<void> {
-    const { orgId, appId = '', day, label, kind } = draft;
-    const name = [orgId, appId, day, label, kind].join(' ');
+    const { orgId, appId = '', kind } = draft;
+    const name = [orgId, appId, ...markOf(draft)].join(' ');
     if (this.raised.has(name)) return;
     const nowMs = this.deps.clock.nowMs();
-    if (await this.deps.store.raise(draft, new Date(nowMs), epochSeconds(nowMs) + this.deps.retentionDays * 86_400))
+    const expiresAtSecs = epochSeconds(nowMs) + this.deps.retentionDays * 86_400;
+    const markedUntilSecs = Math.max(expiresAtSecs, minMarkerSecs(draft));
+    if (await this.deps.store.raise(draft, new Date(nowMs), expiresAtSecs, markedUntilSecs))
       this.deps.metrics.alerts.inc({ kind });
     this.raised.set(name, true);
   }
 }
+
+const minMarkerSecs = ({ periodEnd }: AlertDraft): number =>
+  periodEnd === undefined ? 0 : epochSeconds(midnightOf(periodEnd)) + markerDays * 86_400;

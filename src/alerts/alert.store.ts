@@ -1,13 +1,13 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
 import { absent, and, between, equals, greaterThan } from '../dynamo/expression.js';
 import type { CancellationReason } from '../dynamo/faults.js';
-import { fields } from '../dynamo/fields.js';
+import { type Fields, fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { epochSeconds } from '../lib/clock.js';
 import { unavailable } from '../lib/errors.js';
 import { newUuid } from '../lib/id.js';
 import { scopeKey } from '../orgs/scope.js';
-import { type AlertDraft, alertKinds, partitionOf, type QuotaAlert } from './alert.js';
+import { type AlertDraft, alertKinds, markOf, partitionOf, type QuotaAlert } from './alert.js';
 
 const table = 'alerts';
 const digits = 12;
@@ -17,7 +17,9 @@ const padded = (number: number): string => String(number).padStart(digits, '0');
 
 export const markerKey = (draft: AlertDraft) => ({
   PK: 'MARK#'.concat(scopeKey(draft)),
-  SK: key`${draft.day}#${draft.label}#${draft.kind}`,
+  SK: markOf(draft)
+    .map((part) => key`${part}`)
+    .join('#'),
 });
 export const headKey = (partition: number) => ({ PK: key`HEAD#${partition}`, SK: '#HEAD' });
 export const entryKey = (partition: number, number: number) => ({
@@ -42,9 +44,14 @@ export class AlertStore {
 
   /**
    * Raises an alert once. The marker, the partition's next number and the entry are one transaction. Returns false if
-   * the alert was raised before.
+   * the alert was raised before. The marker may be stored for longer than the entry.
    */
-  async raise(draft: AlertDraft, raisedAt: Date, expiresAtSecs: number): Promise<boolean> {
+  async raise(
+    draft: AlertDraft,
+    raisedAt: Date,
+    expiresAtSecs: number,
+    markedUntilSecs = expiresAtSecs,
+  ): Promise<boolean> {
     const partition = partitionOf(draft.orgId);
     // Nobody changes a marker, so its nonce shows if this call raised the alert although its response was lost.
     const nonce = newUuid();
@@ -54,7 +61,7 @@ export class AlertStore {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const number = head + 1;
       const outcome = await this.client.transact(isOwn, [
-        { table, put: { ...markerKey(draft), nonce, expires_at_epoch: expiresAtSecs }, condition: absent('PK') },
+        { table, put: { ...markerKey(draft), nonce, expires_at_epoch: markedUntilSecs }, condition: absent('PK') },
         {
           table,
           update: headKey(partition),
@@ -131,6 +138,10 @@ const toItem = (draft: AlertDraft, { partition, number, raisedAt, expiresAtSecs 
   quota_usd_micros: draft.quotaUsdMicros,
   quota_pct: draft.quotaPct,
   threshold_pct: draft.thresholdPct,
+  budget: draft.budget,
+  budget_revision: draft.budgetRevision,
+  period_start: draft.periodStart,
+  period_end: draft.periodEnd,
   raised_at_ms: raisedAt.getTime(),
   raised_at_epoch: epochSeconds(raisedAt.getTime()),
   expires_at_epoch: expiresAtSecs,
@@ -140,6 +151,7 @@ function toAlert(item: Item): QuotaAlert {
   const read = fields(table, item);
   const appId = read.optionalString('app_id');
   const activeLabel = read.optionalString('active_label');
+  const budget = read.optionalString('budget');
   return {
     nodeType: 'QuotaAlert',
     number: read.number('number'),
@@ -153,6 +165,13 @@ function toAlert(item: Item): QuotaAlert {
     quotaUsdMicros: read.number('quota_usd_micros'),
     quotaPct: read.number('quota_pct'),
     thresholdPct: read.number('threshold_pct'),
+    ...(budget === undefined ? {} : { budget, ...budgetOf(read) }),
     raisedAt: read.date('raised_at_ms'),
   };
 }
+
+const budgetOf = (read: Fields) => ({
+  budgetRevision: read.number('budget_revision'),
+  periodStart: read.string('period_start'),
+  periodEnd: read.string('period_end'),
+});

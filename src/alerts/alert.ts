@@ -1,15 +1,26 @@
 import { hashSlot } from '../lib/id.js';
 
-export const alertKinds = ['TIGHT_MODE', 'QUOTA_EXCEEDED', 'FALLBACK_ACTIVATED', 'GAP'] as const;
+export const alertKinds = [
+  'TIGHT_MODE',
+  'QUOTA_EXCEEDED',
+  'FALLBACK_ACTIVATED',
+  'THRESHOLD',
+  'RECOVERED',
+  'PROJECTED',
+  'GAP',
+] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
-/** An alert to raise: once per scope, label, day and kind. */
+/**
+ * An alert to raise. Of a quota it is raised once per scope, label, day and kind, of a budget once per revision,
+ * period, kind and threshold.
+ */
 export interface AlertDraft {
   readonly orgId: string;
-  /** Absent if the quota is the org's. */
+  /** Absent if the quota or budget is the org's. */
   readonly appId?: string;
   readonly kind: AlertKind;
-  /** The label that is near or past its quota. */
+  /** The label that is near or past its quota. Empty for a budget of all labels. */
   readonly label: string;
   /** The label now in use, if the alert is about a fallback. */
   readonly activeLabel?: string;
@@ -18,6 +29,11 @@ export interface AlertDraft {
   readonly quotaUsdMicros: number;
   readonly quotaPct: number;
   readonly thresholdPct: number;
+  /** The name of the budget that the alert is about. The fields below are set with it. */
+  readonly budget?: string;
+  readonly budgetRevision?: number;
+  readonly periodStart?: string;
+  readonly periodEnd?: string;
 }
 
 export interface QuotaAlert extends AlertDraft {
@@ -26,6 +42,12 @@ export interface QuotaAlert extends AlertDraft {
   /** Its position in the log of its partition. Numbers are contiguous and in the order of commit. */
   readonly number: number;
 }
+
+/** The parts of the name under which an alert is raised once, beside its scope. */
+export const markOf = ({ day, label, kind, thresholdPct, ...draft }: AlertDraft): readonly (string | number)[] =>
+  draft.budget === undefined
+    ? [day, label, kind]
+    : [draft.periodStart ?? day, 'BUDGET', draft.budget, draft.budgetRevision ?? 0, kind, thresholdPct];
 
 /** The alert log has this many partitions. Each org belongs to one, which orders its alerts. */
 export const partitionCount = 16;
