@@ -107,7 +107,9 @@ export const fileSchema = z.strictObject({
       shardDays: days.meta({
         description: 'Cost shards. `EXACT` reads and late summing work for this long.',
       }),
-      totalDays: days.meta({ description: 'Daily totals, which `spendHistory` reads.' }),
+      totalDays: days.meta({
+        description: 'Daily totals, which `spendHistory` reads and budgets sum. Budgets of a month need at least 31.',
+      }),
       alertDays: days.meta({ description: 'Quota alerts. A cursor older than this starts with a `GAP`.' }),
       priceDays: days.meta({ description: 'Fetched prices of a day.' }),
       usageDays: days.meta({ description: 'Hourly usage of limits.' }),

@@ -55,6 +55,8 @@ export type AuditAction =
   | 'login_refused'
   | 'model_overridden'
   | 'cost_corrected'
+  | 'budget_set'
+  | 'budget_deleted'
   | 'entity_created'
   | 'entity_updated'
   | 'entity_deleted'
@@ -71,6 +73,7 @@ export type AuditAction =
 
 export const orgEntity = '$ORG';
 export const appEntity = (appId: string): string => `$APP:${appId}`;
+export const budgetEntity = (name: string): string => `$BUDGET:${name}`;
 export const systemEntity = '$SYSTEM';
 export const resourceEntity = (resource: string): string => `$RESOURCE:${resource}`;
 export const keyEntity = (keyId: string): string => `$KEY:${keyId}`;

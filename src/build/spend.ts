@@ -28,12 +28,14 @@ import { StickyStore } from '../spend/sticky.store.js';
 import { TotalService } from '../spend/total.service.js';
 import { TotalStore } from '../spend/total.store.js';
 import type { Base } from './base.js';
+import { buildBudgetRollup, buildBudgets } from './budgets.js';
 import type { Identity } from './identity.js';
 
 const maxShards = 64;
 
 /** Costs, totals, prices, model selection and alerts, for a gateway. */
-export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, scheduler: EventLoopScheduler) {
+export function buildSpend(base: Base, identity: Identity, scheduler: EventLoopScheduler) {
+  const { audit, orgStore, appStore } = identity;
   const { config, clock, log, metrics, store } = base;
   const { catalog, retention, submissionsWaiting: maxWaiting } = config;
   const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
@@ -45,26 +47,22 @@ export function buildSpend(base: Base, { audit, orgStore, appStore }: Identity, 
   const labelStore = new LabelStore(store);
   const slices = new SliceStore(store);
   const totals = new TotalService({ totals: new TotalStore(store, retention.totalDays), slices, clock });
-  const exact = new ExactService({
-    shards: new ShardStore(store),
-    totals,
-    labels: labelStore,
-    slices,
-    dirtyDays: new DirtyDayStore(store),
-    apps: appStore,
-    clock,
-    shardDays: retention.shardDays,
-  });
+  const reads = { shards: new ShardStore(store), totals, labels: labelStore, slices, apps: appStore };
+  const dirtyDays = new DirtyDayStore(store);
+  const exact = new ExactService({ ...reads, dirtyDays, clock, shardDays: retention.shardDays });
   const alertStore = new AlertStore(store);
   const alerts = newAlerts(base, alertStore);
   const stickyStore = new StickyStore(store);
+  const budgeting = buildBudgets(base, identity, alerts);
+  const { budgets } = budgeting;
   return {
+    ...budgeting,
     catalog,
     prices,
     spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, dimensionValues, clock }),
     breakdowns: new BreakdownService({ totals, dimensions, values, apps: appStore, catalog, clock }),
     costStore,
-    selection: new SelectionService({ stickies: stickyStore, prices, alerts, audit, clock, metrics, log }),
+    selection: new SelectionService({ stickies: stickyStore, prices, budgets, alerts, audit, clock, metrics, log }),
     labelStore,
     labelCheck: new LabelCheckService({ orgs: orgStore, catalog, log }),
     totals,
@@ -91,6 +89,7 @@ export function buildSpendRollups(base: Base) {
     orgDays,
     dimensions: dimensionDays,
     orgs,
+    budgets: buildBudgetRollup(base, alerts),
     clock,
     log,
     metrics,

@@ -2,6 +2,7 @@ import type { Background, Services } from '../app.js';
 import { newUuid } from '../lib/id.js';
 import type { SpendId } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
+import type { BudgetPeriodId } from '../spend/budgets/budget-state.js';
 import type { CostReceipt } from '../spend/spend.service.js';
 import type { StickyId } from '../spend/sticky.store.js';
 import { appSubject } from '../spend/subject.js';
@@ -167,12 +168,13 @@ export class DemoSpend {
 
   /** Lets each app select its model, from the totals that were just saved. */
   private async select(ids: readonly SpendId[]): Promise<void> {
-    const { selection, totals, stickyStore } = this.deps.services;
+    const { selection, totals, stickyStore, budgetStates } = this.deps.services;
     const found = await patiently(() => totals.loadMany(ids, { consistent: true }));
     const byName = new Map(ids.map(({ appId, label }, i) => [`${appId} ${label}`, found[i]]));
     const reader = {
       total: async ({ appId, label }: SpendId) => byName.get(`${appId} ${label}`),
       sticky: (id: StickyId) => stickyStore.read(id),
+      budgetState: async (id: BudgetPeriodId) => (await budgetStates.loadMany([id]))[0],
     };
     await Promise.all(
       this.states.map(async (state) => {

@@ -48,6 +48,7 @@ const heavyFields: ReadonlyMap<string, number> = new Map([
   ['Org.spendBreakdown', 100],
   ['Org.costs', 10],
   ['App.costs', 10],
+  ['Budget.forecast', 50],
   ['Org.clients', 20],
   ['App.clients', 20],
 ]);

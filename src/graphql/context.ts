@@ -17,6 +17,7 @@ const resolverServices = [
   'appStore',
   'auditStore',
   'breakdowns',
+  'budgets',
   'catalog',
   'clients',
   'clientStore',
@@ -90,8 +91,9 @@ const ignored = (): void => undefined;
 
 /** Makes the contexts of one gateway. */
 export function contextFactory(services: Services): ContextFactory {
-  const { tenants, totals, stickyStore, labelStore, correctionStore, readingStore, charts, entities } = services;
-  const spend = { totals, stickyStore, labelStore, correctionStore };
+  const { tenants, totals, stickyStore, budgetStates, labelStore, correctionStore } = services;
+  const { readingStore, charts, entities } = services;
+  const spend = { totals, stickyStore, budgetStates, labelStore, correctionStore };
   const readers: LoaderServices = { tenants, ...spend, readingStore, charts, entities };
   // Every context inherits the services, so that they are not copied per request.
   const shared = Object.freeze(

@@ -8,6 +8,7 @@ import { maySeeApp, maySeeOrg, type Viewer } from '../identity/viewer.js';
 import type { Entity } from '../limits/entities/entity.js';
 import type { SpendId } from '../orgs/scope.js';
 import { type App, type AppRef, inForce, type Org } from '../orgs/settings.js';
+import type { BudgetPeriodId, BudgetState } from '../spend/budgets/budget-state.js';
 import type { RequestRef } from '../spend/cost.item.js';
 import type { Correction } from '../spend/ledger/correction.js';
 import type { Sticky } from '../spend/selection.js';
@@ -19,7 +20,15 @@ import { WorkBudget } from './work-budget.js';
 /** The services that loaders read from. */
 export type LoaderServices = Pick<
   Services,
-  'tenants' | 'totals' | 'stickyStore' | 'labelStore' | 'correctionStore' | 'readingStore' | 'charts' | 'entities'
+  | 'tenants'
+  | 'totals'
+  | 'stickyStore'
+  | 'budgetStates'
+  | 'labelStore'
+  | 'correctionStore'
+  | 'readingStore'
+  | 'charts'
+  | 'entities'
 >;
 
 interface CorrectionId {
@@ -41,6 +50,7 @@ export class Loaders implements SpendReader {
   private latestReadings: DataLoader<ReadingsRef, Reading | undefined, string> | undefined;
   private charts: DataLoader<SeriesRequest, SeriesPoint[]> | undefined;
   private stickies: DataLoader<StickyId, Sticky | undefined, string> | undefined;
+  private budgetStates: DataLoader<BudgetPeriodId, BudgetState | undefined, string> | undefined;
   private correctionsById: DataLoader<CorrectionId, Correction | undefined, string> | undefined;
   private results: Map<string, Promise<unknown>> | undefined;
 
@@ -74,6 +84,13 @@ export class Loaders implements SpendReader {
       cacheKeyFn: ({ orgId, appId, day }) => [orgId, appId, day].join(' '),
     });
     return this.stickies.load(id);
+  }
+
+  budgetState(id: BudgetPeriodId): Promise<BudgetState | undefined> {
+    this.budgetStates ??= new DataLoader((ids) => this.services.budgetStates.loadMany(ids), {
+      cacheKeyFn: ({ orgId, name, firstDay }) => [orgId, name, firstDay].join(' '),
+    });
+    return this.budgetStates.load(id);
   }
 
   /** The corrections of a cost. For a page of costs: one read for all of them. */
@@ -161,5 +178,9 @@ export class Loaders implements SpendReader {
  */
 export function freshLoaders(services: LoaderServices, viewer: Viewer): SelectionReader {
   const loaders = new Loaders(services, viewer, new WorkBudget());
-  return { total: (id) => loaders.total(id), sticky: (id) => services.stickyStore.read(id) };
+  return {
+    total: (id) => loaders.total(id),
+    sticky: (id) => services.stickyStore.read(id),
+    budgetState: (id) => loaders.budgetState(id),
+  };
 }

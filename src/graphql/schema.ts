@@ -14,6 +14,7 @@ import { LimitResolver } from '../limits/limit.resolver.js';
 import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { AppBreakdownResolver, OrgBreakdownResolver } from '../spend/breakdown/breakdown.resolver.js';
+import { BudgetResolver, OrgBudgetResolver } from '../spend/budgets/budget.resolver.js';
 import {
   AppLedgerResolver,
   CorrectionResolver,
@@ -48,6 +49,8 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   AppLedgerResolver,
   CostEntryResolver,
   CorrectionResolver,
+  BudgetResolver,
+  OrgBudgetResolver,
   AlertResolver,
   OrgAlertResolver,
   AppAlertResolver,

@@ -12,5 +12,5 @@ export interface VersionedChange {
 export const isStale = (expected: ExpectedVersion, currentVersion: number): boolean =>
   expected !== undefined && expected !== null && expected !== currentVersion;
 
-export const expectedVersionIssues = (expected: ExpectedVersion): Issue[] =>
-  (expected ?? 0) < 0 ? [{ path: 'input.expectedVersion', message: 'must be 0 or larger' }] : [];
+export const expectedVersionIssues = (expected: ExpectedVersion, path = 'input.expectedVersion'): Issue[] =>
+  (expected ?? 0) < 0 ? [{ path, message: 'must be 0 or larger' }] : [];

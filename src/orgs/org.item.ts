@@ -91,6 +91,7 @@ export function toOrg(item: Item): Org {
     attributeApps: from.optionalBoolean('attribute_apps') ?? false,
     ledger: from.optionalBoolean('ledger') ?? false,
     dimensions: from.optionalStrings('dimensions') ?? [],
+    budgetsVersion: from.optionalNumber('budgets_version') ?? 0,
   };
 }
 

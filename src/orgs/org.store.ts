@@ -9,7 +9,7 @@ import type { Org } from './settings.js';
 
 const allOrgs = 'ORGS';
 
-export type NewOrg = Omit<Org, 'credentials' | 'nodeType' | 'version' | 'suspendedAt'>;
+export type NewOrg = Omit<Org, 'credentials' | 'nodeType' | 'version' | 'budgetsVersion' | 'suspendedAt'>;
 
 export interface OrgPosition {
   readonly orgId: string;

@@ -57,6 +57,8 @@ export interface Org extends Registered, Settings {
   readonly ledger: boolean;
   /** The names under which its costs may carry values, for example `user`. */
   readonly dimensions: readonly string[];
+  /** Incremented by every change of a budget. 0 if the org never had one. */
+  readonly budgetsVersion: number;
 }
 
 export interface AppRef {

@@ -60,6 +60,9 @@ export class OrgDayService {
   // The shards found so far. The index is eventually consistent and may omit an entry that it returned before.
   private readonly foundShards = new Map<string, Set<number>>();
 
+  // The days of each org whose totals have changed since `takeChanged`.
+  private readonly changedDays = new Map<string, Set<string>>();
+
   constructor(private readonly deps: OrgDayDeps) {}
 
   /**
@@ -89,6 +92,13 @@ export class OrgDayService {
     return checked
       .filter(({ spend, alert }) => !orgDay.isOver && isNear(spend, alert !== undefined && !failed.has(alert)))
       .map(({ id }) => id);
+  }
+
+  /** The days of an org whose totals have changed since the last call. */
+  takeChanged(orgId: string): string[] {
+    const days = [...(this.changedDays.get(orgId) ?? [])];
+    this.changedDays.delete(orgId);
+    return days;
   }
 
   /** Removes closed days from the caches. */
@@ -163,6 +173,8 @@ export class OrgDayService {
     if (counters.requests === 0) return undefined;
     const startsAtMs = startOfDayMs(org.zones, id.day);
     const { rules } = await this.deps.totals.saveTotal(id, { counters, startsAtMs, asOfMs, basis, isOver });
+    // Also if another worker has saved it: this process has not judged it yet.
+    this.changedDays.set(id.orgId, (this.changedDays.get(id.orgId) ?? new Set()).add(id.day));
     this.savedTotals.set(nameOf(id), { state, ...(rules ? { rules } : {}) });
     return rules;
   }

@@ -9,6 +9,8 @@ import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
+import { tightest, type UsedUpBudget } from './budgets/budget.js';
+import type { BudgetService } from './budgets/budget.service.js';
 import { type LabelSpend, labelSpend } from './day-spend.js';
 import type { SpendMode } from './money.js';
 import { invalidLabel, type Price } from './price.js';
@@ -37,6 +39,8 @@ export interface ModelSelection {
   readonly bedrockModelId?: string;
   readonly reason: SelectionReason;
   readonly mode: SpendMode;
+  /** The name of the budget that excluded a label. Absent if no budget decided. */
+  readonly budget?: string;
   readonly chain: readonly LabelSpend[];
   readonly skipped: readonly SkippedLabel[];
   readonly price?: Price;
@@ -50,6 +54,7 @@ const maxAlertWaitMs = 500;
 export interface SelectionDeps {
   readonly stickies: StickyStore;
   readonly prices: PriceService;
+  readonly budgets: Pick<BudgetService, 'usedUp'>;
   readonly alerts: AlertService;
   readonly audit: AuditService;
   readonly clock: Clock;
@@ -71,12 +76,13 @@ export class SelectionService {
     const day = dayAt(org.zones, this.deps.clock.nowMs());
     const id = { ...scope, day };
     const labels = subject.settings.modelOrdering;
-    const [totals, stored] = await Promise.all([
+    const [totals, stored, budgets] = await Promise.all([
       Promise.all(labels.map((label) => reader.total({ ...id, label }))),
       reader.sticky(id),
+      this.deps.budgets.usedUp(org, subject.appId, reader),
     ]);
     const chain = labels.map((label, i) => labelSpend({ subject, catalog, day, isOver: false }, label, totals[i]));
-    const { choice, sticky } = await this.decide(subject, chain, day, stored);
+    const { choice, sticky } = await this.decide(subject, chain, stored, { day, budgets });
     const drafts = [...chain.map((link) => alertFor(subject, link, day)), this.fallbackOf(subject, chain, sticky, day)];
     // A selection waits only briefly for its alerts, and succeeds if they fail.
     await within(maxAlertWaitMs, this.deps.alerts.raiseAll(drafts), () => []);
@@ -86,17 +92,16 @@ export class SelectionService {
   private async decide(
     subject: Subject,
     chain: readonly LabelSpend[],
-    day: string,
     stored: Sticky | undefined,
+    { day, budgets }: { readonly day: string; readonly budgets: readonly UsedUpBudget[] },
   ): Promise<{ readonly choice: Choice; readonly sticky: Sticky | undefined }> {
     const { catalog } = this.deps.prices;
     const { org, scope, settings } = subject;
-    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => ({
-      label,
-      costUsdMicros,
-      quotaUsdMicros,
-      hasModel: catalog.has(label),
-    }));
+    const links = chain.map(({ label, costUsdMicros, quotaUsdMicros = 0 }) => {
+      const usedUpBudget = tightest(budgets.filter((budget) => (budget.label ?? label) === label));
+      const hasModel = catalog.has(label);
+      return { label, costUsdMicros, quotaUsdMicros, hasModel, ...(usedUpBudget ? { usedUpBudget } : {}) };
+    });
     const decide = (sticky: Sticky | undefined) =>
       choose(links, sticky, org.stickyFallbackEnabled, settings.tightModeThresholdPct);
     const choice = decide(stored);
@@ -113,7 +118,7 @@ export class SelectionService {
   private async selectionOf(
     subject: Subject,
     chain: readonly LabelSpend[],
-    { label, reason, mode }: Choice,
+    { label, reason, mode, budget }: Choice,
     day: string,
   ): Promise<ModelSelection> {
     const { catalog } = this.deps.prices;
@@ -132,11 +137,17 @@ export class SelectionService {
       ...(model ? { bedrockModelId: model.bedrockModelId, price: await this.deps.prices.at(model, nowMs) } : {}),
       reason,
       mode,
+      ...(budget === undefined ? {} : { budget }),
       chain,
       skipped,
-      // If labels were skipped, another gateway may have models for them, so the client should not wait for the end of
-      // the day.
-      recheckAfterSecs: recheckAfterSecs(intervalSecs, nowMs, resetsAtMs, label === undefined && skipped.length === 0),
+      // If labels were skipped, another gateway may have models for them, and a budget may be raised at any time. The
+      // client should not wait for the end of the day then.
+      recheckAfterSecs: recheckAfterSecs(
+        intervalSecs,
+        nowMs,
+        resetsAtMs,
+        reason === 'ALL_QUOTAS_EXCEEDED' && skipped.length === 0,
+      ),
       day,
       resetsAt: new Date(resetsAtMs),
     };

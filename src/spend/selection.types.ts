@@ -18,6 +18,11 @@ registerEnumType(SelectionReasonType, {
     ALL_QUOTAS_EXCEEDED: {
       description: 'No label is recommended: the quotas of all labels that have a model are used up.',
     },
+    BUDGET_EXCEEDED: {
+      description:
+        'A budget is used up, see `budget`. With a label: the labels before it were skipped because of budgets. ' +
+        'Without one: no label is recommended, because budgets exclude every label that its quota would allow.',
+    },
     NO_USABLE_MODEL: {
       description: 'No label is recommended: this gateway has no model for any label of the chain. See `skipped`.',
     },
@@ -49,7 +54,8 @@ export class SkippedLabelType {
 export class ModelSelectionType {
   @Field(() => Boolean, {
     simple: true,
-    description: 'False if no label can be called, because all quotas are used up or no label has a model.',
+    description:
+      'False if no label can be called, because all quotas or a budget are used up, or no label has a model.',
   })
   readonly allowed!: boolean;
 
@@ -76,6 +82,15 @@ export class ModelSelectionType {
   })
   readonly mode!: SpendMode;
 
+  @Field(() => String, {
+    nullable: true,
+    simple: true,
+    description:
+      'The name of the budget that excluded a label which its quota would allow: of several, the one with the ' +
+      'largest share used. Null if no budget decided.',
+  })
+  readonly budget?: string;
+
   @Field(() => [LabelSpendType], {
     simple: true,
     description: 'All labels of the model ordering, in its order, with their spend of today.',
@@ -99,7 +114,8 @@ export class ModelSelectionType {
     simple: true,
     description:
       'Request a new selection after this many seconds. ' +
-      'At `resetsAt` if all quotas are used up, and never later than that.',
+      'At `resetsAt` if all quotas are used up, and never later than that. ' +
+      'If a budget is used up, after the normal interval, because it may be raised.',
   })
   readonly recheckAfterSecs!: number;
 

@@ -1,4 +1,5 @@
 import type { Scope, SpendId } from '../orgs/scope.js';
+import type { BudgetPeriodId, BudgetState } from './budgets/budget-state.js';
 import type { Figures } from './day-spend.js';
 import type { Sticky } from './selection.js';
 
@@ -6,6 +7,7 @@ import type { Sticky } from './selection.js';
 export interface SelectionReader {
   total(id: SpendId): Promise<Figures | undefined>;
   sticky(id: Scope & { readonly day: string }): Promise<Sticky | undefined>;
+  budgetState(id: BudgetPeriodId): Promise<BudgetState | undefined>;
 }
 
 /** The reads of a report. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../lib/clock.js';
+import { forEachLimited } from '../lib/concurrent.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { type SpendId, sliceCount } from '../orgs/scope.js';
 import type { Org } from '../orgs/settings.js';
 import type { DimensionDayService } from './breakdown/dimension-day.service.js';
+import type { SummedOrg } from './budgets/budget-check.service.js';
 import type { DirtyDay, DirtyDayStore } from './ledger/dirty-day.store.js';
 import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
 import { nameOf, type OrgDayService } from './org-day.service.js';
@@ -23,6 +25,7 @@ export interface SpendRollupDeps {
   readonly orgDays: OrgDayService;
   readonly dimensions: DimensionDayService;
   readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
+  readonly budgets: { checkAll(summed: readonly SummedOrg[], asOfMs: number): Promise<void> };
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -36,6 +39,12 @@ export interface SpendRollupDeps {
 export interface Round {
   readonly scopes: number;
   readonly failed: number;
+}
+
+/** The orgs of a round. One of which a day could not be summed is in both. */
+interface RoundOrgs {
+  readonly summed: Map<string, Org>;
+  readonly failed: Set<string>;
 }
 
 /**
@@ -59,12 +68,15 @@ export class SpendRollup {
     const beganMs = clock.nowMs();
     const total = { scopes: 0, failed: 0 };
     const complete: number[] = [];
+    const orgs: Org[] = [];
     // Each round starts at another slice, so that a failing slice does not always delay the same ones.
     const first = this.rounds++ % sliceCount;
     for (let i = 0, failures = 0; i < sliceCount && failures < maxConsecutiveFailures; i++) {
       const slice = (first + i) % sliceCount;
       try {
-        const round = await this.sumSlice(slice, beganMs);
+        const found = newRoundOrgs();
+        const round = await this.sumSlice(slice, beganMs, found);
+        orgs.push(...completeOrgs(found));
         total.scopes += round?.scopes ?? 0;
         total.failed += round?.failed ?? 0;
         if (round?.failed === 0) complete.push(slice);
@@ -80,6 +92,8 @@ export class SpendRollup {
       .catch((error: unknown) => log.warn({ err: error }, 'failed to mark a round'));
     await this.measureLag();
     this.forgetClosed(firstOpenDay(beganMs));
+    // After the totals of all slices, so that budgets do not delay them.
+    await this.checkBudgets(orgs, beganMs - indexLagMs);
     return total;
   }
 
@@ -88,14 +102,19 @@ export class SpendRollup {
     const asOfMs = this.deps.clock.nowMs() - indexLagMs;
     const ids = [...this.near.values()];
     const shards = await Promise.all(ids.map((id) => this.deps.shards.listShards(id)));
-    return this.sumScopes(
+    const orgs = newRoundOrgs();
+    const round = await this.sumScopes(
       ids.map((id, i) => ({ id, shards: shards[i] ?? [] })),
       asOfMs,
+      orgs,
     );
+    // Only some scopes of each org were summed, so the sum of all is not known to be newer.
+    await this.checkBudgets(completeOrgs(orgs), 0);
+    return round;
   }
 
   /** Sums every day of a slice that is not closed. Returns undefined if another worker has the slice. */
-  private async sumSlice(slice: number, beganMs: number): Promise<Round | undefined> {
+  private async sumSlice(slice: number, beganMs: number, orgs: RoundOrgs): Promise<Round | undefined> {
     const { shards, slices, dirtyDays, worker, claimMs, shardDays } = this.deps;
     const claimed = await slices.claim({ slice, worker, nowMs: beganMs, claimMs });
     if (!claimed) return undefined;
@@ -113,7 +132,7 @@ export class SpendRollup {
     const round = { scopes: 0, failed: 0 };
     const closing: ActiveScope[] = dirty.flat();
     for (const scopes of [...(await Promise.all(days.map((day) => shards.listActive(day, slice)))), ...dirty]) {
-      const summed = await this.sumScopes(scopes, beganMs - indexLagMs);
+      const summed = await this.sumScopes(scopes, beganMs - indexLagMs, orgs);
       round.scopes += summed.scopes;
       round.failed += summed.failed;
       if (claimed.summedThrough !== openDay) closing.push(...scopes.filter(({ id }) => id.day < openDay));
@@ -144,7 +163,7 @@ export class SpendRollup {
         if (org && first?.id.orgId === org.orgId) await this.deps.dimensions.closeDay(org, first.id.day);
   }
 
-  private async sumScopes(scopes: readonly ActiveScope[], asOfMs: number): Promise<Round> {
+  private async sumScopes(scopes: readonly ActiveScope[], asOfMs: number, round: RoundOrgs): Promise<Round> {
     if (scopes.length === 0) return { scopes: 0, failed: 0 };
     const byOrgDay = groupBy(scopes, ({ id }) => `${id.orgId} ${id.day}`);
     const orgIds = [...new Set(scopes.map(({ id }) => id.orgId))];
@@ -156,13 +175,20 @@ export class SpendRollup {
         const near = org ? await this.deps.orgDays.sum(org, group, asOfMs) : [];
         for (const { id } of group) this.near.delete(nameOf(id));
         for (const id of near) this.near.set(nameOf(id), id);
+        if (org) round.summed.set(org.orgId, org);
       } catch (error) {
         // The next round retries. A shard that could not be read must not count as empty.
         failed += group.length;
+        if (org) round.failed.add(org.orgId);
         this.deps.log.warn({ err: error, scopes: group.length }, 'failed to sum some scopes');
       }
     });
     return { scopes: scopes.length, failed };
+  }
+
+  private checkBudgets(orgs: readonly Org[], asOfMs: number): Promise<void> {
+    const summed = orgs.map((org) => ({ org, changedDays: this.deps.orgDays.takeChanged(org.orgId) }));
+    return this.deps.budgets.checkAll(summed, asOfMs);
   }
 
   /**
@@ -189,6 +215,11 @@ export class SpendRollup {
   }
 }
 
+const newRoundOrgs = (): RoundOrgs => ({ summed: new Map(), failed: new Set() });
+
+const completeOrgs = ({ summed, failed }: RoundOrgs): Org[] =>
+  [...summed.values()].filter(({ orgId }) => !failed.has(orgId));
+
 function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const entry of all) {
@@ -197,18 +228,4 @@ function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, 
     else groups.set(name(entry), [entry]);
   }
   return groups;
-}
-
-/** Runs a task for each entry, at most `maxConcurrent` at the same time. */
-async function forEachLimited<T>(
-  all: readonly T[],
-  maxConcurrent: number,
-  task: (entry: T) => Promise<void>,
-): Promise<void> {
-  const rest = [...all];
-  await Promise.all(
-    Array.from({ length: maxConcurrent }, async () => {
-      for (let next = rest.shift(); next !== undefined; next = rest.shift()) await task(next);
-    }),
-  );
 }

@@ -10,6 +10,8 @@ export interface Subject {
   readonly org: Org;
   readonly scope: Scope;
   readonly settings: Settings;
+  /** The app, also under quotaScope ORG. Absent for the org itself. */
+  readonly appId?: string;
   /** True for the org itself under quotaScope APP: a sum over its apps, without a quota of its own. */
   readonly isRollup: boolean;
   /** Grows with every change that may have changed the model ordering. */
@@ -20,7 +22,7 @@ export function appSubject(app: App): Subject {
   const { org } = app;
   // Under quotaScope ORG the apps share the chain of the org, so they must have the same version of it.
   const orderingVersion = org.quotaScope === 'ORG' ? org.version : org.version + app.version;
-  return { org, scope: scopeOf(app), settings: app, isRollup: false, orderingVersion };
+  return { org, scope: scopeOf(app), settings: app, appId: app.appId, isRollup: false, orderingVersion };
 }
 
 export const orgSubject = (org: Org): Subject => ({

@@ -32,7 +32,10 @@ export class TotalService {
 
   /** The totals of a label from one day to another, inclusive. Days without a total are left out. */
   async list(scope: Scope, label: string, from: string, to: string): Promise<ReadonlyMap<string, Total>> {
-    const [markOf, found] = await Promise.all([this.loadRounds(), this.deps.totals.listTotals(scope, label, from, to)]);
+    const [markOf, found] = await Promise.all([
+      this.loadRounds(),
+      this.deps.totals.listTotals(scope, label, { from, to }),
+    ]);
     const markMs = markOf(sliceOf(scope.orgId));
     return new Map(found.map(({ day, total }) => [day, this.withRound(total, markMs)]));
   }

@@ -54,13 +54,14 @@ export class TotalStore {
   async listTotals(
     scope: Scope,
     label: string,
-    from: string,
-    to: string,
+    { from, to }: { readonly from: string; readonly to: string },
+    { consistent = false }: { readonly consistent?: boolean } = {},
   ): Promise<{ readonly day: string; readonly total: Total }[]> {
     const { PK } = totalKey({ ...scope, label, day: from });
     const items = await this.client.queryAll({
       table,
       where: and(equals('PK', PK), between('SK', dayKey(from), dayKey(to))),
+      consistent,
     });
     return items.map((item) => ({ day: dayIn(fields(table, item).string('SK')), total: toTotal(item) }));
   }

@@ -35,6 +35,8 @@ describe('an audit event', () => {
     await send(op.SuspendAppDocument, { appId: 'chat' });
     await send(op.ResumeAppDocument, { appId: 'chat' });
     await send(op.OverrideModelDocument, { input: { appId: 'chat', label: 'economy' } });
+    await send(op.SetBudgetDocument, { input: { name: 'monthly', period: 'MONTH', usdMicros: 1 } });
+    await send(op.DeleteBudgetDocument, { name: 'monthly' });
     const { data } = await send(op.RotateCredentialsDocument, { input: { appId: 'chat' } });
     await app.anonymous.send(
       op.RetrieveSecretDocument,
@@ -65,6 +67,8 @@ describe('an audit event', () => {
           'app_suspended',
           'app_resumed',
           'model_overridden',
+          'budget_set',
+          'budget_deleted',
           'credentials_rotated',
           'secret_retrieved',
         ],

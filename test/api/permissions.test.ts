@@ -184,6 +184,17 @@ const matrix: Readonly<Record<string, Row>> = {
       callers[role].send(op.OverrideModelDocument, { input: { orgId, appId, label: null } }),
     outcomes: tenantAdmins,
   },
+  'Mutation.setBudget': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send(op.SetBudgetDocument, {
+        input: { orgId, name: 'permitted', period: 'MONTH', usdMicros: 1_000_000 },
+      }),
+    outcomes: tenantAdmins,
+  },
+  'Mutation.deleteBudget': {
+    send: ({ callers, org: { orgId } }, role) => callers[role].send(op.DeleteBudgetDocument, { orgId, name: 'none' }),
+    outcomes: tenantAdmins,
+  },
   'Query.availability': {
     send: async ({ app, callers, org: { orgId } }, role) => {
       await app.admin.ask(op.SetLimitsDocument, {
@@ -355,6 +366,8 @@ const matrix: Readonly<Record<string, Row>> = {
     send: orgField('costs(from: "2026-01-01", to: "2026-01-02") { nodes { day } }'),
     outcomes: tenantAdmins,
   },
+  'Org.budgets': { send: orgField('budgets { name spentUsdMicros }'), outcomes: tenantAdmins },
+  'Org.budget': { send: orgField('budget(name: "none") { name }'), outcomes: tenantAdmins },
   'Org.alerts': { send: orgField('alerts { nodes { id } }'), outcomes: tenantAdmins },
   'App.spend': appField('spend { costUsdMicros }'),
   'App.spendHistory': appField('spendHistory(from: "2026-01-01", to: "2026-01-02") { costUsdMicros }'),

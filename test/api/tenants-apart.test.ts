@@ -55,6 +55,7 @@ async function overview({ org: { orgId }, entityIds: [parentId, childId], resour
       child: entity(entityId: $childId) { ${entity} }
       entities(first: 10) { nodes { entityId } }
       limitConfigs { level resource version limits { name capacity } }
+      budgets { name version usdMicros spentUsdMicros }
       limitConfig(level: ENTITY, entityId: $childId, resource: $resource) { version }
       apiKeys(first: 5) { nodes { keyId description active } }
       devices(first: 5) { nodes {

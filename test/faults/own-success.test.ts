@@ -128,16 +128,22 @@ async function overQuota(on: TestApp): Promise<Tenant> {
 const alertsOf = async ({ orgId }: Tenant) =>
   (await direct.admin.ask(op.OrgAlertsDocument, { orgId, first: 50 })).org?.alerts.nodes ?? [];
 
+const versioned = ['updateOrg', 'updateApp', 'setLimits', 'setBudget'] as const;
+
 /** Something of version 1 that the mutation changes. `change` returns the new version, or the conflict. */
-async function newVersioned(mutation: 'updateOrg' | 'updateApp' | 'setLimits') {
+async function newVersioned(mutation: (typeof versioned)[number]) {
   const { orgId } = await newTenant(app);
   if (mutation === 'setLimits') await setLimits(app, orgId, 'e');
+  const budget = { orgId, name: 'monthly', period: 'MONTH', usdMicros: 1000 } as const;
+  if (mutation === 'setBudget') await app.admin.ask(op.SetBudgetDocument, { input: budget });
   const limits = (name: string) => [{ ...limit, name }];
   const send = (on: TestApp, name: string, expectedVersion: number) => {
     const { admin } = on;
     if (mutation === 'updateOrg') return admin.send(op.UpdateOrgDocument, { input: { orgId, name, expectedVersion } });
     if (mutation === 'updateApp')
       return admin.send(op.UpdateAppDocument, { input: { orgId, appId: 'chat', name, expectedVersion } });
+    if (mutation === 'setBudget')
+      return admin.send(op.SetBudgetDocument, { input: { ...budget, usdMicros: name.length, expectedVersion } });
     const target = { orgId, level: 'ENTITY', entityId: 'e', resource } as const;
     return admin.send(op.SetLimitsDocument, { input: { ...target, limits: limits(name), expectedVersion } });
   };
@@ -398,20 +404,17 @@ describe.each(lostResponses)('after %s, with another writer before the retry,', 
     expect(org?.auditEvents.nodes.filter(({ action }) => action === 'org_updated')).toHaveLength(2);
   });
 
-  it.each(['updateOrg', 'updateApp', 'setLimits'] as const)(
-    '%s with an expectedVersion is no conflict with itself',
-    async (mutation) => {
-      const target = await newVersioned(mutation);
-      const version = await withLostResponse(
-        target.table,
-        fault,
-        () => target.change(app, 'first', 1),
-        async () => expect(await target.change(direct, 'second', 2)).toBe(3),
-      );
-      expect(version).toBe(2);
-      expect(await target.change(direct, 'third', 2)).toBe('VERSION_CONFLICT, current is 3');
-    },
-  );
+  it.each(versioned)('%s with an expectedVersion is no conflict with itself', async (mutation) => {
+    const target = await newVersioned(mutation);
+    const version = await withLostResponse(
+      target.table,
+      fault,
+      () => target.change(app, 'first', 1),
+      async () => expect(await target.change(direct, 'second', 2)).toBe(3),
+    );
+    expect(version).toBe(2);
+    expect(await target.change(direct, 'third', 2)).toBe('VERSION_CONFLICT, current is 3');
+  });
 
   it('a later change of an entity name is not overwritten', async () => {
     const { orgId } = await newTenant(app, {}, []);
@@ -455,7 +458,7 @@ describe.each(lostResponses)('after %s, with another writer before the retry,', 
   });
 });
 
-it.each(['updateOrg', 'updateApp', 'setLimits'] as const)(
+it.each(versioned)(
   'a race that %s with an expectedVersion loses after its read is a VERSION_CONFLICT',
   async (mutation) => {
     const target = await newVersioned(mutation);

@@ -172,6 +172,26 @@ describe('the price of', () => {
     expect([read, write]).toEqual([2, 0]);
   });
 
+  it('a selection of an org with budgets is half a read unit more per budget that it obeys', async () => {
+    const place = await newPlace();
+    const { orgId } = place;
+    const budget = { orgId, period: 'MONTH', usdMicros: 1_000_000_000 } as const;
+    await app.admin.ask(op.SetBudgetDocument, { input: { ...budget, name: 'all', enforcement: 'ADVISORY' } });
+    await app.admin.ask(op.SetBudgetDocument, {
+      input: { ...budget, name: 'premium', label: 'premium', enforcement: 'HARD' },
+    });
+    await app.admin.ask(op.SetBudgetDocument, { input: { ...budget, name: 'quiet', enforcement: 'ALERT' } });
+    await submit(cost(place));
+    await worker.spend.sumAll();
+    const select = async () => {
+      const { org } = await app.admin.ask(op.SelectionDocument, place);
+      expect(org?.app?.modelSelection).toMatchObject({ label: 'premium', reason: 'WITHIN_QUOTA', budget: null });
+    };
+    await select();
+    const { read, write } = await unitsOf(select, (units) => units.read === 3);
+    expect([read, write]).toEqual([3, 0]);
+  });
+
   it('the spend of 30 apps in one response is at most 8 calls', async () => {
     const org = await newOrg(app, inUtc);
     for (let i = 10; i < 40; i++) await addApp(org.orgId, `app-${i}`);
@@ -272,6 +292,33 @@ describe('the price of', () => {
       app.clock.advance(86_400_000);
       await alone.spend.sumAll();
       expect((await minute()) - idle).toBeLessThan(10);
+    } finally {
+      alone.close();
+    }
+  });
+
+  it('a round is 4 read units and 1 write unit more if the spend of a budget of one label has changed', async () => {
+    const metrics = new Metrics();
+    const alone = buildBackground(app.config, { clock: app.clock, log: silentLog, metrics });
+    /** What the round consumes after one more cost, beyond the first one of a day. */
+    const round = async (place: Place) => {
+      app.clock.advance(60_000);
+      await submit(cost(place));
+      const before = [await readUnits(metrics), await writeUnits(metrics)] as const;
+      await alone.spend.sumAll();
+      return [(await readUnits(metrics)) - before[0], (await writeUnits(metrics)) - before[1]] as const;
+    };
+    try {
+      app.clock.advance(4 * 86_400_000);
+      const place = await newPlace();
+      await alone.spend.sumAll();
+      await round(place);
+      const [readWithout, writeWithout] = await round(place);
+      const input = { orgId: place.orgId, name: 'all', period: 'MONTH', usdMicros: 1_000_000_000 } as const;
+      await app.admin.ask(op.SetBudgetDocument, { input });
+      await round(place);
+      const [read, write] = await round(place);
+      expect([read - readWithout, write - writeWithout]).toEqual([4, 1]);
     } finally {
       alone.close();
     }

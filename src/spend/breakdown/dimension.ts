@@ -12,7 +12,7 @@ export const otherValue = 'other';
 // The separator of keys and control characters are refused.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const unfit = /[#\u0000-\u001f\u007f]/;
-const maxValueLength = 128;
+export const maxValueLength = 128;
 
 /** The issues of the dimensions that a cost carries, each with its path below `input`. */
 export function dimensionValueIssues(dimensions: readonly Dimension[], configured: readonly string[]): Issue[] {

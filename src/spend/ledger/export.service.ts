@@ -106,7 +106,7 @@ export class ExportService {
 
   /** The totals of a label, oldest first. */
   private async *days(scope: Scope, label: string, { from, to }: Pick<ExportRange, 'from' | 'to'>) {
-    for (const { day, total } of await this.deps.totals.listTotals(scope, label, from, to))
+    for (const { day, total } of await this.deps.totals.listTotals(scope, label, { from, to }))
       yield { day, counters: total.counters, ...(total.startsAt ? { startsAtMs: total.startsAt.getTime() } : {}) };
   }
 }

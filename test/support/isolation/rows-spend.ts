@@ -3,6 +3,7 @@ import {
   corrected,
   input,
   many,
+  mutation,
   ofAdmins,
   ofClients,
   overridden,
@@ -13,8 +14,10 @@ import {
   submittedMany,
 } from './row.js';
 import { appIds, costIds, nth, orgIds, uuid } from './targets.js';
-import { correctionInput, costInput, foreign, own, roles } from './worlds.js';
+import { correctionInput, costInput, foreign, newCanary, own, roles } from './worlds.js';
 
+const budgetSet = mutation('setBudget', 'SetBudgetInput', '{ period spentUsdMicros }');
+const budgetInput = () => ({ name: `fresh-${newCanary()}`, period: 'MONTH', usdMicros: 1_000_000_000 });
 const ofSecondCost = () => ({
   ...correctionInput(own.canary),
   appId: own.client.appId,
@@ -116,5 +119,23 @@ export const spendRows: Readonly<Record<string, Row>> = {
     appIds,
     input((_, appId) => ({ appId, label: null })),
     same('ok ok none none none', 'admin', 'org'),
+  ),
+  'Mutation.setBudget(orgId)': row(
+    budgetSet,
+    orgIds,
+    input(() => ({ ...budgetInput(), label: 'economy' })),
+    ofAdmins,
+  ),
+  'Mutation.setBudget(appId)': row(
+    budgetSet,
+    appIds,
+    input((_, appId) => ({ ...budgetInput(), appId })),
+    same('ok ok none none none', 'admin', 'org'),
+  ),
+  'Mutation.deleteBudget(orgId)': row(
+    'mutation ($orgId: UUID, $name: String!) { it: deleteBudget(orgId: $orgId, name: $name) }',
+    orgIds,
+    (orgId) => ({ orgId, name: `none-${newCanary()}` }),
+    { admin: 'no - - none bad', org: 'no - none none bad' },
   ),
 };

@@ -148,6 +148,9 @@ async function newWorld(): Promise<World> {
   await ask(op.SubmitCostDocument, {
     input: { ...costInput(randomUUID()), modelLabel: 'premium', appId, costUsdMicros: 50_000_000 },
   });
+  await ask(op.SetBudgetDocument, {
+    input: { name: `budget-${canary}`, appId, period: 'MONTH', usdMicros: 1000, enforcement: 'ALERT' },
+  });
   await worker.spend.sumAll();
   const world = {
     canary,

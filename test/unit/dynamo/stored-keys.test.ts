@@ -19,6 +19,8 @@ import type { ConfigPlace } from '../../../src/limits/levels/resolution.js';
 import { resourcePattern } from '../../../src/limits/limit-input.js';
 import * as limiter from '../../../src/limits/limiter-keys.js';
 import type { SpendId } from '../../../src/orgs/scope.js';
+import { budgetKey } from '../../../src/spend/budgets/budget.item.js';
+import { budgetStateKey } from '../../../src/spend/budgets/budget-state.store.js';
 import { requestKey } from '../../../src/spend/cost.item.js';
 import { labelsKey } from '../../../src/spend/label.store.js';
 import { correctionKey } from '../../../src/spend/ledger/correction.item.js';
@@ -53,6 +55,14 @@ describe('the stored keys', () => {
     fc.record({ orgId, appId, label, day }),
   );
   const alert = fc.tuple(spendId, fc.constantFrom(...alertKinds));
+  const budgetAlert = fc.record({
+    orgId,
+    kind: fc.constantFrom(...alertKinds),
+    thresholdPct: whole,
+    budget: label,
+    budgetRevision: whole,
+    periodStart: day,
+  });
   const requestId = fc.oneof(fc.constantFrom('1', 'REQ', 'req-1'), fc.stringMatching(/^[A-Za-z0-9_.:@-]{1,40}$/));
 
   const namespace = fc.oneof(
@@ -151,6 +161,9 @@ describe('the stored keys', () => {
     call('cost_requests gsi1', 'ledgerKey', fc.tuple(orgId, day, whole), (args) => ({ gsi1pk: ledgerKey(...args) })),
     call('usage_agg_sharded', 'dirtyKey', fc.tuple(orgId, day), (args) => dirtyKey(...args)),
     call('alerts', 'markerKey', alert, ([id, kind]) => markerKey({ ...id, kind } as AlertDraft)),
+    call('alerts', 'budget markerKey', budgetAlert, (draft) => markerKey(draft as unknown as AlertDraft)),
+    call('config', 'budgetKey', fc.record({ orgId, name: label }), budgetKey),
+    call('daily_total', 'budgetStateKey', fc.record({ orgId, name: label, firstDay: day }), budgetStateKey),
     call('alerts', 'headKey', whole, headKey),
     call('alerts', 'entryKey', fc.tuple(whole, whole), (args) => entryKey(...args)),
     call('devices', 'device.deviceKey', deviceRef, device.deviceKey),

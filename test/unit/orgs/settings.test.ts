@@ -57,6 +57,7 @@ const org: Org = {
   attributeApps: false,
   ledger: false,
   dimensions: [],
+  budgetsVersion: 0,
 };
 const appWith = (own: Partial<Settings>): AppRecord => ({ ...registered, appId: 'web', name: 'Web', version: 7, own });
 

@@ -51,6 +51,7 @@ export const orgWith = (quotaScope: QuotaScope, version = 1, over: Partial<Setti
   attributeApps: false,
   ledger: false,
   dimensions: [],
+  budgetsVersion: 0,
   version,
 });
 export const appOf = (org: Org, appId = 'web', version = 1, own: Partial<Settings> = {}): App =>

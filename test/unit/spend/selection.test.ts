@@ -222,6 +222,81 @@ describe('choose', () => {
   });
 });
 
+describe('choose, with used-up budgets', () => {
+  const link = (
+    label: string,
+    costUsdMicros: number,
+    budget?: readonly [name: string, usedPct: number],
+  ): ChainLink => ({
+    label,
+    costUsdMicros,
+    quotaUsdMicros: 100,
+    hasModel: true,
+    ...(budget ? { usedUpBudget: { name: budget[0], usedPct: budget[1] } } : {}),
+  });
+  const override: Sticky = { activeLabel: 'a', reason: 'MANUAL_OVERRIDE', activatedAt: new Date(0) };
+  const sticky: Sticky = { activeLabel: 'b', reason: 'QUOTA_EXCEEDED', activatedAt: new Date(0) };
+
+  it.each<[string, ChainLink[], Sticky | undefined, ReturnType<typeof choose>]>([
+    [
+      'the next label, without a move of the sticky state, because the budget may be raised',
+      [link('a', 0, ['team', 100]), link('b', 95)],
+      undefined,
+      { label: 'b', reason: 'BUDGET_EXCEEDED', mode: 'TIGHT', budget: 'team' },
+    ],
+    [
+      'the label after a used-up quota and a used-up budget, without a move',
+      [link('a', 100), link('b', 0, ['team', 100]), link('c', 0)],
+      undefined,
+      { label: 'c', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL', budget: 'team' },
+    ],
+    [
+      'the label after one whose quota and budget are used up, for which the quota decides',
+      [link('a', 100, ['team', 100]), link('b', 0)],
+      undefined,
+      { label: 'b', reason: 'QUOTA_EXCEEDED', mode: 'NORMAL', move: { from: 'a', to: 'b' } },
+    ],
+    [
+      'no label if budgets exclude all that quotas allow, by the tightest of them',
+      [link('a', 100, ['x', 900]), link('b', 0, ['team', 101]), link('c', 0, ['org', 120])],
+      undefined,
+      { label: undefined, reason: 'BUDGET_EXCEEDED', mode: 'EXCEEDED', budget: 'org' },
+    ],
+    [
+      'no label because of quotas if budgets exclude only what quotas exclude too',
+      [link('a', 100, ['x', 900])],
+      undefined,
+      { label: undefined, reason: 'ALL_QUOTAS_EXCEEDED', mode: 'EXCEEDED' },
+    ],
+    [
+      'the label after a sticky one that a budget excludes',
+      [link('a', 0), link('b', 0, ['team', 100]), link('c', 0)],
+      sticky,
+      { label: 'c', reason: 'BUDGET_EXCEEDED', mode: 'NORMAL', budget: 'team' },
+    ],
+    [
+      'the label of an override, though a budget excludes it',
+      [link('a', 0, ['team', 100]), link('b', 0)],
+      override,
+      { label: 'a', reason: 'MANUAL_OVERRIDE', mode: 'NORMAL' },
+    ],
+    [
+      'the first label if a budget excludes only a later one',
+      [link('a', 0), link('b', 0, ['team', 100])],
+      undefined,
+      { label: 'a', reason: 'WITHIN_QUOTA', mode: 'NORMAL' },
+    ],
+    [
+      'no usable model if the excluded labels have none',
+      [{ ...link('a', 0, ['team', 100]), hasModel: false }],
+      undefined,
+      { label: undefined, reason: 'NO_USABLE_MODEL', mode: 'EXCEEDED' },
+    ],
+  ])('picks %s', (_, chain, stuck, choice) => {
+    expect(choose(chain, stuck, true, 95)).toEqual(choice);
+  });
+});
+
 describe('recheckAfterSecs', () => {
   it.each([
     ['the interval', 300, 3_600_000, false, 300],
