@@ -16,8 +16,9 @@ import type { Log } from './lib/log.js';
 import { RootKeys, Sealer } from './lib/seal.js';
 import type { LimiterHousekeeping } from './limits/usage/housekeeping.rollup.js';
 import type { DimensionDayService } from './spend/breakdown/dimension-day.service.js';
+import type { LiveCatalog } from './spend/catalog/catalog.js';
+import type { PriceRefreshService } from './spend/catalog/price-refresh.service.js';
 import type { OrgDayService } from './spend/org-day.service.js';
-import type { PriceRefreshService } from './spend/price-refresh.service.js';
 import type { SpendRollup } from './spend/spend.rollup.js';
 
 export type { Overrides } from './build/base.js';
@@ -55,6 +56,7 @@ export async function buildServices(config: Config, overrides: Overrides = {}): 
 /** Everything that a worker is built of: one rollup per feature. */
 export interface Background {
   readonly log: Log;
+  readonly catalog: LiveCatalog;
   readonly spend: SpendRollup;
   /** Sum single days, for the history of `tollgate seed`. */
   readonly orgDays: OrgDayService;
@@ -71,9 +73,10 @@ export interface Background {
 /** Builds the rollups of a worker. Starts nothing: `startWorker` does. */
 export function buildBackground(config: Config, overrides: Overrides = {}): Background {
   const base = buildBase(config, overrides);
-  const { log, store, clock } = base;
+  const { log, store, clock, catalog } = base;
   return {
     log,
+    catalog,
     ...buildSpendRollups(base),
     limits: buildLimiterHousekeeping(base),
     devices: buildDeviceRollup(base),

@@ -1,5 +1,9 @@
 import { z } from 'zod';
 import { slug } from './lib/patterns.js';
+import { isOneLine } from './lib/text.js';
+import { maxLabels } from './spend/catalog/catalog.js';
+import { maxDescriptionChars, maxFactChars, maxModelIdChars } from './spend/catalog/catalog-input.js';
+import { entriesIssues, maxEntriesPerPrice, tokenEntries } from './spend/catalog/price.js';
 
 const text = z.string().trim().min(1);
 const micros = z.number().int().min(0).max(1e12);
@@ -13,24 +17,56 @@ function isPriceSource(source: string): boolean {
   return URL.canParse(source) && (/^https?:/i.test(source) || /^file:\/\/\//i.test(source));
 }
 
-const model = z.strictObject({
-  bedrockModelId: text
-    .max(256)
-    .regex(/^[^#/\s\p{Cc}]+$/u, 'must not contain spaces, control characters, # or /')
-    .meta({
-      description: 'Model id of Amazon Bedrock. `modelSelection` returns it; the price list is keyed by it.',
-      values: '1 to 256 characters without spaces, `#` or `/`',
-    }),
-  tier: text.optional().meta({ description: 'Tier for display, for example `premium`.', values: 'text' }),
-  family: text.optional().meta({ description: 'Model family for display.', values: 'text' }),
-  description: text.optional().meta({ description: 'Description for display.', values: 'text' }),
-  inputUsdMicrosPer1M: micros.meta({
-    description: 'Default price in micro-dollars per million input tokens.',
-  }),
-  outputUsdMicrosPer1M: micros.meta({
-    description: 'Default price in micro-dollars per million output tokens.',
-  }),
+const line = (max: number) => text.max(max).refine(isOneLine, 'must not contain control or text-direction characters');
+const modelId = line(maxModelIdChars);
+
+const priceEntry = z.strictObject({
+  name: z.string(),
+  usdMicrosPer1M: z.number(),
+  above: z.number().default(0),
 });
+
+const model = z
+  .strictObject({
+    modelId: modelId.optional().meta({
+      description:
+        'Model id at its provider. `modelSelection` returns it; the price list is keyed by it. Required unless ' +
+        '`bedrockModelId` is set.',
+      values: `1 to ${maxModelIdChars} characters`,
+    }),
+    bedrockModelId: modelId.optional().meta({
+      description: 'Alias for `modelId`.',
+      values: `1 to ${maxModelIdChars} characters`,
+    }),
+    provider: line(maxFactChars).optional().meta({ description: 'Provider for display.', values: 'text' }),
+    tier: line(maxFactChars)
+      .optional()
+      .meta({ description: 'Tier for display, for example `premium`.', values: 'text' }),
+    family: line(maxFactChars).optional().meta({ description: 'Model family for display.', values: 'text' }),
+    description: line(maxDescriptionChars).optional().meta({ description: 'Description for display.', values: 'text' }),
+    inputUsdMicrosPer1M: micros.meta({
+      description: 'Default price in micro-dollars per million input tokens.',
+    }),
+    outputUsdMicrosPer1M: micros.meta({
+      description: 'Default price in micro-dollars per million output tokens.',
+    }),
+    prices: z
+      .array(priceEntry)
+      .optional()
+      .meta({
+        description:
+          'Default prices of components and tiers, each `{ name, usdMicrosPer1M, above }`, for example `{ name: ' +
+          'cacheRead, usdMicrosPer1M: 300000 }`.',
+        values: `up to ${maxEntriesPerPrice - 2} entries`,
+      }),
+  })
+  .superRefine(({ modelId: id, bedrockModelId, inputUsdMicrosPer1M, outputUsdMicrosPer1M, prices = [] }, check) => {
+    if ((id === undefined) === (bedrockModelId === undefined))
+      check.addIssue({ code: 'custom', path: ['modelId'], message: 'set either modelId or bedrockModelId' });
+    const entries = [...prices, ...tokenEntries(inputUsdMicrosPer1M, outputUsdMicrosPer1M)];
+    for (const { path, message } of entriesIssues(entries, 'prices'))
+      check.addIssue({ code: 'custom', path: path.split('.'), message });
+  });
 
 /** Schema of `config.yaml`. `docs/configuration.md` is generated from its metadata; see `config-env-schema.ts`. */
 export const fileSchema = z.strictObject({
@@ -40,11 +76,13 @@ export const fileSchema = z.strictObject({
       model,
     )
     .refine((models) => Object.keys(models).length > 0, 'must have at least one label')
+    .refine((models) => Object.keys(models).length <= maxLabels, `must have at most ${maxLabels} labels`)
     .meta({
       description:
-        'Labels that orgs may put into their fallback chains, at least one. A label has 1 to 64 characters of `a-z ' +
-        '0-9 . _ -` and begins with a letter or digit. The default prices apply to models that the price list has ' +
-        'never contained.',
+        'Labels that are added to the catalog once, when a process starts and the catalog does not have them, at ' +
+        'least one. Later changes here change nothing: use `upsertModel` and `retireModel`. A label has 1 to 64 ' +
+        'characters of `a-z 0-9 . _ -` and begins with a letter or digit. The default prices apply to models that ' +
+        'the price list has never contained.',
     }),
   login: z
     .strictObject({
@@ -90,9 +128,10 @@ export const fileSchema = z.strictObject({
     .strictObject({
       source: text.refine(isPriceSource, 'must be a path, a file:// URL without a host, or an http(s) URL').meta({
         description:
-          'The price list: a path (relative to this file), a `file:///` URL or an http(s) URL of JSON `{"<bedrock ' +
-          'model id>": {"inputUsdMicrosPer1M": …, "outputUsdMicrosPer1M": …}}`. The worker reads it once per hour. ' +
-          'A changed price applies from then on. The last known price applies while the list cannot be read.',
+          'The price list: a path (relative to this file), a `file:///` URL or an http(s) URL of JSON `{"<model ' +
+          'id>": {"inputUsdMicrosPer1M": …, "outputUsdMicrosPer1M": …}}`, or LiteLLM\'s ' +
+          '`model_prices_and_context_window.json`. At most 8 MB. The worker reads it once per hour. A changed price ' +
+          'applies from then on. The last known price applies while the list cannot be read.',
         values: 'path or URL',
       }),
     })

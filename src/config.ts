@@ -9,7 +9,8 @@ import { environmentSchema, storeSchema } from './config-env-schema.js';
 import { fileSchema } from './config-file-schema.js';
 import { type AdminKey, parseAdminKeys } from './identity/admin-key.js';
 import { parseRootSecrets } from './identity/root-secrets.js';
-import type { Catalog } from './spend/price.js';
+import type { SeedModel } from './spend/catalog/catalog.js';
+import { tokenEntries } from './spend/catalog/price.js';
 
 /** The checked configuration of a process. `docs/configuration.md` describes each setting for operators. */
 export interface Config {
@@ -42,7 +43,8 @@ export interface Config {
   /** Origins whose pages may call: exact origins, `*` for any, `loopback` for any on this machine. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
-  readonly catalog: Catalog;
+  /** The models that are added to the catalog once, by label. */
+  readonly seedModels: ReadonlyMap<string, SeedModel>;
   /** Max failed logins, refreshes, retrievals and wrong keys per address and minute. */
   readonly loginPerAddressPerMinute: number;
   /** Max costs, and max acquires, that wait for DynamoDB in one process. */
@@ -113,7 +115,7 @@ type Env = z.infer<typeof environmentSchema>;
 type File = z.infer<typeof fileSchema>;
 type SecretName = 'adminKeys' | 'rootSecrets';
 type FileSettingName =
-  | 'catalog'
+  | 'seedModels'
   | 'loginPerAddressPerMinute'
   | 'aggregation'
   | 'priceSource'
@@ -141,9 +143,7 @@ const environmentSettings = (env: Env): Omit<Config, SecretName | FileSettingNam
 });
 
 const fileSettings = (file: File, env: Env): Pick<Config, FileSettingName> => ({
-  catalog: new Map(
-    Object.entries(file.models).map(([label, model]) => [label, { label, ...withoutUndefined(model) }]),
-  ) as Catalog,
+  seedModels: new Map(Object.entries(file.models).map(([label, model]) => [label, seedModel(label, model)])),
   loginPerAddressPerMinute: file.login.perAddressPerMinute,
   aggregation: {
     ...file.aggregation,
@@ -154,6 +154,16 @@ const fileSettings = (file: File, env: Env): Pick<Config, FileSettingName> => ({
   devices: file.devices,
   retention: file.retention,
 });
+
+function seedModel(label: string, model: File['models'][string]): SeedModel {
+  const { modelId, bedrockModelId, inputUsdMicrosPer1M, outputUsdMicrosPer1M, prices = [], ...facts } = model;
+  return {
+    label,
+    modelId: modelId ?? bedrockModelId ?? '',
+    ...withoutUndefined(facts as Omit<SeedModel, 'label' | 'modelId' | 'entries'>),
+    entries: [...tokenEntries(inputUsdMicrosPer1M, outputUsdMicrosPer1M), ...prices],
+  };
+}
 
 function deploymentSecrets(environment: Environment, faults: string[]): Pick<Config, SecretName> {
   const admin = parseAdminKeys(environment.TOLLGATE_ADMIN_KEYS, environment.TOLLGATE_ADMIN_KEY);

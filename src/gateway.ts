@@ -59,24 +59,28 @@ export async function startGateway(
   };
 }
 
-async function startLoops({ changeFeed, alertFeed, readingFeed, refusals, labelCheck, log }: Services): Promise<void> {
+async function startLoops(services: Services): Promise<void> {
+  const { changeFeed, catalogSync, alertFeed, readingFeed, refusals, labelCheck } = services;
   // Awaited, because the gateway must know the current change counter before it accepts a credential.
   await changeFeed.start();
+  // Awaited, because a request that names a label must find it.
+  await catalogSync.start();
   alertFeed.start();
   readingFeed.start();
   refusals.start();
-  // Not awaited, because its result is only logged.
-  labelCheck.run().catch((error: unknown) => log.warn({ err: error }, 'failed to check the labels of the orgs'));
+  labelCheck.start();
 }
 
 /** Writes what is pending and stops the loops. */
 async function release(services: Services): Promise<void> {
-  const { costStore, buckets, pendingWrites, changeFeed, alertFeed, readingFeed, refusals } = services;
+  const { costStore, buckets, pendingWrites, changeFeed, catalogSync, labelCheck } = services;
+  const { alertFeed, readingFeed, refusals } = services;
   await Promise.all([
     costStore.flush(),
     buckets.flush(),
     pendingWrites.flush(),
-    changeFeed.stop(),
+    changeFeed.stop().then(() => catalogSync.stop()),
+    labelCheck.stop(),
     alertFeed.stop(),
     readingFeed.stop(),
     refusals.stop(),

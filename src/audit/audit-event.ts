@@ -57,6 +57,9 @@ export type AuditAction =
   | 'cost_corrected'
   | 'budget_set'
   | 'budget_deleted'
+  | 'model_set'
+  | 'model_retired'
+  | 'price_set'
   | 'entity_created'
   | 'entity_updated'
   | 'entity_deleted'
@@ -71,6 +74,9 @@ export type AuditAction =
   | 'device_assigned'
   | 'device_deleted';
 
+/** The tenant of the platform itself, in the audit trail and in the change counter. No org has this id. */
+export const platformTenant = 'platform';
+
 export const orgEntity = '$ORG';
 export const appEntity = (appId: string): string => `$APP:${appId}`;
 export const budgetEntity = (name: string): string => `$BUDGET:${name}`;
@@ -78,10 +84,14 @@ export const systemEntity = '$SYSTEM';
 export const resourceEntity = (resource: string): string => `$RESOURCE:${resource}`;
 export const keyEntity = (keyId: string): string => `$KEY:${keyId}`;
 export const deviceEntity = (hardwareId: string): string => `$DEVICE:${hardwareId}`;
+export const modelEntity = (label: string): string => `$MODEL:${label}`;
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
 /** The id of an entity, or a pseudo id. */
 export const auditedEntity = /^[A-Za-z0-9$][A-Za-z0-9_.:@$/~-]{0,319}$/;
+
+/** The id of an org, or the platform. */
+export const auditedTenant = /^(?:platform|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 export const auditEventId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../lib/clock.js';
 import type { EventLoopScheduler } from '../lib/event-loop-scheduler.js';
 import { createLog, type Log } from '../lib/log.js';
 import { Metrics } from '../lib/metrics.js';
+import { LiveCatalog } from '../spend/catalog/catalog.js';
 
 /** The dependencies of every part. */
 export interface Base {
@@ -15,6 +16,8 @@ export interface Base {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: StoreClient;
+  /** The models. Empty until the process has loaded them. */
+  readonly catalog: LiveCatalog;
 }
 
 /** Replace the defaults in tests, and in commands that run gateway and worker in one process. */
@@ -33,5 +36,6 @@ export function buildBase(config: Config, overrides: Overrides, scheduler?: Even
   // Calls are signed with the time of the machine, not of `clock`, because DynamoDB compares it with its own.
   const transport = settings.client === 'sdk' ? sdkTransport(settings) : leanTransport(settings, systemClock);
   const paced = scheduler ? pacedTransport(transport, scheduler) : transport;
-  return { config, clock, log, metrics, store: new StoreClient(paced, settings.tablePrefix, metrics, clock) };
+  const store = new StoreClient(paced, settings.tablePrefix, metrics, clock);
+  return { config, clock, log, metrics, store, catalog: new LiveCatalog() };
 }

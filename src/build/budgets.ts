@@ -14,11 +14,11 @@ import type { Identity } from './identity.js';
 
 /** Budgets, for a gateway. */
 export function buildBudgets(base: Base, identity: Identity, alerts: AlertService) {
-  const { config, clock, log, store } = base;
+  const { catalog, clock, log, store } = base;
   const { orgStore: orgs, appStore: apps, changes, audit } = identity;
   const { budgets, states, checks } = buildChecks(base, alerts);
   const slices = new SliceStore(store);
-  const settings = { orgs, apps, changes, audit, labels: config.catalog, clock, log };
+  const settings = { orgs, apps, changes, audit, labels: catalog, clock, log };
   return { budgets: new BudgetService({ store: budgets, states, checks, slices, ...settings }), budgetStates: states };
 }
 

@@ -134,10 +134,10 @@ interface TenancyDeps extends Pick<Shared, 'changes' | 'audit'> {
 }
 
 /** Orgs and apps. */
-function buildTenancy({ config, clock, store }: Base, deps: TenancyDeps) {
+function buildTenancy({ catalog, clock, store }: Base, deps: TenancyDeps) {
   const orgStore = new OrgStore(store);
   const appStore = new AppStore(store);
-  const shared = { ...deps, orgStore, appStore, labels: config.catalog, clock };
+  const shared = { ...deps, orgStore, appStore, labels: catalog, clock };
   return {
     orgStore,
     appStore,

@@ -11,7 +11,7 @@ import type { Identity } from './identity.js';
 
 /** Recorded calls, corrections and exports. */
 export function buildLedger({ config, clock, store }: Base, { audit, appStore }: Identity) {
-  const { catalog, retention } = config;
+  const { retention } = config;
   const ledger = new LedgerStore(store, clock);
   const correctionStore = new CorrectionStore(store);
   const corrections = new CorrectionService({
@@ -27,7 +27,6 @@ export function buildLedger({ config, clock, store }: Base, { audit, appStore }:
     ledger,
     labels: new LabelStore(store),
     apps: appStore,
-    catalog,
     clock,
   });
   return { ledger: new LedgerService({ ledger }), correctionStore, corrections, spendExport };

@@ -10,15 +10,13 @@ import { DimensionStore } from '../spend/breakdown/dimension.store.js';
 import { DimensionDayService } from '../spend/breakdown/dimension-day.service.js';
 import { DimensionValueService } from '../spend/breakdown/dimension-value.service.js';
 import { DimensionValueStore } from '../spend/breakdown/dimension-value.store.js';
+import { PriceStore } from '../spend/catalog/price.store.js';
+import { PriceRefreshService } from '../spend/catalog/price-refresh.service.js';
 import { CostStore } from '../spend/cost.store.js';
 import { ExactService } from '../spend/exact.service.js';
 import { LabelStore } from '../spend/label.store.js';
-import { LabelCheckService } from '../spend/label-check.service.js';
 import { DirtyDayStore } from '../spend/ledger/dirty-day.store.js';
 import { OrgDayService } from '../spend/org-day.service.js';
-import { PriceService } from '../spend/price.service.js';
-import { PriceStore } from '../spend/price.store.js';
-import { PriceRefreshService } from '../spend/price-refresh.service.js';
 import { SelectionService } from '../spend/selection.service.js';
 import { ShardStore } from '../spend/shard.store.js';
 import { SliceStore } from '../spend/slice.store.js';
@@ -29,16 +27,18 @@ import { TotalService } from '../spend/total.service.js';
 import { TotalStore } from '../spend/total.store.js';
 import type { Base } from './base.js';
 import { buildBudgetRollup, buildBudgets } from './budgets.js';
+import { buildCatalog, buildWorkerSync } from './catalog.js';
 import type { Identity } from './identity.js';
 
 const maxShards = 64;
 
 /** Costs, totals, prices, model selection and alerts, for a gateway. */
 export function buildSpend(base: Base, identity: Identity, scheduler: EventLoopScheduler) {
-  const { audit, orgStore, appStore } = identity;
   const { config, clock, log, metrics, store } = base;
-  const { catalog, retention, submissionsWaiting: maxWaiting } = config;
-  const prices = new PriceService(new PriceStore(store, retention.priceDays), catalog, clock);
+  const { audit, appStore } = identity;
+  const { retention, submissionsWaiting: maxWaiting } = config;
+  const models = buildCatalog(base, identity);
+  const { prices } = models;
   const homeShard = Math.floor(randomFraction() * maxShards);
   const costStore = new CostStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
   const values = new DimensionValueStore(store);
@@ -57,14 +57,12 @@ export function buildSpend(base: Base, identity: Identity, scheduler: EventLoopS
   const { budgets } = budgeting;
   return {
     ...budgeting,
-    catalog,
-    prices,
+    ...models,
     spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, dimensionValues, clock }),
-    breakdowns: new BreakdownService({ totals, dimensions, values, apps: appStore, catalog, clock }),
+    breakdowns: new BreakdownService({ totals, dimensions, values, apps: appStore, clock }),
     costStore,
     selection: new SelectionService({ stickies: stickyStore, prices, budgets, alerts, audit, clock, metrics, log }),
     labelStore,
-    labelCheck: new LabelCheckService({ orgs: orgStore, catalog, log }),
     totals,
     stickyStore,
     alertStore,
@@ -74,8 +72,9 @@ export function buildSpend(base: Base, identity: Identity, scheduler: EventLoopS
 
 /** The worker's part: sums costs into totals, and refreshes prices if a price source is configured. */
 export function buildSpendRollups(base: Base) {
-  const { config, clock, log, metrics, store } = base;
-  const { catalog, retention, aggregation, priceSource } = config;
+  const { config, clock, log, metrics, store, catalog } = base;
+  const { retention, aggregation, priceSource } = config;
+  const sync = buildWorkerSync(base);
   const alerts = newAlerts(base, new AlertStore(store));
   const orgs = new OrgStore(store);
   const shards = new ShardStore(store);
@@ -90,6 +89,7 @@ export function buildSpendRollups(base: Base) {
     dimensions: dimensionDays,
     orgs,
     budgets: buildBudgetRollup(base, alerts),
+    catalog: sync,
     clock,
     log,
     metrics,
@@ -99,7 +99,8 @@ export function buildSpendRollups(base: Base) {
   });
   if (!priceSource) return { spend, orgDays, dimensionDays };
   const priceStore = new PriceStore(store, retention.priceDays);
-  const prices = new PriceRefreshService({ store: priceStore, catalog, source: priceSource, clock, log, metrics });
+  const deps = { store: priceStore, catalog, sync, source: priceSource, clock, log, metrics };
+  const prices = new PriceRefreshService(deps);
   return { spend, orgDays, dimensionDays, prices };
 }
 

@@ -56,6 +56,11 @@ export class ChangeService {
     this.feed.onPurge(listener);
   }
 
+  /** Calls the listener once per second, after the counter was read. Returns a function that ends this. */
+  onTick(listener: () => void): () => void {
+    return this.feed.onTick(listener);
+  }
+
   /** The counter of a place. This hashes, so frequent callers cache the result. */
   counterOf(orgId: string, place: string): number {
     return counterOf(orgId, place);

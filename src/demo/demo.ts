@@ -69,9 +69,11 @@ export async function seedDemo(config: Config, options: DemoOptions): Promise<De
   const background = buildBackground(config, overrides);
   try {
     await services.changeFeed.start();
+    await services.catalogSync.start();
     return await new DemoHistory({ services, background, clock, nowMs }, options).write();
   } finally {
     await services.changeFeed.stop();
+    await services.catalogSync.stop();
     await Promise.all([services.costStore.flush(), services.buckets.flush(), services.pendingWrites.flush()]);
     background.close();
     services.store.close();

@@ -3,7 +3,7 @@ import type { Actor } from '../audit/audit-event.js';
 import type { SecretRetrieval } from '../identity/credential.service.js';
 import { newUuid } from '../lib/id.js';
 import type { App, ModelQuota, Org } from '../orgs/settings.js';
-import type { CatalogModel } from '../spend/price.js';
+import type { CatalogModel } from '../spend/catalog/catalog.js';
 import { type AppProfile, appProfiles, dimensionNames, quotaFor } from './traffic.js';
 
 export const demoZone = 'America/New_York';

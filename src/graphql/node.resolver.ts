@@ -1,5 +1,5 @@
 import { Arg, Authorized, Ctx, ID, Query, Resolver } from 'type-graphql';
-import { auditEventId, auditedEntity } from '../audit/audit-event.js';
+import { auditEventId, auditedEntity, auditedTenant } from '../audit/audit-event.js';
 import { batchIdPattern } from '../devices/reading.js';
 import { maySeeAllOf, maySeeOrg, type Policy } from '../identity/viewer.js';
 import { hardwareIdPattern, slug, uuidPattern } from '../lib/patterns.js';
@@ -62,7 +62,7 @@ const kinds: ReadonlyMap<string, NodeKind> = new Map(
       },
     },
     AuditEvent: {
-      parts: [uuidPattern, auditedEntity, auditEventId],
+      parts: [auditedTenant, auditedEntity, auditEventId],
       load: ([orgId = '', entityId = '', eventId = ''], { viewer, auditStore }) =>
         maySeeAllOf(viewer, orgId) ? auditStore.load(orgId, { entityId, eventId }) : null,
     },

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
-import { AuditEventResolver, OrgAuditResolver } from '../audit/audit.resolver.js';
+import { AuditEventResolver, OrgAuditResolver, PlatformAuditResolver } from '../audit/audit.resolver.js';
 import { DeviceResolver, OrgDeviceResolver } from '../devices/device.resolver.js';
 import { DeviceReadingResolver, ReadingResolver } from '../devices/reading.resolver.js';
 import { ApiKeyResolver, OrgApiKeyResolver } from '../identity/api-key.resolver.js';
@@ -15,13 +15,13 @@ import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { AppBreakdownResolver, OrgBreakdownResolver } from '../spend/breakdown/breakdown.resolver.js';
 import { BudgetResolver, OrgBudgetResolver } from '../spend/budgets/budget.resolver.js';
+import { CatalogResolver, OrgPriceResolver, OrgPricesResolver } from '../spend/catalog/catalog.resolver.js';
 import {
   AppLedgerResolver,
   CorrectionResolver,
   CostEntryResolver,
   OrgLedgerResolver,
 } from '../spend/ledger/ledger.resolver.js';
-import { PriceResolver } from '../spend/price.resolver.js';
 import { AppSpendResolver, CostResolver, DaySpendResolver, OrgSpendResolver } from '../spend/spend.resolver.js';
 import { NodeResolver } from './node.resolver.js';
 import { authChecker } from './policy.js';
@@ -38,7 +38,9 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   NodeResolver,
   OrgResolver,
   AppResolver,
-  PriceResolver,
+  CatalogResolver,
+  OrgPriceResolver,
+  OrgPricesResolver,
   CostResolver,
   OrgSpendResolver,
   AppSpendResolver,
@@ -55,6 +57,7 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   OrgAlertResolver,
   AppAlertResolver,
   OrgAuditResolver,
+  PlatformAuditResolver,
   AuditEventResolver,
   LimitResolver,
   LimitConfigResolver,

@@ -118,6 +118,8 @@ export const changeableSettings = (org: Org) => ({
 export const shardCounts = [8, 16, 32, 64];
 const maxQuotaMicros = 1_000_000_000_000_000;
 const maxIntervalSecs = 86_400;
+/** Bounds the labels in an error message. */
+const maxListedLabels = 50;
 
 /** The labels that orgs may use, which are the keys of the catalog. */
 export type KnownLabels = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
@@ -144,8 +146,14 @@ export function settingsIssues(settings: Partial<Settings>, labels: KnownLabels)
 function labelIssues(name: string, list: readonly string[], index: number, known: KnownLabels): Issue[] {
   const label = list[index] as string;
   const path = `input.${name}`;
-  if (!known.has(label)) return [{ path, message: `unknown label; known are ${[...known.keys()].join(', ')}` }];
+  if (!known.has(label)) return [{ path, message: `unknown label; known are ${listedLabels(known)}` }];
   return list.indexOf(label) === index ? [] : [{ path, message: `${label} is listed twice` }];
+}
+
+/** The labels for an error message, at most 50. */
+export function listedLabels(known: KnownLabels): string {
+  const labels = [...known.keys()];
+  return labels.slice(0, maxListedLabels).join(', ') + (labels.length > maxListedLabels ? ', …' : '');
 }
 
 function rangeIssues(name: string, value: number | undefined, min: number, max: number): Issue[] {

@@ -1,10 +1,11 @@
 import type { Item } from '../dynamo/expression.js';
-import { fields } from '../dynamo/fields.js';
+import { type Fields, fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { Dimension } from './breakdown/dimension.js';
+import type { CostComponent, UnitPrices } from './catalog/cost-lines.js';
+import { type PriceSource, priceSources } from './catalog/price.js';
 import { ledgerIndex } from './ledger/ledger-key.js';
 import type { Usage } from './money.js';
-import { type PriceSource, priceSources, type UnitPrice } from './price.js';
 import { toUsage, usageAttributes } from './spend.item.js';
 
 export const costTable = 'cost_requests';
@@ -34,8 +35,10 @@ export interface CostRecord extends RequestRef {
   readonly payloadHash: string;
   readonly usage: Usage;
   readonly priceSource: PriceSource;
-  /** Absent if the cost was submitted. */
-  readonly unitPrice?: UnitPrice;
+  /** The usage beside the tokens. Absent if there was none. */
+  readonly components?: readonly CostComponent[];
+  /** The price of each part of the usage. Absent if the cost was submitted. */
+  readonly unitPrices?: UnitPrices;
   readonly callStatus: (typeof callStatuses)[number];
   readonly occurredAtMs: number;
   readonly receivedAtMs: number;
@@ -59,8 +62,7 @@ export const toCostItem = (record: CostRecord): Item => ({
   payload_hash: record.payloadHash,
   ...usageAttributes(record.usage),
   price_source: record.priceSource,
-  input_price_usd_micros_per_1m: record.unitPrice?.inputUsdMicrosPer1M,
-  output_price_usd_micros_per_1m: record.unitPrice?.outputUsdMicrosPer1M,
+  ...priceAttributes(record),
   call_status: record.callStatus,
   occurred_at_ms: record.occurredAtMs,
   received_at_ms: record.receivedAtMs,
@@ -68,8 +70,6 @@ export const toCostItem = (record: CostRecord): Item => ({
 
 export function toCostRecord(item: Item): CostRecord {
   const read = fields(costTable, item);
-  const inputUsdMicrosPer1M = read.optionalNumber('input_price_usd_micros_per_1m');
-  const outputUsdMicrosPer1M = read.optionalNumber('output_price_usd_micros_per_1m');
   const hour = read.optionalNumber('hour');
   const dimensions = read.optionalMap('dimensions');
   return {
@@ -84,9 +84,7 @@ export function toCostRecord(item: Item): CostRecord {
     payloadHash: read.string('payload_hash'),
     usage: toUsage(costTable, item),
     priceSource: read.oneOf('price_source', priceSources),
-    ...(inputUsdMicrosPer1M === undefined || outputUsdMicrosPer1M === undefined
-      ? {}
-      : { unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M } }),
+    ...pricesIn(read),
     callStatus: read.oneOf('call_status', callStatuses),
     occurredAtMs: read.number('occurred_at_ms'),
     receivedAtMs: read.number('received_at_ms'),
@@ -96,4 +94,32 @@ export function toCostRecord(item: Item): CostRecord {
 function dimensionsOf(map: Item): Dimension[] {
   const read = fields(costTable, map);
   return Object.keys(map).map((name) => ({ name, value: read.string(name) }));
+}
+
+/** Usage and prices of the components are maps, which are absent from the item of a call without components. */
+function priceAttributes({ components = [], unitPrices }: CostRecord): Item {
+  const { input, output, ...others } = unitPrices ?? {};
+  const quantities = Object.fromEntries(components.map(({ name, quantity }) => [name, quantity]));
+  return {
+    input_price_usd_micros_per_1m: input,
+    output_price_usd_micros_per_1m: output,
+    components: components.length > 0 ? quantities : undefined,
+    component_prices: Object.keys(others).length > 0 ? others : undefined,
+  };
+}
+
+function pricesIn(read: Fields): Pick<CostRecord, 'components' | 'unitPrices'> {
+  const input = read.optionalNumber('input_price_usd_micros_per_1m');
+  const output = read.optionalNumber('output_price_usd_micros_per_1m');
+  const unitPrices = {
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+    ...(read.has('component_prices') ? read.numbers('component_prices') : {}),
+  };
+  // Sorted, because a stored map has no order.
+  const components = read.has('components') ? Object.entries(read.numbers('components')).sort() : [];
+  return {
+    ...(components.length > 0 ? { components: components.map(([name, quantity]) => ({ name, quantity })) } : {}),
+    ...(Object.keys(unitPrices).length > 0 ? { unitPrices } : {}),
+  };
 }

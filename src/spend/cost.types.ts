@@ -2,8 +2,8 @@ import { Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../graphql/enum.js';
 import { ItemErrorType } from '../graphql/item-error.js';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../graphql/scalars.js';
-import type { PriceSource } from './price.js';
-import { PriceSourceType } from './price.types.js';
+import type { PriceSource } from './catalog/price.js';
+import { PriceSourceType } from './catalog/price.types.js';
 
 export const CallStatusType = enumOf(['OK', 'ERROR'] as const);
 registerEnumType(CallStatusType, {
@@ -28,7 +28,20 @@ export class DimensionInput {
   readonly value!: string;
 }
 
-@InputType({ description: 'The usage of one model call.' })
+const componentNameText =
+  'A name that the price of the model has, such as `cacheRead`, `cacheWrite5m`, `cacheWrite1h`, `reasoning`, ' +
+  '`image`, `audioSecond` or `request`. 1–32 letters, digits or `_`, beginning with a lower-case letter.';
+
+@InputType({ description: 'Usage of a call beside its input and output tokens, such as tokens read from a cache.' })
+export class CostComponentInput {
+  @Field(() => String, { description: componentNameText })
+  readonly name!: string;
+
+  @Field(() => SafeInt, { description: 'Tokens, images, seconds or other units, 0 to 10^12.' })
+  readonly quantity!: number;
+}
+
+@InputType({ description: 'The usage of one model call. Every token is in exactly one addend.' })
 export class SubmitCostInput {
   @Field(() => Uuid, {
     nullable: true,
@@ -53,17 +66,29 @@ export class SubmitCostInput {
   @Field(() => String, { description: 'The label of the model that was called.' })
   readonly modelLabel!: string;
 
-  @Field(() => SafeInt, { description: 'Input tokens, 0 to 10^12.' })
+  @Field(() => SafeInt, {
+    description: 'Input tokens, 0 to 10^12, without those that are in `components`, such as tokens read from a cache.',
+  })
   readonly inputTokens!: number;
 
-  @Field(() => SafeInt, { description: 'Output tokens, 0 to 10^12.' })
+  @Field(() => SafeInt, {
+    description: 'Output tokens, 0 to 10^12, without those that are in `components`, such as priced reasoning tokens.',
+  })
   readonly outputTokens!: number;
+
+  @Field(() => [CostComponentInput], {
+    nullable: true,
+    description:
+      'Other usage of the call, each name once, at most 16. Every token is in exactly one addend: `inputTokens`, ' +
+      '`outputTokens` or one component. A component without a price is refused, unless `costUsdMicros` is sent.',
+  })
+  readonly components?: CostComponentInput[] | null;
 
   @Field(() => SafeInt, {
     nullable: true,
     description:
       'The cost in micro-dollars, 0 to 10^12. ' +
-      'Default: computed from the tokens and the price in force when the call occurred.',
+      'Default: computed from the tokens, the components and the price in force when the call occurred.',
   })
   readonly costUsdMicros?: number | null;
 
@@ -83,6 +108,26 @@ export class SubmitCostInput {
     description: 'Values that the cost counts under in `spendBreakdown`. At most one per name of `Org.dimensions`.',
   })
   readonly dimensions?: DimensionInput[] | null;
+}
+
+@ObjectType('CostLine', {
+  description: 'One addend of a computed cost: ⌊quantity × usdMicrosPer1M / 10^6⌋ micro-dollars.',
+})
+export class CostLineType {
+  @Field(() => String, { simple: true, description: '`input`, `output` or the name of a component.' })
+  readonly name!: string;
+
+  @Field(() => SafeInt, { simple: true, description: 'The submitted quantity.' })
+  readonly quantity!: number;
+
+  @Field(() => SafeInt, {
+    simple: true,
+    description: 'The price in micro-dollars per million, of the tier that the call was in.',
+  })
+  readonly usdMicrosPer1M!: number;
+
+  @Field(() => SafeInt, { simple: true, description: 'The cost of this line in micro-dollars, rounded down.' })
+  readonly costUsdMicros!: number;
 }
 
 @ObjectType('CostReceipt', { description: 'The recorded cost of a call. A retry returns the same receipt.' })

@@ -1,5 +1,5 @@
+import type { Catalog } from './catalog/catalog.js';
 import { modeOf, noUsage, quotaPct, type SpendMode, sum, type Usage, worstMode } from './money.js';
-import type { Catalog } from './price.js';
 import { type DayRules, rulesNow, type Subject } from './subject.js';
 
 /** The spend of one label on one day, compared with its quota. */
@@ -37,7 +37,7 @@ export function labelSpend(
   figures: Figures = noUsage,
 ): LabelSpend {
   const { costUsdMicros, inputTokens, outputTokens, requests, asOf, mode } = figures;
-  const bedrockModelId = catalog.get(label)?.bedrockModelId;
+  const bedrockModelId = catalog.get(label)?.modelId;
   const { quotaUsdMicros, thresholdPct } = isOver ? pastRules(subject, label, figures) : rulesNow(subject, label);
   const quota = subject.isRollup ? undefined : quotaUsdMicros;
   return {

@@ -32,9 +32,9 @@ export class ExactService {
 
   /** Charges its reads to the operation before it reads: labels × shards, on a roll-up × apps. */
   async figures(view: DayView, reader: SpendReader): Promise<ReadonlyMap<string, Figures | undefined>> {
-    const { subject, catalog, day } = view;
+    const { subject, day } = view;
     const { orgId, shardCount } = subject.org;
-    const configured = configuredLabels(subject, catalog);
+    const configured = configuredLabels(subject);
     reader.charge(configured.length * shardCount, advice);
     const stored = await this.deps.labels.load(orgId, { consistent: true });
     const labels = [...new Set([...configured, ...stored])];

@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log.js';
 import type { Org } from '../orgs/settings.js';
-import type { Catalog } from './price.js';
+import type { Catalog } from './catalog/catalog.js';
 
 const pageSize = 100;
 /** Bounds the work at start. The orgs that were registered first are read. */
@@ -18,7 +18,21 @@ export interface LabelCheckDeps {
  * Logs a warning about orgs whose settings name labels that the catalog does not have. Selections skip those labels.
  */
 export class LabelCheckService {
+  private running: Promise<void> | undefined;
+
   constructor(private readonly deps: LabelCheckDeps) {}
+
+  /** Runs the check without waiting for it, because its result is only logged. */
+  start(): void {
+    this.running = this.run().catch((error: unknown) =>
+      this.deps.log.warn({ err: error }, 'failed to check the labels of the orgs'),
+    );
+  }
+
+  /** Resolves when the check is done. */
+  async stop(): Promise<void> {
+    await this.running;
+  }
 
   async run(): Promise<void> {
     const { orgs, catalog, log } = this.deps;
@@ -39,7 +53,7 @@ export class LabelCheckService {
     if (found.length === 0) return;
     log.warn(
       { orgs: found.slice(0, maxLoggedOrgs), count: found.length, checked },
-      'orgs use labels that are not in config.yaml; selections skip them',
+      'orgs use labels that are not in the catalog; selections skip them',
     );
   }
 }

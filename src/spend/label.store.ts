@@ -9,7 +9,7 @@ export const labelsKey = (orgId: string) => ({ PK: key`ORG#${orgId}`, SK: '#LABE
 
 /**
  * The labels that each org has ever spent on. A report must include all of them, also labels that the catalog of its
- * process does not have because they were removed, or added by a newer configuration that is being rolled out.
+ * process does not have because they were retired, or added a moment ago.
  */
 export class LabelStore {
   private readonly cache = new LRUCache<string, Promise<void>>({ max: 50_000 });

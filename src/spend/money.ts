@@ -1,6 +1,13 @@
-import type { Issue } from '../lib/errors.js';
+import { badInput, GatewayError, type Issue } from '../lib/errors.js';
 import { isWholeWithin } from '../lib/int.js';
-import type { Price, PriceSource, UnitPrice } from './price.js';
+import {
+  type CostComponent,
+  componentIssues,
+  totalCost,
+  type UnitPrices,
+  unitPricesFor,
+} from './catalog/cost-lines.js';
+import type { Price, PriceSource } from './catalog/price.js';
 
 /** The usage of model calls, as exact whole numbers. Within a day every figure only grows. */
 export interface Usage {
@@ -30,47 +37,50 @@ export const maxAmountPerCall = 1_000_000_000_000;
 export interface SubmittedAmounts {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly components?: readonly CostComponent[] | null | undefined;
   /** Absent or null: the cost is computed from the tokens. */
   readonly costUsdMicros?: number | null | undefined;
 }
 
-export function amountIssues({ inputTokens, outputTokens, costUsdMicros }: SubmittedAmounts): Issue[] {
+export function amountIssues({ inputTokens, outputTokens, components, costUsdMicros }: SubmittedAmounts): Issue[] {
   const amounts = {
     inputTokens,
     outputTokens,
     ...(costUsdMicros === undefined || costUsdMicros === null ? {} : { costUsdMicros }),
   };
-  return Object.entries(amounts)
+  const issues = Object.entries(amounts)
     .filter(([, amount]) => !isWholeWithin(amount, 0, maxAmountPerCall))
     .map(([name]) => ({ path: `input.${name}`, message: `must be a whole number from 0 to ${maxAmountPerCall}` }));
+  return [...issues, ...componentIssues(components ?? [])];
 }
 
 export interface Cost {
   readonly costUsdMicros: number;
   readonly priceSource: PriceSource;
   /** Absent if the cost was submitted. */
-  readonly unitPrice?: UnitPrice;
+  readonly unitPrices?: UnitPrices;
 }
 
 /**
- * The cost of a call: the submitted one, or else computed from the tokens, rounded down for each of input and output.
- * `loadPrice` is called only if a price is needed.
+ * The cost of a call: the submitted one, or else computed from its usage, rounded down for each addend. Returns the
+ * error if a part of the usage has no price. `loadPrice` is called only if a price is needed.
  */
-export async function costOf(
-  { inputTokens, outputTokens, costUsdMicros }: SubmittedAmounts,
-  loadPrice: () => Promise<Price>,
-): Promise<Cost> {
+export async function costOf(amounts: SubmittedAmounts, loadPrice: () => Promise<Price>): Promise<Cost | GatewayError> {
+  const { costUsdMicros } = amounts;
   if (costUsdMicros !== undefined && costUsdMicros !== null) return { costUsdMicros, priceSource: 'SUBMITTED' };
-  const { inputUsdMicrosPer1M, outputUsdMicrosPer1M, source } = await loadPrice();
-  // BigInt, because the products exceed 2^53.
-  const rounded = (tokens: number, perMillion: number) => (BigInt(tokens) * BigInt(perMillion)) / 1_000_000n;
-  const cost = rounded(inputTokens, inputUsdMicrosPer1M) + rounded(outputTokens, outputUsdMicrosPer1M);
-  return {
-    costUsdMicros: Number(cost),
-    priceSource: source,
-    unitPrice: { inputUsdMicrosPer1M, outputUsdMicrosPer1M },
-  };
+  const { entries, source } = await loadPrice();
+  const unitPrices = unitPricesFor(amounts, entries);
+  if (unitPrices instanceof GatewayError) return unitPrices;
+  const cost = totalCost(amounts, unitPrices);
+  if (cost > BigInt(maxAmountPerCall)) return costTooHigh();
+  return { costUsdMicros: Number(cost), priceSource: source, unitPrices };
 }
+
+const costTooHigh = () =>
+  badInput({
+    path: 'input.inputTokens',
+    message: `the computed cost exceeds the maximum of ${maxAmountPerCall} micro-dollars per call`,
+  });
 
 export const spendModes = ['NORMAL', 'TIGHT', 'EXCEEDED'] as const;
 export type SpendMode = (typeof spendModes)[number];

@@ -11,10 +11,11 @@ import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
 import { tightest, type UsedUpBudget } from './budgets/budget.js';
 import type { BudgetService } from './budgets/budget.service.js';
+import { invalidLabel } from './catalog/catalog.js';
+import type { Price } from './catalog/price.js';
+import type { PriceService } from './catalog/price.service.js';
 import { type LabelSpend, labelSpend } from './day-spend.js';
 import type { SpendMode } from './money.js';
-import { invalidLabel, type Price } from './price.js';
-import type { PriceService } from './price.service.js';
 import { alertFor, fallbackAlert } from './quota-alert.js';
 import {
   type Choice,
@@ -134,7 +135,7 @@ export class SelectionService {
     return {
       allowed: label !== undefined,
       ...(label === undefined ? {} : { label }),
-      ...(model ? { bedrockModelId: model.bedrockModelId, price: await this.deps.prices.at(model, nowMs) } : {}),
+      ...(model ? { bedrockModelId: model.modelId, price: await this.deps.prices.at(model, nowMs, org.orgId) } : {}),
       reason,
       mode,
       ...(budget === undefined ? {} : { budget }),
@@ -214,7 +215,7 @@ export class SelectionService {
       this.warned.set(name, true);
       this.deps.log.warn(
         { ...scope, label },
-        'a model ordering names a label that is not in config.yaml; selections skip it',
+        'a model ordering names a label that is not in the catalog; selections skip it',
       );
     }
   }

@@ -1,8 +1,8 @@
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../graphql/enum.js';
 import { DateTime, LocalDate, Uuid } from '../graphql/scalars.js';
+import { ModelPriceType } from './catalog/price.types.js';
 import type { SpendMode } from './money.js';
-import { ModelPriceType } from './price.types.js';
 import { type SelectionReason, type SkipReason, selectionReasons, skipReasons } from './selection.js';
 import { LabelSpendType, SpendModeType } from './spend.types.js';
 

@@ -7,7 +7,7 @@ import { AppType } from '../orgs/app.types.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
 import { OrgType } from '../orgs/org.types.js';
 import { type App, appIdIssues, type Org } from '../orgs/settings.js';
-import { CostOutcomeType, CostReceiptType, SubmitCostInput } from './cost.types.js';
+import { CostLineType, CostOutcomeType, CostReceiptType, SubmitCostInput } from './cost.types.js';
 import { type DaySpend, labelSpend } from './day-spend.js';
 import { ModelSelectionType, OverrideModelInput } from './selection.types.js';
 import type { Consistency, CostReceipt } from './spend.service.js';
@@ -77,6 +77,15 @@ export class CostResolver {
       context.log.error({ requestId: context.requestId, err: error }, 'unexpected error');
       return { requestId, error: { code: 'INTERNAL_SERVER_ERROR', message: 'internal error' } };
     }
+  }
+
+  @FieldResolver(() => [CostLineType], {
+    description:
+      'How the cost was computed: one line per part of the usage, in the order input, output, components by name. ' +
+      'The lines sum to `costUsdMicros`. Empty if the cost was submitted.',
+  })
+  lines(@Root() receipt: CostReceipt) {
+    return receipt.lines();
   }
 
   @FieldResolver(() => LabelSpendType, {

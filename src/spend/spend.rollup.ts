@@ -26,6 +26,8 @@ export interface SpendRollupDeps {
   readonly dimensions: DimensionDayService;
   readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
   readonly budgets: { checkAll(summed: readonly SummedOrg[], asOfMs: number): Promise<void> };
+  /** Loads changes of the catalog. Does not throw. */
+  readonly catalog: { refresh(): Promise<void> };
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -64,7 +66,8 @@ export class SpendRollup {
 
   /** One round over every open day and every slice that no other worker has claimed. */
   async sumAll(): Promise<Round> {
-    const { clock, log, slices } = this.deps;
+    const { clock, log, slices, catalog } = this.deps;
+    await catalog.refresh();
     const beganMs = clock.nowMs();
     const total = { scopes: 0, failed: 0 };
     const complete: number[] = [];

@@ -1,12 +1,15 @@
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, refuseAny } from '../lib/errors.js';
-import { sha256 } from '../lib/id.js';
 import { dayAt, hourOfDay } from '../orgs/calendar.js';
 import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
 import { type Dimension, dimensionValueIssues } from './breakdown/dimension.js';
 import type { DimensionValueService } from './breakdown/dimension-value.service.js';
 import { rangeIssues } from './breakdown/range.js';
+import { invalidLabel } from './catalog/catalog.js';
+import { type CostLine, linesOf } from './catalog/cost-lines.js';
+import type { PriceSource } from './catalog/price.js';
+import type { PriceService } from './catalog/price.service.js';
 import type { CostRecord } from './cost.item.js';
 import type { CostStore } from './cost.store.js';
 import { maxHours } from './counters.js';
@@ -14,10 +17,9 @@ import { type DaySpend, type DayView, daySpend, type Figures } from './day-spend
 import type { ExactService } from './exact.service.js';
 import type { LabelStore } from './label.store.js';
 import { ledgerPartitions } from './ledger/ledger-key.js';
-import { amountIssues, type Cost, costOf, maxAmountPerCall, type SubmittedAmounts } from './money.js';
+import { amountIssues, costOf } from './money.js';
 import { daysBetween } from './open-days.js';
-import { type CatalogModel, invalidLabel, type PriceSource } from './price.js';
-import type { PriceService } from './price.service.js';
+import { type CostPayload, payloadHashOf } from './payload-hash.js';
 import type { SpendReader } from './spend-reader.js';
 import { configuredLabels, type Subject } from './subject.js';
 import type { TotalService } from './total.service.js';
@@ -25,19 +27,16 @@ import type { TotalService } from './total.service.js';
 // Reading order of this folder. Rules: money, price, subject (whose spend), day-spend (reports), selection,
 // quota-alert. Costs: this file, cost.store and cost.item. Aggregation: spend.rollup, org-day.service, shard.store,
 // total.store. Reports: this file, total.service, exact.service. Model selection: selection.service, sticky.store.
-// Prices: price.service, price-refresh.service. Recorded calls, corrections and exports: ledger/.
+// Models and prices: catalog/. Recorded calls, corrections and exports: ledger/.
 
 const maxAgeMs = 24 * 3_600_000;
 const maxAheadMs = 5 * 60_000;
 const maxDays = 366;
 const historyAdvice = 'request fewer days, or fewer apps in one operation';
 
-export interface CostSubmission extends SubmittedAmounts {
+export interface CostSubmission extends CostPayload {
   readonly requestId: string;
-  readonly modelLabel: string;
   readonly callStatus: CostRecord['callStatus'];
-  readonly occurredAt?: Date | null | undefined;
-  readonly dimensions?: readonly Dimension[] | null | undefined;
 }
 
 export interface CostReceipt {
@@ -47,6 +46,8 @@ export interface CostReceipt {
   readonly day: string;
   readonly costUsdMicros: number;
   readonly priceSource: PriceSource;
+  /** The addends of a computed cost. */
+  lines(): CostLine[];
   readonly app: App;
 }
 
@@ -72,20 +73,23 @@ export class SpendService {
     refuseAny([...amountIssues(input), ...dimensionValueIssues(input.dimensions ?? [], app.org.dimensions)]);
     const receivedAtMs = this.deps.clock.nowMs();
     const occurredAtMs = input.occurredAt?.getTime() ?? receivedAtMs;
-    const payloadHash = hashOf(app.appId, input);
+    const payloadHash = payloadHashOf(app.appId, input);
     const model = this.deps.prices.catalog.get(input.modelLabel);
     if (!model)
       return this.earlierReceipt(app, input.requestId, payloadHash, () =>
-        invalidLabel([...this.deps.prices.catalog.keys()]),
+        invalidLabel(this.deps.prices.catalog.keys()),
       );
     const isOutside = occurredAtMs < receivedAtMs - maxAgeMs || occurredAtMs > receivedAtMs + maxAheadMs;
     if (isOutside) return this.earlierReceipt(app, input.requestId, payloadHash, outsideWindow);
-    const { costUsdMicros, ...price } = await this.costOf(input, model, occurredAtMs);
+    const cost = await costOf(input, () => this.deps.prices.at(model, occurredAtMs, app.orgId));
+    if (cost instanceof GatewayError) return this.earlierReceipt(app, input.requestId, payloadHash, () => cost);
+    const { costUsdMicros, ...price } = cost;
     const { inputTokens, outputTokens, requestId, callStatus } = input;
     const { orgId, appId, org } = app;
     const id: SpendId = { ...scopeOf(app), label: model.label, day: dayAt(org.zones, occurredAtMs) };
     const usage = { costUsdMicros, inputTokens, outputTokens, requests: 1 };
-    const call = { callStatus, occurredAtMs, receivedAtMs };
+    const components = input.components?.length ? { components: input.components } : {};
+    const call = { callStatus, occurredAtMs, receivedAtMs, ...components };
     // Before the cost, because a report must know the label of every shard that has costs.
     await this.deps.labels.add(orgId, id.label);
     const counted = await this.countedUnder(app, id.day, occurredAtMs, input.dimensions ?? []);
@@ -119,7 +123,7 @@ export class SpendService {
     const today = this.today(subject.org);
     refuseAny(rangeIssues({ from, to }, maxDays, today));
     reader.charge(daysBetween(from, to).length, historyAdvice);
-    const labels = [...new Set([...configuredLabels(subject, catalog), ...(await reader.labels(subject.org.orgId))])];
+    const labels = [...new Set([...configuredLabels(subject), ...(await reader.labels(subject.org.orgId))])];
     // By now all other fields of the operation have charged too. If the operation exceeds its bound, no total is read.
     reader.charge(0, historyAdvice);
     const totals = await Promise.all(labels.map((label) => this.deps.totals.list(subject.scope, label, from, to)));
@@ -132,12 +136,12 @@ export class SpendService {
   }
 
   private async aggregated(
-    { subject, catalog, day }: DayView,
+    { subject, day }: DayView,
     reader: SpendReader,
   ): Promise<ReadonlyMap<string, Figures | undefined>> {
     const load = (labels: readonly string[]) =>
       Promise.all(labels.map(async (label) => [label, await reader.total({ ...subject.scope, label, day })] as const));
-    const configured = configuredLabels(subject, catalog);
+    const configured = configuredLabels(subject);
     const [stored, totals] = await Promise.all([reader.labels(subject.org.orgId), load(configured)]);
     return new Map([...totals, ...(await load(stored.filter((label) => !configured.includes(label))))]);
   }
@@ -163,19 +167,9 @@ export class SpendService {
     return dayAt(zones, this.deps.clock.nowMs());
   }
 
-  private async costOf(input: CostSubmission, model: CatalogModel, atMs: number): Promise<Cost> {
-    const cost = await costOf(input, () => this.deps.prices.at(model, atMs));
-    if (cost.costUsdMicros > maxAmountPerCall)
-      throw badInput({
-        path: 'input.inputTokens',
-        message: `the computed cost exceeds the maximum of ${maxAmountPerCall} micro-dollars per call`,
-      });
-    return cost;
-  }
-
   /**
-   * The receipt of the first attempt, for a retry that comes long after its call or after its label has left the
-   * catalog. Throws `refusal` if there was no first attempt.
+   * The receipt of the first attempt, for a retry that comes long after its call, or after its label or a price
+   * has left the catalog. Throws `refusal` if there was no first attempt.
    */
   private async earlierReceipt(
     app: App,
@@ -202,35 +196,13 @@ const outsideWindow = () =>
     message: 'must be at most 24 hours in the past and at most 5 minutes in the future',
   });
 
-/** A hash of the input only, because values computed from it may differ between attempts. */
-const hashOf = (
-  appId: string,
-  { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt, dimensions }: CostSubmission,
-): string =>
-  sha256(
-    JSON.stringify([
-      appId,
-      modelLabel,
-      inputTokens,
-      outputTokens,
-      costUsdMicros ?? null,
-      callStatus,
-      occurredAt?.getTime() ?? null,
-      // Only if there are any, so that a retry of a cost from before dimensions still matches.
-      ...(dimensions?.length ? [dimensions.map(({ name, value }) => [name, value])] : []),
-    ]),
-  );
-
-const receiptOf = (
-  { requestId, label, day, usage: { costUsdMicros }, priceSource }: CostRecord,
-  replayed: boolean,
-  app: App,
-): CostReceipt => ({
-  requestId,
+const receiptOf = (record: CostRecord, replayed: boolean, app: App): CostReceipt => ({
+  requestId: record.requestId,
   replayed,
-  label,
-  day,
-  costUsdMicros,
-  priceSource,
+  label: record.label,
+  day: record.day,
+  costUsdMicros: record.usage.costUsdMicros,
+  priceSource: record.priceSource,
+  lines: () => linesOf({ ...record.usage, components: record.components }, record.unitPrices),
   app,
 });

@@ -1,6 +1,5 @@
 import { orgScope, type Scope, scopeOf } from '../orgs/scope.js';
 import type { App, Org, Settings } from '../orgs/settings.js';
-import type { Catalog } from './price.js';
 
 /**
  * The org or app that a report, a selection or an alert is about, with the settings in force and the scope it counts
@@ -46,7 +45,7 @@ export function rulesNow({ settings }: Subject, label: string): DayRules {
   return { ...(quota === undefined ? {} : { quotaUsdMicros: quota }), thresholdPct: settings.tightModeThresholdPct };
 }
 
-/** The labels that may have figures according to settings and catalog. The database may have more. */
-export const configuredLabels = ({ settings }: Subject, catalog: Catalog): string[] => [
-  ...new Set([...settings.modelOrdering, ...catalog.keys(), ...settings.quotas.map(({ label }) => label)]),
+/** The labels of the settings. The database has every label that the org has spent on. */
+export const configuredLabels = ({ settings }: Subject): string[] => [
+  ...new Set([...settings.modelOrdering, ...settings.quotas.map(({ label }) => label)]),
 ];

@@ -188,6 +188,13 @@ async function knownValues(): Promise<KnownValues> {
     'deleteApp.appId': ['spare', 'none'],
     'deleteClient.clientId': [`org-${spare.registerOrg.org.orgId}`, 'none'],
     'registerApp.appId': [`app-${randomUUID().slice(0, 8)}`, 'chat'],
+    // Operations must not change the models that other operations need.
+    'upsertModel.label': ['spare-label'],
+    'upsertModel.modelId': ['spare.model', 'arn:aws:bedrock:us-east-1:1:inference-profile/spare'],
+    'upsertModel.name': ['input', 'output', 'cacheRead'],
+    'retireModel.label': ['spare-label', 'none'],
+    'setOrgPrice.name': ['input', 'output', 'cacheRead'],
+    'models.after': ['premium', 'none'],
     entityId: ['user-1', 'team', 'user-2'],
     parentId: ['team', 'user-1'],
     'createEntity.entityId': [`user-${randomUUID().slice(0, 8)}`, 'user-1'],

@@ -1,7 +1,8 @@
 import { type Background, buildBackground } from '../../src/app.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
-import type { Catalog } from '../../src/spend/price.js';
+import type { LiveCatalog } from '../../src/spend/catalog/catalog.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { caughtUp } from '../support/caught-up.js';
 import * as op from '../support/operations.js';
 import { cost, dateAt, newTenant, noonClock, submit, type Tenant } from '../worker/costs.js';
 
@@ -11,7 +12,7 @@ const log: Log = { ...silentLog, warn: (line: unknown) => void warnings.push(lin
 const opened: TestApp[] = [];
 const workers: Background[] = [];
 
-/** A gateway whose catalog has premium, standard and economy. */
+/** A gateway that has loaded premium, standard and economy. */
 let full: TestApp;
 
 beforeAll(async () => {
@@ -26,26 +27,29 @@ afterEach(async () => {
 });
 afterAll(() => full.stop());
 
-const catalogWithout = (...labels: string[]): Catalog =>
-  new Map([...full.config.catalog].filter(([label]) => !labels.includes(label)));
-const catalogWith = (label: string): Catalog =>
-  new Map([
-    ...full.config.catalog,
-    [label, { label, bedrockModelId: `vendor.${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 1 }],
-  ]);
+/** Lets a process have loaded all labels but these, until the catalog changes. */
+function forget({ catalog }: { readonly catalog: LiveCatalog }, labels: readonly string[]): void {
+  catalog.replace(catalog.listAll().filter(({ label }) => !labels.includes(label)));
+}
 
-async function gatewayWith(catalog: Catalog): Promise<TestApp> {
-  const app = await full.another({ catalog });
+/** A gateway that has not loaded these labels. */
+async function gatewayWithout(...labels: string[]): Promise<TestApp> {
+  const app = await full.another();
   opened.push(app);
+  forget(app.gateway.services, labels);
   return app;
 }
 
-/** Runs a round of a worker with this catalog, after the claims of other workers have expired. */
-async function sumWith(catalog: Catalog): Promise<void> {
+/** Runs a round of a worker that has not loaded these labels, after the claims of other workers have expired. */
+async function sumWithout(...labels: string[]): Promise<void> {
   clock.advance(2 * 60_000);
-  const worker = buildBackground({ ...full.config, catalog }, { clock, log: silentLog });
+  const worker = buildBackground(full.config, { clock, log: silentLog });
   workers.push(worker);
+  await worker.spend.sumAll();
+  forget(worker, labels);
+  clock.advance(2 * 60_000);
   expect((await worker.spend.sumAll()).failed).toBe(0);
+  for (const label of labels) expect(worker.catalog.has(label)).toBe(false);
 }
 
 const place = ({ orgId }: Tenant) => ({ orgId, appId: 'chat' });
@@ -79,7 +83,7 @@ async function figures(
   };
 }
 
-describe('a label that was removed from config.yaml', () => {
+describe('a label that a gateway has not loaded, or not any more', () => {
   async function tenantWithSpend(): Promise<Tenant> {
     const tenant = await newTenant(full);
     const spent = { premium: 10, standard: 500, economy: 20 };
@@ -87,16 +91,15 @@ describe('a label that was removed from config.yaml', () => {
       full.admin,
       Object.entries(spent).map(([modelLabel, costUsdMicros]) => cost(tenant, { modelLabel, costUsdMicros })),
     );
-    await sumWith(full.config.catalog);
+    await sumWithout();
     return tenant;
   }
 
   it('keeps its figures in every report, whichever worker sums and whichever gateway reports', async () => {
     const tenant = await tenantWithSpend();
     await submit(full.admin, [cost(tenant, { modelLabel: 'standard', costUsdMicros: 7 })]);
-    const catalog = catalogWithout('standard');
-    await sumWith(catalog);
-    const app = await gatewayWith(catalog);
+    await sumWithout('standard');
+    const app = await gatewayWithout('standard');
     expect((await figures(app, tenant)).costs).toEqual([537, 537, 537, 537, 537, 537]);
     const spend = (await app.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'AGGREGATED' })).org?.app
       ?.spend;
@@ -114,7 +117,7 @@ describe('a label that was removed from config.yaml', () => {
     await full.admin.ask(op.UpdateOrgDocument, {
       input: { orgId: tenant.orgId, modelOrdering: ['premium', 'economy'], quotas },
     });
-    const app = await gatewayWith(catalogWithout('standard'));
+    const app = await gatewayWithout('standard');
     const { costs, labels } = await figures(app, tenant);
     expect(costs).toEqual([530, 530, 530, 530, 530, 530]);
     for (const names of labels) expect(names).toEqual(['premium', 'economy', 'standard']);
@@ -122,7 +125,7 @@ describe('a label that was removed from config.yaml', () => {
 
   it('is skipped by selections, which list it in `skipped` and recommend only labels with a model', async () => {
     const tenant = await newTenant(full);
-    const app = await gatewayWith(catalogWithout('premium'));
+    const app = await gatewayWithout('premium');
     const selection = await select(app, tenant);
     expect(selection).toMatchObject({
       allowed: true,
@@ -140,8 +143,8 @@ describe('a label that was removed from config.yaml', () => {
     const quotas = ['premium', 'standard', 'economy'].map((label) => ({ label, dailyUsdMicros: 1000 }));
     const tenant = await newTenant(full, { quotas });
     await submit(full.admin, [cost(tenant, { costUsdMicros: 1000 })]);
-    await sumWith(full.config.catalog);
-    const app = await gatewayWith(catalogWithout('standard'));
+    await sumWithout();
+    const app = await gatewayWithout('standard');
     expect(await select(app, tenant)).toMatchObject({ label: 'economy', reason: 'QUOTA_EXCEEDED' });
     expect(await select(full, tenant)).toMatchObject({ label: 'standard', reason: 'QUOTA_EXCEEDED' });
     expect(await select(app, tenant)).toMatchObject({ label: 'economy', reason: 'STICKY_FALLBACK' });
@@ -150,8 +153,7 @@ describe('a label that was removed from config.yaml', () => {
 
   it('leaves no recommendation if no label has a model, for the normal interval', async () => {
     const tenant = await newTenant(full);
-    const app = await gatewayWith(catalogWith('other'));
-    const none = await gatewayWith(catalogWithout('premium', 'standard', 'economy'));
+    const none = await gatewayWithout('premium', 'standard', 'economy');
     expect(await select(none, tenant)).toMatchObject({
       allowed: false,
       label: null,
@@ -160,13 +162,13 @@ describe('a label that was removed from config.yaml', () => {
       reason: 'NO_USABLE_MODEL',
       recheckAfterSecs: 300,
     });
-    expect((await select(app, tenant)).label).toBe('premium');
+    expect((await select(full, tenant)).label).toBe('premium');
   });
 
   it('cannot be set by an override, and an existing override to it is ignored', async () => {
     const tenant = await newTenant(full);
     await full.admin.ask(op.OverrideModelDocument, { input: { ...place(tenant), label: 'standard' } });
-    const app = await gatewayWith(catalogWithout('standard'));
+    const app = await gatewayWithout('standard');
     expect(await select(app, tenant)).toMatchObject({ label: 'economy', skipped: [{ label: 'standard' }] });
     const { errors } = await app.admin.send(op.OverrideModelDocument, {
       input: { ...place(tenant), label: 'standard' },
@@ -179,7 +181,7 @@ describe('a label that was removed from config.yaml', () => {
     const tenant = await newTenant(full);
     const input = cost(tenant, { modelLabel: 'standard', costUsdMicros: 7 });
     await submit(full.admin, [input]);
-    const app = await gatewayWith(catalogWithout('standard'));
+    const app = await gatewayWithout('standard');
     expect((await app.admin.ask(op.SubmitCostDocument, { input })).submitCost).toMatchObject({
       replayed: true,
       costUsdMicros: 7,
@@ -195,7 +197,7 @@ describe('a label that was removed from config.yaml', () => {
 
   it('is logged at start with the orgs that use it, and by the first selection that skips it', async () => {
     const tenant = await newTenant(full);
-    const app = await gatewayWith(catalogWithout('economy'));
+    const app = await gatewayWithout('economy');
     const warningAboutOrgs = () => warnings.find(({ orgs }) => orgs !== undefined);
     for (let i = 0; i < 100 && !warningAboutOrgs(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
     const { orgs, count } = warningAboutOrgs() as { orgs: { orgId: string; labels: string[] }[]; count: number };
@@ -209,16 +211,31 @@ describe('a label that was removed from config.yaml', () => {
   });
 });
 
-describe('a label that is being rolled out', () => {
-  it('loses no figure on gateways and workers whose catalog does not have it yet', async () => {
+describe('a label that was added a moment ago', () => {
+  /** The label is in the catalog, but the gateway `full` has not loaded it. */
+  async function addLabel(label: string): Promise<TestApp> {
+    const prices = [
+      { name: 'input', usdMicrosPer1M: 1 },
+      { name: 'output', usdMicrosPer1M: 1 },
+    ];
+    await full.admin.ask(op.UpsertModelDocument, { input: { label, modelId: `vendor.${label}`, prices } });
+    const app = await full.another();
+    opened.push(app);
+    // Otherwise the gateway would load the label again.
+    await caughtUp(full);
+    forget(full.gateway.services, [label]);
+    return app;
+  }
+
+  it('loses no figure on gateways and workers that have not loaded it', async () => {
     const tenant = await newTenant(full);
-    const app = await gatewayWith(catalogWith('flash'));
+    const app = await addLabel('flash');
     const quotas = ['flash', 'premium'].map((label) => ({ label, dailyUsdMicros: 1_000_000 }));
     await app.admin.ask(op.UpdateOrgDocument, {
       input: { orgId: tenant.orgId, modelOrdering: ['flash', 'premium'], quotas },
     });
     await submit(app.admin, [cost(tenant, { modelLabel: 'flash', costUsdMicros: 10 })]);
-    await sumWith(full.config.catalog);
+    await sumWithout('flash');
     clock.age(3000);
     for (const gateway of [full, app]) expect((await figures(gateway, tenant)).costs).toEqual([10, 10, 10, 10, 10, 10]);
     expect(await select(app, tenant)).toMatchObject({ label: 'flash', skipped: [] });
@@ -226,7 +243,7 @@ describe('a label that is being rolled out', () => {
 
   it('is in an exact report from its first cost on, though it is neither in the chain nor in the quotas', async () => {
     const tenant = await newTenant(full);
-    const app = await gatewayWith(catalogWith('turbo'));
+    const app = await addLabel('turbo');
     await submit(app.admin, [cost(tenant, { modelLabel: 'turbo', costUsdMicros: 10 })]);
     const { org } = await full.admin.ask(op.AppSpendDocument, { ...place(tenant), consistency: 'EXACT' });
     expect(org?.app?.spend).toMatchObject({ costUsdMicros: 10 });

@@ -63,6 +63,28 @@ const freshRetrieval = async ({ app }: World): Promise<string> =>
 const matrix: Readonly<Record<string, Row>> = {
   'Query.me': { send: ({ callers }, role) => callers[role].send(op.MeDocument), outcomes: signedIn },
   'Query.models': { send: ({ callers }, role) => callers[role].send(op.ModelsDocument), outcomes: signedIn },
+  'Query.platformAuditEvents': {
+    send: ({ callers }, role) => callers[role].send(op.PlatformAuditDocument, {}),
+    outcomes: adminOnly,
+  },
+  'Mutation.upsertModel': {
+    send: ({ callers }, role) =>
+      callers[role].send(op.UpsertModelDocument, { input: { label: 'permitted', modelId: 'm' } }),
+    outcomes: adminOnly,
+  },
+  'Mutation.retireModel': {
+    send: async ({ app, callers }, role) => {
+      await app.admin.ask(op.UpsertModelDocument, { input: { label: 'to-retire', modelId: 'm' } });
+      return callers[role].send(op.RetireModelDocument, { label: 'to-retire' });
+    },
+    outcomes: adminOnly,
+  },
+  'Mutation.setOrgPrice': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send(op.SetOrgPriceDocument, { input: { orgId, label: 'premium', prices: null } }),
+    outcomes: adminOnly,
+  },
+  'Org.prices': { send: orgField('prices { label }'), outcomes: clients },
   'Query.node': {
     send: ({ callers }, role) => callers[role].send(op.NodeDocument, { id: 'whatever' }),
     outcomes: signedIn,

@@ -80,7 +80,7 @@ beforeAll(async () => {
 afterAll(stopWorlds);
 
 /** Arguments that do not identify an object of a tenant. */
-const unrelated = new Set(['bootId']);
+const unrelated = new Set(['bootId', 'modelId']);
 const identifiesObject = (argument: string): boolean =>
   /(id|key|token|after|before|cursor)$/i.test(argument) && !unrelated.has(argument);
 

@@ -259,6 +259,30 @@ describe.each(lostResponses)('after %s, with another writer before the retry,', 
     expect(org?.app?.spend.requests).toBe(2);
   });
 
+  it('a change of the catalog is made once, and the other one after it', async () => {
+    const label = `l-${randomUUID()}`;
+    const upsert = async (on: TestApp, usdMicrosPer1M: number) =>
+      (
+        await on.admin.ask(op.UpsertModelDocument, {
+          input: { label, modelId: 'm', prices: [{ name: 'input', usdMicrosPer1M }] },
+        })
+      ).upsertModel;
+    const first = await withLostResponse(
+      'pricing_cache',
+      fault,
+      () => upsert(app, 1),
+      async () => expect((await upsert(direct, 2)).version).toBe(2),
+    );
+    expect(first.version).toBe(1);
+    const events = await direct.admin.ask(op.PlatformAuditDocument, { entityId: `$MODEL:${label}` });
+    expect(events.platformAuditEvents.nodes).toHaveLength(2);
+    const { models } = await direct.admin.ask(op.CatalogDocument, {});
+    expect(models.find((model) => model.label === label)).toMatchObject({
+      version: 2,
+      price: { entries: [{ usdMicrosPer1M: 2 }] },
+    });
+  });
+
   it('an acquire with a requestId returns its own lease, even if that lease was changed since', async () => {
     const { orgId } = await newTenant(app, {}, []);
     await setLimits(app, orgId, 'e');

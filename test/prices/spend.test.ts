@@ -43,6 +43,23 @@ const cost = (place: Place, overrides: Partial<op.SubmitCostInput> = {}): op.Sub
   ...overrides,
 });
 
+/** A usual call of a model with a cache. */
+const components = [
+  { name: 'cacheRead', quantity: 123_456 },
+  { name: 'cacheWrite5m', quantity: 12_345 },
+  { name: 'cacheWrite1h', quantity: 1234 },
+  { name: 'reasoning', quantity: 4321 },
+];
+
+/** A label with a price for each of them. */
+async function newLabel(): Promise<string> {
+  const names = ['input', 'output', ...components.map(({ name }) => name)];
+  const prices = names.map((name) => ({ name, usdMicrosPer1M: 3_750_000 }));
+  const label = `priced-${randomUUID()}`;
+  await app.admin.ask(op.UpsertModelDocument, { input: { label, modelId: 'm', prices } });
+  return label;
+}
+
 const unitsIn = (kind: string) => async (metrics: Metrics) =>
   Number(
     new RegExp(`tollgate_store_units_total\\{kind="${kind}"\\} ([\\d.]+)`).exec(
@@ -90,6 +107,23 @@ describe('the price of', () => {
       ({ read, write }) => read === 0.5 && write === 4,
     );
     expect(withTotal).toEqual({ read: 0.5, write: 4, calls: 2 });
+  });
+
+  it('submissions with components is the same, with items below 1 KB', async () => {
+    const place = await newPlace();
+    const label = await newLabel();
+    const priced = () => cost(place, { modelLabel: label, costUsdMicros: null, components });
+    await submit(priced());
+    const alone = await unitsOf(
+      () => submit(priced()),
+      ({ read, write }) => read === 0 && write === 4,
+    );
+    expect(alone).toEqual({ read: 0, write: 4, calls: 1 });
+    const { write } = await unitsOf(
+      () => submitAll(Array.from({ length: 50 }, priced)),
+      (units) => units.write <= 105,
+    );
+    expect(write).toBeLessThanOrEqual(105);
   });
 
   it('50 concurrent submissions of one scope is at most 2.1 write units each', async () => {

@@ -135,12 +135,11 @@ describe('loadConfig', () => {
   });
 
   it('ships a file with the three documented labels and their prices', () => {
-    const { catalog, loginPerAddressPerMinute, aggregation, retention } = loadConfig(valid);
-    const prices = [...catalog.values()].map((entry) => [
-      entry.label,
-      entry.bedrockModelId,
-      entry.inputUsdMicrosPer1M,
-      entry.outputUsdMicrosPer1M,
+    const { seedModels, loginPerAddressPerMinute, aggregation, retention } = loadConfig(valid);
+    const prices = [...seedModels.values()].map(({ label, modelId, entries }) => [
+      label,
+      modelId,
+      ...entries.filter(({ name }) => ['input', 'output'].includes(name)).map(({ usdMicrosPer1M }) => usdMicrosPer1M),
     ]);
     expect(prices).toEqual([
       ['premium', 'anthropic.claude-3-5-sonnet-20241022-v2:0', 3_000_000, 15_000_000],
@@ -167,12 +166,40 @@ describe('loadConfig', () => {
   });
 
   it('reads the file that TOLLGATE_CONFIG names', () => {
-    const model = { bedrockModelId: 'm', inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 };
+    const prices = { inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 };
     const text = changed((file) => {
-      file.models = { gold: model };
+      file.models = {
+        gold: { bedrockModelId: 'm', ...prices },
+        silver: {
+          modelId: 'arn:aws:bedrock:eu-west-1:1:inference-profile/eu.m#1',
+          provider: 'bedrock',
+          ...prices,
+          prices: [
+            { name: 'input', usdMicrosPer1M: 3, above: 200_000 },
+            { name: 'cacheRead', usdMicrosPer1M: 4 },
+          ],
+        },
+      };
     });
-    expect([...loadConfig({ ...valid, TOLLGATE_CONFIG: fileOf(text) }).catalog]).toEqual([
-      ['gold', { label: 'gold', ...model }],
+    const base = [
+      { name: 'input', usdMicrosPer1M: 1, above: 0 },
+      { name: 'output', usdMicrosPer1M: 2, above: 0 },
+    ];
+    expect([...loadConfig({ ...valid, TOLLGATE_CONFIG: fileOf(text) }).seedModels]).toEqual([
+      ['gold', { label: 'gold', modelId: 'm', entries: base }],
+      [
+        'silver',
+        {
+          label: 'silver',
+          modelId: 'arn:aws:bedrock:eu-west-1:1:inference-profile/eu.m#1',
+          provider: 'bedrock',
+          entries: [
+            ...base,
+            { name: 'input', usdMicrosPer1M: 3, above: 200_000 },
+            { name: 'cacheRead', usdMicrosPer1M: 4, above: 0 },
+          ],
+        },
+      ],
     ]);
   });
 
@@ -212,7 +239,7 @@ describe('loadConfig', () => {
     const path = fileOf(
       changed((file) => {
         file.models = {
-          premium: { bedrockModelId: 'a b', inputUsdMicrosPer1M: -1 },
+          premium: { bedrockModelId: 'a\nb', inputUsdMicrosPer1M: -1 },
           'Bad Label': file.models.premium ?? {},
         };
         file.extra = {};
@@ -253,7 +280,7 @@ describe('loadConfig', () => {
       expect(faults.filter((fault) => fault.startsWith(`${name}: `))).toHaveLength(1);
     }
     for (const at of [
-      'models.premium.bedrockModelId: must not contain spaces',
+      'models.premium.bedrockModelId: must not contain control',
       'models.premium.inputUsdMicrosPer1M: ',
       'models.premium.outputUsdMicrosPer1M: ',
       'models.Bad Label: a label must have',
@@ -463,10 +490,25 @@ describe('loadConfig', () => {
       edited((file) => Object.assign(file.models, { 'a#b': file.models.premium })),
       ', models.a#b: a label must have 1 to 64',
     ],
+    ['a model id of 257 characters', premium({ bedrockModelId: 'a'.repeat(257) }), ', models.premium.bedrockModelId: '],
+    ['two model ids', premium({ modelId: 'a' }), ', models.premium.modelId: set either modelId or bedrockModelId'],
     [
-      'a model id with #',
-      premium({ bedrockModelId: 'a#b' }),
-      ', models.premium.bedrockModelId: must not contain spaces',
+      'a second price of input',
+      premium({ prices: [{ name: 'input', usdMicrosPer1M: 1 }] }),
+      ', models.premium.prices.1: has the same name and `above` as an entry before it',
+    ],
+    [
+      'a component with a space',
+      premium({ prices: [{ name: 'cache read', usdMicrosPer1M: 1 }] }),
+      ', models.premium.prices.0.name: must have 1 to 32',
+    ],
+    [
+      'more than 500 labels',
+      edited((file) => {
+        const model = file.models.premium;
+        file.models = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`label-${i}`, { ...model }]));
+      }),
+      ', models: must have at most 500 labels',
     ],
     [
       'a model id with a control character',

@@ -8,9 +8,11 @@ import { sweepExpired } from '../../src/dynamo/sweep.js';
 import { epochSeconds } from '../../src/lib/clock.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { Metrics } from '../../src/lib/metrics.js';
-import type { CatalogModel } from '../../src/spend/price.js';
-import { PriceStore, priceKey } from '../../src/spend/price.store.js';
-import type { PriceRefreshService } from '../../src/spend/price-refresh.service.js';
+import { catalogPartition, priceKey } from '../../src/spend/catalog/catalog.item.js';
+import type { CatalogModel } from '../../src/spend/catalog/catalog.js';
+import { tokenEntries } from '../../src/spend/catalog/price.js';
+import { PriceStore } from '../../src/spend/catalog/price.store.js';
+import { maxListBytes, type PriceRefreshService } from '../../src/spend/catalog/price-refresh.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 import { cost, dateAt, dayMs, hourMs, newTenant, noonClock, type Tenant, toHour } from './costs.js';
@@ -22,6 +24,8 @@ const middlePrice = { inputUsdMicrosPer1M: 4_000_000, outputUsdMicrosPer1M: 20_0
 const highPrice = { inputUsdMicrosPer1M: 5_000_000, outputUsdMicrosPer1M: 25_000_000 };
 /** A call whose cost shows which price was used: 18,000, 24,000 or 30,000. */
 const tokens = { inputTokens: 1000, outputTokens: 1000, costUsdMicros: null };
+
+const fixture = new URL('../support/litellm-prices.json', import.meta.url).pathname;
 
 const clock = noonClock();
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-prices-'));
@@ -66,8 +70,8 @@ const serve = (list: object) => {
 
 const today = () => dateAt(clock.nowMs());
 const tomorrow = () => dateAt(clock.nowMs() + dayMs);
-const stored = (bedrockModelId: string, day = today()) =>
-  app.gateway.services.store.get('pricing_cache', priceKey({ bedrockModelId, day }), { consistent: true });
+const stored = (modelId: string, day = today()) =>
+  app.gateway.services.store.get('pricing_cache', priceKey({ modelId, day }), { consistent: true });
 
 /** Gateways cache prices for a minute of real time. A new one reads what is stored. */
 async function withNewGateway<T>(task: (fresh: TestApp) => Promise<T>): Promise<T> {
@@ -104,7 +108,9 @@ beforeEach(async () => {
   const { items } = await store.scan('pricing_cache');
   await store.writeMany(
     'pricing_cache',
-    items.map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
+    items
+      .filter(({ PK }) => PK !== catalogPartition)
+      .map(({ PK, SK }) => ({ delete: { PK: PK as string, SK: SK as string } })),
   );
 });
 afterEach(() => {
@@ -178,8 +184,9 @@ it('uses the last fetched price if two workers have different lists', async () =
   expect(await other.refresh()).toBe(1);
   expect((await stored(premium))?.input_price_usd_micros_per_1m).toBe(highPrice.inputUsdMicrosPer1M);
   const store = new PriceStore(app.gateway.services.store, 3);
-  const model = app.config.catalog.get('premium') as CatalogModel;
-  expect(await store.save(model, today(), middlePrice, clock.nowMs() - 500)).toBe(false);
+  const model = app.gateway.services.catalog.get('premium') as CatalogModel;
+  const entries = tokenEntries(middlePrice.inputUsdMicrosPer1M, middlePrice.outputUsdMicrosPer1M);
+  expect(await store.save(model, today(), entries, clock.nowMs() - 500)).toBe(false);
 });
 
 it('stores the price of tomorrow before midnight, so that midnight changes no price', async () => {
@@ -239,6 +246,43 @@ it('accepts a list with a byte order mark and a $schema entry', async () => {
   expect(await newRefresh(url).refresh()).toBe(1);
 });
 
+it("uses the prices of LiteLLM's file, with components and tiers", async () => {
+  const modelId = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
+  await app.admin.ask(op.UpsertModelDocument, { input: { label: 'sonnet', modelId } });
+  const { metrics, warnings, prices } = measuredRefresh(fixture);
+  // The three of the fixture that the catalog has.
+  expect(await prices.refresh()).toBe(3);
+  expect(warnings.map(({ label }) => label)).toEqual(['economy']);
+  const call = { modelLabel: 'sonnet', inputTokens: 100, components: [{ name: 'cacheRead', quantity: 200_000 }] };
+  // 100 × 6 + 1,000 × 22.5 + 200,000 × 0.6
+  expect(await receiptOf(call)).toMatchObject({ costUsdMicros: 143_100, priceSource: 'PRICING_CACHE' });
+  await withNewGateway(async ({ admin }) => {
+    const reasoning = cost(tenant, { ...tokens, ...call, components: [{ name: 'reasoning', quantity: 1 }] });
+    expect(await admin.codeOf(op.SubmitCostDocument, { input: reasoning })).toBe('BAD_USER_INPUT');
+  });
+  // A new model is fetched before the next hour, and a model with a price of its own is not missed.
+  await app.admin.ask(op.UpsertModelDocument, { input: { label: 'flash', modelId: 'gemini/gemini-2.5-flash' } });
+  const own = { label: 'own', modelId: 'not/in#the list', prices: [{ name: 'input', usdMicrosPer1M: 1 }] };
+  await app.admin.ask(op.UpsertModelDocument, { input: own });
+  expect(await prices.refresh()).toBe(1);
+  expect(await prices.refresh()).toBe(0);
+  expect(warnings.map(({ label }) => label)).toEqual(['economy', 'economy']);
+  expect(await metrics.registry.getSingleMetricAsString('tollgate_price_failures_total')).toContain(
+    '{reason="missing"} 2',
+  );
+  for (const label of ['sonnet', 'flash', 'own']) await app.admin.ask(op.RetireModelDocument, { label });
+});
+
+it('reads at most 8 MB', async () => {
+  const list = JSON.stringify({ [premium]: middlePrice });
+  served = { status: 200, body: list.padEnd(maxListBytes) };
+  expect(await newRefresh(url).refresh()).toBe(1);
+  served = { status: 200, body: list.padEnd(maxListBytes + 1) };
+  await expect(newRefresh(url).refresh()).rejects.toThrow(/more than 8388608 bytes/);
+  writeFileSync(file, list.padEnd(maxListBytes + 1));
+  await expect(newRefresh(file).refresh()).rejects.toThrow(/more than 8388608 bytes/);
+});
+
 describe('an invalid entry', () => {
   it.each<[string, unknown]>([
     ['a negative price', { ...middlePrice, inputUsdMicrosPer1M: -1 }],
@@ -292,9 +336,7 @@ describe('a list that cannot be read', () => {
 });
 
 it('exports the age of prices as a metric, whichever worker fetched them', async () => {
-  const all = Object.fromEntries(
-    [...app.config.catalog.values()].map(({ bedrockModelId }) => [bedrockModelId, middlePrice]),
-  );
+  const all = Object.fromEntries([...app.config.seedModels.values()].map(({ modelId }) => [modelId, middlePrice]));
   await fromFile(all).refresh();
   served = { status: 500, body: '' };
   const { metrics, prices } = measuredRefresh(url);

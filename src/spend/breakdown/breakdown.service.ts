@@ -5,7 +5,6 @@ import { dayAt } from '../../orgs/calendar.js';
 import type { AppRecord, Org } from '../../orgs/settings.js';
 import { sum, type Usage } from '../money.js';
 import { daysBetween } from '../open-days.js';
-import type { Catalog } from '../price.js';
 import type { SpendReader } from '../spend-reader.js';
 import { configuredLabels, orgSubject, type Subject } from '../subject.js';
 import type { TotalService } from '../total.service.js';
@@ -38,7 +37,6 @@ export interface BreakdownDeps {
   readonly dimensions: DimensionStore;
   readonly values: DimensionValueStore;
   readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
-  readonly catalog: Catalog;
   readonly clock: Clock;
 }
 
@@ -156,7 +154,7 @@ export class BreakdownService {
   }
 
   private async labelsOf(subject: Subject, reader: SpendReader): Promise<string[]> {
-    return [...new Set([...configuredLabels(subject, this.deps.catalog), ...(await reader.labels(subject.org.orgId))])];
+    return [...new Set([...configuredLabels(subject), ...(await reader.labels(subject.org.orgId))])];
   }
 
   private totalsOf(

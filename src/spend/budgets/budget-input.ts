@@ -1,7 +1,7 @@
 import type { Issue } from '../../lib/errors.js';
 import { isWholeWithin } from '../../lib/int.js';
 import { slug } from '../../lib/patterns.js';
-import type { KnownLabels, Org } from '../../orgs/settings.js';
+import { type KnownLabels, listedLabels, type Org } from '../../orgs/settings.js';
 import { isValue, maxValueLength } from '../breakdown/dimension.js';
 import { type BudgetScope, type BudgetSettings, usedUpPct } from './budget.js';
 
@@ -50,9 +50,7 @@ function thresholdIssues(thresholds: readonly number[]): Issue[] {
 function scopeIssuesOf({ appId, label, period }: BudgetScope, { org, labels }: BudgetRules): Issue[] {
   const isUnknown = label !== undefined && !labels.has(label);
   return [
-    ...(isUnknown
-      ? [{ path: 'input.label', message: `unknown label; known are ${[...labels.keys()].join(', ')}` }]
-      : []),
+    ...(isUnknown ? [{ path: 'input.label', message: `unknown label; known are ${listedLabels(labels)}` }] : []),
     ...(label !== undefined && period === 'DAY'
       ? [{ path: 'input.period', message: 'must be WEEK or MONTH for one label: use a quota for the day of a label' }]
       : []),

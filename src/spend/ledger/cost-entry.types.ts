@@ -2,10 +2,11 @@ import { Field, ObjectType } from 'type-graphql';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../../graphql/scalars.js';
 import { hourOfDay, startOfDayMs } from '../../orgs/calendar.js';
 import type { Org } from '../../orgs/settings.js';
+import { linesOf } from '../catalog/cost-lines.js';
+import type { PriceSource } from '../catalog/price.js';
+import { PriceSourceType } from '../catalog/price.types.js';
 import type { RequestRef } from '../cost.item.js';
-import { CallStatusType } from '../cost.types.js';
-import type { PriceSource } from '../price.js';
-import { PriceSourceType } from '../price.types.js';
+import { CallStatusType, CostLineType } from '../cost.types.js';
 import { netUsdMicros, type RecordedCost } from './recorded-cost.item.js';
 
 @ObjectType('CostDimension', { description: 'A value that a cost counts under, beside its app and label.' })
@@ -18,6 +19,15 @@ export class CostDimensionType {
     description: 'The value as counted. `other` if its day had too many different values.',
   })
   readonly value!: string;
+}
+
+@ObjectType('CostComponent', { description: 'Usage of a call beside its input and output tokens.' })
+export class CostComponentType {
+  @Field(() => String, { simple: true, description: 'The name of the component, such as `cacheRead`.' })
+  readonly name!: string;
+
+  @Field(() => SafeInt, { simple: true, description: 'Tokens, images, seconds or other units.' })
+  readonly quantity!: number;
 }
 
 @ObjectType('CostCorrection', {
@@ -78,6 +88,15 @@ export class CostEntryType {
   @Field(() => SafeInt, { simple: true, description: 'Output tokens.' })
   readonly outputTokens!: number;
 
+  @Field(() => [CostComponentType], { simple: true, description: 'The other usage of the call.' })
+  readonly components!: readonly CostComponentType[];
+
+  @Field(() => [CostLineType], {
+    simple: true,
+    description: 'How the cost was computed, as in the receipt. Empty if the cost was submitted.',
+  })
+  readonly lines!: readonly CostLineType[];
+
   @Field(() => SafeInt, {
     simple: true,
     description: 'The cost as recorded, in micro-dollars, without corrections. The receipt shows the same.',
@@ -108,7 +127,8 @@ export interface CostEntryView extends CostEntryType {
 
 export function costEntry(cost: RecordedCost, { zones }: Org): CostEntryView {
   const { record, correctionIds } = cost;
-  const { orgId, appId, requestId, label, day, hour, occurredAtMs, usage, dimensions = [] } = record;
+  const { orgId, appId, requestId, label, day, hour, occurredAtMs, usage } = record;
+  const { dimensions = [], components = [], unitPrices } = record;
   // The zones of the org are not known forever. A start that does not fit the call is not shown.
   const isKnown = hour !== undefined && hour === hourOfDay(zones, occurredAtMs);
   return {
@@ -122,6 +142,8 @@ export function costEntry(cost: RecordedCost, { zones }: Org): CostEntryView {
     receivedAt: new Date(record.receivedAtMs),
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
+    components,
+    lines: linesOf({ ...usage, components }, unitPrices),
     costUsdMicros: usage.costUsdMicros,
     correctedUsdMicros: netUsdMicros(cost),
     status: record.callStatus,

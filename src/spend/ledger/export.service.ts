@@ -6,7 +6,6 @@ import type { AppRecord, Org } from '../../orgs/settings.js';
 import { type Counters, noCounters, sumCounters, unattributed, usageOf } from '../counters.js';
 import type { LabelStore } from '../label.store.js';
 import { daysBetween } from '../open-days.js';
-import type { Catalog } from '../price.js';
 import { configuredLabels, orgSubject } from '../subject.js';
 import type { TotalStore } from '../total.store.js';
 import type { ExportRequest, ExportRow } from './export.js';
@@ -22,7 +21,6 @@ export interface ExportDeps {
   readonly ledger: LedgerStore;
   readonly labels: LabelStore;
   readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
-  readonly catalog: Catalog;
   readonly clock: Clock;
 }
 
@@ -48,7 +46,7 @@ export class ExportService {
         message: 'costs are not counted per app; switch it on with `updateOrg(input: { attributeApps: true })`',
       });
     const stored = await this.deps.labels.load(org.orgId);
-    const labels = [...new Set([...configuredLabels(orgSubject(org), this.deps.catalog), ...stored])].sort();
+    const labels = [...new Set([...configuredLabels(orgSubject(org)), ...stored])].sort();
     const range = { org, labels, from, to };
     switch (by) {
       case 'label':

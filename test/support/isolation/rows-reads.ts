@@ -39,6 +39,29 @@ export const readRows: Readonly<Record<string, Row>> = {
     ),
     platform: true,
   },
+  'Query.models(after)': row(
+    'query ($it: String) { it: models(first: 1, after: $it) { label } }',
+    {
+      own: () => 'premium',
+      foreign: () => `label-${newCanary()}`,
+      random: () => `label-${newCanary()}`,
+      malformed: () => '#',
+    },
+    (it) => ({ it }),
+    same('ok - bad bad bad', 'admin', 'org', 'app', 'device'),
+  ),
+  'Query.platformAuditEvents(entityId)': row(
+    'query ($it: String) { it: platformAuditEvents(entityId: $it, first: 1) { nodes { action } } }',
+    { ...entityIds, own: () => '$MODEL:premium' },
+    (it) => ({ it }),
+    { admin: 'empty empty empty empty bad' },
+  ),
+  'Query.platformAuditEvents(after)': row(
+    'query ($it: String) { it: platformAuditEvents(after: $it, first: 1) { nodes { action } } }',
+    cursorsOf('Org.auditEvents'),
+    (it) => ({ it }),
+    { admin: 'bad' },
+  ),
   'Query.availability(orgId)': row(
     available,
     orgIds,

@@ -108,6 +108,12 @@ export const spendRows: Readonly<Record<string, Row>> = {
     many((_, requestId) => ({ ...costInput(requestId), appId: own.client.appId })),
     same('again - ok ok bad', 'admin', 'org', 'app'),
   ),
+  'Mutation.setOrgPrice(orgId)': row(
+    mutation('setOrgPrice', 'SetOrgPriceInput', '{ label }'),
+    orgIds,
+    (orgId) => ({ input: { orgId, label: 'premium', prices: null } }),
+    { admin: 'ok - - none bad' },
+  ),
   'Mutation.overrideModel(orgId)': row(
     overridden,
     orgIds,

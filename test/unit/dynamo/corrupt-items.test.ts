@@ -20,8 +20,10 @@ import { toOperationRecord, toState } from '../../../src/limits/lease.store.js';
 import { toLevel } from '../../../src/limits/levels/limit-config.store.js';
 import { shardKey as bucketKey, entityKey, leaseKey, configKey as levelKey } from '../../../src/limits/limiter-keys.js';
 import { toApp, toOrg } from '../../../src/orgs/org.item.js';
+import { modelKey, orgPriceKey, priceKey, toModel } from '../../../src/spend/catalog/catalog.item.js';
+import { toOrgPrice } from '../../../src/spend/catalog/org-price.store.js';
+import { PriceStore } from '../../../src/spend/catalog/price.store.js';
 import { requestKey, toCostRecord } from '../../../src/spend/cost.item.js';
-import { PriceStore, priceKey } from '../../../src/spend/price.store.js';
 import { shardKey, totalKey, toUsage } from '../../../src/spend/spend.item.js';
 import { StickyStore, stickyKey } from '../../../src/spend/sticky.store.js';
 import { TotalStore } from '../../../src/spend/total.store.js';
@@ -212,7 +214,7 @@ const codecs: readonly Codec[] = [
     },
     read: toCostRecord,
     required: ['request_id', 'model_label', 'payload_hash', 'price_source', 'call_status', 'cost_usd_micros'],
-    optional: ['input_price_usd_micros_per_1m'],
+    optional: ['input_price_usd_micros_per_1m', 'components', 'component_prices'],
   },
   {
     name: 'a cost shard',
@@ -233,14 +235,39 @@ const codecs: readonly Codec[] = [
     name: 'a price',
     table: 'pricing_cache',
     item: {
-      ...priceKey({ bedrockModelId: 'm', day: '2026-01-02' }),
+      ...priceKey({ modelId: 'm', day: '2026-01-02' }),
       input_price_usd_micros_per_1m: 1,
       output_price_usd_micros_per_1m: 2,
       fetched_at_epoch: 1_700_000_000,
     },
-    read: (item) => new PriceStore(clientWith(item), 400).load({ bedrockModelId: 'm', day: '2026-01-02' }),
+    read: (item) => new PriceStore(clientWith(item), 400).load({ modelId: 'm', day: '2026-01-02' }),
     required: ['input_price_usd_micros_per_1m', 'output_price_usd_micros_per_1m', 'fetched_at_epoch'],
-    optional: ['day'],
+    optional: ['day', 'prices'],
+  },
+  {
+    name: 'a model',
+    table: 'pricing_cache',
+    item: {
+      ...modelKey('premium'),
+      model_label: 'premium',
+      model_id: 'm',
+      model_version: 1,
+      origin: 'SEEDED',
+      default_prices: { input: 1 },
+      price_changes: [{ from_ms: 1, prices: { 'input>200000': 2 } }],
+      added_at_ms: 1,
+      position: 0,
+    },
+    read: toModel,
+    required: ['model_label', 'model_id', 'model_version', 'origin', 'default_prices', 'price_changes', 'added_at_ms'],
+    optional: ['provider', 'retired_at_ms'],
+  },
+  {
+    name: 'the price of an org',
+    table: 'pricing_cache',
+    item: { ...orgPriceKey(orgId, 'premium'), model_label: 'premium', price_version: 1, price_changes: [] },
+    read: toOrgPrice,
+    required: ['model_label', 'price_version', 'price_changes'],
   },
   {
     name: 'a sticky fallback',

@@ -21,12 +21,18 @@ import * as limiter from '../../../src/limits/limiter-keys.js';
 import type { SpendId } from '../../../src/orgs/scope.js';
 import { budgetKey } from '../../../src/spend/budgets/budget.item.js';
 import { budgetStateKey } from '../../../src/spend/budgets/budget-state.store.js';
+import {
+  catalogHeadKey,
+  lastPriceKey,
+  modelKey,
+  orgPriceKey,
+  priceKey,
+} from '../../../src/spend/catalog/catalog.item.js';
 import { requestKey } from '../../../src/spend/cost.item.js';
 import { labelsKey } from '../../../src/spend/label.store.js';
 import { correctionKey } from '../../../src/spend/ledger/correction.item.js';
 import { dirtyKey } from '../../../src/spend/ledger/dirty-day.store.js';
 import { ledgerKey } from '../../../src/spend/ledger/ledger-key.js';
-import { lastPriceKey, priceKey } from '../../../src/spend/price.store.js';
 import { roundsKey } from '../../../src/spend/slice.store.js';
 import { shardKey, totalKey } from '../../../src/spend/spend.item.js';
 
@@ -43,8 +49,8 @@ describe('the stored keys', () => {
   );
   const event = fc.oneof(fc.constant('01ARZ3NDEKTSV4RRFFQ69G5FAV'), fc.stringMatching(auditEventId));
   const model = fc.oneof(
-    fc.constantFrom('anthropic.claude-3-haiku-20240307-v1:0', '2026-01-01'),
-    fc.stringMatching(/^[^#/\s\p{C}]{1,40}$/u),
+    fc.constantFrom('anthropic.claude-3-haiku-20240307-v1:0', '2026-01-01', '#CATALOG', '#ORG#a', 'MODEL#a', 'a/b'),
+    fc.stringMatching(/^[^\p{C}]{1,40}$/u),
   );
   const day = fc.constantFrom('2026-01-01', '2026-01-02', '2025-12-31');
   const secret = fc.string({ unit: 'grapheme' });
@@ -147,13 +153,16 @@ describe('the stored keys', () => {
     call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) =>
       ofIndex('GSI3', limiter.configIndexKeys(...args)),
     ),
-    call('pricing_cache', 'priceKey', fc.record({ bedrockModelId: model, day }), priceKey),
+    call('pricing_cache', 'priceKey', fc.record({ modelId: model, day }), priceKey),
     call('usage_agg_sharded', 'shardKey', fc.tuple(spendId, whole), (args) => shardKey(...args)),
     call('daily_total', 'totalKey', spendId, totalKey),
     call('daily_total', 'slice', whole, (slice) => ({ PK: `#SLICE#${slice}`, SK: '#SLICE' })),
     call('daily_total', 'labelsKey', orgId, labelsKey),
     call('daily_total', 'roundsKey', fc.constant(0), () => roundsKey),
-    call('pricing_cache', 'lastPriceKey', fc.record({ bedrockModelId: model }), lastPriceKey),
+    call('pricing_cache', 'catalogHeadKey', fc.constant(0), () => catalogHeadKey),
+    call('pricing_cache', 'modelKey', label, modelKey),
+    call('pricing_cache', 'orgPriceKey', fc.tuple(orgId, label), (args) => orgPriceKey(...args)),
+    call('pricing_cache', 'lastPriceKey', fc.record({ modelId: model }), lastPriceKey),
     call('cost_requests', 'requestKey', fc.record({ orgId, appId, requestId }), requestKey),
     call('cost_requests', 'correctionKey', fc.tuple(fc.record({ orgId, appId, requestId }), requestId), (args) =>
       correctionKey(...args),
@@ -224,7 +233,7 @@ describe('the stored keys', () => {
       limiter.taskKey('t'),
     ])
       expect(names(built)).toEqual(keyOf('limiter'));
-    expect(names(priceKey({ bedrockModelId: 'm', day: 'd' }))).toEqual(keyOf('pricing_cache'));
+    expect(names(priceKey({ modelId: 'm', day: 'd' }))).toEqual(keyOf('pricing_cache'));
     const ref = { orgId: id, hardwareId: 'AA:BB:CC:DD:EE:FF', generation: '0123456789ab' };
     expect(names(device.deviceKey(ref))).toEqual(keyOf('devices'));
     expect(names(device.readingKey(ref, 1, 'b'))).toEqual(keyOf('device_readings'));

@@ -15,14 +15,8 @@ import {
   unmeteredIssues,
   unmeteredLabels,
 } from '../../../src/orgs/settings.js';
-import type { Catalog } from '../../../src/spend/price.js';
+import { catalog } from '../spend/fixtures.js';
 
-const catalog: Catalog = new Map(
-  ['premium', 'standard', 'economy'].map((label) => [
-    label,
-    { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 },
-  ]),
-);
 const quota = (label: string, dailyUsdMicros = 1_000_000) => ({ label, dailyUsdMicros });
 const settings: Settings = {
   modelOrdering: ['premium', 'standard'],

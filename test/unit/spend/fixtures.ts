@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { type App, inForce, type Org, type QuotaScope, type Settings } from '../../../src/orgs/settings.js';
+import type { Catalog, CatalogModel } from '../../../src/spend/catalog/catalog.js';
+import { tokenEntries } from '../../../src/spend/catalog/price.js';
 import type { DayView } from '../../../src/spend/day-spend.js';
 import { maxAmountPerCall, type Usage } from '../../../src/spend/money.js';
-import type { Catalog } from '../../../src/spend/price.js';
 import type { Subject } from '../../../src/spend/subject.js';
 
 export const amount = fc.integer({ min: 0, max: maxAmountPerCall });
@@ -14,12 +15,19 @@ export const usage: fc.Arbitrary<Usage> = fc.record({
 });
 export const figureNames = ['costUsdMicros', 'inputTokens', 'outputTokens', 'requests'] as const;
 
-export const catalog: Catalog = new Map(
-  ['premium', 'standard', 'economy'].map((label) => [
-    label,
-    { label, bedrockModelId: `m-${label}`, inputUsdMicrosPer1M: 1, outputUsdMicrosPer1M: 2 },
-  ]),
-);
+/** A seeded model with the default price 1 and 2. */
+export const modelOf = (label: string, change: Partial<CatalogModel> = {}): CatalogModel => ({
+  label,
+  modelId: `m-${label}`,
+  version: 1,
+  origin: 'SEEDED',
+  defaultEntries: tokenEntries(1, 2),
+  changes: [],
+  addedAtMs: 0,
+  position: 0,
+  ...change,
+});
+export const catalog: Catalog = new Map(['premium', 'standard', 'economy'].map((label) => [label, modelOf(label)]));
 export const settings: Settings = {
   modelOrdering: ['premium', 'standard'],
   quotas: [

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { totalCost } from '../../../src/spend/catalog/cost-lines.js';
+import { type Price, priceOf, tokenEntries } from '../../../src/spend/catalog/price.js';
 import {
   amountIssues,
   costOf,
@@ -12,22 +14,21 @@ import {
   sum,
   worstMode,
 } from '../../../src/spend/money.js';
-import type { Price } from '../../../src/spend/price.js';
 import { amount, figureNames, usage } from './fixtures.js';
 
 const maxQuota = 1_000_000_000_000_000;
-const unitPrice = (inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number) => ({
-  inputUsdMicrosPer1M,
-  outputUsdMicrosPer1M,
-});
 const price =
   (input: number, output: number, source: Price['source'] = 'CONFIG_DEFAULT') =>
-  async (): Promise<Price> => ({ ...unitPrice(input, output), source });
+  async (): Promise<Price> =>
+    priceOf(tokenEntries(input, output), source);
 const noPrice = async (): Promise<Price> => {
   throw new Error('a submitted cost needs no price');
 };
 
 describe('costOf', () => {
+  const exactly = (inputTokens: number, outputTokens: number, inPrice: number, outPrice: number) =>
+    totalCost({ inputTokens, outputTokens }, { input: inPrice, output: outPrice });
+
   it.each([
     [1_500, 800, 3_000_000, 15_000_000, 16_500],
     [0, 0, 3_000_000, 15_000_000, 0],
@@ -40,25 +41,17 @@ describe('costOf', () => {
     [999_999, 999_999, 1, 1, 0],
     [1_000_000_000_000, 0, 3_000_001, 0, 3_000_001_000_000],
     [999_999_999_999, 0, 3_000_001, 0, 3_000_000_999_996],
-  ])(
-    'rounds down each of %d input and %d output tokens at %d and %d: %d',
-    async (inputTokens, outputTokens, inPrice, outPrice, cost) => {
-      expect(await costOf({ inputTokens, outputTokens }, price(inPrice, outPrice))).toEqual({
-        costUsdMicros: cost,
-        priceSource: 'CONFIG_DEFAULT',
-        unitPrice: unitPrice(inPrice, outPrice),
-      });
-    },
-  );
+  ])('rounds down each of %d input and %d output tokens at %d and %d: %d', (input, output, inPrice, outPrice, cost) => {
+    expect(exactly(input, output, inPrice, outPrice)).toBe(BigInt(cost));
+  });
 
-  it('is below the exact cost by less than one micro-dollar for each of input and output', async () => {
+  it('is below the exact cost by less than one micro-dollar for each of input and output', () => {
     const perMillion = fc.integer({ min: 0, max: 1_000_000_000 });
-    await fc.assert(
-      fc.asyncProperty(amount, amount, perMillion, perMillion, async (inputTokens, outputTokens, inPrice, outPrice) => {
-        const cost = async (input: number, output: number) =>
-          BigInt((await costOf({ inputTokens: input, outputTokens: output }, price(inPrice, outPrice))).costUsdMicros);
-        const [inputCost, outputCost] = [await cost(inputTokens, 0), await cost(0, outputTokens)];
-        expect(await cost(inputTokens, outputTokens)).toBe(inputCost + outputCost);
+    fc.assert(
+      fc.property(amount, amount, perMillion, perMillion, (inputTokens, outputTokens, inPrice, outPrice) => {
+        const cost = (input: number, output: number) => exactly(input, output, inPrice, outPrice);
+        const [inputCost, outputCost] = [cost(inputTokens, 0), cost(0, outputTokens)];
+        expect(cost(inputTokens, outputTokens)).toBe(inputCost + outputCost);
         for (const [rounded, tokens, perToken] of [
           [inputCost, inputTokens, inPrice],
           [outputCost, outputTokens, outPrice],
@@ -68,6 +61,19 @@ describe('costOf', () => {
         }
       }),
     );
+  });
+
+  it('may be up to 10^12, and not one micro-dollar more', async () => {
+    const max = 1_000_000_000_000;
+    const cost = (inputTokens: number) => costOf({ inputTokens, outputTokens: 0 }, price(1_000_000_000, 0));
+    expect(await cost(max / 1000)).toMatchObject({ costUsdMicros: max });
+    expect(await cost(max / 1000 + 1)).toMatchObject({ code: 'BAD_USER_INPUT' });
+    // The product is 10^27.
+    const component = { name: 'image', quantity: max };
+    const prices = async () => priceOf([{ name: 'image', usdMicrosPer1M: 1_000_000_000_000_000, above: 0 }], 'CATALOG');
+    expect(await costOf({ inputTokens: 0, outputTokens: 0, components: [component] }, prices)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+    });
   });
 
   it('is the submitted cost, without reading a price; 0 is a submitted cost, null is not', async () => {
@@ -87,12 +93,12 @@ describe('costOf', () => {
     expect(await costOf({ ...tokens, costUsdMicros: null }, price(7, 7))).toEqual({
       costUsdMicros: 7,
       priceSource: 'CONFIG_DEFAULT',
-      unitPrice: unitPrice(7, 7),
+      unitPrices: { input: 7 },
     });
     expect(await costOf(tokens, price(7, 7, 'PRICING_CACHE'))).toEqual({
       costUsdMicros: 7,
       priceSource: 'PRICING_CACHE',
-      unitPrice: unitPrice(7, 7),
+      unitPrices: { input: 7 },
     });
   });
 });
@@ -119,6 +125,17 @@ describe('amountIssues', () => {
         isValid ? [] : [`input.${name}`],
       );
     }
+  });
+
+  it('names every invalid component', () => {
+    const components = [
+      { name: 'cacheRead', quantity: -1 },
+      { name: 'input', quantity: 1 },
+    ];
+    expect(amountIssues({ ...valid, components }).map(({ path }) => path)).toEqual([
+      'input.components.0.quantity',
+      'input.components.1.name',
+    ]);
   });
 
   it('names every invalid amount, and does not require a cost', () => {
