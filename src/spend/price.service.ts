@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
+import { Lru } from '../lib/lru.js';
 import { localDate } from '../orgs/calendar.js';
 import { type Catalog, type CatalogModel, type Price, priceInForce } from './price.js';
 import type { PriceStore } from './price.store.js';
@@ -8,7 +8,7 @@ const cachedMs = 60_000;
 
 /** The prices of a UTC day: fetched by the worker on that day, else the last fetched before it, else configured. */
 export class PriceService {
-  private readonly cache = new LRUCache<string, { readonly price: Price; readonly untilMs: number }>({ max: 1000 });
+  private readonly cache = new Lru<string, { readonly price: Price; readonly untilMs: number }>(1000);
 
   constructor(
     private readonly store: PriceStore,
