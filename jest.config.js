@@ -17,7 +17,9 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  setupFiles: ['<rootDir>/test/support/setup.js'],
+  // Loads the compiled program and all packages once per worker instead of once per test file.
+  runtime: '<rootDir>/test/support/native-runtime.cjs',
+  setupFilesAfterEnv: ['<rootDir>/test/support/setup.js'],
   globalSetup: '<rootDir>/test/support/start-engine.js',
   globalTeardown: '<rootDir>/test/support/stop-engine.js',
   // Long enough for a busy machine. A test that hangs still ends.

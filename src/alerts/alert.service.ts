@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
+import { Lru } from '../lib/lru.js';
 import type { Metrics } from '../lib/metrics.js';
 import { midnightOf } from '../orgs/zone-dates.js';
 import { type AlertDraft, markOf } from './alert.js';
@@ -22,7 +22,7 @@ export interface AlertDeps {
 
 export class AlertService {
   // Aggregation and selections find the same alert in every round. An alert in this cache is not written again.
-  private readonly raised = new LRUCache<string, true>({ max: 50_000 });
+  private readonly raised = new Lru<string, true>(50_000);
 
   constructor(private readonly deps: AlertDeps) {}
 

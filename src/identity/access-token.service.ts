@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { ChangeService } from '../changes/change.service.js';
 import type { Clock } from '../lib/clock.js';
 import { GatewayError } from '../lib/errors.js';
+import { Lru } from '../lib/lru.js';
 import type { Metrics } from '../lib/metrics.js';
 import { VersionedCache } from '../lib/versioned-cache.js';
 import type { RevocationStore } from './revocation.store.js';
@@ -31,7 +31,7 @@ interface CheckedToken {
 export class AccessTokenService {
   private readonly checkedTokens: VersionedCache<CheckedToken>;
   /** Genuine tokens that were revoked. They never become valid again. */
-  private readonly revokedTokens = new LRUCache<string, true>({ max: maxCachedTokens });
+  private readonly revokedTokens = new Lru<string, true>(maxCachedTokens);
 
   constructor(private readonly deps: AccessTokenDeps) {
     this.checkedTokens = new VersionedCache(() => deps.changes.version(), maxCachedTokens);

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { type Actor, keyEntity } from '../audit/audit-event.js';
 import type { ChangeService } from '../changes/change.service.js';
@@ -6,6 +5,7 @@ import type { Clock } from '../lib/clock.js';
 import { badInput, type GatewayError, notFound, refuseAny, unavailable, WrongKey } from '../lib/errors.js';
 import { newUuid, randomHex } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
+import { Lru } from '../lib/lru.js';
 import type { Metrics } from '../lib/metrics.js';
 import { equalInConstantTime, type RootKeys } from '../lib/seal.js';
 import { VersionedCache } from '../lib/versioned-cache.js';
@@ -60,7 +60,7 @@ export class ApiKeyService {
   /** By the hash of the key, so that no key stays in memory. */
   private readonly checkedKeys: VersionedCache<CheckedKey>;
   /** When `last_used_at` of a key was written last, in epoch milliseconds. */
-  private readonly lastUsedCache = new LRUCache<string, number>({ max: maxCachedKeys });
+  private readonly lastUsedCache = new Lru<string, number>(maxCachedKeys);
 
   constructor(private readonly deps: ApiKeyDeps) {
     this.checkedKeys = new VersionedCache(() => deps.changes.version(), maxCachedKeys);

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../audit/audit.service.js';
 import { clientEntity, type Origin } from '../audit/audit-event.js';
 import type { ChangeService } from '../changes/change.service.js';
@@ -6,6 +5,7 @@ import type { Clock } from '../lib/clock.js';
 import { GatewayError } from '../lib/errors.js';
 import { randomToken } from '../lib/id.js';
 import type { Log } from '../lib/log.js';
+import { Lru } from '../lib/lru.js';
 import type { Metrics } from '../lib/metrics.js';
 import { hmac } from '../lib/seal.js';
 import type { Semaphore } from '../lib/semaphore.js';
@@ -73,10 +73,10 @@ export class LoginService {
   private readonly digestKey = Buffer.from(randomToken(32));
   private readonly logins: VersionedCache<Login>;
   /** The bcrypt hash that a secret has matched. A match is final, so a new version costs no second comparison. */
-  private readonly matchedHashes = new LRUCache<string, string>({ max: maxCachedLogins });
+  private readonly matchedHashes = new Lru<string, string>(maxCachedLogins);
   private readonly pendingChecks = new Map<string, Promise<Login | undefined>>();
   /** The hour of the last recorded login of each client. */
-  private readonly recordedHours = new LRUCache<string, number>({ max: 10_000 });
+  private readonly recordedHours = new Lru<string, number>(10_000);
 
   constructor(private readonly deps: LoginDeps) {
     this.logins = new VersionedCache(() => deps.changes.version(), maxCachedLogins, cachedLoginMs);

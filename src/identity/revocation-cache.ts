@@ -1,14 +1,14 @@
-import { LRUCache } from 'lru-cache';
+import { Lru } from '../lib/lru.js';
 import type { AccessClaims } from './token.js';
 
 const max = 10_000;
 
 /** The revocations of this process. Only used during an outage of DynamoDB, which holds all revocations. */
 export class RevocationCache {
-  private readonly tokens = new LRUCache<string, true>({ max });
-  private readonly families = new LRUCache<string, true>({ max });
+  private readonly tokens = new Lru<string, true>(max);
+  private readonly families = new Lru<string, true>(max);
   /** The first generation of a client whose tokens are valid. */
-  private readonly clients = new LRUCache<string, number>({ max });
+  private readonly clients = new Lru<string, number>(max);
 
   noteToken(tokenId: string): void {
     this.tokens.set(tokenId, true);

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.js';
+import { Lru } from './lru.js';
 
 interface Bucket {
   tokens: number;
@@ -8,7 +8,7 @@ interface Bucket {
 
 /** In-memory token buckets, one per key, that protect this process. The least recently used are dropped. */
 export class Throttle {
-  private readonly buckets: LRUCache<string, Bucket>;
+  private readonly buckets: Lru<string, Bucket>;
 
   constructor(
     private readonly clock: Clock,
@@ -16,7 +16,7 @@ export class Throttle {
     private readonly perSecond: number,
     maxKeys = 10_000,
   ) {
-    this.buckets = new LRUCache({ max: maxKeys });
+    this.buckets = new Lru(maxKeys);
   }
 
   /** Takes one token. Returns 0 if admitted, otherwise the milliseconds until the next token. */

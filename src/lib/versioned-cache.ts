@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { Lru } from './lru.js';
 
 interface VersionedEntry<V> {
   readonly value: V;
@@ -11,7 +11,7 @@ interface VersionedEntry<V> {
  * version.
  */
 export class VersionedCache<V extends object> {
-  private readonly entries: LRUCache<string, VersionedEntry<V>>;
+  private readonly entries: Lru<string, VersionedEntry<V>>;
 
   /**
    * `version` may throw if no version can be trusted; then nothing is served from the cache. With `ttlMs` an entry also
@@ -22,7 +22,7 @@ export class VersionedCache<V extends object> {
     max: number,
     ttlMs?: number,
   ) {
-    this.entries = new LRUCache({ max, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) });
+    this.entries = new Lru(max, ttlMs);
   }
 
   /** The value if it was read under the current version. */

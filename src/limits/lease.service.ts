@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, Overloaded, refuseAny } from '../lib/errors.js';
 import { randomToken, sha256 } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
+import { Lru } from '../lib/lru.js';
 import type { Sealer } from '../lib/seal.js';
 import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { BucketView, HoldingMove, Part, PartResult } from './buckets/operation.js';
@@ -64,7 +64,7 @@ type LeaseChange = (
 export class LeaseService {
   private readonly locks = new Locks();
   /** Last written states by `stateName`. An entry may be stale; the condition of the next write detects that. */
-  private readonly stateCache = new LRUCache<string, LeaseState>({ max: 10_000 });
+  private readonly stateCache = new Lru<string, LeaseState>(10_000);
 
   constructor(private readonly deps: LeaseDeps) {}
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { Lru } from '../lib/lru.js';
 
 const hourMs = 3_600_000;
 /**
@@ -29,7 +29,7 @@ export class ZoneDates {
   private readonly formats = new Map<string, Intl.DateTimeFormat>();
   /** The date of the last minute that was requested per zone. No zone changes its date within a minute. */
   private readonly lastDates = new Map<string, CachedDate>();
-  private readonly dayEnds = new LRUCache<string, number>({ max: maxDayEnds });
+  private readonly dayEnds = new Lru<string, number>(maxDayEnds);
 
   /**
    * The local date, YYYY-MM-DD. If clocks were set back over midnight, the later date stays, so that no day comes

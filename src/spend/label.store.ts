@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { StoreClient } from '../dynamo/client.js';
 import { key } from '../dynamo/keys.js';
+import { Lru } from '../lib/lru.js';
 
 const table = 'daily_total';
 const prefix = 'label_';
@@ -12,7 +12,7 @@ export const labelsKey = (orgId: string) => ({ PK: key`ORG#${orgId}`, SK: '#LABE
  * process does not have because they were retired, or added a moment ago.
  */
 export class LabelStore {
-  private readonly cache = new LRUCache<string, Promise<void>>({ max: 50_000 });
+  private readonly cache = new Lru<string, Promise<void>>(50_000);
 
   constructor(private readonly client: StoreClient) {}
 

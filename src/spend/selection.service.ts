@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { AlertDraft } from '../alerts/alert.js';
 import type { AlertService } from '../alerts/alert.service.js';
 import type { AuditService } from '../audit/audit.service.js';
@@ -6,6 +5,7 @@ import { type Actor, appEntity, changesBetween, orgEntity } from '../audit/audit
 import type { Clock } from '../lib/clock.js';
 import { badInput } from '../lib/errors.js';
 import type { Log } from '../lib/log.js';
+import { Lru } from '../lib/lru.js';
 import type { Metrics } from '../lib/metrics.js';
 import { within } from '../lib/timers.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
@@ -66,7 +66,7 @@ export interface SelectionDeps {
 /** Recommends the model that a scope may call, and stores its fallback. */
 export class SelectionService {
   // Each warning about an unknown label is logged once per process.
-  private readonly warned = new LRUCache<string, true>({ max: 1000 });
+  private readonly warned = new Lru<string, true>(1000);
 
   constructor(private readonly deps: SelectionDeps) {}
 

@@ -25,17 +25,22 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
+// Not compared with `Object.prototype`, because the program has another one than the tests.
+const isObjectPrototype = (value: object): boolean => Object.hasOwn(value, 'hasOwnProperty');
+
 /** The own and inherited properties of an object. */
 function propertiesOf(object: object): Map<string, unknown> {
   const properties = new Map<string, unknown>();
-  for (let from: object | null = object; from && from !== Object.prototype; from = Object.getPrototypeOf(from))
+  for (let from: object | null = object; from && !isObjectPrototype(from); from = Object.getPrototypeOf(from))
     for (const name of Object.getOwnPropertyNames(from))
       if (!properties.has(name)) properties.set(name, (object as Record<string, unknown>)[name]);
   return properties;
 }
 
-const isPlain = (value: object): boolean =>
-  [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || isObjectPrototype(prototype) || Array.isArray(value);
+}
 
 /** Everything a resolver can reach without going into the private fields of a service. */
 function reachable(from: Context): Set<unknown> {

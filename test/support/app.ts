@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { type GraphQLSchema, print } from 'graphql';
 import { type Config, loadConfig } from '../../src/config.js';
-import { createTables, type TableAdmin } from '../../src/dynamo/table-admin.js';
+import type { TableAdmin } from '../../src/dynamo/table-admin.js';
 import { adminClient } from '../../src/dynamo/transport.js';
 import { type Gateway, startGateway } from '../../src/gateway.js';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -10,6 +10,7 @@ import { newSigningKeys } from '../../src/identity/token.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { ManualClock } from './clock.js';
+import { createTestTables } from './create-tables.js';
 import * as op from './operations.js';
 import { patience } from './patience.js';
 
@@ -190,7 +191,7 @@ export async function startTestApp({
 }: TestOptions = {}): Promise<TestApp> {
   const config = await testConfig(overrides);
   const tableAdmin = { client: adminClient(config.store), prefix: config.store.tablePrefix, protect: false };
-  await createTables(tableAdmin);
+  await createTestTables(config.store, tableAdmin.prefix);
   const proxied = endpoint ? { ...config, store: { ...config.store, endpoint } } : config;
   return open(proxied, { tableAdmin, clock, log, schema: schema ?? (await sharedSchema()) });
 }

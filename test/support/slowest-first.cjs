@@ -15,9 +15,9 @@ const slowest = [
   'worker/rounds',
   'api/limit-conservation',
   'worker/aggregation',
+  'api/level-changes',
   'api/tenants-apart',
   'faults/limits.',
-  'api/logins',
   'faults/kill',
   'api/abuse-sockets',
   'api/live',
@@ -25,6 +25,9 @@ const slowest = [
   'clients/graphql-ws',
   'api/connections',
   'faults/identity',
+  'faults/outage',
+  'faults/devices-kill',
+  'faults/limits-kill',
   'api/shards',
   'api/limit-usage',
   'faults/store',
@@ -32,7 +35,6 @@ const slowest = [
   'api/embedded',
   'api/commands',
   'faults/many-processes',
-  'api/costly-lists',
   'api/cheap-refusals',
 ];
 

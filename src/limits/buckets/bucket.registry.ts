@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.js';
 import type { EventLoopScheduler } from '../../lib/event-loop-scheduler.js';
 import { GroupCommit } from '../../lib/group-commit.js';
 import { randomFraction } from '../../lib/id.js';
 import { Locks } from '../../lib/locks.js';
 import type { Log } from '../../lib/log.js';
+import { Lru } from '../../lib/lru.js';
 import type { LimitSet } from '../limit.js';
 import type { BucketId } from '../limiter-keys.js';
 import { isUsed } from './booking.js';
@@ -40,9 +40,9 @@ const defaultDeadlineMs = 3500;
  * locks of several buckets are taken in one order, so there are no deadlocks.
  */
 export class BucketRegistry {
-  private readonly cachedBuckets = new LRUCache<string, CachedBucket>({ max: maxCachedBuckets });
+  private readonly cachedBuckets = new Lru<string, CachedBucket>(maxCachedBuckets);
   /** By bucket: no change of the number of shards before this monotonic time. */
-  private readonly reshardPausedUntilMs = new LRUCache<string, number>({ max: maxCachedBuckets });
+  private readonly reshardPausedUntilMs = new Lru<string, number>(maxCachedBuckets);
   private readonly stamping = new Map<string, Promise<Shard[]>>();
   private readonly locks = new Locks();
   private readonly shardPreference = randomFraction();

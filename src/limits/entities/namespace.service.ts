@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { AuditService } from '../../audit/audit.service.js';
 import { type Actor, orgEntity } from '../../audit/audit-event.js';
 import type { ChangeService } from '../../changes/change.service.js';
@@ -6,6 +5,7 @@ import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { Clock } from '../../lib/clock.js';
 import { notFound, unavailable } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
+import { Lru } from '../../lib/lru.js';
 import type { TenantCache } from '../../orgs/tenant-cache.service.js';
 import type { NamespaceStore } from './namespace.store.js';
 
@@ -28,7 +28,7 @@ export interface NamespaceDeps {
  * read, the result is returned but not cached.
  */
 export class NamespaceService {
-  private readonly cache = new LRUCache<string, string>({ max: 10_000 });
+  private readonly cache = new Lru<string, string>(10_000);
   private invalidations = 0;
 
   constructor(private readonly deps: NamespaceDeps) {

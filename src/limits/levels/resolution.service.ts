@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { ChangeService } from '../../changes/change.service.js';
 import type { Clock } from '../../lib/clock.js';
 import { notFound } from '../../lib/errors.js';
+import { Lru } from '../../lib/lru.js';
 import { type ZonePeriod, zonePeriodAt } from '../../orgs/calendar.js';
 import type { TenantCache } from '../../orgs/tenant-cache.service.js';
 import type { Entity } from '../entities/entity.js';
@@ -67,11 +67,11 @@ export interface ResolutionDeps {
  * set of a config object, which depends on nothing else.
  */
 export class ResolutionService {
-  private readonly pathCache = new LRUCache<string, CachedPath>({ max: maxCached });
-  private readonly levelCache = new LRUCache<string, CachedValue<Level>>({ max: maxCached });
-  private readonly entityCache = new LRUCache<string, CachedValue<Entity | undefined>>({ max: maxCached });
-  private readonly policyCache = new LRUCache<string, OnUnavailable>({ max: maxCached });
-  private readonly setCache = new LRUCache<LimitConfig, LimitSet>({ max: 10_000 });
+  private readonly pathCache = new Lru<string, CachedPath>(maxCached);
+  private readonly levelCache = new Lru<string, CachedValue<Level>>(maxCached);
+  private readonly entityCache = new Lru<string, CachedValue<Entity | undefined>>(maxCached);
+  private readonly policyCache = new Lru<string, OnUnavailable>(maxCached);
+  private readonly setCache = new Lru<LimitConfig, LimitSet>(10_000);
 
   constructor(private readonly deps: ResolutionDeps) {}
 
@@ -169,7 +169,7 @@ export class ResolutionService {
   }
 
   private async loadCached<T>(
-    cache: LRUCache<string, CachedValue<T>>,
+    cache: Lru<string, CachedValue<T>>,
     orgId: string,
     name: string,
     read: () => Promise<T>,

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.js';
 import { badInput, refuseAny } from '../../lib/errors.js';
+import { Lru } from '../../lib/lru.js';
 import { dayAt } from '../../orgs/calendar.js';
 import type { AppRecord, Org } from '../../orgs/settings.js';
 import { sum, type Usage } from '../money.js';
@@ -50,7 +50,7 @@ export interface BreakdownRequest extends DayRange {
 /** Spend over time, and split up by app, label or dimension value. */
 export class BreakdownService {
   // Dashboards of one org request the same open day again and again, and its values are the largest read of a report.
-  private readonly openDays = new LRUCache<string, Promise<SpendShare[]>>({ max: 200, ttl: openDayCachedMs });
+  private readonly openDays = new Lru<string, Promise<SpendShare[]>>(200, openDayCachedMs);
 
   constructor(private readonly deps: BreakdownDeps) {}
 

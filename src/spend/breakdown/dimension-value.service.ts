@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
+import { Lru } from '../../lib/lru.js';
 import { type Dimension, otherValue } from './dimension.js';
 import type { DimensionDay, DimensionValueStore } from './dimension-value.store.js';
 
@@ -17,8 +17,8 @@ interface CachedCount {
 /** Bounds how many different values of a dimension are counted per day. */
 export class DimensionValueService {
   // Values that are stored, and so always count as themselves.
-  private readonly stored = new LRUCache<string, true>({ max: maxCachedValues });
-  private readonly counts = new LRUCache<string, CachedCount>({ max: maxCachedCounts });
+  private readonly stored = new Lru<string, true>(maxCachedValues);
+  private readonly counts = new Lru<string, CachedCount>(maxCachedCounts);
 
   constructor(
     private readonly store: DimensionValueStore,

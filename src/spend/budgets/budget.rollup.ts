@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.js';
 import { forEachLimited } from '../../lib/concurrent.js';
 import type { Log } from '../../lib/log.js';
+import { Lru } from '../../lib/lru.js';
 import { dayAt } from '../../orgs/calendar.js';
 import type { Org } from '../../orgs/settings.js';
 import { dateOf } from '../../orgs/zone-dates.js';
@@ -43,7 +43,7 @@ export interface BudgetRollupDeps {
  * and budgets have not changed costs no read.
  */
 export class BudgetRollup {
-  private readonly checked = new LRUCache<string, Checked>({ max: maxCheckedOrgs });
+  private readonly checked = new Lru<string, Checked>(maxCheckedOrgs);
 
   constructor(private readonly deps: BudgetRollupDeps) {}
 

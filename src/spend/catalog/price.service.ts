@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.js';
+import { Lru } from '../../lib/lru.js';
 import { localDate } from '../../orgs/calendar.js';
 import type { Catalog, CatalogModel } from './catalog.js';
 import type { OrgPriceService } from './org-price.service.js';
@@ -24,7 +24,7 @@ export interface PriceDeps {
 
 /** The price of a model at a time. */
 export class PriceService {
-  private readonly cache = new LRUCache<string, CachedPrice>({ max: 1000 });
+  private readonly cache = new Lru<string, CachedPrice>(1000);
 
   constructor(private readonly deps: PriceDeps) {}
 

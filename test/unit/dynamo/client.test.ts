@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { StoreClient } from '../../../src/dynamo/client.js';
 import { absent, type Item } from '../../../src/dynamo/expression.js';
 import { type TransactItem, transactItem } from '../../../src/dynamo/transact-item.js';
@@ -117,5 +118,21 @@ describe('StoreClient.transact with riders', () => {
       'without a condition',
     );
     expect(transport.sent).toHaveLength(1);
+  });
+});
+
+describe('StoreClient.close', () => {
+  it('leaves nothing behind that every later promise of the process would have to carry', () => {
+    const units = { read: 0, write: 0, calls: 0 };
+    /** Node 20 copies the value of each AsyncLocalStorage that is not disabled to every new resource. */
+    const isCarried = () => {
+      const resource = new AsyncResource('test');
+      return Reflect.ownKeys(resource).some((key) => Reflect.get(resource, key) === units);
+    };
+    const client = new StoreClient(new FakeTransport(), 't_');
+    client.metered(units, () => {
+      client.close();
+      expect(isCarried()).toBe(false);
+    });
   });
 });

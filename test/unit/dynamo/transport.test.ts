@@ -59,7 +59,8 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  process.env = environment;
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, environment);
   for (const transport of transports.splice(0)) transport.close();
 });
 afterAll(() => {
