@@ -294,7 +294,7 @@ function itemOf({ TableName, Key, Item }: Body): string {
   return JSON.stringify([TableName, named[partitionKey], sortKey && named[sortKey]]);
 }
 
-/** Without an async iterator, which takes longer than all the rest of this proxy. */
+/** The text of a message. Not read with an async iterator, which is slower. */
 function textOf(message: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
