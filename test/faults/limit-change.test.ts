@@ -187,6 +187,24 @@ describe('limits of a hot bucket, under load through four gateways with 5 ms of 
     if (process.env.SHOW_TIMES) console.log({ heldAfterMs, before, responses: load.responses.length, grantedAfter });
   });
 
+  it('are not refused because a write took long: what refilled meanwhile counts', async () => {
+    const [entityId, resource] = [`e-${randomUUID()}`, `r-${randomUUID()}`];
+    // Full again after 0.3 s.
+    await setAt(app, 'RESOURCE', resource, [
+      { name: 'tokens', capacity: 300, refillAmount: 1000, refillPeriodSecs: 1 },
+    ]);
+    const input = { orgId, entityId, resource, consume: [{ limit: 'tokens', amount: 1 }] };
+    const acquire = async (via: TestApp) => (await via.admin.ask(op.AcquireDocument, { input })).acquire.__typename;
+    const [slow, fast] = gateways as [TestApp, TestApp];
+    for (const via of [slow, fast]) expect(await acquire(via)).toBe('Lease');
+    const rule = proxy.inject({ fault: 'slow', ms: 900, operation: 'UpdateItem', table: 'limiter', nth: 1 });
+    const delayed = acquire(slow);
+    await until('the delayed write', () => rule.hits > 0);
+    await sleep(700);
+    for (let i = 0; i < 3; i++) expect(await acquire(fast)).toBe('Lease');
+    expect(await delayed).toBe('Lease');
+  });
+
   it('can be deleted with their entity, and later acquires use the remaining limits', async () => {
     const [entityId, resource] = [`e-${randomUUID()}`, `r-${randomUUID()}`];
     await setAt(app, 'RESOURCE', resource, [perSecond(500_000)]);

@@ -21,6 +21,8 @@ import { Plan } from './plan.js';
 import type { Shard } from './shard.js';
 
 const maxAttempts = 50;
+/** Far longer than a write to DynamoDB takes, and far shorter than the periods of most limits. */
+const maxStateAgeMs = 100;
 const attemptsWithoutPause = 3;
 const maxPauseMs = 20;
 
@@ -223,11 +225,19 @@ export class BucketGroup {
       if (!result.updates.some(({ bucket }) => bucket === at)) cache.invalidate();
   }
 
+  /**
+   * The time to judge a state by that a failed write has returned: the begin of the write. If the write took long, other
+   * gateways may have taken what refilled meanwhile, and at its begin the bucket would seem to be in debt.
+   */
+  private timeOfState(writtenAtMs: number): number {
+    return Math.max(writtenAtMs, this.deps.clock.nowMs() - maxStateAgeMs);
+  }
+
   private apply({ isExact, updates, outcomes }: GroupWriteResult, atMs: number): void {
     for (const { bucket, index, shard } of updates)
       this.deps.updateCache((this.buckets.all[bucket] as GroupBucket).cache, index, shard);
     for (const [operation, outcome] of outcomes) this.outcomes.set(operation, outcome);
-    this.exactAtMs = isExact ? atMs : undefined;
+    this.exactAtMs = isExact ? this.timeOfState(atMs) : undefined;
     for (const { cache, take, usesAllShards } of this.buckets.all) {
       if (!take) cache.invalidateRefusal();
       if (usesAllShards) cache.moveHome(atMs);
