@@ -45,11 +45,11 @@ const longText = (tokens: number): string => {
   return `${start} me { ${callerFields(tokens - tokensOf(`${start} me { } }`))} } }`;
 };
 
-/** 1 + 1 + 100 × 99 for the orgs, 1 + `labels` for the models: 10,000 with 97 labels. */
-const costly = (labels: number, first: string): string => {
+/** 1 + 1 + 100 × 99 for the orgs, 1 + `fields` for the caller: 10,000 with 97 fields. */
+const costly = (fields: number, first: string): string => {
   const nodes = `${'name '.repeat(50)} ${'orgId '.repeat(49)}`;
-  const models = `${'label '.repeat(49)} ${'tier '.repeat(labels - 49)}`;
-  return `{ orgs(first: ${first}) { nodes { ${nodes} } } models { ${models} } }`;
+  const caller = `${'kind '.repeat(49)} ${'clientId '.repeat(fields - 49)}`;
+  return `{ orgs(first: ${first}) { nodes { ${nodes} } } me { ${caller} } }`;
 };
 
 /** `a` aliases in one fragment and `b` in another. */
