@@ -2,16 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import {
-  DeleteItemCommand,
-  DeleteTableCommand,
-  DescribeTableCommand,
-  PutItemCommand,
-  UpdateTableCommand,
-} from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, DeleteTableCommand, DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Config } from '../../src/config.js';
 import { StoreClient } from '../../src/dynamo/client.js';
-import { equals } from '../../src/dynamo/expression.js';
 import {
   checkTables,
   createTables,
@@ -98,38 +91,6 @@ describe('the tables', () => {
     expect(await migrateTables(admin)).toContain('already');
   });
 
-  /** As the tables of version 3 are: without the index of `cost_requests`. */
-  const dropIndex = (prefix: string) =>
-    admin.client.send(
-      new UpdateTableCommand({
-        TableName: `${prefix}cost_requests`,
-        GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'gsi1' } }],
-      }),
-    );
-
-  it('of version 3 get the index of recorded costs and keep their items', async () => {
-    const own = new StoreClient(sdkTransport(config.store), admin.prefix);
-    await own.write({ table: 'cost_requests', put: { PK: 'before' } });
-    await dropIndex(admin.prefix);
-    await admin.client.send(new DeleteItemCommand({ TableName: `${admin.prefix}limiter`, Key: versionKey }));
-    await writeVersion(3);
-    const missing = expect.stringMatching(/cost_requests: index gsi1 is missing; run `tollgate tables migrate`/);
-    expect(await checkTables(admin)).toEqual([missing]);
-    await Promise.all([migrateTables(admin), migrateTables(admin)]);
-    expect(await checkTables(admin)).toEqual([]);
-    expect(await own.get('cost_requests', { PK: 'before' })).toEqual({ PK: 'before' });
-    await own.write({ table: 'cost_requests', put: { PK: 'after', gsi1pk: 'p', gsi1sk: 's' } });
-    const { items } = await own.query({ table: 'cost_requests', index: 'gsi1', where: equals('gsi1pk', 'p') });
-    expect(items).toEqual([{ PK: 'after', gsi1pk: 'p', gsi1sk: 's' }]);
-    own.close();
-  });
-
-  it('of this version get an index back that they have lost', async () => {
-    await dropIndex(admin.prefix);
-    expect(await migrateTables(admin)).toContain('already');
-    expect(await checkTables(admin)).toEqual([]);
-  });
-
   describe('on Amazon DynamoDB', () => {
     const calls: Pick<Call, 'operation' | 'tables' | 'body'>[] = [];
     const recovery = new Map<string, 'preparing' | 'DISABLED' | 'ENABLED'>();
@@ -210,10 +171,8 @@ describe('the tables', () => {
     });
 
     it('are created, checked and migrated with the permissions of their policy', async () => {
-      await dropIndex(amazonAdmin.prefix);
       await migrateTables(amazonAdmin);
       expect(await checkTables(amazonAdmin)).toEqual([]);
-      expect(calls.map(({ operation }) => operation)).toContain('UpdateTable');
       expect(deniedBy('TablesPolicy', calls)).toEqual([]);
       // The gateway and the worker check the tables when they start.
       const checks = calls.filter(({ operation }) => operation === 'DescribeTable' || operation === 'GetItem');
