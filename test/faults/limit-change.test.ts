@@ -20,7 +20,8 @@ let namespace: string;
 
 beforeAll(async () => {
   proxy = await startFaultProxy(testEndpoint(), 0, { recordsCalls: false });
-  app = await startTestApp({ endpoint: proxy.endpoint, clock, config: { principalRps: 0, principalConcurrency: 0 } });
+  const config = { principalRps: 0, principalConcurrency: 0 };
+  app = await startTestApp({ endpoint: proxy.endpoint, isPatient: true, clock, config });
   gateways = [app, ...(await Promise.all([app.another(), app.another(), app.another()]))];
   direct = await app.another({ store: { ...app.config.store, endpoint: testEndpoint() } });
   ({ orgId } = await newTenant(app, {}, []));

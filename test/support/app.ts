@@ -144,6 +144,8 @@ export interface TestOptions {
   readonly log?: Log;
   /** The endpoint of the engine, or of a proxy in front of it. */
   readonly endpoint?: string;
+  /** For a test of faults that waits for no timeout of a store call: the call may then take longer. */
+  readonly isPatient?: boolean;
   readonly clock?: ManualClock;
 }
 
@@ -187,12 +189,14 @@ export async function startTestApp({
   schema,
   log = silentLog,
   endpoint,
+  isPatient = false,
   clock = new ManualClock(),
 }: TestOptions = {}): Promise<TestApp> {
   const config = await testConfig(overrides);
   const tableAdmin = { client: adminClient(config.store), prefix: config.store.tablePrefix, protect: false };
   await createTestTables(config.store, tableAdmin.prefix);
-  const proxied = endpoint ? { ...config, store: { ...config.store, endpoint } } : config;
+  const patient = isPatient ? { requestTimeoutMs: 1000 * patience } : {};
+  const proxied = { ...config, store: { ...config.store, ...(endpoint ? { endpoint } : {}), ...patient } };
   return open(proxied, { tableAdmin, clock, log, schema: schema ?? (await sharedSchema()) });
 }
 
