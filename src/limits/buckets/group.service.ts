@@ -226,8 +226,8 @@ export class BucketGroup {
   }
 
   /**
-   * The time to judge a state by that a failed write has returned: the begin of the write. If the write took long, other
-   * gateways may have taken what refilled meanwhile, and at its begin the bucket would seem to be in debt.
+   * The time to judge a state by that a failed write has returned: the begin of the write. If the write took long,
+   * other gateways may have taken what refilled meanwhile. At its begin the bucket would seem to be in debt.
    */
   private timeOfState(writtenAtMs: number): number {
     return Math.max(writtenAtMs, this.deps.clock.nowMs() - maxStateAgeMs);
