@@ -235,6 +235,17 @@ describe('the thresholds of a budget', () => {
     return () => store.write({ table: 'alerts', ...(before ? { put: before } : { delete: update }) });
   }
 
+  it('are not raised for periods that were over when the budget was set', async () => {
+    const tenant = await newTenant(app);
+    const { orgId } = tenant;
+    const yesterday = new Date(clock.nowMs() - 23 * hourMs).toISOString();
+    await submit(app.admin, [cost(tenant, { costUsdMicros: 900, occurredAt: yesterday })]);
+    await set({ orgId, name: 'day', period: 'DAY', usdMicros: 1000 });
+    await submit(app.admin, [cost(tenant, { costUsdMicros: 600 })]);
+    await newWorker().spend.sumAll();
+    expect((await thresholdsOf(orgId)).filter((each) => each.startsWith('THRESHOLD'))).toEqual(['THRESHOLD 50']);
+  });
+
   it('are raised in the next round if they could not be stored, though nothing has changed', async () => {
     const tenant = await tenantWith();
     const { orgId } = tenant;

@@ -1,6 +1,6 @@
 import type { AlertService } from '../../alerts/alert.service.js';
 import type { Clock } from '../../lib/clock.js';
-import { dayAt } from '../../orgs/calendar.js';
+import { dayAt, endOfDayMs } from '../../orgs/calendar.js';
 import type { Org } from '../../orgs/settings.js';
 import type { Budget } from './budget.js';
 import type { BudgetStore } from './budget.store.js';
@@ -62,7 +62,7 @@ export class BudgetCheckService {
     const budgets = only === undefined ? all : all.filter(({ name }) => name === only);
     const today = dayAt(org.zones, nowMs);
     const changedDays = new Set([...days, today]);
-    const targets = await this.targets(budgets, changedDays, today);
+    const targets = await this.targets(org, budgets, changedDays, today);
     const history = withForecasts ? budgets.map((budget) => ({ budget, period: forecastRange(today) })) : [];
     const sums = new BudgetSums(this.deps, [...targets, ...history]);
     let isComplete = true;
@@ -93,10 +93,19 @@ export class BudgetCheckService {
 
   /**
    * The states are read before the totals. A state that is then stored on condition that none was stored since includes
-   * at least what the one before it included.
+   * at least what the one before it included. A period that was over when the budget was set is not judged by it.
    */
-  private async targets(budgets: readonly Budget[], days: ReadonlySet<string>, today: string): Promise<BudgetTarget[]> {
-    const found = budgets.flatMap((budget) => periodsOf(budget.period, days).map((period) => ({ budget, period })));
+  private async targets(
+    { zones }: Org,
+    budgets: readonly Budget[],
+    days: ReadonlySet<string>,
+    today: string,
+  ): Promise<BudgetTarget[]> {
+    const found = budgets.flatMap((budget) =>
+      periodsOf(budget.period, days)
+        .filter(({ lastDay }) => endOfDayMs(zones, lastDay) > budget.updatedAt.getTime())
+        .map((period) => ({ budget, period })),
+    );
     const ids = found.map(({ budget: { orgId, name }, period: { firstDay } }) => ({ orgId, name, firstDay }));
     const states = await this.deps.states.loadMany(ids, { consistent: true });
     return found.map((each, i) => ({ ...each, today, id: ids[i] as BudgetPeriodId, before: states[i] }));
