@@ -260,8 +260,8 @@ const program = {
     .optional()
     .meta({
       description:
-        'Folder for the data of the embedded engine and the generated secrets. Used by `tollgate dev` and `tollgate ' +
-        'seed` only.',
+        'Folder for the data of the embedded engine and the generated secrets. Used by `tollgate dev`, `tollgate ' +
+        'seed` and `tollgate console` only.',
       values: 'folder path',
       unset: '`.tollgate`',
     }),

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import type { Environment } from '../config.js';
-import { firstAdminKey } from './first-admin-key.js';
+import { ConfigError, type Environment } from '../config.js';
+import { devSecrets } from '../embedded/dev-secrets.js';
+import { parseAdminKeys } from '../identity/admin-key.js';
 import { UsageError } from './help.js';
 
 interface LinkRequest {
@@ -43,4 +44,14 @@ async function createLink(gateway: string, adminKey: string, wanted: LinkRequest
   if (reply.url !== undefined) return reply.url;
   const reason = reply.errors?.map(({ message }) => message).join('; ') ?? `status ${response.status}`;
   throw new Error(`${gateway} refused: ${reason}`);
+}
+
+/** The first admin key of the environment, else the one that `tollgate dev` has generated. */
+async function firstAdminKey(environment: Environment): Promise<string> {
+  const { TOLLGATE_ADMIN_KEYS: list, TOLLGATE_ADMIN_KEY: single, TOLLGATE_DATA_DIR: dataDir } = environment;
+  const generated = list || single ? {} : await devSecrets(dataDir || '.tollgate', environment);
+  const { keys, faults } = parseAdminKeys(list || undefined, single || generated.TOLLGATE_ADMIN_KEY);
+  const [adminKey] = keys;
+  if (!adminKey || faults.length > 0) throw new ConfigError(faults);
+  return adminKey.key;
 }

@@ -74,7 +74,7 @@ async function runAll(config: Config, banner: Omit<Banner, 'console'>, engineExi
 async function consoleText({ url, services: { config, consoleLinks } }: Gateway): Promise<string> {
   const { console, adminKeys, publicUrl } = config;
   if (!console) return 'off';
-  if (!existsSync(join(console.dir, 'index.html'))) return 'not built; run `npm run build:console`';
+  if (!existsSync(join(console.dir, 'index.html'))) return 'not built; run `npm run build`';
   const { name } = adminKeys[0] as Config['adminKeys'][number];
   const origin = { address: 'local', requestId: 'dev' };
   const { token } = await consoleLinks.create(name, { role: 'FULL' }, origin);

@@ -25,7 +25,7 @@ export const pageHeaders = {
 } as const;
 
 const indexName = 'index.html';
-const notBuilt = 'The console is not built. Run `npm run build:console`, then restart the gateway.\n';
+const notBuilt = 'The console is not built. Run `npm run build`, then restart the gateway.\n';
 
 /** GET /console and everything below it. */
 export function consolePages(files: ConsoleFiles): Route {

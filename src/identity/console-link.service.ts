@@ -1,5 +1,5 @@
 import type { AuditService } from '../audit/audit.service.js';
-import { clientEntity, type Origin } from '../audit/audit-event.js';
+import type { Origin } from '../audit/audit-event.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import { badInput, GatewayError, notFound } from '../lib/errors.js';
 import { uuidPattern } from '../lib/patterns.js';
@@ -7,7 +7,15 @@ import type { TokenMint } from '../lib/seal.js';
 import type { Throttle } from '../lib/throttle.js';
 import { clientIdOf } from './client-id.js';
 import type { ConsoleLinkStore } from './console-link.store.js';
-import { type ConsoleLink, linkMs, type SessionClient, sessionViewer } from './console-session.js';
+import {
+  auditedObject,
+  type ConsoleLink,
+  linkMs,
+  type SessionClient,
+  type SessionOwner,
+  sessionViewer,
+  tenantOf,
+} from './console-session.js';
 import type { ConsoleSessionService, StartedSession } from './console-session.service.js';
 import type { CredentialStore } from './credential.store.js';
 import { failedAttempt } from './guess-limit.js';
@@ -66,11 +74,15 @@ export class ConsoleLinkService {
     // In whole seconds, because it is stored so: the link works until the time that the caller was given.
     const expiresAtMs = epochSeconds(clock.nowMs() + linkMs) * 1000;
     const link = { admin, ...(orgId === undefined ? {} : { orgId }), role, expiresAtMs, used: false };
-    const actor = { name: adminActor(adminName), ...from };
-    const action = 'console_link_created';
-    const act = (id: string, entityId: string) =>
-      audit.draft({ orgId: id, actor, action, entityId, details: { role } });
-    await links.create(token, link, orgId && client ? [act(orgId, clientEntity(client.clientId))] : []);
+    const owner: SessionOwner = { admin, ...(client ? { client } : {}) };
+    const act = audit.draft({
+      orgId: tenantOf(owner),
+      actor: { name: adminActor(adminName), ...from },
+      action: 'console_link_created',
+      entityId: auditedObject(owner),
+      details: { role },
+    });
+    await links.create(token, link, [act]);
     return { token, expiresAt: new Date(expiresAtMs) };
   }
 

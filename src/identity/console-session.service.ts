@@ -1,5 +1,5 @@
 import type { AuditService } from '../audit/audit.service.js';
-import { type AuditAction, clientEntity, type Origin } from '../audit/audit-event.js';
+import type { AuditAction, Origin } from '../audit/audit-event.js';
 import type { ChangeService } from '../changes/change.service.js';
 import type { TransactItem } from '../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
@@ -14,15 +14,16 @@ import { type ClientRef, parseClientId } from './client-id.js';
 import {
   type AdminRef,
   activityStepMs,
+  auditedObject,
   type ConsoleSession,
   endsAtMs,
   isOpen,
   makerOf,
   maxSessionMs,
-  orgOf,
   roomFor,
   type SessionClient,
   sessionViewer,
+  tenantOf,
 } from './console-session.js';
 import type { ConsoleSessionStore } from './console-session.store.js';
 import type { CredentialStore } from './credential.store.js';
@@ -34,8 +35,6 @@ import { actorName, type Viewer } from './viewer.js';
 
 const maxCachedSessions = 10_000;
 const maxAttempts = 5;
-/** Sessions of the platform belong to no org. Any text selects one of the change items. */
-const platform = 'platform';
 
 export interface ConsoleSessionDeps {
   readonly store: ConsoleSessionStore;
@@ -135,13 +134,12 @@ export class ConsoleSessionService {
       const room = roomFor(open.expiries, nowMs);
       const ended = room.evicted.length;
       const act = this.draftAct('console_session_started', session, from, { via: draft.via, role: draft.role });
-      const riders = [...(draft.link ? [draft.link] : []), ...act, ...(ended > 0 ? [this.draftChange(session)] : [])];
+      const riders = [...(draft.link ? [draft.link] : []), act, ...(ended > 0 ? [this.draftChange(session)] : [])];
       const outcome = await store.start({ hash, session, open, room, riders });
       if (outcome === 'rider' && draft.link) return undefined;
       if (outcome !== 'started') continue;
       metrics.consoleSessions.inc({ event: `started_${draft.via}` });
       if (ended > 0) await this.noteEnd('replaced', ended);
-      this.logPlatform('console session started', session, from);
       const { role, expiresAtMs } = session;
       return { token, viewer, role, expiresAtMs, idleExpiresAtMs: endsAtMs(session) };
     }
@@ -173,10 +171,9 @@ export class ConsoleSessionService {
     const hash = sha256(token);
     const session = await store.load(hash);
     if (!session) return;
-    const riders = [...this.draftAct('console_session_ended', session, from), this.draftChange(session)];
+    const riders = [this.draftAct('console_session_ended', session, from), this.draftChange(session)];
     await store.end(hash, session, riders);
     this.checkedSessions.delete(hash);
-    this.logPlatform('console session ended', session, from);
     await this.noteEnd('signed_out');
   }
 
@@ -233,29 +230,25 @@ export class ConsoleSessionService {
     });
   }
 
-  /** The audit event of a session. A session of the platform has none, because each trail belongs to an org. */
   private draftAct(
     action: AuditAction,
     session: ConsoleSession,
     from: Origin,
     details: Readonly<Record<string, string>> = {},
-  ): TransactItem[] {
-    const orgId = orgOf(session);
-    if (!session.client || orgId === undefined) return [];
+  ): TransactItem {
     const { sessionId } = session;
     const actor = { name: actorName(sessionViewer(session, session)), ...from };
-    const entityId = clientEntity(session.client.clientId);
-    return [this.deps.audit.draft({ orgId, actor, action, entityId, details: { sessionId, ...details } })];
-  }
-
-  private logPlatform(message: string, session: ConsoleSession, { address, requestId }: Origin): void {
-    if (session.client) return;
-    const { sessionId, role } = session;
-    this.deps.log.info({ requestId, principal: makerOf(session), sessionId, role, address }, message);
+    return this.deps.audit.draft({
+      orgId: tenantOf(session),
+      actor,
+      action,
+      entityId: auditedObject(session),
+      details: { sessionId, ...details },
+    });
   }
 
   private draftChange(session: ConsoleSession): TransactItem {
-    return this.deps.changes.draftChange(orgOf(session) ?? platform);
+    return this.deps.changes.draftChange(tenantOf(session));
   }
 
   private noteEnd(event: 'signed_out' | 'replaced', count = 1): Promise<void> {

@@ -1,3 +1,4 @@
+import { adminEntity, clientEntity, platformTenant } from '../audit/audit-event.js';
 import { parseClientId } from './client-id.js';
 import type { ClientRole } from './secret.js';
 import { adminActor, adminViewer, clientViewer, type Viewer } from './viewer.js';
@@ -27,12 +28,16 @@ export interface SessionClient {
   readonly secretRotation?: number;
 }
 
-/** A session of the web console. It has a client, an admin, or both: an admin who acts for an org. */
-export interface ConsoleSession {
-  readonly sessionId: string;
-  readonly role: ClientRole;
+/** It has a client, an admin, or both: an admin who acts for an org. */
+export interface SessionOwner {
   readonly client?: SessionClient;
   readonly admin?: AdminRef;
+}
+
+/** A session of the web console. */
+export interface ConsoleSession extends SessionOwner {
+  readonly sessionId: string;
+  readonly role: ClientRole;
   /** The last recorded activity. */
   readonly activeAtMs: number;
   readonly expiresAtMs: number;
@@ -57,15 +62,19 @@ export const endsAtMs = ({ activeAtMs, expiresAtMs }: Pick<ConsoleSession, 'acti
   Math.min(expiresAtMs, activeAtMs + maxIdleMs);
 
 /** The name of the credential that made a session. Its sessions are counted together. */
-export function makerOf({ client, admin }: Pick<ConsoleSession, 'client' | 'admin'>): string {
+export function makerOf({ client, admin }: SessionOwner): string {
   if (admin) return adminActor(admin.name);
   if (!client) throw new Error('a console session has a client or an admin');
   return client.clientId;
 }
 
-/** The org in whose audit trail a session is recorded. Undefined for a session of the platform. */
-export const orgOf = ({ client }: Pick<ConsoleSession, 'client'>): string | undefined =>
-  client && parseClientId(client.clientId)?.orgId;
+/** The audit trail in which a session is recorded: that of its org, or that of the platform. */
+export const tenantOf = ({ client }: SessionOwner): string =>
+  (client && parseClientId(client.clientId)?.orgId) ?? platformTenant;
+
+/** The object of the audit events of a session. */
+export const auditedObject = ({ client, admin }: SessionOwner): string =>
+  client ? clientEntity(client.clientId) : adminEntity((admin as AdminRef).name);
 
 /** The sessions of a maker that give way to one more: those that are over, and open ones above the maximum. */
 export interface Room {

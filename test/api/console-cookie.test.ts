@@ -146,6 +146,20 @@ describe('the cookie', () => {
     expect([reply.status, reply.json]).toMatchObject([401, { error: { code: 'UNAUTHENTICATED' } }]);
   });
 
+  it('counts for an export of spend, under the same rules', async () => {
+    const { cookie } = await signIn(app, secretOf(org));
+    const body = JSON.stringify({ by: 'label', format: 'csv', from: '2026-01-01', to: '2026-01-02' });
+    const exported = (headers: Headers) => rawSend(`${app.origin}/export/spend`, 'POST', { ...headers, cookie }, body);
+    const reply = await exported(asPage);
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, expect.stringContaining('text/csv')]);
+    const refused = [
+      await exported({ ...asPage, 'sec-fetch-site': 'same-site' }),
+      await exported({ ...asPage, 'x-admin-key': adminKey }),
+      await exported(without('x-tollgate-console')),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 400, 401]);
+  });
+
   it('does not disturb another credential without x-tollgate-console', async () => {
     const { cookie } = await signIn(app, secretOf(org));
     const { data } = await app.admin.send(foreign, {}, { cookie });
@@ -324,7 +338,7 @@ describe('the pages', () => {
   it('say how to build them if there are none', async () => {
     const empty = await open(app.another({ console: { dir: `${dir}/none` } }));
     const reply = await get('/console/', {}, empty);
-    expect([reply.status, reply.body.toString()]).toEqual([503, expect.stringContaining('npm run build:console')]);
+    expect([reply.status, reply.body.toString()]).toEqual([503, expect.stringContaining('npm run build')]);
     expect(reply.headers).toMatchObject(policy);
   });
 

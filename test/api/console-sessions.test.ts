@@ -403,6 +403,35 @@ describe('a session ends with its maker', () => {
   });
 });
 
+describe('the price of a session', () => {
+  const price = async (call: Promise<unknown>) => {
+    await call;
+    const { operation, read, write } = records('request').at(-1) ?? {};
+    return { operation, read, write };
+  };
+  const active = { 'x-tollgate-activity': '1' };
+
+  it('is nothing while it is warm, and one write per minute of activity', async () => {
+    const page = await signIn(app, secretOf(org));
+    // The changes of the tests before may still be noticed.
+    await until('a request costs nothing', async () => (await price(trySession(app, page, active))).read === 0);
+    expect(await price(runDocument(app, page, whoAmI))).toEqual({ operation: 'me', read: 0, write: 0 });
+    app.clock.advance(minuteMs);
+    expect(await price(trySession(app, page, active))).toMatchObject({ operation: 'session', write: 1 });
+    expect(await price(trySession(app, page, active))).toMatchObject({ operation: 'session', write: 0 });
+  });
+
+  it('is a few reads after a change anywhere', async () => {
+    for (const [page, read] of [
+      [await signIn(app, secretOf(org)), 5],
+      [await admin(), 1],
+    ] as const) {
+      await app.gateway.services.changes.refresh();
+      expect(await price(trySession(app, page))).toEqual({ operation: 'session', read, write: 0 });
+    }
+  });
+});
+
 describe('the records of a session', () => {
   it('name its maker in the audit trail of its org', async () => {
     const client = await newOrg(app);
@@ -425,11 +454,18 @@ describe('the records of a session', () => {
     ]);
   });
 
-  it('are in the log for a session of the platform, and count in the metrics', async () => {
-    const page = await admin();
-    await end(page);
-    for (const message of ['console session started', 'console session ended'])
-      expect(records(message).at(-1)).toMatchObject({ principal: 'platform-admin:admin', role: 'FULL' });
+  it('are in the trail of the platform for a session of the platform, and count in the metrics', async () => {
+    const later = () => app.clock.advance(1);
+    const token = await newLink(app, { role: 'READ' }).finally(later);
+    await end(await signIn(app, { token }).finally(later));
+    const { platformAuditEvents } = await app.admin.ask(op.PlatformAuditDocument, { first: 3 });
+    expect(platformAuditEvents.nodes.map(({ action, actor, entityId }) => [action, actor, entityId])).toEqual(
+      ['console_session_ended', 'console_session_started', 'console_link_created'].map((action) => [
+        action,
+        'platform-admin:admin',
+        '$ADMIN:admin',
+      ]),
+    );
     const metrics = await (await fetch(`${app.origin}/metrics`)).text();
     for (const event of ['started_link', 'started_secret', 'signed_out', 'replaced'])
       expect(metrics).toMatch(new RegExp(`tollgate_console_sessions_total\\{event="${event}"\\} [1-9]`));

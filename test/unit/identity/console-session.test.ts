@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { adminKeyId } from '../../../src/identity/admin-key.js';
 import {
+  auditedObject,
   type ConsoleSession,
   endsAtMs,
   isOpen,
@@ -9,9 +10,9 @@ import {
   maxIdleMs,
   maxSessionMs,
   maxSessionsPerMaker,
-  orgOf,
   roomFor,
   sessionViewer,
+  tenantOf,
 } from '../../../src/identity/console-session.js';
 import { actorName, requireWrite, roleOf } from '../../../src/identity/viewer.js';
 
@@ -43,9 +44,11 @@ describe('a console session', () => {
   });
 
   it('belongs to its client, or to the admin who has opened it', () => {
-    expect([makerOf(session), orgOf(session)]).toEqual([`org-${orgId}`, orgId]);
-    expect([makerOf({ ...session, admin }), orgOf(session)]).toEqual(['platform-admin:ops', orgId]);
-    expect([makerOf(platform), orgOf(platform)]).toEqual(['platform-admin:ops', undefined]);
+    const ownerOf = (each: ConsoleSession) => [makerOf(each), tenantOf(each), auditedObject(each)];
+    const clientId = `org-${orgId}`;
+    expect(ownerOf(session)).toEqual([clientId, orgId, `$CLIENT:${clientId}`]);
+    expect(ownerOf({ ...session, admin })).toEqual(['platform-admin:ops', orgId, `$CLIENT:${clientId}`]);
+    expect(ownerOf(platform)).toEqual(['platform-admin:ops', 'platform', '$ADMIN:ops']);
     expect(() => makerOf({})).toThrow('a client or an admin');
   });
 
