@@ -1,0 +1,44 @@
+import type { ComponentType } from 'preact';
+import type { Session } from '../data/session.js';
+import type { IconName } from '../ui/icon.js';
+
+export type PageModule = { readonly default: ComponentType<Record<string, never>> };
+
+/** The group of a page in the navigation. */
+export type NavGroup = 'Spend' | 'Limits' | 'Devices' | 'Org' | 'Platform';
+
+export interface PageRoute {
+  /** The path below `/o/{orgId}`, or below the base for pages of the platform. */
+  readonly path: string;
+  readonly load: () => Promise<PageModule>;
+  /** Without a title the page is reached from another page, not from the navigation. */
+  readonly nav?: { readonly title: string; readonly icon: IconName; readonly group: NavGroup };
+  /** The sessions that may open it. Default: org clients and the admin. */
+  readonly kinds?: readonly Session['kind'][];
+  readonly isPlatform?: boolean;
+}
+
+const all: readonly Session['kind'][] = ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT'];
+const orgKinds: readonly Session['kind'][] = ['PLATFORM_ADMIN', 'ORG_CLIENT'];
+
+export const routes: readonly PageRoute[] = [
+  {
+    path: '/overview',
+    load: () => import('../pages/overview/overview.js'),
+    nav: { title: 'Overview', icon: 'overview', group: 'Spend' },
+  },
+];
+
+export const mayOpen = ({ kinds = orgKinds }: PageRoute, session: Session): boolean => kinds.includes(session.kind);
+
+export const allKinds = all;
+
+/** The path of a page of an org, for links. */
+export const orgPath = (orgId: string, path: string): string => `/o/${orgId}${path}`;
+
+/** The page that a session begins with. */
+export function homeOf(session: Session): string {
+  if (session.kind === 'PLATFORM_ADMIN') return session.org ? orgPath(session.org.orgId, '/overview') : '/orgs';
+  const { orgId } = session.org ?? { orgId: '' };
+  return session.app ? orgPath(orgId, `/apps/${session.app.appId}`) : orgPath(orgId, '/overview');
+}
