@@ -25,7 +25,6 @@ export function useStream<T, V>(stream: Stream<T, V> | undefined, key: string): 
   const latest = useRef(stream);
   latest.current = stream;
   const isOn = stream !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is another subscription
   useEffect(() => {
     if (!isOn) return;
     let current: AbortController | undefined;

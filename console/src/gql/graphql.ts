@@ -22,6 +22,69 @@ export type QuotaScope =
   /** One set of quotas that all apps of the org share. */
   | 'ORG';
 
+/** Why a selection recommends its label, or none. */
+export type SelectionReason =
+  /** No label is recommended: the quotas of all labels that have a model are used up. */
+  | 'ALL_QUOTAS_EXCEEDED'
+  /** `overrideModel` set it for the rest of the day, even if its quota is used up. */
+  | 'MANUAL_OVERRIDE'
+  /** No label is recommended: this gateway has no model for any label of the chain. See `skipped`. */
+  | 'NO_USABLE_MODEL'
+  /** The quotas of the labels before it are used up. */
+  | 'QUOTA_EXCEEDED'
+  /** An earlier selection of the day fell back to it, and its quota is not used up. */
+  | 'STICKY_FALLBACK'
+  /** It is the first label of the chain that has a model, and its quota is not used up. */
+  | 'WITHIN_QUOTA';
+
+/** The state of a label’s spend relative to its daily quota. */
+export type SpendMode =
+  /** At or above the quota. */
+  | 'EXCEEDED'
+  /** Below the tight-mode threshold, or without a quota. */
+  | 'NORMAL'
+  /** At or above the tight-mode threshold. */
+  | 'TIGHT';
+
+export type OverviewQueryVariables = Exact<{
+  orgId: string;
+  from: string;
+  to: string;
+  byApp: boolean;
+}>;
+
+
+export type OverviewQuery = { org: { deviceCount: number, spend: { costUsdMicros: number, requests: number, mode: SpendMode, labels: Array<{ label: string, costUsdMicros: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, spendBreakdown?: { rows: Array<{ name: string, costUsdMicros: number }> }, apps: { nodes: Array<{ appId: string, name: string, suspendedAt: string | null, spend: { costUsdMicros: number, mode: SpendMode, labels: Array<{ label: string, costUsdMicros: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode }> }, modelSelection: { label: string | null, reason: SelectionReason } }>, pageInfo: { hasNextPage: boolean } }, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string }> }, devices: { nodes: Array<{ lastSeenAt: string, firmwareVersion: string }> }, limitConfigs: Array<{ resource: string | null, limits: Array<{ name: string }> }> } | null };
+
+export type AlertLineFragment = { id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string };
+
+export type MostRefusedQueryVariables = Exact<{
+  orgId: string;
+  r0?: string;
+  l0?: string;
+  on0?: boolean;
+  r1?: string;
+  l1?: string;
+  on1?: boolean;
+  r2?: string;
+  l2?: string;
+  on2?: boolean;
+  r3?: string;
+  l3?: string;
+  on3?: boolean;
+  r4?: string;
+  l4?: string;
+  on4?: boolean;
+  r5?: string;
+  l5?: string;
+  on5?: boolean;
+}>;
+
+
+export type MostRefusedQuery = { org: { t0?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t1?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t2?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t3?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t4?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t5?: { entities: Array<{ entityId: string, consumed: number, refused: number }> } } | null };
+
+export type RefusedFragment = { entities: Array<{ entityId: string, consumed: number, refused: number }> };
+
 export type OrgFrameFragment = { orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, dimensions: Array<string>, attributeApps: boolean, ledger: boolean, suspendedAt: string | null };
 
 export type FrameQueryVariables = Exact<{
@@ -69,6 +132,26 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AlertLineFragmentDoc = new TypedDocumentString(`
+    fragment AlertLine on QuotaAlert {
+  id
+  kind
+  appId
+  label
+  activeLabel
+  quotaPct
+  raisedAt
+}
+    `, {"fragmentName":"AlertLine"}) as unknown as TypedDocumentString<AlertLineFragment, unknown>;
+export const RefusedFragmentDoc = new TypedDocumentString(`
+    fragment Refused on TopEntities {
+  entities {
+    entityId
+    consumed
+    refused
+  }
+}
+    `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
 export const OrgFrameFragmentDoc = new TypedDocumentString(`
     fragment OrgFrame on Org {
   orgId
@@ -83,6 +166,8 @@ export const OrgFrameFragmentDoc = new TypedDocumentString(`
   suspendedAt
 }
     `, {"fragmentName":"OrgFrame"}) as unknown as TypedDocumentString<OrgFrameFragment, unknown>;
+export const OverviewDocument = {"__meta__":{"hash":"sha256:dda400030f44fef70d06a5a89f694bdb090de2bd5a2213d5eb8480401bb04d2a"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const MostRefusedDocument = {"__meta__":{"hash":"sha256:b66189e1679b18f3b9f8a1d68235bf6656f0da5fb1552b9b4e889450a58dee0b"}} as unknown as TypedDocumentString<MostRefusedQuery, MostRefusedQueryVariables>;
 export const FrameDocument = {"__meta__":{"hash":"sha256:7641c0517df3844a9f2beb15e507693b6ae73e3cfd7e567246447ba8b5af4b22"}} as unknown as TypedDocumentString<FrameQuery, FrameQueryVariables>;
 export const AppFrameDocument = {"__meta__":{"hash":"sha256:82acaae661a51cd535a4c12a8276d40a1d397ba094da65b9690e231c81eac291"}} as unknown as TypedDocumentString<AppFrameQuery, AppFrameQueryVariables>;
 export const OrgNamesDocument = {"__meta__":{"hash":"sha256:407c95239ef7afa78d7e78e73dbd0392a9f478951622ecea36657550fbb50734"}} as unknown as TypedDocumentString<OrgNamesQuery, OrgNamesQueryVariables>;

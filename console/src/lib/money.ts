@@ -4,9 +4,9 @@ const microsPerUsd = 1_000_000;
 
 const grouped = (whole: number): string => whole.toLocaleString('en-US');
 
-/** The decimals that show an amount: cents from one dollar on, more for the small prices of single calls. */
+/** The decimals that show an amount: cents from ten cents on, more for the small prices of single calls. */
 function decimalsOf(micros: number): number {
-  if (micros === 0 || micros >= microsPerUsd) return 2;
+  if (micros === 0 || micros >= microsPerUsd / 10) return 2;
   return micros >= 1000 ? 4 : 6;
 }
 

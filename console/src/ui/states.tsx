@@ -76,7 +76,7 @@ export function Empty({
 }: {
   readonly title: string;
   readonly children?: ComponentChildren;
-  readonly command?: string;
+  readonly command?: string | undefined;
 }) {
   return (
     <div class="empty">
