@@ -10,8 +10,14 @@ export type QuotaAlertKind =
   | 'FALLBACK_ACTIVATED'
   /** Only in the subscription, whatever `kinds` it asked for. Alerts after the given cursor have expired, so some may have been missed. Read `Org.spend` for the state of today. `label` is empty and all figures are 0. `cursor` continues after the gap. */
   | 'GAP'
+  /** The forecast expects that the budget will be exceeded in this period. See `Budget.forecast`. */
+  | 'PROJECTED'
   /** The daily quota of a label is used up. */
   | 'QUOTA_EXCEEDED'
+  /** A budget that was used up in this period no longer is: it was raised or changed, or a cost was credited. */
+  | 'RECOVERED'
+  /** The spend of a budget has reached a threshold, or the budget itself (`thresholdPct` 100). A jump over several thresholds raises only the highest one. */
+  | 'THRESHOLD'
   /** The spend of a label has reached the tight-mode threshold of its quota. */
   | 'TIGHT_MODE';
 
@@ -26,6 +32,8 @@ export type QuotaScope =
 export type SelectionReason =
   /** No label is recommended: the quotas of all labels that have a model are used up. */
   | 'ALL_QUOTAS_EXCEEDED'
+  /** A budget is used up, see `budget`. With a label: the labels before it were skipped because of budgets. Without one: no label is recommended, because budgets exclude every label that its quota would allow. */
+  | 'BUDGET_EXCEEDED'
   /** `overrideModel` set it for the rest of the day, even if its quota is used up. */
   | 'MANUAL_OVERRIDE'
   /** No label is recommended: this gateway has no model for any label of the chain. See `skipped`. */
