@@ -54,6 +54,13 @@ export type SpendMode =
   /** At or above the tight-mode threshold. */
   | 'TIGHT';
 
+/** The length of the intervals of a series. */
+export type SpendStep =
+  /** Days in the time zone of the org. */
+  | 'DAY'
+  /** Hours since the local day began. The last hour of a day may be shorter, when clocks are changed. */
+  | 'HOUR';
+
 export type OverviewQueryVariables = Exact<{
   orgId: string;
   from: string;
@@ -92,6 +99,67 @@ export type MostRefusedQueryVariables = Exact<{
 export type MostRefusedQuery = { org: { t0?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t1?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t2?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t3?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t4?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t5?: { entities: Array<{ entityId: string, consumed: number, refused: number }> } } | null };
 
 export type RefusedFragment = { entities: Array<{ entityId: string, consumed: number, refused: number }> };
+
+export type SpendReportQueryVariables = Exact<{
+  orgId: string;
+  from: string;
+  to: string;
+  byApp: boolean;
+  byDimension: boolean;
+  dimension?: string | null | undefined;
+}>;
+
+
+export type SpendReportQuery = { org: { spend: { labels: Array<{ asOf: string | null }> }, byLabel: { total: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }, rows: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, labels: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }> | null }>, rest: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number } }, byApp?: { total: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }, rows: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, labels: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }> | null }>, rest: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number } }, byDimension?: { total: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }, rows: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, labels: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }> | null }>, rest: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number } } } | null };
+
+export type FiguresFragment = { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number };
+
+export type ShareFragment = { name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number };
+
+export type BreakdownFragment = { total: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }, rows: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number, labels: Array<{ name: string, costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number }> | null }>, rest: { costUsdMicros: number, inputTokens: number, outputTokens: number, requests: number } };
+
+export type PointFragment = { day: string, startsAt: string, costUsdMicros: number, requests: number, unattributedUsdMicros: number };
+
+export type SeriesByAppQueryVariables = Exact<{
+  orgId: string;
+  from: string;
+  to: string;
+  step: SpendStep;
+}>;
+
+
+export type SeriesByAppQuery = { org: { total: Array<{ day: string, startsAt: string, costUsdMicros: number, requests: number, unattributedUsdMicros: number }>, apps: { nodes: Array<{ appId: string, name: string, spendSeries: Array<{ costUsdMicros: number }> }> } } | null };
+
+export type SeriesByLabelQueryVariables = Exact<{
+  orgId: string;
+  from: string;
+  to: string;
+  step: SpendStep;
+  l0?: string | null | undefined;
+  on0?: boolean;
+  l1?: string | null | undefined;
+  on1?: boolean;
+  l2?: string | null | undefined;
+  on2?: boolean;
+  l3?: string | null | undefined;
+  on3?: boolean;
+  l4?: string | null | undefined;
+  on4?: boolean;
+  l5?: string | null | undefined;
+  on5?: boolean;
+  l6?: string | null | undefined;
+  on6?: boolean;
+}>;
+
+
+export type SeriesByLabelQuery = { org: { total: Array<{ day: string, startsAt: string, costUsdMicros: number, requests: number, unattributedUsdMicros: number }>, s0?: Array<{ costUsdMicros: number }>, s1?: Array<{ costUsdMicros: number }>, s2?: Array<{ costUsdMicros: number }>, s3?: Array<{ costUsdMicros: number }>, s4?: Array<{ costUsdMicros: number }>, s5?: Array<{ costUsdMicros: number }>, s6?: Array<{ costUsdMicros: number }> } | null };
+
+export type ExactTodayQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type ExactTodayQuery = { org: { spend: { costUsdMicros: number, requests: number, labels: Array<{ label: string, costUsdMicros: number, asOf: string | null }> } } | null };
 
 export type OrgFrameFragment = { orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, dimensions: Array<string>, attributeApps: boolean, ledger: boolean, suspendedAt: string | null };
 
@@ -160,6 +228,60 @@ export const RefusedFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
+export const FiguresFragmentDoc = new TypedDocumentString(`
+    fragment Figures on SpendFigures {
+  costUsdMicros
+  inputTokens
+  outputTokens
+  requests
+}
+    `, {"fragmentName":"Figures"}) as unknown as TypedDocumentString<FiguresFragment, unknown>;
+export const ShareFragmentDoc = new TypedDocumentString(`
+    fragment Share on SpendShare {
+  name
+  costUsdMicros
+  inputTokens
+  outputTokens
+  requests
+}
+    `, {"fragmentName":"Share"}) as unknown as TypedDocumentString<ShareFragment, unknown>;
+export const BreakdownFragmentDoc = new TypedDocumentString(`
+    fragment Breakdown on SpendBreakdown {
+  total {
+    ...Figures
+  }
+  rows {
+    ...Share
+    labels {
+      ...Share
+    }
+  }
+  rest {
+    ...Figures
+  }
+}
+    fragment Figures on SpendFigures {
+  costUsdMicros
+  inputTokens
+  outputTokens
+  requests
+}
+fragment Share on SpendShare {
+  name
+  costUsdMicros
+  inputTokens
+  outputTokens
+  requests
+}`, {"fragmentName":"Breakdown"}) as unknown as TypedDocumentString<BreakdownFragment, unknown>;
+export const PointFragmentDoc = new TypedDocumentString(`
+    fragment Point on SpendPoint {
+  day
+  startsAt
+  costUsdMicros
+  requests
+  unattributedUsdMicros
+}
+    `, {"fragmentName":"Point"}) as unknown as TypedDocumentString<PointFragment, unknown>;
 export const OrgFrameFragmentDoc = new TypedDocumentString(`
     fragment OrgFrame on Org {
   orgId
@@ -176,6 +298,10 @@ export const OrgFrameFragmentDoc = new TypedDocumentString(`
     `, {"fragmentName":"OrgFrame"}) as unknown as TypedDocumentString<OrgFrameFragment, unknown>;
 export const OverviewDocument = {"__meta__":{"hash":"sha256:dda400030f44fef70d06a5a89f694bdb090de2bd5a2213d5eb8480401bb04d2a"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const MostRefusedDocument = {"__meta__":{"hash":"sha256:b66189e1679b18f3b9f8a1d68235bf6656f0da5fb1552b9b4e889450a58dee0b"}} as unknown as TypedDocumentString<MostRefusedQuery, MostRefusedQueryVariables>;
+export const SpendReportDocument = {"__meta__":{"hash":"sha256:1fc90b63ab5e1b3783bf8386c8d941afad514d4c215c24f625aef651a543a5bc"}} as unknown as TypedDocumentString<SpendReportQuery, SpendReportQueryVariables>;
+export const SeriesByAppDocument = {"__meta__":{"hash":"sha256:cb9a61b4a9af5b590f4719a64698283803c94b2c7873b66bf2b763cc4f0012c3"}} as unknown as TypedDocumentString<SeriesByAppQuery, SeriesByAppQueryVariables>;
+export const SeriesByLabelDocument = {"__meta__":{"hash":"sha256:77264db8f53838f38ad4ffd30f0b206dd5700a7a4c193428cccf0382f0f31d95"}} as unknown as TypedDocumentString<SeriesByLabelQuery, SeriesByLabelQueryVariables>;
+export const ExactTodayDocument = {"__meta__":{"hash":"sha256:e7c9cdc4f98c711661ec40f76632ad33ed34b818bea123932c7042f4b9d469ae"}} as unknown as TypedDocumentString<ExactTodayQuery, ExactTodayQueryVariables>;
 export const FrameDocument = {"__meta__":{"hash":"sha256:7641c0517df3844a9f2beb15e507693b6ae73e3cfd7e567246447ba8b5af4b22"}} as unknown as TypedDocumentString<FrameQuery, FrameQueryVariables>;
 export const AppFrameDocument = {"__meta__":{"hash":"sha256:82acaae661a51cd535a4c12a8276d40a1d397ba094da65b9690e231c81eac291"}} as unknown as TypedDocumentString<AppFrameQuery, AppFrameQueryVariables>;
 export const OrgNamesDocument = {"__meta__":{"hash":"sha256:407c95239ef7afa78d7e78e73dbd0392a9f478951622ecea36657550fbb50734"}} as unknown as TypedDocumentString<OrgNamesQuery, OrgNamesQueryVariables>;

@@ -10,10 +10,13 @@ function decimalsOf(micros: number): number {
   return micros >= 1000 ? 4 : 6;
 }
 
-/** An amount for people, rounded to a sensible number of decimals: `$1,234.57`, `$0.0165`. */
-export function usd(micros: number): string {
+/**
+ * An amount for people, rounded to a sensible number of decimals: `$1,234.57`, `$0.0165`. A column of small amounts
+ * asks for more decimals, so that they line up.
+ */
+export function usd(micros: number, minDecimals = 2): string {
   const size = Math.abs(micros);
-  const decimals = decimalsOf(size);
+  const decimals = Math.max(minDecimals, decimalsOf(size));
   const unit = 10 ** (6 - decimals);
   const rounded = Math.round(size / unit) * unit;
   const whole = Math.floor(rounded / microsPerUsd);

@@ -27,6 +27,11 @@ export const routes: readonly PageRoute[] = [
     load: () => import('../pages/overview/overview.js'),
     nav: { title: 'Overview', icon: 'overview', group: 'Spend' },
   },
+  {
+    path: '/spend',
+    load: () => import('../pages/spend/spend.js'),
+    nav: { title: 'Spend', icon: 'spend', group: 'Spend' },
+  },
 ];
 
 export const mayOpen = ({ kinds = orgKinds }: PageRoute, session: Session): boolean => kinds.includes(session.kind);
