@@ -4,6 +4,158 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** The tokens to take and the entity to take them for. */
+export type AcquireInput = {
+  /** The amounts to take. All of them are taken or none. A limit that is left out counts as 0. */
+  consume: Array<ConsumeInput>;
+  /** The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. */
+  entityId: string;
+  /** Limits to use instead of the stored ones. All callers that share a bucket must send the same. FORBIDDEN for an app client unless `Org.appsMayBringLimits`. */
+  limits?: Array<LimitInput> | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
+  orgId?: string | null | undefined;
+  /** Makes a retry safe: within 24 hours the same id returns the first lease and takes nothing more. The same id with another request is an IDEMPOTENCY_CONFLICT. */
+  requestId?: string | null | undefined;
+  /** The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter. */
+  resource: string;
+  /** Seconds for which the lease holds its slots of concurrency limits unless it is renewed, 1–86,400. Default: 60. */
+  ttlSecs?: number | null | undefined;
+};
+
+/** A window of the calendar of the org, in its time zone. All tokens of the limit come back when the window ends. */
+export type CalendarWindow =
+  /** Until the end of the local day. */
+  | 'DAY'
+  /** Until the end of the local month. */
+  | 'MONTH'
+  /** Until the end of the local ISO week, which begins on Monday. */
+  | 'WEEK';
+
+/** What a client may do within its org or app. */
+export type ClientRole =
+  /** Queries, subscriptions and mutations. */
+  | 'FULL'
+  /** Queries and subscriptions, and issuing, refreshing and revoking its own tokens. Other mutations are FORBIDDEN. */
+  | 'READ';
+
+/** An amount of one limit. */
+export type ConsumeInput = {
+  /** Whole tokens, up to 10^15. Negative only in `adjust`, where it gives tokens back. */
+  amount: number;
+  /** The name of the limit. */
+  limit: string;
+};
+
+/** An entity to create. */
+export type CreateEntityInput = {
+  /** If true, each acquire for this entity also takes from its parent. */
+  cascade?: boolean;
+  /** The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. Unique within the org. */
+  entityId: string;
+  /** Up to 32 pairs. */
+  metadata?: Array<MetadataInput>;
+  /** Display name. */
+  name?: string | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
+  orgId?: string | null | undefined;
+  /** The parent, which must exist. */
+  parentId?: string | null | undefined;
+};
+
+/** The level whose limits are deleted. */
+export type DeleteLimitsInput = {
+  /** The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others. */
+  entityId?: string | null | undefined;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
+  expectedVersion?: number | null | undefined;
+  /** The level to delete. */
+  level: LimitLevel;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
+  orgId?: string | null | undefined;
+  /** The resource. Required at levels RESOURCE and ENTITY; leave it out at the others. */
+  resource?: string | null | undefined;
+};
+
+/** A limit to set, or to send with an acquire. */
+export type LimitInput = {
+  /** Maximum number of tokens that the bucket holds. At least `capacity`. Default: `capacity`. */
+  burst?: number | null | undefined;
+  /** Tokens that the limit sustains per refill period, 1–10^15. */
+  capacity: number;
+  /** If false, the limit refuses nothing: an acquire that fits is charged, others count as `wouldRefuse`. */
+  enforce?: boolean;
+  /** The quantity that the limit counts. With CONCURRENCY the capacity is 1–100, and there is no burst, refill or window. */
+  kind?: LimitKind;
+  /** 1–64 of A-Z a-z 0-9 _ . -, first a letter. Unique among the limits of a level. */
+  name: string;
+  /** Tokens that come back per refill period, 1–10^15. Default: `capacity`. */
+  refillAmount?: number | null | undefined;
+  /** Length of the refill period in seconds, 1–10^9. */
+  refillPeriodSecs?: number;
+  /** Makes it a calendar limit: `capacity` tokens per window, all of which come back when the window ends. It has no burst or refill then. */
+  window?: CalendarWindow | null | undefined;
+};
+
+/** The quantity that a limit counts. */
+export type LimitKind =
+  /** Leases held at the same time. An acquire takes 0 or 1; a release or the end of `ttlSecs` frees it. */
+  | 'CONCURRENCY'
+  /** Tokens taken over time. */
+  | 'RATE';
+
+/** The place where limits are set, from the weakest to the strongest. The strongest level that has any limits applies; levels are not merged. */
+export type LimitLevel =
+  /** One entity, for one resource. */
+  | 'ENTITY'
+  /** One entity, for all resources. */
+  | 'ENTITY_DEFAULT'
+  /** All entities, for one resource. */
+  | 'RESOURCE'
+  /** All entities and resources of the org. */
+  | 'SYSTEM';
+
+/** A name and a value to store with an entity. */
+export type MetadataInput = {
+  /** The name. Unique within an entity. */
+  name: string;
+  /** The value. */
+  value: string;
+};
+
+/** The daily quota of one model label. */
+export type ModelQuotaInput = {
+  /** The quota per local day in micro-dollars, 0 to 10^15. */
+  dailyUsdMicros: number;
+  /** The model label, as in `models`. */
+  label: string;
+};
+
+/** The behavior of an acquire while the database is unavailable. */
+export type OnUnavailable =
+  /** Grants a lease with `degraded: true`, which takes nothing. */
+  | 'ALLOW'
+  /** Fails with SERVICE_UNAVAILABLE. */
+  | 'BLOCK';
+
+/** The label that a scope uses for the rest of its day. */
+export type OverrideModelInput = {
+  /** The app. Required under quotaScope APP. Under quotaScope ORG the override applies to all apps. */
+  appId?: string | null | undefined;
+  /** A label of the model ordering. Null clears the override and the fallback of the day. Required: send null explicitly to clear. */
+  label?: string | null | undefined;
+  /** The org. Required for the platform admin. Default: the org of the caller. */
+  orgId?: string | null | undefined;
+};
+
+/** Where a price or cost comes from. */
+export type PriceSource =
+  /** The default price in the configuration of the platform, because no price list has had a price for this model. */
+  | 'CONFIG_DEFAULT'
+  /** The price list that the platform fetches: the price of the day, or the last one known before it. */
+  | 'PRICING_CACHE'
+  /** The caller submitted the cost itself. */
+  | 'SUBMITTED';
+
 /** The event that an alert reports. */
 export type QuotaAlertKind =
   /** The quota of a label is used up and selections now recommend `activeLabel`. */
@@ -28,6 +180,40 @@ export type QuotaScope =
   /** One set of quotas that all apps of the org share. */
   | 'ORG';
 
+/** An app to register. A setting that is absent or null is inherited from the org. */
+export type RegisterAppInput = {
+  /** The id of the app within its org: 1–64 characters of a-z 0-9 . _ - that begin with a letter or digit. */
+  appId: string;
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
+  modelOrdering?: Array<string> | null | undefined;
+  /** The name of the app, 1–128 characters. */
+  name: string;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+  /** The daily quota of each label, in micro-dollars. Replaces all of them. */
+  quotas?: Array<ModelQuotaInput> | null | undefined;
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
+  refreshIntervalNormalSecs?: number | null | undefined;
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
+  refreshIntervalTightSecs?: number | null | undefined;
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
+  tightModeThresholdPct?: number | null | undefined;
+};
+
+/** The client that gets a new secret. Default: the caller itself, or the first client of the org for an admin. */
+export type RotateCredentialsInput = {
+  /** Rotate the first client of this app. */
+  appId?: string | null | undefined;
+  /** Rotate this client, for instance one from `Org.clients` or `App.clients`. */
+  clientId?: string | null | undefined;
+  /** The caller's own current secret. Required if a client rotates itself, or if an org client rotates another client of the org. Not needed by an org client for an app, or by an admin. */
+  currentSecret?: string | null | undefined;
+  /** Hours, 0–168, that the old secret works beside the new one. Sessions of the old secret end with it. With 0, the old secret and all its tokens end when the new secret is retrieved. Default 24. */
+  graceHours?: number;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+};
+
 /** Why a selection recommends its label, or none. */
 export type SelectionReason =
   /** No label is recommended: the quotas of all labels that have a model are used up. */
@@ -45,6 +231,29 @@ export type SelectionReason =
   /** It is the first label of the chain that has a model, and its quota is not used up. */
   | 'WITHIN_QUOTA';
 
+/** The limits of one level, which replace all limits of that level. */
+export type SetLimitsInput = {
+  /** The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others. */
+  entityId?: string | null | undefined;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
+  expectedVersion?: number | null | undefined;
+  /** The level to set. */
+  level: LimitLevel;
+  /** 1–10 limits. They replace all limits of the level. */
+  limits: Array<LimitInput>;
+  /** The behavior of an acquire while the database is unavailable. Allowed at level SYSTEM only. Default: BLOCK. */
+  onUnavailable?: OnUnavailable | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
+  orgId?: string | null | undefined;
+  /** The resource. Required at levels RESOURCE and ENTITY; leave it out at the others. */
+  resource?: string | null | undefined;
+};
+
+/** Why a selection skipped a label without checking its quota. */
+export type SkipReason =
+  /** The configuration of this gateway has no model for the label. It was removed, or is still being rolled out. */
+  | 'UNKNOWN_LABEL';
+
 /** The state of a label’s spend relative to its daily quota. */
 export type SpendMode =
   /** At or above the quota. */
@@ -60,6 +269,267 @@ export type SpendStep =
   | 'DAY'
   /** Hours since the local day began. The last hour of a day may be shorter, when clocks are changed. */
   | 'HOUR';
+
+/** The measure by which the top entities are ranked. */
+export type TopEntitiesBy =
+  /** Tokens taken, minus tokens given back. */
+  | 'CONSUMED'
+  /** Acquires that the limit refused. */
+  | 'REFUSED';
+
+/** Tokens to give to a bucket. */
+export type TopUpInput = {
+  /** Whole tokens, 1–10^15. Tokens above the burst are lost. */
+  amount: number;
+  /** The id of the entity. */
+  entityId: string;
+  /** The name of the limit. A concurrency limit is not allowed. */
+  limit: string;
+  /** Makes a retry safe: the same id is applied once within 24 hours. With another input it is an IDEMPOTENCY_CONFLICT. */
+  operationId: string;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
+  orgId?: string | null | undefined;
+  /** The name of the resource. */
+  resource: string;
+};
+
+/** Changes of an app. An absent setting stays unchanged. With null, the app inherits the setting from its org. */
+export type UpdateAppInput = {
+  /** The app to change. */
+  appId: string;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. */
+  expectedVersion?: number | null | undefined;
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
+  modelOrdering?: Array<string> | null | undefined;
+  /** The name of the app, 1–128 characters. Null leaves it unchanged. */
+  name?: string | null | undefined;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+  /** The daily quota of each label, in micro-dollars. Replaces all of them. */
+  quotas?: Array<ModelQuotaInput> | null | undefined;
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
+  refreshIntervalNormalSecs?: number | null | undefined;
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
+  refreshIntervalTightSecs?: number | null | undefined;
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
+  tightModeThresholdPct?: number | null | undefined;
+};
+
+/** Changes of an entity. An absent field stays unchanged. */
+export type UpdateEntityInput = {
+  /** If true, each acquire for this entity also takes from its parent. Null leaves it unchanged. */
+  cascade?: boolean | null | undefined;
+  /** The entity, which must have been created. */
+  entityId: string;
+  /** Up to 32 pairs. Replaces all of them. Null leaves them unchanged. */
+  metadata?: Array<MetadataInput> | null | undefined;
+  /** Display name. Null removes it. */
+  name?: string | null | undefined;
+  /** The org. Required for an admin; a client of an org may leave it out or name its own org. */
+  orgId?: string | null | undefined;
+  /** The parent, which must exist. Null removes it. */
+  parentId?: string | null | undefined;
+};
+
+/** The length of a window of time. Windows begin at full hours, days and months of UTC. */
+export type UsageWindow =
+  /** One day. */
+  | 'DAILY'
+  /** One hour. */
+  | 'HOURLY'
+  /** One month. */
+  | 'MONTHLY';
+
+export type AppsQueryVariables = Exact<{
+  orgId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type AppsQuery = { org: { apps: { nodes: Array<{ appId: string, name: string, suspendedAt: string | null, updatedAt: string, inheritedFields: Array<string>, spend: { costUsdMicros: number, requests: number, mode: SpendMode }, modelSelection: { label: string | null, reason: SelectionReason } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type RegisterAppMutationVariables = Exact<{
+  input: RegisterAppInput;
+}>;
+
+
+export type RegisterAppMutation = { registerApp: { app: { appId: string }, secretRetrieval: { token: string, expiresAt: string } } | null };
+
+export type AppPageQueryVariables = Exact<{
+  orgId: string;
+  appId: string;
+  from: string;
+  to: string;
+  isOrg: boolean;
+}>;
+
+
+export type AppPageQuery = { org: { app: { suspendedAt: string | null, createdAt: string, updatedAt: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients?: Array<{ clientId: string, name: string, role: ClientRole, lastLoginAt: string | null }>, modelSelection: { allowed: boolean, label: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, skipped: Array<{ label: string, reason: SkipReason }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string }> }, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null } | null, models: Array<{ label: string, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource } }> };
+
+export type AppSettingsFragment = { appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
+
+export type UpdateAppMutationVariables = Exact<{
+  input: UpdateAppInput;
+}>;
+
+
+export type UpdateAppMutation = { updateApp: { appId: string, version: number } | null };
+
+export type OverrideModelMutationVariables = Exact<{
+  input: OverrideModelInput;
+}>;
+
+
+export type OverrideModelMutation = { overrideModel: { label: string | null, reason: SelectionReason } | null };
+
+export type SuspendAppMutationVariables = Exact<{
+  orgId: string;
+  appId: string;
+}>;
+
+
+export type SuspendAppMutation = { suspendApp: { appId: string } | null };
+
+export type ResumeAppMutationVariables = Exact<{
+  orgId: string;
+  appId: string;
+}>;
+
+
+export type ResumeAppMutation = { resumeApp: { appId: string } | null };
+
+export type DeleteAppMutationVariables = Exact<{
+  orgId: string;
+  appId: string;
+}>;
+
+
+export type DeleteAppMutation = { deleteApp: boolean | null };
+
+export type EntityPageQueryVariables = Exact<{
+  orgId: string;
+  entityId: string;
+}>;
+
+
+export type EntityPageQuery = { org: { entity: { entityId: string, name: string | null, cascade: boolean, createdAt: string | null, deletedAt: string | null, metadata: Array<{ name: string, value: string }>, parent: { entityId: string, name: string | null } | null, children: { nodes: Array<{ entityId: string, name: string | null, cascade: boolean, createdAt: string | null }>, pageInfo: { hasNextPage: boolean } }, buckets: Array<{ resource: string, shardCount: number, limits: Array<{ available: number, totalConsumed: number, limit: { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean } }> }> } | null, entityDefault: { level: LimitLevel, resource: string | null, entityId: string | null, onUnavailable: OnUnavailable | null, version: number, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean }> } | null, limitConfigs: Array<{ resource: string | null }> } | null };
+
+export type EntityResourceQueryVariables = Exact<{
+  orgId: string;
+  entityId: string;
+  resource: string;
+  window: UsageWindow;
+  from: string;
+}>;
+
+
+export type EntityResourceQuery = { org: { entity: { effectiveLimits: { source: LimitLevel | null, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean }> }, usage: { nodes: Array<{ windowStart: string, totalEvents: number, counters: Array<{ limit: string, consumed: number, refused: number }> }> } } | null, own: { level: LimitLevel, resource: string | null, entityId: string | null, onUnavailable: OnUnavailable | null, version: number, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean }> } | null } | null };
+
+export type UpdateEntityMutationVariables = Exact<{
+  input: UpdateEntityInput;
+}>;
+
+
+export type UpdateEntityMutation = { updateEntity: { entityId: string } | null };
+
+export type DeleteEntityMutationVariables = Exact<{
+  orgId: string;
+  entityId: string;
+}>;
+
+
+export type DeleteEntityMutation = { deleteEntity: boolean | null };
+
+export type TopUpMutationVariables = Exact<{
+  input: TopUpInput;
+}>;
+
+
+export type TopUpMutation = { topUp: { replayed: boolean, statuses: Array<{ entityId: string, requested: number, available: number, exceeded: boolean, wouldRefuse: boolean, limit: { name: string, burst: number } }> } | null };
+
+export type LimitShapeFragment = { name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean };
+
+export type ConfigFragment = { level: LimitLevel, resource: string | null, entityId: string | null, onUnavailable: OnUnavailable | null, version: number, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean }> };
+
+export type LimitsQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type LimitsQuery = { org: { limitConfigs: Array<{ level: LimitLevel, resource: string | null, entityId: string | null, onUnavailable: OnUnavailable | null, version: number, limits: Array<{ name: string, capacity: number, burst: number, refillAmount: number, refillPeriodSecs: number, kind: LimitKind, window: CalendarWindow | null, enforce: boolean }> }>, entities: { nodes: Array<{ entityId: string, name: string | null, cascade: boolean, createdAt: string | null }>, pageInfo: { hasNextPage: boolean } } } | null };
+
+export type ResourceDetailQueryVariables = Exact<{
+  orgId: string;
+  resource: string;
+  limit: string;
+  by: TopEntitiesBy;
+  window: UsageWindow;
+  first: number;
+}>;
+
+
+export type ResourceDetailQuery = { org: { resourceCapacity: { totalCapacity: number, totalAvailable: number, utilizationPct: number, entities: Array<{ entityId: string, capacity: number, available: number, utilizationPct: number }> }, topEntities: { windowStart: string, windowEnd: string, truncated: boolean, entities: Array<{ entityId: string, consumed: number, refused: number }> }, entitiesWithLimits: { nodes: Array<{ entityId: string }>, pageInfo: { hasNextPage: boolean } } } | null };
+
+export type SearchEntitiesQueryVariables = Exact<{
+  orgId: string;
+  prefix: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type SearchEntitiesQuery = { org: { searchEntities: { nodes: Array<{ entityId: string, name: string | null, cascade: boolean, createdAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type EntityLineFragment = { entityId: string, name: string | null, cascade: boolean, createdAt: string | null };
+
+export type SetLimitsMutationVariables = Exact<{
+  input: SetLimitsInput;
+}>;
+
+
+export type SetLimitsMutation = { setLimits: { version: number } | null };
+
+export type DeleteLimitsMutationVariables = Exact<{
+  input: DeleteLimitsInput;
+}>;
+
+
+export type DeleteLimitsMutation = { deleteLimits: boolean | null };
+
+export type AvailabilityQueryVariables = Exact<{
+  orgId: string;
+  entityId: string;
+  resource: string;
+  consume?: Array<ConsumeInput> | ConsumeInput | null | undefined;
+}>;
+
+
+export type AvailabilityQuery = { availability: { retryAfterSecs: number, statuses: Array<{ entityId: string, requested: number, available: number, exceeded: boolean, wouldRefuse: boolean, limit: { name: string, burst: number } }> } };
+
+export type AcquireMutationVariables = Exact<{
+  input: AcquireInput;
+}>;
+
+
+export type AcquireMutation = { acquire:
+    | { __typename: 'Lease', leaseId: string, statuses: Array<{ entityId: string, requested: number, available: number, exceeded: boolean, wouldRefuse: boolean, limit: { name: string, burst: number } }> }
+    | { __typename: 'RateLimited', message: string, retryAfterSecs: number, statuses: Array<{ entityId: string, requested: number, available: number, exceeded: boolean, wouldRefuse: boolean, limit: { name: string, burst: number } }> }
+   | null };
+
+export type ReleaseLeaseMutationVariables = Exact<{
+  leaseId: string;
+}>;
+
+
+export type ReleaseLeaseMutation = { releaseLease: { replayed: boolean } | null };
+
+export type StatusFragment = { entityId: string, requested: number, available: number, exceeded: boolean, wouldRefuse: boolean, limit: { name: string, burst: number } };
+
+export type CreateEntityMutationVariables = Exact<{
+  input: CreateEntityInput;
+}>;
+
+
+export type CreateEntityMutation = { createEntity: { entityId: string } | null };
 
 export type OverviewQueryVariables = Exact<{
   orgId: string;
@@ -161,6 +631,20 @@ export type ExactTodayQueryVariables = Exact<{
 
 export type ExactTodayQuery = { org: { spend: { costUsdMicros: number, requests: number, labels: Array<{ label: string, costUsdMicros: number, asOf: string | null }> } } | null };
 
+export type RetrieveSecretMutationVariables = Exact<{
+  token: string;
+}>;
+
+
+export type RetrieveSecretMutation = { retrieveSecret: { clientId: string, clientSecret: string } | null };
+
+export type RotateCredentialsMutationVariables = Exact<{
+  input: RotateCredentialsInput;
+}>;
+
+
+export type RotateCredentialsMutation = { rotateCredentials: { secretRetrieval: { token: string, expiresAt: string } } | null };
+
 export type OrgFrameFragment = { orgId: string, name: string, timezone: string, timezoneEffectiveAt: string | null, quotaScope: QuotaScope, modelOrdering: Array<string>, dimensions: Array<string>, attributeApps: boolean, ledger: boolean, suspendedAt: string | null };
 
 export type FrameQueryVariables = Exact<{
@@ -208,6 +692,76 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AppSettingsFragmentDoc = new TypedDocumentString(`
+    fragment AppSettings on App {
+  appId
+  name
+  modelOrdering
+  quotas {
+    label
+    dailyUsdMicros
+  }
+  tightModeThresholdPct
+  refreshIntervalNormalSecs
+  refreshIntervalTightSecs
+  inheritedFields
+  version
+}
+    `, {"fragmentName":"AppSettings"}) as unknown as TypedDocumentString<AppSettingsFragment, unknown>;
+export const LimitShapeFragmentDoc = new TypedDocumentString(`
+    fragment LimitShape on Limit {
+  name
+  capacity
+  burst
+  refillAmount
+  refillPeriodSecs
+  kind
+  window
+  enforce
+}
+    `, {"fragmentName":"LimitShape"}) as unknown as TypedDocumentString<LimitShapeFragment, unknown>;
+export const ConfigFragmentDoc = new TypedDocumentString(`
+    fragment Config on LimitConfig {
+  level
+  resource
+  entityId
+  limits {
+    ...LimitShape
+  }
+  onUnavailable
+  version
+}
+    fragment LimitShape on Limit {
+  name
+  capacity
+  burst
+  refillAmount
+  refillPeriodSecs
+  kind
+  window
+  enforce
+}`, {"fragmentName":"Config"}) as unknown as TypedDocumentString<ConfigFragment, unknown>;
+export const EntityLineFragmentDoc = new TypedDocumentString(`
+    fragment EntityLine on Entity {
+  entityId
+  name
+  cascade
+  createdAt
+}
+    `, {"fragmentName":"EntityLine"}) as unknown as TypedDocumentString<EntityLineFragment, unknown>;
+export const StatusFragmentDoc = new TypedDocumentString(`
+    fragment Status on LimitStatus {
+  entityId
+  limit {
+    name
+    burst
+  }
+  requested
+  available
+  exceeded
+  wouldRefuse
+}
+    `, {"fragmentName":"Status"}) as unknown as TypedDocumentString<StatusFragment, unknown>;
 export const AlertLineFragmentDoc = new TypedDocumentString(`
     fragment AlertLine on QuotaAlert {
   id
@@ -296,12 +850,36 @@ export const OrgFrameFragmentDoc = new TypedDocumentString(`
   suspendedAt
 }
     `, {"fragmentName":"OrgFrame"}) as unknown as TypedDocumentString<OrgFrameFragment, unknown>;
+export const AppsDocument = {"__meta__":{"hash":"sha256:e1acbcc9a13f736946a60a33d2c405478f811cb8e8f2eff56ebb84b706bab528"}} as unknown as TypedDocumentString<AppsQuery, AppsQueryVariables>;
+export const RegisterAppDocument = {"__meta__":{"hash":"sha256:d5acd23b0461285ecfbc2446e1f2de9a898aae3f2be823beb30b94dd30b2685b"}} as unknown as TypedDocumentString<RegisterAppMutation, RegisterAppMutationVariables>;
+export const AppPageDocument = {"__meta__":{"hash":"sha256:eb04a26bfdfbce954464a8e8524d1990729c8d9319a6dfd6fb7b0b093b9fd26d"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
+export const UpdateAppDocument = {"__meta__":{"hash":"sha256:4e3a78ffb85c7b215244c210124ecf516bbe125b7573dd58992b73da5f66ea9f"}} as unknown as TypedDocumentString<UpdateAppMutation, UpdateAppMutationVariables>;
+export const OverrideModelDocument = {"__meta__":{"hash":"sha256:5ede6a63f81d68e5d6256f8bcbe1281b42f3fa49518f67bc1aaae7c79fe38120"}} as unknown as TypedDocumentString<OverrideModelMutation, OverrideModelMutationVariables>;
+export const SuspendAppDocument = {"__meta__":{"hash":"sha256:bb3af156d67cc85247bac2535895b6e3b4e801e965f220d0f89eece572cb8499"}} as unknown as TypedDocumentString<SuspendAppMutation, SuspendAppMutationVariables>;
+export const ResumeAppDocument = {"__meta__":{"hash":"sha256:385660d7f507ca275c41bb77bfa61eaafd8956609ba58c97b1332649bb0e2738"}} as unknown as TypedDocumentString<ResumeAppMutation, ResumeAppMutationVariables>;
+export const DeleteAppDocument = {"__meta__":{"hash":"sha256:07866932858293d3d39691e402136d38738863c778299a7fa25e710e95256780"}} as unknown as TypedDocumentString<DeleteAppMutation, DeleteAppMutationVariables>;
+export const EntityPageDocument = {"__meta__":{"hash":"sha256:c7fafce003523fc38556ae1bc6203cd7fb9fa698c1e3ecda6149b132706abadd"}} as unknown as TypedDocumentString<EntityPageQuery, EntityPageQueryVariables>;
+export const EntityResourceDocument = {"__meta__":{"hash":"sha256:24263ad2eb1ff76fa93d35521c135d911ec0cfaedd54552156fd57fc444119c2"}} as unknown as TypedDocumentString<EntityResourceQuery, EntityResourceQueryVariables>;
+export const UpdateEntityDocument = {"__meta__":{"hash":"sha256:b71651e29da6aba592da49342ea7cc355c0a0e6f5269f8f52bd02a6c5a288843"}} as unknown as TypedDocumentString<UpdateEntityMutation, UpdateEntityMutationVariables>;
+export const DeleteEntityDocument = {"__meta__":{"hash":"sha256:64dea4394d0dad7774f57c8ec01666be64d2f4734759d1770b143ba1d59c2bab"}} as unknown as TypedDocumentString<DeleteEntityMutation, DeleteEntityMutationVariables>;
+export const TopUpDocument = {"__meta__":{"hash":"sha256:a9498941f9c78d7f4cfa3b4c68de740dd09cdbc63876b4f10150e1ee69acd206"}} as unknown as TypedDocumentString<TopUpMutation, TopUpMutationVariables>;
+export const LimitsDocument = {"__meta__":{"hash":"sha256:4b58e89e38b3b4fdc39fbaed14c7036bbb18098894142f2ad26dfd68d721580c"}} as unknown as TypedDocumentString<LimitsQuery, LimitsQueryVariables>;
+export const ResourceDetailDocument = {"__meta__":{"hash":"sha256:2ea731d5a061239ad054215428b931de7444ef5556f77b8b0396494719c69e2f"}} as unknown as TypedDocumentString<ResourceDetailQuery, ResourceDetailQueryVariables>;
+export const SearchEntitiesDocument = {"__meta__":{"hash":"sha256:188de24cc972ef7218b0358c6549dcab5557573e633271a1f206ac767a34c1a0"}} as unknown as TypedDocumentString<SearchEntitiesQuery, SearchEntitiesQueryVariables>;
+export const SetLimitsDocument = {"__meta__":{"hash":"sha256:ca8840ad282aa9220c1180da645acfb54f6fb0e90e7acbb11dca01ee2881cd3a"}} as unknown as TypedDocumentString<SetLimitsMutation, SetLimitsMutationVariables>;
+export const DeleteLimitsDocument = {"__meta__":{"hash":"sha256:ae4bff06a6d107791c9ed9f130f853daf63c3f644d00b8a98b1b4cb43d60b638"}} as unknown as TypedDocumentString<DeleteLimitsMutation, DeleteLimitsMutationVariables>;
+export const AvailabilityDocument = {"__meta__":{"hash":"sha256:46e0e90df85b4d5ab8a2288ac4b52d8ba1aedb2e285a8a2c115ba504cdab3385"}} as unknown as TypedDocumentString<AvailabilityQuery, AvailabilityQueryVariables>;
+export const AcquireDocument = {"__meta__":{"hash":"sha256:36d5bd687aa2db3a63df5a9cf97f55e978628233c712c6d3b4c27d9076fbb48e"}} as unknown as TypedDocumentString<AcquireMutation, AcquireMutationVariables>;
+export const ReleaseLeaseDocument = {"__meta__":{"hash":"sha256:a78e30d6f5fd22e1fa6f1d77a9f67a7ac8c20cc70e62a3a75be6920c94e2214a"}} as unknown as TypedDocumentString<ReleaseLeaseMutation, ReleaseLeaseMutationVariables>;
+export const CreateEntityDocument = {"__meta__":{"hash":"sha256:65a4f9043ce7c71999f3e8acba5e8fb0cb030a947a65c0097f70fec8cf0aeb98"}} as unknown as TypedDocumentString<CreateEntityMutation, CreateEntityMutationVariables>;
 export const OverviewDocument = {"__meta__":{"hash":"sha256:dda400030f44fef70d06a5a89f694bdb090de2bd5a2213d5eb8480401bb04d2a"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const MostRefusedDocument = {"__meta__":{"hash":"sha256:b66189e1679b18f3b9f8a1d68235bf6656f0da5fb1552b9b4e889450a58dee0b"}} as unknown as TypedDocumentString<MostRefusedQuery, MostRefusedQueryVariables>;
 export const SpendReportDocument = {"__meta__":{"hash":"sha256:1fc90b63ab5e1b3783bf8386c8d941afad514d4c215c24f625aef651a543a5bc"}} as unknown as TypedDocumentString<SpendReportQuery, SpendReportQueryVariables>;
 export const SeriesByAppDocument = {"__meta__":{"hash":"sha256:cb9a61b4a9af5b590f4719a64698283803c94b2c7873b66bf2b763cc4f0012c3"}} as unknown as TypedDocumentString<SeriesByAppQuery, SeriesByAppQueryVariables>;
 export const SeriesByLabelDocument = {"__meta__":{"hash":"sha256:77264db8f53838f38ad4ffd30f0b206dd5700a7a4c193428cccf0382f0f31d95"}} as unknown as TypedDocumentString<SeriesByLabelQuery, SeriesByLabelQueryVariables>;
 export const ExactTodayDocument = {"__meta__":{"hash":"sha256:e7c9cdc4f98c711661ec40f76632ad33ed34b818bea123932c7042f4b9d469ae"}} as unknown as TypedDocumentString<ExactTodayQuery, ExactTodayQueryVariables>;
+export const RetrieveSecretDocument = {"__meta__":{"hash":"sha256:73b9ef3d7ea0ebb863f3eb71203fd560e6b3108f13ff3d08c298c40afa3096a1"}} as unknown as TypedDocumentString<RetrieveSecretMutation, RetrieveSecretMutationVariables>;
+export const RotateCredentialsDocument = {"__meta__":{"hash":"sha256:ebb03ddf621b79ef3a20adb7a99af1f9c830c609d6c509c7dbb54a1d58d0b761"}} as unknown as TypedDocumentString<RotateCredentialsMutation, RotateCredentialsMutationVariables>;
 export const FrameDocument = {"__meta__":{"hash":"sha256:7641c0517df3844a9f2beb15e507693b6ae73e3cfd7e567246447ba8b5af4b22"}} as unknown as TypedDocumentString<FrameQuery, FrameQueryVariables>;
 export const AppFrameDocument = {"__meta__":{"hash":"sha256:82acaae661a51cd535a4c12a8276d40a1d397ba094da65b9690e231c81eac291"}} as unknown as TypedDocumentString<AppFrameQuery, AppFrameQueryVariables>;
 export const OrgNamesDocument = {"__meta__":{"hash":"sha256:407c95239ef7afa78d7e78e73dbd0392a9f478951622ecea36657550fbb50734"}} as unknown as TypedDocumentString<OrgNamesQuery, OrgNamesQueryVariables>;

@@ -12,6 +12,10 @@ export function noteServerTime(header: string | null): void {
 /** The time by the clock of the gateway, exact to about two seconds. */
 export const serverNow = (): number => Date.now() + aheadMs;
 
+/** The moment this long ago, at the beginning of a step, so that it stays the same for a while. */
+export const momentAgo = (ms: number, stepMs: number): string =>
+  new Date(Math.floor((serverNow() - ms) / stepMs) * stepMs).toISOString();
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(zone: string, options: Intl.DateTimeFormatOptions, at: string | number): string {

@@ -32,14 +32,28 @@ export const routes: readonly PageRoute[] = [
     load: () => import('../pages/spend/spend.js'),
     nav: { title: 'Spend', icon: 'spend', group: 'Spend' },
   },
+  {
+    path: '/apps',
+    load: () => import('../pages/apps/apps.js'),
+    nav: { title: 'Apps', icon: 'apps', group: 'Spend' },
+  },
+  {
+    path: '/limits',
+    load: () => import('../pages/limits/limits.js'),
+    nav: { title: 'Limits', icon: 'limits', group: 'Limits' },
+  },
+  { path: '/limits/entities/:entityId', load: () => import('../pages/limits/entity.js') },
+  { path: '/apps/:appId', load: () => import('../pages/apps/app.js'), kinds: all },
 ];
 
 export const mayOpen = ({ kinds = orgKinds }: PageRoute, session: Session): boolean => kinds.includes(session.kind);
 
-export const allKinds = all;
-
 /** The path of a page of an org, for links. */
 export const orgPath = (orgId: string, path: string): string => `/o/${orgId}${path}`;
+
+/** The page of an entity of the limiter, whose id may have characters that an address must not have. */
+export const entityPath = (orgId: string, entityId: string): string =>
+  orgPath(orgId, `/limits/entities/${encodeURIComponent(entityId)}`);
 
 /** The page that a session begins with. */
 export function homeOf(session: Session): string {

@@ -126,6 +126,13 @@ function Layout({
   );
 }
 
+/** The page of an app client, which sees no list of apps. */
+const appRoute: PageRoute = {
+  path: '/apps/:appId',
+  load: () => Promise.reject(new Error('it is a link only')),
+  nav: { title: 'App', icon: 'apps', group: 'Spend' },
+};
+
 function Navigation({ orgId }: { readonly orgId: string | undefined }) {
   const session = useSession();
   const shown = routes.filter(
@@ -134,6 +141,7 @@ function Navigation({ orgId }: { readonly orgId: string | undefined }) {
   const groups = [...new Set(shown.map(({ nav }) => nav?.group ?? 'Org'))];
   return (
     <nav class="nav" aria-label="Pages">
+      {session.app && <NavLink route={{ ...appRoute, path: `/apps/${session.app.appId}` }} orgId={orgId} />}
       {groups.map((group) => (
         <>
           <p key={group} class="nav-title">

@@ -3,13 +3,13 @@ import type { OverviewQuery } from '../../gql/graphql.js';
 import { commands } from '../../lib/commands.js';
 import { usd, usdExact } from '../../lib/money.js';
 import { percent } from '../../lib/numbers.js';
-import { reasonText } from '../../lib/reasons.js';
 import { useOrg } from '../../shell/context.js';
 import { orgPath } from '../../shell/routes.js';
 import { AsOf, isStale, oldest } from '../../ui/fresh.js';
-import { Badge, Card, Meter, ModeBadge, toneOf } from '../../ui/parts.js';
+import { Card, Meter, ModeBadge, toneOf } from '../../ui/parts.js';
 import { Empty } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
+import { InUse } from '../apps/in-use.js';
 
 export type OrgOverview = NonNullable<OverviewQuery['org']>;
 type App = OrgOverview['apps']['nodes'][number];
@@ -97,16 +97,3 @@ const labelColumn = (label: string): Column<App> => ({
     <QuotaMeter label={spend.labels.find((each) => each.label === label)} name={`${name}, ${label}`} />
   ),
 });
-
-function InUse({ app: { suspendedAt, modelSelection, spend } }: { readonly app: App }) {
-  if (suspendedAt) return <Badge>Suspended</Badge>;
-  const { label, reason } = modelSelection;
-  const tone = label === null ? 'bad' : reason === 'WITHIN_QUOTA' ? toneOf(spend.mode) : 'warn';
-  return (
-    <span title={reasonText(reason)}>
-      <Badge tone={tone} icon={label === null ? 'close' : reason === 'WITHIN_QUOTA' ? 'check' : 'warning'}>
-        {label ?? 'none allowed'}
-      </Badge>
-    </span>
-  );
-}

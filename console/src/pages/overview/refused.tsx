@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { useQuery } from '../../data/client.js';
 import { MostRefusedDocument, type MostRefusedQueryVariables, type RefusedFragment } from '../../gql/graphql.js';
 import { commands } from '../../lib/commands.js';
 import { count } from '../../lib/numbers.js';
 import { useOrg } from '../../shell/context.js';
+import { entityPath } from '../../shell/routes.js';
 import { Card, InlineSelect } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -92,18 +94,25 @@ interface RefusedRow {
   readonly refused: number;
 }
 
-const Rows = ({ rows }: { readonly rows: readonly RefusedRow[] }) => (
-  <Table
-    caption="Entities that limits refused most today"
-    columns={[
-      { head: 'Entity', isHead: true, cell: ({ entityId }) => entityId },
-      { head: 'Limit', cell: ({ name }) => <span class="muted">{name}</span> },
-      { head: 'Refused', numeric: true, cell: ({ refused }) => count(refused) },
-    ]}
-    rows={rows}
-    keyOf={({ entityId, name }) => `${entityId} ${name}`}
-  />
-);
+function Rows({ rows }: { readonly rows: readonly RefusedRow[] }) {
+  const { orgId } = useOrg();
+  return (
+    <Table
+      caption="Entities that limits refused most today"
+      columns={[
+        {
+          head: 'Entity',
+          isHead: true,
+          cell: ({ entityId }) => <Link href={entityPath(orgId, entityId)}>{entityId}</Link>,
+        },
+        { head: 'Limit', cell: ({ name }) => <span class="muted">{name}</span> },
+        { head: 'Refused', numeric: true, cell: ({ refused }) => count(refused) },
+      ]}
+      rows={rows}
+      keyOf={({ entityId, name }) => `${entityId} ${name}`}
+    />
+  );
+}
 
 const Nobody = ({ pair }: { readonly pair: Pair | undefined }) => (
   <Empty title="Nobody was refused today" command={pair && commands.acquire(pair.resource, pair.limit)}>
