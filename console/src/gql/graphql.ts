@@ -46,6 +46,32 @@ export type ConsumeInput = {
   limit: string;
 };
 
+/** The properties of a new API key. */
+export type CreateApiKeyInput = {
+  /** A note for people, 1–256 characters. */
+  description?: string | null | undefined;
+  /** Binds the key to the device with this MAC address. The key may then serve this device, whoever owned it, and no other. */
+  hardwareId?: string | null | undefined;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+  /** An active key that the new one replaces. Both serve the same devices until one is revoked, so that a fleet can change keys device by device. */
+  replaces?: string | null | undefined;
+};
+
+/** A client to create. An org, and each of its apps, may have up to 20. */
+export type CreateClientInput = {
+  /** The app that the client acts for. Omit for a client of the org itself. */
+  appId?: string | null | undefined;
+  /** The caller's own current secret. Required if an org client creates a client of the org itself. */
+  currentSecret?: string | null | undefined;
+  /** What the client is for, 1–128 characters. */
+  name: string;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+  /** What the client may do. */
+  role?: ClientRole;
+};
+
 /** An entity to create. */
 export type CreateEntityInput = {
   /** If true, each acquire for this entity also takes from its parent. */
@@ -75,6 +101,13 @@ export type DeleteLimitsInput = {
   /** The resource. Required at levels RESOURCE and ENTITY; leave it out at the others. */
   resource?: string | null | undefined;
 };
+
+/** The order of a list of devices. */
+export type DeviceOrder =
+  /** By MAC address. Activity does not move a device, so the pages together have every device once. */
+  | 'HARDWARE_ID'
+  /** Most recently seen first. A device that is seen while you page moves to the front, so a listing may miss it. */
+  | 'LAST_SEEN';
 
 /** A limit to set, or to send with an acquire. */
 export type LimitInput = {
@@ -200,6 +233,40 @@ export type RegisterAppInput = {
   tightModeThresholdPct?: number | null | undefined;
 };
 
+/** An org to register. */
+export type RegisterOrgInput = {
+  /** Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may. */
+  appsMayBringLimits?: boolean;
+  /** Whether costs are also counted per app, for `spendBreakdown`. Adds 2 write units to a cost that is recorded alone. Has no effect under quotaScope APP, where they always are. A change applies to later costs. */
+  attributeApps?: boolean;
+  /** Up to 2 names under which a cost may carry a value, for example `user` or `feature`, each 1–32 characters of a-z 0-9 _. `spendBreakdown` lists the values. Each adds 2 write units to a cost that is recorded alone. */
+  dimensions?: Array<string>;
+  /** Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later costs. */
+  ledger?: boolean;
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
+  modelOrdering: Array<string>;
+  /** The name of the org, 1–128 characters. */
+  name: string;
+  /** Default: a random UUID. Choose one to make a retry safe: it cannot register a second org. */
+  orgId?: string | null | undefined;
+  /** What the quotas apply to. It cannot be changed later. */
+  quotaScope: QuotaScope;
+  /** The daily quota of each label, in micro-dollars. Each label of the chain needs one. */
+  quotas: Array<ModelQuotaInput>;
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
+  refreshIntervalNormalSecs?: number;
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
+  refreshIntervalTightSecs?: number;
+  /** 8, 16, 32 or 64: how many counters the writes of one scope are spread over. It cannot be changed later. */
+  shardCount?: number;
+  /** Whether a scope that has fallen back to the next label stays there for the rest of the day. */
+  stickyFallbackEnabled?: boolean;
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
+  tightModeThresholdPct?: number;
+  /** The IANA time zone that the days of the org follow. */
+  timezone: string;
+};
+
 /** The client that gets a new secret. Default: the caller itself, or the first client of the org for an admin. */
 export type RotateCredentialsInput = {
   /** Rotate the first client of this app. */
@@ -230,6 +297,26 @@ export type SelectionReason =
   | 'STICKY_FALLBACK'
   /** It is the first label of the chain that has a model, and its quota is not used up. */
   | 'WITHIN_QUOTA';
+
+/** The health of a sensor, as the device reports it. */
+export type SensorHealth =
+  /** The sensor failed or is missing. */
+  | 'ERROR'
+  /** The sensor works. */
+  | 'OK';
+
+/** A value that a sensor measures. */
+export type SensorMetric =
+  /** Temperature of the BME280 in °C, -40 to 85. */
+  | 'BME280_TEMP_C'
+  /** Temperature of the DS18B20 in °C, -55 to 125. */
+  | 'DS18B20_TEMP_C'
+  /** Relative humidity in %, 0 to 100. */
+  | 'HUMIDITY_PCT'
+  /** Air pressure in hPa, 300 to 1100. */
+  | 'PRESSURE_HPA'
+  /** Soil moisture in %, 0 to 100. */
+  | 'SOIL_MOISTURE_PCT';
 
 /** The limits of one level, which replace all limits of that level. */
 export type SetLimitsInput = {
@@ -331,6 +418,38 @@ export type UpdateEntityInput = {
   parentId?: string | null | undefined;
 };
 
+/** Changes of an org. A setting that is absent or null stays unchanged. */
+export type UpdateOrgInput = {
+  /** Whether app clients of the org may send `limits` with `acquire`. Org clients and the admin always may. */
+  appsMayBringLimits?: boolean | null | undefined;
+  /** Whether costs are also counted per app, for `spendBreakdown`. Adds 2 write units to a cost that is recorded alone. Has no effect under quotaScope APP, where they always are. A change applies to later costs. */
+  attributeApps?: boolean | null | undefined;
+  /** Up to 2 names under which a cost may carry a value, for example `user` or `feature`, each 1–32 characters of a-z 0-9 _. `spendBreakdown` lists the values. Each adds 2 write units to a cost that is recorded alone. Replaces all of them. */
+  dimensions?: Array<string> | null | undefined;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. */
+  expectedVersion?: number | null | undefined;
+  /** Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later costs. */
+  ledger?: boolean | null | undefined;
+  /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
+  modelOrdering?: Array<string> | null | undefined;
+  /** The name of the org, 1–128 characters. */
+  name?: string | null | undefined;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+  /** The daily quota of each label, in micro-dollars. Replaces all of them. */
+  quotas?: Array<ModelQuotaInput> | null | undefined;
+  /** Seconds, 1–86400, after which to query the model selection again in mode NORMAL. */
+  refreshIntervalNormalSecs?: number | null | undefined;
+  /** Seconds, 1–86400, after which to query the model selection again in mode TIGHT. */
+  refreshIntervalTightSecs?: number | null | undefined;
+  /** Whether a scope that has fallen back to the next label stays there for the rest of the day. */
+  stickyFallbackEnabled?: boolean | null | undefined;
+  /** Percentage of a quota, 1–100, from which the mode is TIGHT. */
+  tightModeThresholdPct?: number | null | undefined;
+  /** Takes effect at the end of the current local day. */
+  timezone?: string | null | undefined;
+};
+
 /** The length of a window of time. Windows begin at full hours, days and months of UTC. */
 export type UsageWindow =
   /** One day. */
@@ -339,6 +458,23 @@ export type UsageWindow =
   | 'HOURLY'
   /** One month. */
   | 'MONTHLY';
+
+export type AlertRowFragment = { id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, raisedAt: string };
+
+export type AlertsQueryVariables = Exact<{
+  orgId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type AlertsQuery = { org: { alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, raisedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type AppAlertsQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type AppAlertsQuery = { me: { app: { alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, raisedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
 
 export type AppsQueryVariables = Exact<{
   orgId: string;
@@ -405,6 +541,110 @@ export type DeleteAppMutationVariables = Exact<{
 
 
 export type DeleteAppMutation = { deleteApp: boolean | null };
+
+export type AuditQueryVariables = Exact<{
+  orgId: string;
+  entityId?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type AuditQuery = { org: { auditEvents: { nodes: Array<{ id: string, at: string, actor: string, action: string, entityId: string, resource: string | null, address: string | null, requestId: string | null, details: Array<{ name: string, value: string, previousValue: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type SensorValuesFragment = { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null };
+
+export type DevicesQueryVariables = Exact<{
+  orgId: string;
+  orderBy: DeviceOrder;
+  after?: string | null | undefined;
+}>;
+
+
+export type DevicesQuery = { org: { deviceCount: number, devices: { nodes: Array<{ hardwareId: string, friendlyName: string | null, firmwareVersion: string, lastSeenAt: string, latestReading: { timestampMs: number, sensors: { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null }, sensorStatus: { bme280: SensorHealth | null, ds18b20: SensorHealth | null, soilMoisture: SensorHealth | null } } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type ReadingLineFragment = { id: string, timestampMs: number, firmwareVersion: string, sensors: { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null }, sensorStatus: { bme280: SensorHealth | null, ds18b20: SensorHealth | null, soilMoisture: SensorHealth | null } };
+
+export type DevicePageQueryVariables = Exact<{
+  orgId: string;
+  hardwareId: string;
+  metric: SensorMetric;
+  from: string;
+  to: string;
+  stepSecs: number;
+}>;
+
+
+export type DevicePageQuery = { org: { device: { hardwareId: string, friendlyName: string | null, firmwareVersion: string, confirmationId: string, ownerKeyId: string | null, firstRegisteredAt: string, lastSeenAt: string, lastBootId: string, capabilities: { sensors: Array<string>, features: Array<{ name: string, enabled: boolean }> }, readings: { nodes: Array<{ id: string, timestampMs: number, firmwareVersion: string, sensors: { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null }, sensorStatus: { bme280: SensorHealth | null, ds18b20: SensorHealth | null, soilMoisture: SensorHealth | null } }> }, series: Array<{ at: string, count: number, min: number | null, max: number | null, mean: number | null }> } | null } | null };
+
+export type LiveReadingsSubscriptionVariables = Exact<{
+  orgId: string;
+  hardwareId: string;
+}>;
+
+
+export type LiveReadingsSubscription = { readings: { id: string, timestampMs: number, firmwareVersion: string, sensors: { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null }, sensorStatus: { bme280: SensorHealth | null, ds18b20: SensorHealth | null, soilMoisture: SensorHealth | null } } };
+
+export type RenameDeviceMutationVariables = Exact<{
+  orgId: string;
+  hardwareId: string;
+  friendlyName?: string | null | undefined;
+}>;
+
+
+export type RenameDeviceMutation = { renameDevice: { hardwareId: string } | null };
+
+export type DeleteDeviceMutationVariables = Exact<{
+  orgId: string;
+  hardwareId: string;
+}>;
+
+
+export type DeleteDeviceMutation = { deleteDevice: boolean | null };
+
+export type KeysQueryVariables = Exact<{
+  orgId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysQuery = { org: { apiKeys: { nodes: Array<{ keyId: string, description: string | null, hardwareId: string | null, ownerId: string, active: boolean, createdAt: string, lastUsedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type ClientsQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type ClientsQuery = { org: { credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients: Array<{ clientId: string, name: string, role: ClientRole, createdAt: string, lastLoginAt: string | null, credentials: { secretCreatedAt: string | null } }>, apps: { nodes: Array<{ appId: string, name: string }> } } | null };
+
+export type CreateApiKeyMutationVariables = Exact<{
+  input: CreateApiKeyInput;
+}>;
+
+
+export type CreateApiKeyMutation = { createApiKey: { secret: string, apiKey: { keyId: string } } | null };
+
+export type RevokeApiKeyMutationVariables = Exact<{
+  orgId: string;
+  keyId: string;
+}>;
+
+
+export type RevokeApiKeyMutation = { revokeApiKey: { keyId: string } | null };
+
+export type CreateClientMutationVariables = Exact<{
+  input: CreateClientInput;
+}>;
+
+
+export type CreateClientMutation = { createClient: { client: { clientId: string }, secretRetrieval: { token: string, expiresAt: string } } | null };
+
+export type DeleteClientMutationVariables = Exact<{
+  orgId: string;
+  clientId: string;
+}>;
+
+
+export type DeleteClientMutation = { deleteClient: boolean | null };
 
 export type EntityPageQueryVariables = Exact<{
   orgId: string;
@@ -531,6 +771,44 @@ export type CreateEntityMutationVariables = Exact<{
 
 export type CreateEntityMutation = { createEntity: { entityId: string } | null };
 
+export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ModelsQuery = { models: Array<{ label: string, bedrockModelId: string, tier: string | null, family: string | null, description: string | null, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource, fetchedAt: string | null } }> };
+
+export type OrgsQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type OrgsQuery = { orgs: { nodes: Array<{ orgId: string, name: string, timezone: string, quotaScope: QuotaScope, modelOrdering: Array<string>, suspendedAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type RegisterOrgMutationVariables = Exact<{
+  input: RegisterOrgInput;
+}>;
+
+
+export type RegisterOrgMutation = { registerOrg: { org: { orgId: string }, secretRetrieval: { token: string, expiresAt: string } } | null };
+
+export type SuspendOrgMutationVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type SuspendOrgMutation = { suspendOrg: { orgId: string } | null };
+
+export type ResumeOrgMutationVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type ResumeOrgMutation = { resumeOrg: { orgId: string } | null };
+
+export type OrgLabelsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OrgLabelsQuery = { models: Array<{ label: string }> };
+
 export type OverviewQueryVariables = Exact<{
   orgId: string;
   from: string;
@@ -569,6 +847,22 @@ export type MostRefusedQueryVariables = Exact<{
 export type MostRefusedQuery = { org: { t0?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t1?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t2?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t3?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t4?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t5?: { entities: Array<{ entityId: string, consumed: number, refused: number }> } } | null };
 
 export type RefusedFragment = { entities: Array<{ entityId: string, consumed: number, refused: number }> };
+
+export type OrgSettingsQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type OrgSettingsQuery = { org: { timezoneEffectiveAt: string | null, quotaScope: QuotaScope, shardCount: number, suspendedAt: string | null, createdAt: string, updatedAt: string, orgId: string, name: string, timezone: string, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, appsMayBringLimits: boolean, attributeApps: boolean, ledger: boolean, dimensions: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null, models: Array<{ label: string }> };
+
+export type OrgSettingsFieldsFragment = { orgId: string, name: string, timezone: string, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, appsMayBringLimits: boolean, attributeApps: boolean, ledger: boolean, dimensions: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
+
+export type UpdateOrgMutationVariables = Exact<{
+  input: UpdateOrgInput;
+}>;
+
+
+export type UpdateOrgMutation = { updateOrg: { orgId: string, version: number } | null };
 
 export type SpendReportQueryVariables = Exact<{
   orgId: string;
@@ -692,6 +986,21 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AlertRowFragmentDoc = new TypedDocumentString(`
+    fragment AlertRow on QuotaAlert {
+  id
+  kind
+  appId
+  label
+  activeLabel
+  day
+  costUsdMicros
+  quotaUsdMicros
+  quotaPct
+  thresholdPct
+  raisedAt
+}
+    `, {"fragmentName":"AlertRow"}) as unknown as TypedDocumentString<AlertRowFragment, unknown>;
 export const AppSettingsFragmentDoc = new TypedDocumentString(`
     fragment AppSettings on App {
   appId
@@ -708,6 +1017,36 @@ export const AppSettingsFragmentDoc = new TypedDocumentString(`
   version
 }
     `, {"fragmentName":"AppSettings"}) as unknown as TypedDocumentString<AppSettingsFragment, unknown>;
+export const SensorValuesFragmentDoc = new TypedDocumentString(`
+    fragment SensorValues on Sensors {
+  bme280TempC
+  ds18b20TempC
+  humidityPct
+  pressureHpa
+  soilMoisturePct
+}
+    `, {"fragmentName":"SensorValues"}) as unknown as TypedDocumentString<SensorValuesFragment, unknown>;
+export const ReadingLineFragmentDoc = new TypedDocumentString(`
+    fragment ReadingLine on Reading {
+  id
+  timestampMs
+  firmwareVersion
+  sensors {
+    ...SensorValues
+  }
+  sensorStatus {
+    bme280
+    ds18b20
+    soilMoisture
+  }
+}
+    fragment SensorValues on Sensors {
+  bme280TempC
+  ds18b20TempC
+  humidityPct
+  pressureHpa
+  soilMoisturePct
+}`, {"fragmentName":"ReadingLine"}) as unknown as TypedDocumentString<ReadingLineFragment, unknown>;
 export const LimitShapeFragmentDoc = new TypedDocumentString(`
     fragment LimitShape on Limit {
   name
@@ -782,6 +1121,27 @@ export const RefusedFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
+export const OrgSettingsFieldsFragmentDoc = new TypedDocumentString(`
+    fragment OrgSettingsFields on Org {
+  orgId
+  name
+  timezone
+  modelOrdering
+  quotas {
+    label
+    dailyUsdMicros
+  }
+  stickyFallbackEnabled
+  appsMayBringLimits
+  attributeApps
+  ledger
+  dimensions
+  tightModeThresholdPct
+  refreshIntervalNormalSecs
+  refreshIntervalTightSecs
+  version
+}
+    `, {"fragmentName":"OrgSettingsFields"}) as unknown as TypedDocumentString<OrgSettingsFieldsFragment, unknown>;
 export const FiguresFragmentDoc = new TypedDocumentString(`
     fragment Figures on SpendFigures {
   costUsdMicros
@@ -850,6 +1210,8 @@ export const OrgFrameFragmentDoc = new TypedDocumentString(`
   suspendedAt
 }
     `, {"fragmentName":"OrgFrame"}) as unknown as TypedDocumentString<OrgFrameFragment, unknown>;
+export const AlertsDocument = {"__meta__":{"hash":"sha256:38c0ac3ba9dfca71c71db3b7a39b233ff0d6da054eb98c694c374a737c13ef40"}} as unknown as TypedDocumentString<AlertsQuery, AlertsQueryVariables>;
+export const AppAlertsDocument = {"__meta__":{"hash":"sha256:02f3ed7bcde8c363b0b6482937691ce77f0e8c6ea74f0044d30b660aec02561b"}} as unknown as TypedDocumentString<AppAlertsQuery, AppAlertsQueryVariables>;
 export const AppsDocument = {"__meta__":{"hash":"sha256:e1acbcc9a13f736946a60a33d2c405478f811cb8e8f2eff56ebb84b706bab528"}} as unknown as TypedDocumentString<AppsQuery, AppsQueryVariables>;
 export const RegisterAppDocument = {"__meta__":{"hash":"sha256:d5acd23b0461285ecfbc2446e1f2de9a898aae3f2be823beb30b94dd30b2685b"}} as unknown as TypedDocumentString<RegisterAppMutation, RegisterAppMutationVariables>;
 export const AppPageDocument = {"__meta__":{"hash":"sha256:eb04a26bfdfbce954464a8e8524d1990729c8d9319a6dfd6fb7b0b093b9fd26d"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
@@ -858,6 +1220,18 @@ export const OverrideModelDocument = {"__meta__":{"hash":"sha256:5ede6a63f81d68e
 export const SuspendAppDocument = {"__meta__":{"hash":"sha256:bb3af156d67cc85247bac2535895b6e3b4e801e965f220d0f89eece572cb8499"}} as unknown as TypedDocumentString<SuspendAppMutation, SuspendAppMutationVariables>;
 export const ResumeAppDocument = {"__meta__":{"hash":"sha256:385660d7f507ca275c41bb77bfa61eaafd8956609ba58c97b1332649bb0e2738"}} as unknown as TypedDocumentString<ResumeAppMutation, ResumeAppMutationVariables>;
 export const DeleteAppDocument = {"__meta__":{"hash":"sha256:07866932858293d3d39691e402136d38738863c778299a7fa25e710e95256780"}} as unknown as TypedDocumentString<DeleteAppMutation, DeleteAppMutationVariables>;
+export const AuditDocument = {"__meta__":{"hash":"sha256:4144e53f66713fca1f5125ce5d1bfb617a6e81d4f85408d948f251078d6543ea"}} as unknown as TypedDocumentString<AuditQuery, AuditQueryVariables>;
+export const DevicesDocument = {"__meta__":{"hash":"sha256:bdbfa99c49e0434720c40d3bdc5cbe94ec95b9e97d511dc2430644db55cb408b"}} as unknown as TypedDocumentString<DevicesQuery, DevicesQueryVariables>;
+export const DevicePageDocument = {"__meta__":{"hash":"sha256:9963b9e1a6a00c483a250bd168bfc666fddd5b14a14b78d28149e7e531fb25e4"}} as unknown as TypedDocumentString<DevicePageQuery, DevicePageQueryVariables>;
+export const LiveReadingsDocument = {"__meta__":{"hash":"sha256:f9bf856e9261a92844c0afe97ea1a95debaaab349103f02cf3f4b0414656b0a7"}} as unknown as TypedDocumentString<LiveReadingsSubscription, LiveReadingsSubscriptionVariables>;
+export const RenameDeviceDocument = {"__meta__":{"hash":"sha256:9d30f60daca0126ae03ae5b97590707fd44b2752e946155222d6d4b7f90029ba"}} as unknown as TypedDocumentString<RenameDeviceMutation, RenameDeviceMutationVariables>;
+export const DeleteDeviceDocument = {"__meta__":{"hash":"sha256:bd82267c20830ab6813aaa237900b875a145b741d59804f5a2dc882b6de8fb35"}} as unknown as TypedDocumentString<DeleteDeviceMutation, DeleteDeviceMutationVariables>;
+export const KeysDocument = {"__meta__":{"hash":"sha256:af723e83819e7516cd7930eb2b5cd03bf29ac151bc7772b6ad08b95258afb6fb"}} as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+export const ClientsDocument = {"__meta__":{"hash":"sha256:53f8482c87a147b8ad62dc2999288b171b53bdbcd9b4bcb89db00124e4147703"}} as unknown as TypedDocumentString<ClientsQuery, ClientsQueryVariables>;
+export const CreateApiKeyDocument = {"__meta__":{"hash":"sha256:72ee5b6ff81e807985e56c4507b2f073f01bf40bf076c92b4d08edda0b5fb21f"}} as unknown as TypedDocumentString<CreateApiKeyMutation, CreateApiKeyMutationVariables>;
+export const RevokeApiKeyDocument = {"__meta__":{"hash":"sha256:1b8ff066bbb9de003ecf453d6ebbdb0df07413bcc5a2571c1779ab2b73fed003"}} as unknown as TypedDocumentString<RevokeApiKeyMutation, RevokeApiKeyMutationVariables>;
+export const CreateClientDocument = {"__meta__":{"hash":"sha256:916dcb17454db2ceb91e1506dedb09ce87002f55ac47984ec83127cbaea60e4f"}} as unknown as TypedDocumentString<CreateClientMutation, CreateClientMutationVariables>;
+export const DeleteClientDocument = {"__meta__":{"hash":"sha256:26e69ba2b193c2f2b8bdc32e0d66973382cfb17c293d9c85e90ff451d0bd2422"}} as unknown as TypedDocumentString<DeleteClientMutation, DeleteClientMutationVariables>;
 export const EntityPageDocument = {"__meta__":{"hash":"sha256:c7fafce003523fc38556ae1bc6203cd7fb9fa698c1e3ecda6149b132706abadd"}} as unknown as TypedDocumentString<EntityPageQuery, EntityPageQueryVariables>;
 export const EntityResourceDocument = {"__meta__":{"hash":"sha256:24263ad2eb1ff76fa93d35521c135d911ec0cfaedd54552156fd57fc444119c2"}} as unknown as TypedDocumentString<EntityResourceQuery, EntityResourceQueryVariables>;
 export const UpdateEntityDocument = {"__meta__":{"hash":"sha256:b71651e29da6aba592da49342ea7cc355c0a0e6f5269f8f52bd02a6c5a288843"}} as unknown as TypedDocumentString<UpdateEntityMutation, UpdateEntityMutationVariables>;
@@ -872,8 +1246,16 @@ export const AvailabilityDocument = {"__meta__":{"hash":"sha256:46e0e90df85b4d5a
 export const AcquireDocument = {"__meta__":{"hash":"sha256:36d5bd687aa2db3a63df5a9cf97f55e978628233c712c6d3b4c27d9076fbb48e"}} as unknown as TypedDocumentString<AcquireMutation, AcquireMutationVariables>;
 export const ReleaseLeaseDocument = {"__meta__":{"hash":"sha256:a78e30d6f5fd22e1fa6f1d77a9f67a7ac8c20cc70e62a3a75be6920c94e2214a"}} as unknown as TypedDocumentString<ReleaseLeaseMutation, ReleaseLeaseMutationVariables>;
 export const CreateEntityDocument = {"__meta__":{"hash":"sha256:65a4f9043ce7c71999f3e8acba5e8fb0cb030a947a65c0097f70fec8cf0aeb98"}} as unknown as TypedDocumentString<CreateEntityMutation, CreateEntityMutationVariables>;
+export const ModelsDocument = {"__meta__":{"hash":"sha256:499a5c856c9db2a1026d5cac23d34f47ca28f457b0602ac3da1a616fe641f106"}} as unknown as TypedDocumentString<ModelsQuery, ModelsQueryVariables>;
+export const OrgsDocument = {"__meta__":{"hash":"sha256:d0ac9365c7426a124d8bc38c4ea893f1370b68841adad943deb3e8f0fe8d0105"}} as unknown as TypedDocumentString<OrgsQuery, OrgsQueryVariables>;
+export const RegisterOrgDocument = {"__meta__":{"hash":"sha256:98ffd6daf7977d715d8543095ec86c50eef1cd5caee35bad09bb86e0f9f67851"}} as unknown as TypedDocumentString<RegisterOrgMutation, RegisterOrgMutationVariables>;
+export const SuspendOrgDocument = {"__meta__":{"hash":"sha256:96d43ced2a39fe0a112e4327228e5d51cd22f3bf04d27771eb1521d0dd8c935a"}} as unknown as TypedDocumentString<SuspendOrgMutation, SuspendOrgMutationVariables>;
+export const ResumeOrgDocument = {"__meta__":{"hash":"sha256:954160d69a6e7d387758a85bedf3cf2546b160bd2cf93f802d9bf5ba98859e2a"}} as unknown as TypedDocumentString<ResumeOrgMutation, ResumeOrgMutationVariables>;
+export const OrgLabelsDocument = {"__meta__":{"hash":"sha256:e8c23eab8bdc3833a32eb295c2a70219595934183246e34e3c3e240b140c8875"}} as unknown as TypedDocumentString<OrgLabelsQuery, OrgLabelsQueryVariables>;
 export const OverviewDocument = {"__meta__":{"hash":"sha256:dda400030f44fef70d06a5a89f694bdb090de2bd5a2213d5eb8480401bb04d2a"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const MostRefusedDocument = {"__meta__":{"hash":"sha256:b66189e1679b18f3b9f8a1d68235bf6656f0da5fb1552b9b4e889450a58dee0b"}} as unknown as TypedDocumentString<MostRefusedQuery, MostRefusedQueryVariables>;
+export const OrgSettingsDocument = {"__meta__":{"hash":"sha256:0c9a95f3d641d4132167e2e5583f05d90b5cc0fe2f02470e3f50db567610da93"}} as unknown as TypedDocumentString<OrgSettingsQuery, OrgSettingsQueryVariables>;
+export const UpdateOrgDocument = {"__meta__":{"hash":"sha256:3a47a5a1af5e29a6e36c003b6d8af0b6e22fc24da100f26cc9d6f21ba4ffcb92"}} as unknown as TypedDocumentString<UpdateOrgMutation, UpdateOrgMutationVariables>;
 export const SpendReportDocument = {"__meta__":{"hash":"sha256:1fc90b63ab5e1b3783bf8386c8d941afad514d4c215c24f625aef651a543a5bc"}} as unknown as TypedDocumentString<SpendReportQuery, SpendReportQueryVariables>;
 export const SeriesByAppDocument = {"__meta__":{"hash":"sha256:cb9a61b4a9af5b590f4719a64698283803c94b2c7873b66bf2b763cc4f0012c3"}} as unknown as TypedDocumentString<SeriesByAppQuery, SeriesByAppQueryVariables>;
 export const SeriesByLabelDocument = {"__meta__":{"hash":"sha256:77264db8f53838f38ad4ffd30f0b206dd5700a7a4c193428cccf0382f0f31d95"}} as unknown as TypedDocumentString<SeriesByLabelQuery, SeriesByLabelQueryVariables>;

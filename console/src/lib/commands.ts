@@ -18,6 +18,14 @@ export const commands = {
     graphql(
       'mutation { setLimits(input: { level: RESOURCE, resource: "gpt-4", limits: [{ name: "rpm", capacity: 10 }] }) { version } }',
     ),
+  createApiKey: (): string =>
+    graphql('mutation { createApiKey(input: { description: "greenhouse" }) { apiKey { keyId } secret } }'),
+  registerOrg: (): string =>
+    graphql(
+      'mutation { registerOrg(input: { name: "Acme", timezone: "UTC", quotaScope: APP, modelOrdering: ["premium"], ' +
+        'quotas: [{ label: "premium", dailyUsdMicros: 10000000 }] }) { org { orgId } secretRetrieval { token } } }',
+      '-H "x-admin-key: $ADMIN_KEY"',
+    ),
   acquire: (resource: string, limit: string): string =>
     graphql(
       `mutation { acquire(input: { entityId: "ana", resource: "${resource}", consume: [{ limit: "${limit}", amount: 1 }] }) { __typename } }`,

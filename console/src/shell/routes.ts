@@ -38,10 +38,51 @@ export const routes: readonly PageRoute[] = [
     nav: { title: 'Apps', icon: 'apps', group: 'Spend' },
   },
   {
+    path: '/models',
+    load: () => import('../pages/models/models.js'),
+    nav: { title: 'Models and prices', icon: 'models', group: 'Spend' },
+    kinds: all,
+    isPlatform: true,
+  },
+  {
     path: '/limits',
     load: () => import('../pages/limits/limits.js'),
     nav: { title: 'Limits', icon: 'limits', group: 'Limits' },
   },
+  {
+    path: '/devices',
+    load: () => import('../pages/devices/devices.js'),
+    nav: { title: 'Devices', icon: 'devices', group: 'Devices' },
+  },
+  {
+    path: '/alerts',
+    load: () => import('../pages/alerts/alerts.js'),
+    nav: { title: 'Alerts', icon: 'alerts', group: 'Org' },
+    kinds: all,
+  },
+  {
+    path: '/keys',
+    load: () => import('../pages/keys/keys.js'),
+    nav: { title: 'Keys', icon: 'keys', group: 'Org' },
+  },
+  {
+    path: '/audit',
+    load: () => import('../pages/audit/audit.js'),
+    nav: { title: 'Audit', icon: 'audit', group: 'Org' },
+  },
+  {
+    path: '/settings',
+    load: () => import('../pages/settings/settings.js'),
+    nav: { title: 'Settings', icon: 'settings', group: 'Org' },
+  },
+  {
+    path: '/orgs',
+    load: () => import('../pages/orgs/orgs.js'),
+    nav: { title: 'Orgs', icon: 'orgs', group: 'Platform' },
+    kinds: ['PLATFORM_ADMIN'],
+    isPlatform: true,
+  },
+  { path: '/devices/:hardwareId', load: () => import('../pages/devices/device.js') },
   { path: '/limits/entities/:entityId', load: () => import('../pages/limits/entity.js') },
   { path: '/apps/:appId', load: () => import('../pages/apps/app.js'), kinds: all },
 ];

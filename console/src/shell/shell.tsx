@@ -26,7 +26,7 @@ export function Shell() {
       </Route>
       <Route path="/o/:orgId/*?">{({ orgId }) => <OrgFrame key={orgId} orgId={orgId} />}</Route>
       <Route>
-        <Layout name="Platform">
+        <Layout {...(session.org ? { orgId: session.org.orgId } : {})} name={session.org?.name ?? 'Platform'}>
           <Pages pages={routes.filter((route) => route.isPlatform)} />
         </Layout>
       </Route>

@@ -31,9 +31,7 @@ export function ChartFigure<Row>({ unit, summary, columns, rows, keyOf, legend, 
         </span>
       </figcaption>
       {isTable ? (
-        <div class="plot-table">
-          <Table caption={unit} columns={columns} rows={rows} keyOf={keyOf} />
-        </div>
+        <Table class="plot-table" caption={unit} columns={columns} rows={rows} keyOf={keyOf} />
       ) : (
         <div role="img" aria-label={`${unit}. ${summary}`}>
           {children}

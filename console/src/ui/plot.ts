@@ -68,7 +68,7 @@ function optionsOf(host: HTMLElement, data: PlotData, width: number, height: num
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    padding: [8, kind === 'band' ? 22 : 8, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: kind === 'band' }, drag: { x: false, y: false } },
     scales: {

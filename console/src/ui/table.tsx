@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Column<Row> {
   readonly head: string;
@@ -16,14 +17,16 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly foot?: readonly ComponentChildren[];
+  readonly class?: string;
 }
 
 const classOf = <Row,>({ numeric, class: extra = '' }: Column<Row>): string => `${numeric ? 'number' : ''} ${extra}`;
 
-export function Table<Row>({ caption, columns, rows, keyOf, foot }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, foot, class: extra = '' }: TableProps<Row>) {
+  const { ref, scrolls } = useScrolls();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keys
-    <section class="table-scroll" tabIndex={0} aria-label={caption}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
+    <div ref={ref} class={`table-scroll ${extra}`} role="group" aria-label={caption} tabIndex={scrolls ? 0 : undefined}>
       <table class="table">
         <caption class="hidden-text">{caption}</caption>
         <thead>
@@ -52,8 +55,24 @@ export function Table<Row>({ caption, columns, rows, keyOf, foot }: TableProps<R
           </tfoot>
         )}
       </table>
-    </section>
+    </div>
   );
+}
+
+/** Whether an element is scrolled. Only then it must be reached with the Tab key. */
+function useScrolls() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const check = () =>
+      setScrolls(element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight);
+    const observer = new ResizeObserver(check);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, scrolls };
 }
 
 function cellOf<Row>(column: Column<Row>, row: Row) {
