@@ -351,7 +351,7 @@ export type PrincipalKind =
   | 'DEVICE_KEY'
   /** An access token of a client of an org. It may act for that org and its apps. */
   | 'ORG_CLIENT'
-  /** An admin key in `X-Admin-Key`. It may act for every org. */
+  /** An admin key in `X-Admin-Key`, or its console session. It may act for every org. */
   | 'PLATFORM_ADMIN';
 
 /** The event that an alert reports. */

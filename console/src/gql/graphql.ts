@@ -180,10 +180,14 @@ export type OverrideModelInput = {
   orgId?: string | null | undefined;
 };
 
-/** Where a price or cost comes from. */
+/** Where a price or cost comes from. The first of these that has a price in force decides: ORG_OVERRIDE, CATALOG, PRICING_CACHE, CONFIG_DEFAULT. */
 export type PriceSource =
+  /** A price that `upsertModel` has set. */
+  | 'CATALOG'
   /** The default price in the configuration of the platform, because no price list has had a price for this model. */
   | 'CONFIG_DEFAULT'
+  /** A price that `setOrgPrice` has set for the org. */
+  | 'ORG_OVERRIDE'
   /** The price list that the platform fetches: the price of the day, or the last one known before it. */
   | 'PRICING_CACHE'
   /** The caller submitted the cost itself. */
