@@ -1,5 +1,9 @@
 import { defineConfig } from 'vite';
 
+/** Modules that every page needs. The documents are only hashes. */
+const isFirstLoad =
+  /src\/(main|ui\/(?!plot)|lib|data|shell|gql|parts\/(day-bars|write-button))|node_modules\/(?!uplot)/;
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -16,5 +20,16 @@ export default defineConfig({
     // A data: URL of a script or a style is not allowed by the content security policy.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // What several pages need is one file each, not dozens: the first load, and the forms.
+            { name: 'index', test: isFirstLoad, priority: 2 },
+            { name: 'forms', test: /src\/parts\//, priority: 1 },
+          ],
+        },
+      },
+    },
   },
 });

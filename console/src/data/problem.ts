@@ -60,7 +60,7 @@ export function explain(error: unknown): string {
     return `The gateway is overloaded or its database does not respond: ${error.message}.`;
   if (code === 'FORBIDDEN') return `Not allowed: ${error.message}.`;
   if (code === 'VERSION_CONFLICT')
-    return 'Somebody else has changed this meanwhile. Nothing was changed. Close this, look at the new values, and try again.';
+    return 'Somebody else has changed this meanwhile. Nothing was changed. Close this, read it again, and repeat.';
   return sentence(error.message);
 }
 

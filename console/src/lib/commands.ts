@@ -7,8 +7,8 @@ const graphql = (query: string, credential = '-H "authorization: Bearer $ACCESS_
 export const commands = {
   submitCost: (appId: string, label: string): string =>
     graphql(
-      `mutation { submitCost(input: { appId: "${appId}", requestId: "${crypto.randomUUID()}", modelLabel: "${label}", ` +
-        'inputTokens: 1500, outputTokens: 800 }) { costUsdMicros day } }',
+      `mutation { submitCost(input: { appId: "${appId}", requestId: "${crypto.randomUUID()}", ` +
+        `modelLabel: "${label}", inputTokens: 1500, outputTokens: 800 }) { costUsdMicros day } }`,
     ),
   registerApp: (): string =>
     graphql(
@@ -16,7 +16,8 @@ export const commands = {
     ),
   setLimits: (): string =>
     graphql(
-      'mutation { setLimits(input: { level: RESOURCE, resource: "gpt-4", limits: [{ name: "rpm", capacity: 10 }] }) { version } }',
+      'mutation { setLimits(input: { level: RESOURCE, resource: "gpt-4", ' +
+        'limits: [{ name: "rpm", capacity: 10 }] }) { version } }',
     ),
   createApiKey: (): string =>
     graphql('mutation { createApiKey(input: { description: "greenhouse" }) { apiKey { keyId } secret } }'),
@@ -28,7 +29,8 @@ export const commands = {
     ),
   acquire: (resource: string, limit: string): string =>
     graphql(
-      `mutation { acquire(input: { entityId: "ana", resource: "${resource}", consume: [{ limit: "${limit}", amount: 1 }] }) { __typename } }`,
+      `mutation { acquire(input: { entityId: "ana", resource: "${resource}", ` +
+        `consume: [{ limit: "${limit}", amount: 1 }] }) { __typename } }`,
     ),
   registerDevice: (): string =>
     graphql(

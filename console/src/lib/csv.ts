@@ -8,13 +8,3 @@ const quoted = (value: string | number): string => {
 /** Rows as CSV (RFC 4180), with a head. */
 export const csv = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
-
-/** Lets the browser save a text as a file. */
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}

@@ -1,6 +1,6 @@
 /**
- * Calendar days as the server sends them, YYYY-MM-DD in the time zone of the org. The server decides which day it is. The
- * console only counts from day to day, so no `Date` and no time zone of the browser is involved.
+ * Calendar days as the server sends them, YYYY-MM-DD in the time zone of the org. The server decides which day it is.
+ * The console only counts from day to day, so no `Date` and no time zone of the browser is involved.
  */
 
 interface CivilDay {

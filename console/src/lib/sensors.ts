@@ -26,8 +26,8 @@ export function valuesText(sensors: SensorValues): string {
 const niceSteps = [10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
 /**
- * The length of the steps of a chart: the usual one of its range, or longer if the device measures less often, because a
- * step without a reading is a gap.
+ * The length of the steps of a chart: the usual one of its range, or longer if the device measures less often, because
+ * a step without a reading is a gap.
  */
 export function stepSecs(usualSecs: number, timesMs: readonly number[]): number {
   const sorted = [...timesMs].sort((a, b) => a - b);

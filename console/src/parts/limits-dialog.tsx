@@ -43,7 +43,6 @@ export function LimitsDialog({ target, onClose }: LimitsDialogProps) {
   const [resource, setResource] = useState(target.resource ?? '');
   const [entityId, setEntityId] = useState(target.entityId ?? '');
   const [onUnavailable, setOnUnavailable] = useState(config?.onUnavailable ?? 'BLOCK');
-  const lastId = useRef(100);
   const [drafts, setDrafts] = useState<readonly LimitDraft[]>(() => config?.limits.map(draftOf) ?? [newDraft(0)]);
   const save = async () => {
     const input = {
@@ -87,27 +86,41 @@ export function LimitsDialog({ target, onClose }: LimitsDialogProps) {
           />
         )}
       </div>
+      <LimitList drafts={drafts} min={level === 'SYSTEM' ? 0 : 1} onChange={setDrafts} />
+    </FormDialog>
+  );
+}
+
+/** A level has at most this many limits. */
+const maxLimits = 10;
+
+interface LimitListProps {
+  readonly drafts: readonly LimitDraft[];
+  readonly min: number;
+  readonly onChange: (drafts: readonly LimitDraft[]) => void;
+}
+
+function LimitList({ drafts, min, onChange }: LimitListProps) {
+  const lastId = useRef(100);
+  return (
+    <>
       {drafts.map((draft) => (
         <LimitFields
           key={draft.id}
           draft={draft}
-          onChange={(next) => setDrafts(drafts.map((each) => (each.id === draft.id ? next : each)))}
-          onRemove={
-            drafts.length > 1 || level === 'SYSTEM'
-              ? () => setDrafts(drafts.filter((each) => each.id !== draft.id))
-              : undefined
-          }
+          onChange={(next) => onChange(drafts.map((each) => (each.id === draft.id ? next : each)))}
+          onRemove={drafts.length > min ? () => onChange(drafts.filter((each) => each.id !== draft.id)) : undefined}
         />
       ))}
-      {drafts.length < 10 && (
+      {drafts.length < maxLimits && (
         <div>
-          <button type="button" class="button small" onClick={() => setDrafts([...drafts, newDraft(++lastId.current)])}>
+          <button type="button" class="button small" onClick={() => onChange([...drafts, newDraft(++lastId.current)])}>
             <Icon name="plus" />
             Add a limit
           </button>
         </div>
       )}
-    </FormDialog>
+    </>
   );
 }
 

@@ -1,7 +1,13 @@
 import { useState } from 'preact/hooks';
 import { refreshAll, send } from '../data/client.js';
 import { explain } from '../data/problem.js';
-import { AcquireDocument, AvailabilityDocument, ReleaseLeaseDocument, type StatusFragment } from '../gql/graphql.js';
+import {
+  AcquireDocument,
+  AvailabilityDocument,
+  type ConsumeInput,
+  ReleaseLeaseDocument,
+  type StatusFragment,
+} from '../gql/graphql.js';
 import { count } from '../lib/numbers.js';
 import { useOrg, useWriteBlock } from '../shell/context.js';
 import { Dialog, useAction } from '../ui/dialog.js';
@@ -26,33 +32,25 @@ interface Outcome {
 
 const waitText = (secs: number): string => `a retry can succeed in ${secs} s`;
 
-/** Checks what an acquire would do, or does it. */
-export function TryDialog({ resource, entityId: given = '', limits, onClose }: TryProps) {
+type Request = { readonly entityId: string; readonly resource: string; readonly consume: ConsumeInput[] };
+
+/** What can be done with a request, and what came of it. */
+function useAttempts(request: Request) {
   const { orgId } = useOrg();
-  const block = useWriteBlock();
-  const [entityId, setEntityId] = useState(given);
-  const [amounts, setAmounts] = useState<Readonly<Record<string, string>>>(
-    Object.fromEntries(limits.map((name) => [name, '1'])),
-  );
   const [outcome, setOutcome] = useState<Outcome>();
-  const consume = limits.map((limit) => ({ limit, amount: Number(amounts[limit] || 0) }));
   const check = useAction(async () => {
-    const { availability } = await send(AvailabilityDocument, { orgId, entityId, resource, consume });
+    const { availability } = await send(AvailabilityDocument, { orgId, ...request });
     const { retryAfterSecs, statuses } = availability;
     const isFree = retryAfterSecs === 0;
     const text = isFree ? 'It would be granted now.' : `It would be refused; ${waitText(retryAfterSecs)}.`;
     setOutcome({ text, tone: isFree ? 'ok' : 'bad', statuses });
   });
   const take = useAction(async () => {
-    const { acquire } = await send(AcquireDocument, { input: { orgId, entityId, resource, consume } });
-    if (acquire?.__typename === 'Lease')
-      setOutcome({
-        text: 'Granted. The tokens are taken.',
-        tone: 'ok',
-        statuses: acquire.statuses,
-        leaseId: acquire.leaseId,
-      });
-    else if (acquire) setOutcome({ text: acquire.message, tone: 'bad', statuses: acquire.statuses });
+    const { acquire } = await send(AcquireDocument, { input: { orgId, ...request } });
+    if (acquire?.__typename === 'Lease') {
+      const { statuses, leaseId } = acquire;
+      setOutcome({ text: 'Granted. The tokens are taken.', tone: 'ok', statuses, leaseId });
+    } else if (acquire) setOutcome({ text: acquire.message, tone: 'bad', statuses: acquire.statuses });
     void refreshAll();
   });
   const giveBack = useAction(async () => {
@@ -60,7 +58,19 @@ export function TryDialog({ resource, entityId: given = '', limits, onClose }: T
     setOutcome({ text: 'The tokens were given back.', tone: 'ok', statuses: [] });
     void refreshAll();
   });
-  const error = check.error ?? take.error ?? giveBack.error;
+  return { outcome, check, take, giveBack, error: check.error ?? take.error ?? giveBack.error };
+}
+
+/** Checks what an acquire would do, or does it. */
+export function TryDialog({ resource, entityId: given = '', limits, onClose }: TryProps) {
+  const block = useWriteBlock();
+  const [entityId, setEntityId] = useState(given);
+  const [amounts, setAmounts] = useState<Readonly<Record<string, string>>>(
+    Object.fromEntries(limits.map((name) => [name, '1'])),
+  );
+  const consume = limits.map((limit) => ({ limit, amount: Number(amounts[limit] || 0) }));
+  const { outcome, check, take, giveBack, error } = useAttempts({ entityId, resource, consume });
+  const mayTake = block === null && entityId !== '';
   return (
     <Dialog title={`Try an acquire of ${resource}`} onClose={onClose}>
       <form
@@ -99,9 +109,9 @@ export function TryDialog({ resource, entityId: given = '', limits, onClose }: T
           <button
             type="button"
             class="button"
-            aria-disabled={block !== null || entityId === ''}
+            aria-disabled={!mayTake}
             title={block ?? undefined}
-            onClick={() => void (block === null && entityId !== '' && take.run())}
+            onClick={() => void (mayTake && take.run())}
           >
             Take the tokens
           </button>

@@ -161,7 +161,7 @@ function UsageBars({ snapshots, limit, window }: UsageBarsProps) {
   return (
     <ChartFigure
       unit={`Tokens of ${limit} taken per ${isHourly ? 'hour' : 'day'} of UTC`}
-      summary={`${count(taken)} tokens taken and ${count(refused)} acquires refused. Windows without usage are left out.`}
+      summary={`${count(taken)} tokens taken, ${count(refused)} acquires refused. Windows without usage are left out.`}
       columns={columns}
       rows={snapshots}
       keyOf={({ windowStart }) => windowStart}

@@ -24,6 +24,10 @@ const windows = [
   { value: 'DAILY', label: 'Today (UTC)' },
   { value: 'MONTHLY', label: 'This month (UTC)' },
 ] as const;
+const orders = [
+  { value: 'CONSUMED', label: 'Most taken' },
+  { value: 'REFUSED', label: 'Most refused' },
+] as const;
 const counts = ['10', '25', '50'] as const;
 
 interface ResourceProps {
@@ -36,7 +40,9 @@ interface ResourceProps {
 export function ResourceDetail({ resource, config, onEdit }: ResourceProps) {
   const { orgId } = useOrg();
   const names = config.limits.map(({ name }) => name);
-  const [limit, setLimit] = useState(names[0] ?? '');
+  const [chosen, setLimit] = useState(names[0] ?? '');
+  // Somebody may have removed the limit meanwhile.
+  const limit = names.includes(chosen) ? chosen : (names[0] ?? '');
   const [by, setBy] = useState<By>('CONSUMED');
   const [window, setWindow] = useState<Window>('DAILY');
   const [first, setFirst] = useState<(typeof counts)[number]>('10');
@@ -78,15 +84,7 @@ export function ResourceDetail({ resource, config, onEdit }: ResourceProps) {
               <div class="card-body row">
                 <h3 class="grow">Entities</h3>
                 <InlineSelect label="Window" options={windows} value={window} onChange={setWindow} />
-                <Segmented
-                  label="Order"
-                  options={[
-                    { value: 'CONSUMED', label: 'Most taken' },
-                    { value: 'REFUSED', label: 'Most refused' },
-                  ]}
-                  value={by}
-                  onChange={setBy}
-                />
+                <Segmented label="Order" options={orders} value={by} onChange={setBy} />
                 <InlineSelect
                   label="Number of entities"
                   options={counts.map((value) => ({ value, label: `Top ${value}` }))}

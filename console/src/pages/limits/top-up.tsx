@@ -13,7 +13,7 @@ export interface TopUpTarget {
   readonly limit: string;
 }
 
-/** Gives tokens to a bucket. One dialog is one operation, so a second click after a lost response gives nothing more. */
+/** Gives tokens to a bucket. One dialog is one operation: a second click after a lost response gives nothing more. */
 export function TopUpDialog({ target, onClose }: { readonly target: TopUpTarget; readonly onClose: () => void }) {
   const { orgId } = useOrg();
   const [amount, setAmount] = useState('');

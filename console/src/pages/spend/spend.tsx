@@ -13,8 +13,9 @@ import {
   type SpendReportQuery,
 } from '../../gql/graphql.js';
 import { commands } from '../../lib/commands.js';
-import { csv, download } from '../../lib/csv.js';
+import { csv } from '../../lib/csv.js';
 import { daysIn } from '../../lib/days.js';
+import { download } from '../../lib/download.js';
 import { usd, usdExact } from '../../lib/money.js';
 import { count, plural, short } from '../../lib/numbers.js';
 import { type DayRange, maxHourDays, rangeOf, rangeText } from '../../lib/range.js';
@@ -154,9 +155,9 @@ function ExactNow() {
     const { org } = await send(ExactTodayDocument, { orgId });
     if (!org) return;
     const at = org.spend.labels[0]?.asOf ?? serverNow();
-    setText(
-      `Today exactly ${usdExact(org.spend.costUsdMicros)} in ${plural(org.spend.requests, 'call')} at ${fullTime(at, timezone)}.`,
-    );
+    const { costUsdMicros, requests } = org.spend;
+    const calls = plural(requests, 'call');
+    setText(`Today exactly ${usdExact(costUsdMicros)} in ${calls} at ${fullTime(at, timezone)}.`);
   });
   return (
     <>
