@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { explain, type Issue, Problem } from '../data/problem.js';
 import { Icon } from './icon.js';
 
@@ -14,7 +14,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next frame, so that no key goes to the page behind the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     ref.current?.showModal();
     return () => {
