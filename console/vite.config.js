@@ -1,8 +1,16 @@
 import { defineConfig } from 'vite';
 
-/** Modules that every page needs. The documents are only hashes. */
-const isFirstLoad =
-  /src\/(main|ui\/(?!plot)|lib|data|shell|gql|parts\/(day-bars|write-button))|node_modules\/(?!uplot)/;
+/** Modules that the sign-in, the shell and the overview need. The documents are only hashes. */
+const firstLoad = [
+  /src\/(main|data|shell|gql)/,
+  /src\/ui\/(?!plot|time-plot|range)/,
+  /src\/lib\/(?!limits|sensors|range|download)/,
+  /src\/parts\/(day|write|budget)/,
+  /node_modules\/(?!uplot)/,
+];
+const isFirstLoad = (id) => firstLoad.some((pattern) => pattern.test(id));
+/** Modules that several other pages need. */
+const isShared = (id) => /src\/(parts|lib|ui\/(time-plot|range))/.test(id);
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -26,7 +34,7 @@ export default defineConfig({
           groups: [
             // What several pages need is one file each, not dozens: the first load, and the forms.
             { name: 'index', test: isFirstLoad, priority: 2 },
-            { name: 'forms', test: /src\/parts\//, priority: 1 },
+            { name: 'forms', test: isShared, priority: 1 },
           ],
         },
       },

@@ -23,6 +23,8 @@ beforeAll(async () => {
   const [seeded, started] = await Promise.all([seedDemo(app.config, { days: 1 }), launchBrowser()]);
   demo = seeded;
   browser = started;
+  const budget = { name: 'team-month', period: 'MONTH', usdMicros: 500_000_000 } as const;
+  await app.admin.ask(op.SetBudgetDocument, { input: { orgId: demo.orgId, ...budget } });
 }, 600_000);
 afterAll(() => browser?.close());
 
@@ -107,6 +109,7 @@ const pages: readonly (readonly [name: string, path: () => string, shown: string
   ['the overview', () => orgPath('/overview'), 'Includes all costs until'],
   ['spend by label', () => orgPath('/spend?days=2&step=HOUR'), 'support-chat'],
   ['spend by app', () => orgPath('/spend?days=2&split=app&tab=label'), 'US dollars per day'],
+  ['the budgets', () => orgPath('/budgets'), 'team-month'],
   ['the apps', () => orgPath('/apps'), 'Nightly reports'],
   ['an app', () => orgPath('/apps/support-chat'), 'asks again after'],
   ['the limits', () => orgPath('/limits?resource=model-calls'), 'In use now, all entities'],
@@ -118,7 +121,8 @@ const pages: readonly (readonly [name: string, path: () => string, shown: string
   ['the audit trail', () => orgPath('/audit'), 'org registered'],
   ['the settings', () => orgPath('/settings'), 'Chain and daily quotas'],
   ['the orgs', () => '/orgs', 'Demo Corp'],
-  ['the models', () => '/models', 'Per 1M input tokens'],
+  ['the models', () => '/models', 'Per 1M input'],
+  ['the audit trail of the platform', () => '/platform-audit', 'All events'],
 ];
 
 describe('a page of the console', () => {
@@ -290,6 +294,41 @@ describe('an action', () => {
     await page.getByText('Granted. The tokens are taken.').waitFor();
     await page.getByRole('button', { name: 'Check only' }).click();
     await page.getByText('It would be refused').waitFor();
+  });
+
+  it('sets, raises and deletes a budget', async () => {
+    const { page } = tab;
+    await go('/budgets');
+    await page.getByRole('button', { name: 'Set budget' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('daily');
+    await page.getByLabel('Amount in dollars', { exact: true }).fill('40');
+    await page.getByLabel('Per', { exact: true }).selectOption('DAY');
+    await page.getByRole('dialog').getByRole('button', { name: 'Set budget' }).click();
+    await page.getByRole('cell', { name: '$40.00' }).waitFor();
+    await page.getByRole('button', { name: 'Change daily' }).click();
+    await page.getByLabel('Raised amount in dollars').fill('55.50');
+    await page.getByRole('dialog').getByRole('button', { name: 'Set budget' }).click();
+    await page.getByRole('cell', { name: '$55.50 raised' }).waitFor();
+    await page.getByRole('button', { name: 'Delete daily' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('rowheader', { name: 'daily' }).waitFor({ state: 'detached' });
+  });
+
+  it('exports the spend, and the rows add up to the days', async () => {
+    const { page } = tab;
+    await go(`/spend?from=${demo.from}&to=${demo.to}`);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByLabel('Rows').selectOption('app');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^tollgate-spend-by-app-.*\.csv$/);
+    const [head, ...rows] = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    const at = (head ?? '').split(',').indexOf('costUsdMicros');
+    expect(rows.reduce((sum, row) => sum + Number(row.split(',')[at]), 0)).toBe(demo.costUsdMicros);
   });
 
   it('creates a device key and shows it once', async () => {

@@ -37,11 +37,14 @@ interface ErrorBody {
     readonly message?: string;
     readonly extensions?: Partial<ProblemDetails>;
   }[];
+  /** The form of endpoints that are not GraphQL. */
+  readonly error?: Partial<ProblemDetails> & { readonly message?: string };
 }
 
 /** The problem that a response of the gateway, or of a proxy before it, describes. */
 export function problemOf(body: unknown, status: number): Problem {
-  const [error] = (body as ErrorBody | undefined)?.errors ?? [];
+  const { errors, error: single } = (body ?? {}) as ErrorBody;
+  const error = single ? { message: single.message, extensions: single } : errors?.[0];
   const { code = `HTTP_${status}`, requestId, issues, retryAfterSecs, currentVersion } = error?.extensions ?? {};
   const message = error?.message ?? `The gateway, or a proxy before it, responded with status ${status}.`;
   return new Problem(message, { code, status, requestId, issues, retryAfterSecs, currentVersion });

@@ -22,6 +22,32 @@ export type AcquireInput = {
   ttlSecs?: number | null | undefined;
 };
 
+/** What happens when a budget is used up. */
+export type BudgetEnforcement =
+  /** Alerts, and selections do not recommend the labels of the budget. Costs are still recorded. */
+  | 'ADVISORY'
+  /** Alerts only. Selections ignore the budget. */
+  | 'ALERT'
+  /** The same as ADVISORY in this version. */
+  | 'HARD';
+
+/** How long a budget lasts, in local days of the org. */
+export type BudgetPeriod =
+  /** One local day. */
+  | 'DAY'
+  /** A calendar month, from the 1st to its last day. */
+  | 'MONTH'
+  /** Seven local days, from Monday to Sunday. */
+  | 'WEEK';
+
+/** A larger amount that is in force until a point in time. */
+export type BudgetRaiseInput = {
+  /** When the raise ends: in the future, at most 31 days from now. */
+  until: string;
+  /** The amount that replaces `usdMicros` until the raise ends, in micro-dollars. At least `usdMicros`, at most 10^15. */
+  usdMicros: number;
+};
+
 /** A window of the calendar of the org, in its time zone. All tokens of the limit come back when the window ends. */
 export type CalendarWindow =
   /** Until the end of the local day. */
@@ -109,6 +135,14 @@ export type DeviceOrder =
   /** Most recently seen first. A device that is seen while you page moves to the front, so a listing may miss it. */
   | 'LAST_SEEN';
 
+/** A value that a cost counts under, beside its app and label. */
+export type DimensionInput = {
+  /** A name of `Org.dimensions`. */
+  name: string;
+  /** 1–128 characters without # and control characters, for example the id of a user. Beyond about 10,000 different values per day, new ones count as `other`. */
+  value: string;
+};
+
 /** A limit to set, or to send with an acquire. */
 export type LimitInput = {
   /** Maximum number of tokens that the bucket holds. At least `capacity`. Default: `capacity`. */
@@ -178,6 +212,16 @@ export type OverrideModelInput = {
   label?: string | null | undefined;
   /** The org. Required for the platform admin. Default: the org of the caller. */
   orgId?: string | null | undefined;
+};
+
+/** The price of one part of the usage of a call. */
+export type PriceEntryInput = {
+  /** The price applies to calls with more than this many tokens of input, those from and to a cache included. It then applies to the whole quantity. 0 is the base price. 0 to 10^12. */
+  above?: number;
+  /** What is priced: `input` or `output` for the tokens of a call, or the name of a component such as `cacheRead`. 1–32 letters, digits or `_`, beginning with a lower-case letter. */
+  name: string;
+  /** Micro-dollars per million tokens, or per million units of the component. 0 to 10^15. */
+  usdMicrosPer1M: number;
 };
 
 /** Where a price or cost comes from. The first of these that has a price in force decides: ORG_OVERRIDE, CATALOG, PRICING_CACHE, CONFIG_DEFAULT. */
@@ -322,6 +366,32 @@ export type SensorMetric =
   /** Soil moisture in %, 0 to 100. */
   | 'SOIL_MOISTURE_PCT';
 
+/** A budget to create or to replace. It replaces all settings: absent ones are not kept. */
+export type SetBudgetInput = {
+  /** A budget of an app counts the costs of the app, a budget without one the costs of the whole org. Under quotaScope ORG, a budget of an app needs `attributeApps`. */
+  appId?: string | null | undefined;
+  /** Counts only costs with this value of a dimension. Selections ignore such a budget. Not with `appId` or `label`. */
+  dimension?: DimensionInput | null | undefined;
+  /** What happens when the budget is used up. */
+  enforcement?: BudgetEnforcement;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
+  expectedVersion?: number | null | undefined;
+  /** Counts only this label. Null: all labels. The day of one label has a quota instead of a budget. Not with `period: DAY`. */
+  label?: string | null | undefined;
+  /** The name of the budget, unique within its org: 1–64 characters of a-z 0-9 . _ - that begin with a letter or digit. An org has at most 50 budgets. */
+  name: string;
+  /** The org. Required if the caller is the platform admin. Default: the caller's own org. */
+  orgId?: string | null | undefined;
+  /** How long the budget lasts. */
+  period: BudgetPeriod;
+  /** A larger amount for a limited time. A raise makes a new version, so its thresholds alert again. */
+  raise?: BudgetRaiseInput | null | undefined;
+  /** Percentages of the budget that raise an alert. 100 always does. Up to 10 ascending whole numbers from 1 to 100. */
+  thresholdsPct?: Array<number>;
+  /** The amount per period in micro-dollars, 1 to 10^15. */
+  usdMicros: number;
+};
+
 /** The limits of one level, which replace all limits of that level. */
 export type SetLimitsInput = {
   /** The entity. Required at levels ENTITY_DEFAULT and ENTITY; leave it out at the others. */
@@ -454,6 +524,28 @@ export type UpdateOrgInput = {
   timezone?: string | null | undefined;
 };
 
+/** A model to add or change. A field that is absent or null stays unchanged. */
+export type UpsertModelInput = {
+  /** A description for people. 1–500 characters. */
+  description?: string | null | undefined;
+  /** When the price takes effect: at most 35 days in the past and 365 days ahead. Costs that are already recorded keep their price. Default: now. Needs `prices`. */
+  effectiveFrom?: string | null | undefined;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
+  expectedVersion?: number | null | undefined;
+  /** The model family it belongs to. 1–64 characters. */
+  family?: string | null | undefined;
+  /** The label: 1–64 of `a-z 0-9 . _ -`, beginning with a letter or digit. The catalog has at most 500. */
+  label: string;
+  /** The id of the model at its provider, such as a Bedrock model id, an inference profile or an ARN. 1–256 characters without control characters. The price list is keyed by it. */
+  modelId: string;
+  /** The price, 1–64 entries. It applies before a price of the price list. Null or absent: unchanged. Empty: from then on, the price list or the default of `config.yaml` applies again. */
+  prices?: Array<PriceEntryInput> | null | undefined;
+  /** The provider of the model, such as `bedrock` or `openai`. 1–64 characters. */
+  provider?: string | null | undefined;
+  /** The tier that the platform assigns to it, such as `premium`. 1–64 characters. */
+  tier?: string | null | undefined;
+};
+
 /** The length of a window of time. Windows begin at full hours, days and months of UTC. */
 export type UsageWindow =
   /** One day. */
@@ -463,7 +555,7 @@ export type UsageWindow =
   /** One month. */
   | 'MONTHLY';
 
-export type AlertRowFragment = { id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, raisedAt: string };
+export type AlertRowFragment = { id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string };
 
 export type AlertsQueryVariables = Exact<{
   orgId: string;
@@ -471,14 +563,14 @@ export type AlertsQueryVariables = Exact<{
 }>;
 
 
-export type AlertsQuery = { org: { alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, raisedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type AlertsQuery = { org: { alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type AppAlertsQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
 
-export type AppAlertsQuery = { me: { app: { alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, raisedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
+export type AppAlertsQuery = { me: { app: { alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, day: string, costUsdMicros: number, quotaUsdMicros: number, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
 
 export type AppsQueryVariables = Exact<{
   orgId: string;
@@ -504,7 +596,7 @@ export type AppPageQueryVariables = Exact<{
 }>;
 
 
-export type AppPageQuery = { org: { app: { suspendedAt: string | null, createdAt: string, updatedAt: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients?: Array<{ clientId: string, name: string, role: ClientRole, lastLoginAt: string | null }>, modelSelection: { allowed: boolean, label: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, skipped: Array<{ label: string, reason: SkipReason }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string }> }, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null } | null, models: Array<{ label: string, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource } }> };
+export type AppPageQuery = { org: { app: { suspendedAt: string | null, createdAt: string, updatedAt: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients?: Array<{ clientId: string, name: string, role: ClientRole, lastLoginAt: string | null }>, modelSelection: { allowed: boolean, label: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, skipped: Array<{ label: string, reason: SkipReason }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }> }, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null } | null, models: Array<{ label: string, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource } }> };
 
 export type AppSettingsFragment = { appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
 
@@ -546,6 +638,16 @@ export type DeleteAppMutationVariables = Exact<{
 
 export type DeleteAppMutation = { deleteApp: boolean | null };
 
+export type AuditLineFragment = { id: string, at: string, actor: string, action: string, entityId: string, resource: string | null, address: string | null, requestId: string | null, details: Array<{ name: string, value: string, previousValue: string | null }> };
+
+export type PlatformAuditQueryVariables = Exact<{
+  entityId?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type PlatformAuditQuery = { platformAuditEvents: { nodes: Array<{ id: string, at: string, actor: string, action: string, entityId: string, resource: string | null, address: string | null, requestId: string | null, details: Array<{ name: string, value: string, previousValue: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
 export type AuditQueryVariables = Exact<{
   orgId: string;
   entityId?: string | null | undefined;
@@ -554,6 +656,33 @@ export type AuditQueryVariables = Exact<{
 
 
 export type AuditQuery = { org: { auditEvents: { nodes: Array<{ id: string, at: string, actor: string, action: string, entityId: string, resource: string | null, address: string | null, requestId: string | null, details: Array<{ name: string, value: string, previousValue: string | null }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type BudgetLineFragment = { name: string, appId: string | null, label: string | null, period: BudgetPeriod, inForceUsdMicros: number, spentUsdMicros: number, pct: number, resetsAt: string, asOf: string | null, dimension: { name: string, value: string } | null };
+
+export type ProjectionFragment = { burnUsdMicrosPerHour: number, projectedUsdMicros: number, exhaustsAt: string | null, basis: string };
+
+export type BudgetsQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type BudgetsQuery = { org: { budgets: Array<{ usdMicros: number, thresholdsPct: Array<number>, enforcement: BudgetEnforcement, version: number, remainingUsdMicros: number, periodStart: string, periodEnd: string, name: string, appId: string | null, label: string | null, period: BudgetPeriod, inForceUsdMicros: number, spentUsdMicros: number, pct: number, resetsAt: string, asOf: string | null, raise: { until: string, usdMicros: number } | null, forecast: { burnUsdMicrosPerHour: number, projectedUsdMicros: number, exhaustsAt: string | null, basis: string } | null, dimension: { name: string, value: string } | null }>, apps: { nodes: Array<{ appId: string, name: string }> } } | null };
+
+export type SetBudgetMutationVariables = Exact<{
+  input: SetBudgetInput;
+}>;
+
+
+export type SetBudgetMutation = { setBudget: { version: number } | null };
+
+export type DeleteBudgetMutationVariables = Exact<{
+  orgId: string;
+  name: string;
+  expectedVersion: number;
+}>;
+
+
+export type DeleteBudgetMutation = { deleteBudget: boolean | null };
 
 export type SensorValuesFragment = { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null };
 
@@ -775,10 +904,29 @@ export type CreateEntityMutationVariables = Exact<{
 
 export type CreateEntityMutation = { createEntity: { entityId: string } | null };
 
-export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
+export type ModelsQueryVariables = Exact<{
+  includeRetired: boolean;
+  first: number;
+  after?: string | null | undefined;
+}>;
 
 
-export type ModelsQuery = { models: Array<{ label: string, bedrockModelId: string, tier: string | null, family: string | null, description: string | null, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource, fetchedAt: string | null } }> };
+export type ModelsQuery = { models: Array<{ label: string, modelId: string, provider: string | null, tier: string | null, family: string | null, description: string | null, version: number, retiredAt: string | null, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource, fetchedAt: string | null, entries: Array<{ name: string, usdMicrosPer1M: number, above: number }> } }> };
+
+export type UpsertModelMutationVariables = Exact<{
+  input: UpsertModelInput;
+}>;
+
+
+export type UpsertModelMutation = { upsertModel: { version: number } | null };
+
+export type RetireModelMutationVariables = Exact<{
+  label: string;
+  expectedVersion: number;
+}>;
+
+
+export type RetireModelMutation = { retireModel: { version: number } | null };
 
 export type OrgsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -821,12 +969,13 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { org: { deviceCount: number, spend: { costUsdMicros: number, requests: number, mode: SpendMode, labels: Array<{ label: string, costUsdMicros: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, spendBreakdown?: { rows: Array<{ name: string, costUsdMicros: number }> }, apps: { nodes: Array<{ appId: string, name: string, suspendedAt: string | null, spend: { costUsdMicros: number, mode: SpendMode, labels: Array<{ label: string, costUsdMicros: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode }> }, modelSelection: { label: string | null, reason: SelectionReason } }>, pageInfo: { hasNextPage: boolean } }, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string }> }, devices: { nodes: Array<{ lastSeenAt: string, firmwareVersion: string }> }, limitConfigs: Array<{ resource: string | null, limits: Array<{ name: string }> }> } | null };
+export type OverviewQuery = { org: { deviceCount: number, spend: { costUsdMicros: number, requests: number, mode: SpendMode, labels: Array<{ label: string, costUsdMicros: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, spendBreakdown?: { rows: Array<{ name: string, costUsdMicros: number }> }, apps: { nodes: Array<{ appId: string, name: string, suspendedAt: string | null, spend: { costUsdMicros: number, mode: SpendMode, labels: Array<{ label: string, costUsdMicros: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode }> }, modelSelection: { label: string | null, reason: SelectionReason } }>, pageInfo: { hasNextPage: boolean } }, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }> }, budgets: Array<{ name: string, appId: string | null, label: string | null, period: BudgetPeriod, inForceUsdMicros: number, spentUsdMicros: number, pct: number, resetsAt: string, asOf: string | null, dimension: { name: string, value: string } | null }>, devices: { nodes: Array<{ lastSeenAt: string, firmwareVersion: string }> }, limitConfigs: Array<{ resource: string | null, limits: Array<{ name: string }> }> } | null };
 
-export type AlertLineFragment = { id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string };
+export type AlertLineFragment = { id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string };
 
-export type MostRefusedQueryVariables = Exact<{
+export type OverviewDetailQueryVariables = Exact<{
   orgId: string;
+  forecast: boolean;
   r0?: string;
   l0?: string;
   on0?: boolean;
@@ -848,7 +997,7 @@ export type MostRefusedQueryVariables = Exact<{
 }>;
 
 
-export type MostRefusedQuery = { org: { t0?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t1?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t2?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t3?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t4?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t5?: { entities: Array<{ entityId: string, consumed: number, refused: number }> } } | null };
+export type OverviewDetailQuery = { org: { budgets?: Array<{ name: string, forecast: { burnUsdMicrosPerHour: number, projectedUsdMicros: number, exhaustsAt: string | null, basis: string } | null }>, t0?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t1?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t2?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t3?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t4?: { entities: Array<{ entityId: string, consumed: number, refused: number }> }, t5?: { entities: Array<{ entityId: string, consumed: number, refused: number }> } } | null };
 
 export type RefusedFragment = { entities: Array<{ entityId: string, consumed: number, refused: number }> };
 
@@ -970,7 +1119,7 @@ export type LiveAlertsSubscriptionVariables = Exact<{
 }>;
 
 
-export type LiveAlertsSubscription = { quotaAlerts: { id: string, cursor: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, raisedAt: string } };
+export type LiveAlertsSubscription = { quotaAlerts: { id: string, cursor: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1002,6 +1151,7 @@ export const AlertRowFragmentDoc = new TypedDocumentString(`
   quotaUsdMicros
   quotaPct
   thresholdPct
+  budget
   raisedAt
 }
     `, {"fragmentName":"AlertRow"}) as unknown as TypedDocumentString<AlertRowFragment, unknown>;
@@ -1021,6 +1171,48 @@ export const AppSettingsFragmentDoc = new TypedDocumentString(`
   version
 }
     `, {"fragmentName":"AppSettings"}) as unknown as TypedDocumentString<AppSettingsFragment, unknown>;
+export const AuditLineFragmentDoc = new TypedDocumentString(`
+    fragment AuditLine on AuditEvent {
+  id
+  at
+  actor
+  action
+  entityId
+  resource
+  address
+  requestId
+  details {
+    name
+    value
+    previousValue
+  }
+}
+    `, {"fragmentName":"AuditLine"}) as unknown as TypedDocumentString<AuditLineFragment, unknown>;
+export const BudgetLineFragmentDoc = new TypedDocumentString(`
+    fragment BudgetLine on Budget {
+  name
+  appId
+  label
+  dimension {
+    name
+    value
+  }
+  period
+  inForceUsdMicros
+  spentUsdMicros
+  pct
+  resetsAt
+  asOf
+}
+    `, {"fragmentName":"BudgetLine"}) as unknown as TypedDocumentString<BudgetLineFragment, unknown>;
+export const ProjectionFragmentDoc = new TypedDocumentString(`
+    fragment Projection on BudgetForecast {
+  burnUsdMicrosPerHour
+  projectedUsdMicros
+  exhaustsAt
+  basis
+}
+    `, {"fragmentName":"Projection"}) as unknown as TypedDocumentString<ProjectionFragment, unknown>;
 export const SensorValuesFragmentDoc = new TypedDocumentString(`
     fragment SensorValues on Sensors {
   bme280TempC
@@ -1113,6 +1305,8 @@ export const AlertLineFragmentDoc = new TypedDocumentString(`
   label
   activeLabel
   quotaPct
+  thresholdPct
+  budget
   raisedAt
 }
     `, {"fragmentName":"AlertLine"}) as unknown as TypedDocumentString<AlertLineFragment, unknown>;
@@ -1214,17 +1408,21 @@ export const OrgFrameFragmentDoc = new TypedDocumentString(`
   suspendedAt
 }
     `, {"fragmentName":"OrgFrame"}) as unknown as TypedDocumentString<OrgFrameFragment, unknown>;
-export const AlertsDocument = {"__meta__":{"hash":"sha256:38c0ac3ba9dfca71c71db3b7a39b233ff0d6da054eb98c694c374a737c13ef40"}} as unknown as TypedDocumentString<AlertsQuery, AlertsQueryVariables>;
-export const AppAlertsDocument = {"__meta__":{"hash":"sha256:02f3ed7bcde8c363b0b6482937691ce77f0e8c6ea74f0044d30b660aec02561b"}} as unknown as TypedDocumentString<AppAlertsQuery, AppAlertsQueryVariables>;
+export const AlertsDocument = {"__meta__":{"hash":"sha256:e4f0c1d493f38c30f5b4cd66a3187364ae6ee4d80f40f41dad42980ca8300f6d"}} as unknown as TypedDocumentString<AlertsQuery, AlertsQueryVariables>;
+export const AppAlertsDocument = {"__meta__":{"hash":"sha256:5fd052de0f4c36391a7a177930ca1b8926eecf16b8ee7188fec3bc55ea29be17"}} as unknown as TypedDocumentString<AppAlertsQuery, AppAlertsQueryVariables>;
 export const AppsDocument = {"__meta__":{"hash":"sha256:e1acbcc9a13f736946a60a33d2c405478f811cb8e8f2eff56ebb84b706bab528"}} as unknown as TypedDocumentString<AppsQuery, AppsQueryVariables>;
 export const RegisterAppDocument = {"__meta__":{"hash":"sha256:d5acd23b0461285ecfbc2446e1f2de9a898aae3f2be823beb30b94dd30b2685b"}} as unknown as TypedDocumentString<RegisterAppMutation, RegisterAppMutationVariables>;
-export const AppPageDocument = {"__meta__":{"hash":"sha256:eb04a26bfdfbce954464a8e8524d1990729c8d9319a6dfd6fb7b0b093b9fd26d"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
+export const AppPageDocument = {"__meta__":{"hash":"sha256:97ffb1adeff3d931d093422c0821f6247c09b31aa60f43f85baf2146a2c5f3fa"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
 export const UpdateAppDocument = {"__meta__":{"hash":"sha256:4e3a78ffb85c7b215244c210124ecf516bbe125b7573dd58992b73da5f66ea9f"}} as unknown as TypedDocumentString<UpdateAppMutation, UpdateAppMutationVariables>;
 export const OverrideModelDocument = {"__meta__":{"hash":"sha256:5ede6a63f81d68e5d6256f8bcbe1281b42f3fa49518f67bc1aaae7c79fe38120"}} as unknown as TypedDocumentString<OverrideModelMutation, OverrideModelMutationVariables>;
 export const SuspendAppDocument = {"__meta__":{"hash":"sha256:bb3af156d67cc85247bac2535895b6e3b4e801e965f220d0f89eece572cb8499"}} as unknown as TypedDocumentString<SuspendAppMutation, SuspendAppMutationVariables>;
 export const ResumeAppDocument = {"__meta__":{"hash":"sha256:385660d7f507ca275c41bb77bfa61eaafd8956609ba58c97b1332649bb0e2738"}} as unknown as TypedDocumentString<ResumeAppMutation, ResumeAppMutationVariables>;
 export const DeleteAppDocument = {"__meta__":{"hash":"sha256:07866932858293d3d39691e402136d38738863c778299a7fa25e710e95256780"}} as unknown as TypedDocumentString<DeleteAppMutation, DeleteAppMutationVariables>;
-export const AuditDocument = {"__meta__":{"hash":"sha256:4144e53f66713fca1f5125ce5d1bfb617a6e81d4f85408d948f251078d6543ea"}} as unknown as TypedDocumentString<AuditQuery, AuditQueryVariables>;
+export const PlatformAuditDocument = {"__meta__":{"hash":"sha256:c5c28203a0ed9305ba79e444fc5875637be1034f96c9eaba5f09631dcb622563"}} as unknown as TypedDocumentString<PlatformAuditQuery, PlatformAuditQueryVariables>;
+export const AuditDocument = {"__meta__":{"hash":"sha256:36ef2c7397b782bcd85f45043aea92e06de9f76ba7dd103bc06e67b34e37aad2"}} as unknown as TypedDocumentString<AuditQuery, AuditQueryVariables>;
+export const BudgetsDocument = {"__meta__":{"hash":"sha256:ebc38b84b6bbb5d1404624740db266a9cf0e6f9e1bc60f0bbbfde6d9c63c9897"}} as unknown as TypedDocumentString<BudgetsQuery, BudgetsQueryVariables>;
+export const SetBudgetDocument = {"__meta__":{"hash":"sha256:ef4e9664228f6a4b03d72b1275ff1d713207d49b5ef33179be2c8df39739f5af"}} as unknown as TypedDocumentString<SetBudgetMutation, SetBudgetMutationVariables>;
+export const DeleteBudgetDocument = {"__meta__":{"hash":"sha256:e5ecda8e78893b50e6fb2093e11c8ab67b22cd751d29f911f1bea8e560521bfc"}} as unknown as TypedDocumentString<DeleteBudgetMutation, DeleteBudgetMutationVariables>;
 export const DevicesDocument = {"__meta__":{"hash":"sha256:bdbfa99c49e0434720c40d3bdc5cbe94ec95b9e97d511dc2430644db55cb408b"}} as unknown as TypedDocumentString<DevicesQuery, DevicesQueryVariables>;
 export const DevicePageDocument = {"__meta__":{"hash":"sha256:9963b9e1a6a00c483a250bd168bfc666fddd5b14a14b78d28149e7e531fb25e4"}} as unknown as TypedDocumentString<DevicePageQuery, DevicePageQueryVariables>;
 export const LiveReadingsDocument = {"__meta__":{"hash":"sha256:f9bf856e9261a92844c0afe97ea1a95debaaab349103f02cf3f4b0414656b0a7"}} as unknown as TypedDocumentString<LiveReadingsSubscription, LiveReadingsSubscriptionVariables>;
@@ -1250,14 +1448,16 @@ export const AvailabilityDocument = {"__meta__":{"hash":"sha256:46e0e90df85b4d5a
 export const AcquireDocument = {"__meta__":{"hash":"sha256:36d5bd687aa2db3a63df5a9cf97f55e978628233c712c6d3b4c27d9076fbb48e"}} as unknown as TypedDocumentString<AcquireMutation, AcquireMutationVariables>;
 export const ReleaseLeaseDocument = {"__meta__":{"hash":"sha256:a78e30d6f5fd22e1fa6f1d77a9f67a7ac8c20cc70e62a3a75be6920c94e2214a"}} as unknown as TypedDocumentString<ReleaseLeaseMutation, ReleaseLeaseMutationVariables>;
 export const CreateEntityDocument = {"__meta__":{"hash":"sha256:65a4f9043ce7c71999f3e8acba5e8fb0cb030a947a65c0097f70fec8cf0aeb98"}} as unknown as TypedDocumentString<CreateEntityMutation, CreateEntityMutationVariables>;
-export const ModelsDocument = {"__meta__":{"hash":"sha256:499a5c856c9db2a1026d5cac23d34f47ca28f457b0602ac3da1a616fe641f106"}} as unknown as TypedDocumentString<ModelsQuery, ModelsQueryVariables>;
+export const ModelsDocument = {"__meta__":{"hash":"sha256:ba886ac6f7be8e8ebfbff68b7138b4123bb9696a9d0e1f761b5071817e4611cd"}} as unknown as TypedDocumentString<ModelsQuery, ModelsQueryVariables>;
+export const UpsertModelDocument = {"__meta__":{"hash":"sha256:ee3cabfc5c672b582ff8cb1f8658685268c062266fb1bb6e78e6bb5543bae880"}} as unknown as TypedDocumentString<UpsertModelMutation, UpsertModelMutationVariables>;
+export const RetireModelDocument = {"__meta__":{"hash":"sha256:6f0170521344b5ea731a284943810622df34a34471c40a974d9f7da2be0725a5"}} as unknown as TypedDocumentString<RetireModelMutation, RetireModelMutationVariables>;
 export const OrgsDocument = {"__meta__":{"hash":"sha256:d0ac9365c7426a124d8bc38c4ea893f1370b68841adad943deb3e8f0fe8d0105"}} as unknown as TypedDocumentString<OrgsQuery, OrgsQueryVariables>;
 export const RegisterOrgDocument = {"__meta__":{"hash":"sha256:98ffd6daf7977d715d8543095ec86c50eef1cd5caee35bad09bb86e0f9f67851"}} as unknown as TypedDocumentString<RegisterOrgMutation, RegisterOrgMutationVariables>;
 export const SuspendOrgDocument = {"__meta__":{"hash":"sha256:96d43ced2a39fe0a112e4327228e5d51cd22f3bf04d27771eb1521d0dd8c935a"}} as unknown as TypedDocumentString<SuspendOrgMutation, SuspendOrgMutationVariables>;
 export const ResumeOrgDocument = {"__meta__":{"hash":"sha256:954160d69a6e7d387758a85bedf3cf2546b160bd2cf93f802d9bf5ba98859e2a"}} as unknown as TypedDocumentString<ResumeOrgMutation, ResumeOrgMutationVariables>;
 export const OrgLabelsDocument = {"__meta__":{"hash":"sha256:e8c23eab8bdc3833a32eb295c2a70219595934183246e34e3c3e240b140c8875"}} as unknown as TypedDocumentString<OrgLabelsQuery, OrgLabelsQueryVariables>;
-export const OverviewDocument = {"__meta__":{"hash":"sha256:dda400030f44fef70d06a5a89f694bdb090de2bd5a2213d5eb8480401bb04d2a"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
-export const MostRefusedDocument = {"__meta__":{"hash":"sha256:b66189e1679b18f3b9f8a1d68235bf6656f0da5fb1552b9b4e889450a58dee0b"}} as unknown as TypedDocumentString<MostRefusedQuery, MostRefusedQueryVariables>;
+export const OverviewDocument = {"__meta__":{"hash":"sha256:eb0d6cc68d20d463d10324831ad0cd11f7bc1212da45ef46ecbf52644129ca10"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const OverviewDetailDocument = {"__meta__":{"hash":"sha256:323db8e6c8dfca2207f3636a2a76c9b88fbd3474924921744925a65b63cf6c5c"}} as unknown as TypedDocumentString<OverviewDetailQuery, OverviewDetailQueryVariables>;
 export const OrgSettingsDocument = {"__meta__":{"hash":"sha256:0c9a95f3d641d4132167e2e5583f05d90b5cc0fe2f02470e3f50db567610da93"}} as unknown as TypedDocumentString<OrgSettingsQuery, OrgSettingsQueryVariables>;
 export const UpdateOrgDocument = {"__meta__":{"hash":"sha256:3a47a5a1af5e29a6e36c003b6d8af0b6e22fc24da100f26cc9d6f21ba4ffcb92"}} as unknown as TypedDocumentString<UpdateOrgMutation, UpdateOrgMutationVariables>;
 export const SpendReportDocument = {"__meta__":{"hash":"sha256:1fc90b63ab5e1b3783bf8386c8d941afad514d4c215c24f625aef651a543a5bc"}} as unknown as TypedDocumentString<SpendReportQuery, SpendReportQueryVariables>;
@@ -1269,4 +1469,4 @@ export const RotateCredentialsDocument = {"__meta__":{"hash":"sha256:ebb03ddf621
 export const FrameDocument = {"__meta__":{"hash":"sha256:7641c0517df3844a9f2beb15e507693b6ae73e3cfd7e567246447ba8b5af4b22"}} as unknown as TypedDocumentString<FrameQuery, FrameQueryVariables>;
 export const AppFrameDocument = {"__meta__":{"hash":"sha256:82acaae661a51cd535a4c12a8276d40a1d397ba094da65b9690e231c81eac291"}} as unknown as TypedDocumentString<AppFrameQuery, AppFrameQueryVariables>;
 export const OrgNamesDocument = {"__meta__":{"hash":"sha256:407c95239ef7afa78d7e78e73dbd0392a9f478951622ecea36657550fbb50734"}} as unknown as TypedDocumentString<OrgNamesQuery, OrgNamesQueryVariables>;
-export const LiveAlertsDocument = {"__meta__":{"hash":"sha256:987b90da5f1808ec755d386d317c70a6b7a2b58315f8a8a13585956e9e6816ce"}} as unknown as TypedDocumentString<LiveAlertsSubscription, LiveAlertsSubscriptionVariables>;
+export const LiveAlertsDocument = {"__meta__":{"hash":"sha256:dce319266a9d8d0055a30530c25d6b464c5ed91249d1cc9659f36c3770f5902e"}} as unknown as TypedDocumentString<LiveAlertsSubscription, LiveAlertsSubscriptionVariables>;

@@ -27,6 +27,15 @@ export const commands = {
         'quotas: [{ label: "premium", dailyUsdMicros: 10000000 }] }) { org { orgId } secretRetrieval { token } } }',
       '-H "x-admin-key: $ADMIN_KEY"',
     ),
+  setBudget: (): string =>
+    graphql('mutation { setBudget(input: { name: "team-month", period: MONTH, usdMicros: 500000000 }) { version } }'),
+  upsertModel: (): string =>
+    graphql(
+      'mutation { upsertModel(input: { label: "premium", modelId: "anthropic.claude-3-5-sonnet-20241022-v2:0", ' +
+        'prices: [{ name: "input", usdMicrosPer1M: 3000000 }, { name: "output", usdMicrosPer1M: 15000000 }] }) ' +
+        '{ version } }',
+      '-H "x-admin-key: $ADMIN_KEY"',
+    ),
   acquire: (resource: string, limit: string): string =>
     graphql(
       `mutation { acquire(input: { entityId: "ana", resource: "${resource}", ` +

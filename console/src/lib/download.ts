@@ -1,6 +1,6 @@
-/** Lets the browser save a text as a file. */
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+/** Lets the browser save data as a file. */
+export function download(name: string, data: Blob): void {
+  const url = URL.createObjectURL(data);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -16,6 +16,9 @@ export const serverNow = (): number => Date.now() + aheadMs;
 export const momentAgo = (ms: number, stepMs: number): string =>
   new Date(Math.floor((serverNow() - ms) / stepMs) * stepMs).toISOString();
 
+/** The moment this long from now. */
+export const momentIn = (ms: number): string => new Date(serverNow() + ms).toISOString();
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(zone: string, options: Intl.DateTimeFormatOptions, at: string | number): string {

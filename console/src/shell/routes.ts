@@ -33,6 +33,11 @@ export const routes: readonly PageRoute[] = [
     nav: { title: 'Spend', icon: 'spend', group: 'Spend' },
   },
   {
+    path: '/budgets',
+    load: () => import('../pages/budgets/budgets.js'),
+    nav: { title: 'Budgets', icon: 'budgets', group: 'Spend' },
+  },
+  {
     path: '/apps',
     load: () => import('../pages/apps/apps.js'),
     nav: { title: 'Apps', icon: 'apps', group: 'Spend' },
@@ -79,6 +84,13 @@ export const routes: readonly PageRoute[] = [
     path: '/orgs',
     load: () => import('../pages/orgs/orgs.js'),
     nav: { title: 'Orgs', icon: 'orgs', group: 'Platform' },
+    kinds: ['PLATFORM_ADMIN'],
+    isPlatform: true,
+  },
+  {
+    path: '/platform-audit',
+    load: () => import('../pages/audit/platform-audit.js'),
+    nav: { title: 'Platform audit', icon: 'audit', group: 'Platform' },
     kinds: ['PLATFORM_ADMIN'],
     isPlatform: true,
   },

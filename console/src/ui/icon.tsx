@@ -3,6 +3,7 @@ const paths = {
   alerts: 'M6 9.5a6 6 0 0 1 12 0c0 4.5 2 5.5 2 7.5H4c0-2 2-3 2-7.5M10 20.5a2.2 2.2 0 0 0 4 0',
   apps: 'M3.5 5h17v14h-17zM3.5 9.5h17M8 5v4.5',
   audit: 'M6 3h12v18H6zM9.5 8h5M9.5 12h5M9.5 16h3',
+  budgets: 'M4 6.5h16v13H4zM4 10.5h16M15.5 15h1.5M7 6.5V4.5h10v2',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   close: 'M6 6l12 12M18 6 6 18',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { explain, Problem, problemOf } from '../../../console/src/data/problem.js';
 import { EventParser } from '../../../console/src/data/sse.js';
 import { alertText } from '../../../console/src/lib/alerts.js';
-import { csv } from '../../../console/src/lib/csv.js';
+import { parsePercentages, scopeText } from '../../../console/src/lib/budgets.js';
 import { addDays, daysIn, isDay, longDay } from '../../../console/src/lib/days.js';
 import { deviceState, sharesOf } from '../../../console/src/lib/fleet.js';
 import { draftOf, inputOf, type LimitShape, limitText, newDraft, periodText } from '../../../console/src/lib/limits.js';
@@ -206,6 +206,9 @@ describe('a problem', () => {
     const problem = problemOf(body('BAD_USER_INPUT', { requestId: 'r', issues }), 400);
     expect([problem.code, problem.isTemporary, problem.details.requestId]).toEqual(['BAD_USER_INPUT', false, 'r']);
     expect(problem.details.issues).toEqual(issues);
+    expect(problemOf({ error: { code: 'BAD_USER_INPUT', message: 'm', requestId: 'r' } }, 400).details.requestId).toBe(
+      'r',
+    );
   });
 
   it.each([
@@ -221,20 +224,6 @@ describe('a problem', () => {
     expect(explain(problemOf(body('RATE_LIMITED', { retryAfterSecs: 1.2 }), 429))).toContain('Wait 2 s');
     expect(explain(new Problem('x', { code: 'VERSION_CONFLICT' }))).toContain('Nothing was changed');
     expect(explain(new Error('no amount'))).toBe('no amount');
-  });
-});
-
-describe('a file for a spreadsheet', () => {
-  it('quotes what needs it, and runs no formula', () => {
-    expect(
-      csv(
-        ['a', 'b'],
-        [
-          ['x,"y"', -1],
-          ['=cmd()', 2],
-        ],
-      ),
-    ).toBe('a,b\r\n"x,""y""",-1\r\n\'=cmd(),2\r\n');
   });
 });
 
@@ -256,7 +245,30 @@ describe('an alert', () => {
     ['TIGHT_MODE', 'chat: premium is at 96 % of its quota'],
     ['QUOTA_EXCEEDED', 'chat: the quota of premium is used up'],
     ['FALLBACK_ACTIVATED', 'chat: fell back from premium to standard'],
+    ['THRESHOLD', 'chat: the budget team has reached 80 %'],
   ])('of kind %s is a sentence', (kind, text) => {
-    expect(alertText({ kind, appId: 'chat', label: 'premium', activeLabel: 'standard', quotaPct: 96 })).toBe(text);
+    const facts = {
+      appId: 'chat',
+      label: 'premium',
+      activeLabel: 'standard',
+      quotaPct: 96,
+      budget: 'team',
+      thresholdPct: 80,
+    };
+    expect(alertText({ kind, ...facts })).toBe(text);
+  });
+});
+
+describe('a budget', () => {
+  it('says what it counts', () => {
+    const org = { appId: null, label: null, dimension: null };
+    expect(scopeText(org)).toBe('the whole org');
+    expect(scopeText({ ...org, appId: 'chat', label: 'premium' })).toBe('app chat, label premium');
+    expect(scopeText({ ...org, dimension: { name: 'user', value: 'ann' } })).toBe('user ann');
+  });
+
+  it('has thresholds that are whole percentages, in order', () => {
+    expect(parsePercentages('95, 50;80 %')).toEqual([50, 80, 95]);
+    expect(() => parsePercentages('50, 0')).toThrow('whole percentages');
   });
 });

@@ -7,6 +7,9 @@ const icons: Readonly<Record<string, readonly [icon: IconName, tone: string]>> =
   TIGHT_MODE: ['warning', 'warn'],
   QUOTA_EXCEEDED: ['close', 'bad'],
   FALLBACK_ACTIVATED: ['down', 'warn'],
+  THRESHOLD: ['warning', 'warn'],
+  PROJECTED: ['spend', 'warn'],
+  RECOVERED: ['check', 'ok'],
 };
 
 export function AlertIcon({ kind }: { readonly kind: string }) {

@@ -21,6 +21,9 @@ const kindNames: Readonly<Record<string, string>> = {
   TIGHT_MODE: 'Tight mode',
   QUOTA_EXCEEDED: 'Quota used up',
   FALLBACK_ACTIVATED: 'Fallback',
+  THRESHOLD: 'Budget threshold',
+  PROJECTED: 'Budget projection',
+  RECOVERED: 'Budget recovered',
 };
 const kindName = (kind: string): string => kindNames[kind] ?? kind.toLowerCase().replaceAll('_', ' ');
 

@@ -1,49 +1,63 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { usePages } from '../../data/client.js';
-import { AuditDocument, type AuditQuery } from '../../gql/graphql.js';
+import { AuditDocument, type AuditLineFragment } from '../../gql/graphql.js';
 import { commands } from '../../lib/commands.js';
 import { dateAndTime, fullTime } from '../../lib/time.js';
-import { useOrg, useZone } from '../../shell/context.js';
+import { useOrg } from '../../shell/context.js';
 import { Page, ZoneNote } from '../../shell/page.js';
 import { Icon } from '../../ui/icon.js';
 import { Card } from '../../ui/parts.js';
-import { Empty, Loaded } from '../../ui/states.js';
+import { Empty, type Loadable, Loaded } from '../../ui/states.js';
 import { type Column, MoreButton, Table } from '../../ui/table.js';
 
-type Event = NonNullable<AuditQuery['org']>['auditEvents']['nodes'][number];
+type Event = AuditLineFragment;
 
 /** A name with its UUIDs cut to their first part. The whole name is shown on hover. */
 const shortIds = (name: string): string =>
   name.replaceAll(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '$1…');
 
-/** Who did what to what, when and from where. */
-export default function Audit() {
-  const { orgId } = useOrg();
+interface AuditViewProps {
+  readonly about: ComponentChildren;
+  readonly zone: string;
+  readonly query: Loadable<unknown> & Parameters<typeof MoreButton>[0]['query'];
+  readonly events: readonly AuditLineFragment[];
+}
+
+/** The object that events must be about; it is in the address. */
+export function useObject(): readonly [object: string, setObject: (object: string) => void] {
   const [search, setSearch] = useSearchParams();
-  const entityId = search.get('object') ?? '';
-  const query = usePages(AuditDocument, { orgId, entityId: entityId || null }, ({ org }) => org?.auditEvents.pageInfo);
+  return [search.get('object') ?? '', (object) => setSearch(object ? { object } : {})];
+}
+
+/** A list of audit events, of an org or of the platform. */
+export function AuditView({ about, zone, query, events }: AuditViewProps) {
+  const [object, setObject] = useObject();
   return (
-    <Page title="Audit" about={<ZoneNote />}>
+    <Page title="Audit" about={about}>
       <Card
-        title={entityId ? `Events about ${entityId}` : 'All events'}
+        title={object ? `Events about ${object}` : 'All events'}
         flush
-        actions={
-          <ObjectFilter key={entityId} object={entityId} onObject={(object) => setSearch(object ? { object } : {})} />
-        }
+        actions={<ObjectFilter key={object} object={object} onObject={setObject} />}
         foot={query.hasNextPage && <MoreButton query={query} />}
       >
         <Loaded query={query} what="the audit trail">
-          {({ pages }) => (
-            <Events
-              events={pages.flatMap(({ org }) => org?.auditEvents.nodes ?? [])}
-              onObject={(object) => setSearch({ object })}
-            />
-          )}
+          {() => <Events events={events} zone={zone} onObject={setObject} />}
         </Loaded>
       </Card>
     </Page>
   );
+}
+
+/** Who did what to what in an org, when and from where. */
+export default function Audit() {
+  const { orgId, timezone } = useOrg();
+  const [object] = useObject();
+  const variables = { orgId, entityId: object || null };
+  const query = usePages(AuditDocument, variables, ({ org }) => org?.auditEvents.pageInfo);
+  const events = query.data?.pages.flatMap(({ org }) => org?.auditEvents.nodes ?? []) ?? [];
+  return <AuditView about={<ZoneNote />} zone={timezone} query={query} events={events} />;
 }
 
 function ObjectFilter({ object, onObject }: { readonly object: string; readonly onObject: (object: string) => void }) {
@@ -79,11 +93,11 @@ function ObjectFilter({ object, onObject }: { readonly object: string; readonly 
 
 interface EventsProps {
   readonly events: readonly Event[];
+  readonly zone: string;
   readonly onObject: (object: string) => void;
 }
 
-function Events({ events, onObject }: EventsProps) {
-  const zone = useZone();
+function Events({ events, zone, onObject }: EventsProps) {
   if (events.length === 0)
     return (
       <Empty title="No events" command={commands.setLimits()}>

@@ -11,6 +11,8 @@ import { isStale, oldest, useTick } from '../../ui/fresh.js';
 import { Card, ModeBadge, Stat, Stats } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { AlertList } from '../alerts/alert-list.js';
+import { BudgetCard } from './budgets.js';
+import { type Detail, useDetail } from './detail.js';
 import { FleetHealth } from './fleet.js';
 import { firstDay, History, type Range } from './history.js';
 import { type OrgOverview, Quotas } from './quotas.js';
@@ -28,30 +30,49 @@ export default function Overview() {
   return (
     <Page title="Overview" about={<ZoneNote />}>
       <Loaded query={query} what="the overview">
-        {({ org }) =>
-          org && (
-            <div class="stack">
-              <Today data={org} />
-              <div class="columns">
-                <div class="stack">
-                  <Quotas data={org} />
-                  <History days={org.spendHistory} range={range} onRange={setRange} />
-                </div>
-                <div class="stack">
-                  <Alerts alerts={org.alerts.nodes} />
-                  <MostRefused configs={org.limitConfigs} />
-                  <FleetHealth total={org.deviceCount} devices={org.devices.nodes} />
-                </div>
-              </div>
-            </div>
-          )
-        }
+        {({ org }) => org && <Content data={org} range={range} onRange={setRange} />}
       </Loaded>
     </Page>
   );
 }
 
-function Today({ data: { spend } }: { readonly data: OrgOverview }) {
+interface ContentProps {
+  readonly data: OrgOverview;
+  readonly range: Range;
+  readonly onRange: (range: Range) => void;
+}
+
+function Content({ data, range, onRange }: ContentProps) {
+  const detail = useDetail(data);
+  return (
+    <div class="stack">
+      <Today data={data} detail={detail} />
+      <div class="columns">
+        <div class="stack">
+          <Quotas data={data} />
+          <BudgetCard budgets={data.budgets} detail={detail} />
+          <History days={data.spendHistory} range={range} onRange={onRange} />
+        </div>
+        <div class="stack">
+          <Alerts alerts={data.alerts.nodes} />
+          <MostRefused detail={detail} />
+          <FleetHealth total={data.deviceCount} devices={data.devices.nodes} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The forecast of a budget that covers the whole org for one day. */
+function projectionOf({ budgets }: OrgOverview, { query }: Detail): number | undefined {
+  const whole = budgets.find((each) => each.period === 'DAY' && !each.appId && !each.label && !each.dimension);
+  const found = query.data?.org?.budgets?.find(({ name }) => name === whole?.name);
+  return found?.forecast?.projectedUsdMicros;
+}
+
+function Today({ data, detail }: { readonly data: OrgOverview; readonly detail: Detail }) {
+  const { spend } = data;
+  const projected = projectionOf(data, detail);
   const { resetsAt, timezone } = useOrg();
   useTick(30_000);
   const stale = isStale(oldest(spend.labels.map(({ asOf }) => asOf)));
@@ -65,6 +86,9 @@ function Today({ data: { spend } }: { readonly data: OrgOverview }) {
         note={plural(spend.requests, 'call')}
         stale={stale}
       />
+      {projected !== undefined && (
+        <Stat label="Projected at the end of the day" value={usd(projected)} note="from the hours of four weeks" />
+      )}
       <Stat
         label="Average per call"
         value={spend.requests === 0 ? '–' : usd(Math.round(spend.costUsdMicros / spend.requests))}

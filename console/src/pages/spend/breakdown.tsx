@@ -10,7 +10,7 @@ interface Row extends FiguresFragment {
 }
 
 /** The rows, those of the labels below their app, and the rest if there is any. */
-export function rowsOf({ rows, rest }: BreakdownFragment): Row[] {
+function rowsOf({ rows, rest }: BreakdownFragment): Row[] {
   const all: Row[] = rows.flatMap(({ labels, ...row }) => [
     row,
     ...(labels ?? []).map((label) => ({ ...label, parent: row.name })),

@@ -3,7 +3,6 @@ import { useSearchParams } from 'wouter-preact';
 import { send, useQuery } from '../../data/client.js';
 import { explain } from '../../data/problem.js';
 import {
-  type BreakdownFragment,
   ExactTodayDocument,
   type PointFragment,
   SeriesByAppDocument,
@@ -13,9 +12,7 @@ import {
   type SpendReportQuery,
 } from '../../gql/graphql.js';
 import { commands } from '../../lib/commands.js';
-import { csv } from '../../lib/csv.js';
 import { daysIn } from '../../lib/days.js';
-import { download } from '../../lib/download.js';
 import { usd, usdExact } from '../../lib/money.js';
 import { count, plural, short } from '../../lib/numbers.js';
 import { type DayRange, maxHourDays, rangeOf, rangeText } from '../../lib/range.js';
@@ -28,7 +25,8 @@ import { Icon } from '../../ui/icon.js';
 import { Card, Segmented, Stat, Stats } from '../../ui/parts.js';
 import { RangePicker } from '../../ui/range-picker.js';
 import { Empty, Loaded } from '../../ui/states.js';
-import { averageOf, BreakdownTable, rowsOf } from './breakdown.js';
+import { averageOf, BreakdownTable } from './breakdown.js';
+import { ExportDialog } from './export.js';
 import { type NamedValues, SpendSeries, type Step } from './series.js';
 
 const pollMs = 60_000;
@@ -246,6 +244,7 @@ function Breakdowns({ data, range, tab, onTab }: BreakdownsProps) {
   const shown = dimension !== undefined ? tab : tab === 'label' || !hasApps ? 'label' : 'app';
   const breakdown = { label: data.byLabel, app: data.byApp }[shown] ?? data.byDimension;
   const what = dimension ?? (shown === 'label' ? 'Label' : 'App and label');
+  const [isExporting, setExporting] = useState(false);
   return (
     <Card
       title={`Split up, ${rangeText(range)}`}
@@ -262,7 +261,10 @@ function Breakdowns({ data, range, tab, onTab }: BreakdownsProps) {
             value={shown}
             onChange={onTab}
           />
-          {breakdown && <ExportButton data={breakdown} what={what} range={range} />}
+          <button type="button" class="button small" onClick={() => setExporting(true)}>
+            <Icon name="download" />
+            Export
+          </button>
         </>
       }
     >
@@ -271,38 +273,7 @@ function Breakdowns({ data, range, tab, onTab }: BreakdownsProps) {
       ) : (
         <Empty title="No costs in these days" />
       )}
+      {isExporting && <ExportDialog range={range} onClose={() => setExporting(false)} />}
     </Card>
-  );
-}
-
-interface ExportProps {
-  readonly data: BreakdownFragment;
-  readonly what: string;
-  readonly range: DayRange;
-}
-
-function ExportButton({ data, what, range }: ExportProps) {
-  const save = () =>
-    download(
-      `tollgate-spend-${range.from}-${range.to}.csv`,
-      csv(
-        ['from', 'to', 'app', what.toLowerCase(), 'cost_usd_micros', 'requests', 'input_tokens', 'output_tokens'],
-        rowsOf(data).map(({ name, parent, costUsdMicros, requests, inputTokens, outputTokens }) => [
-          range.from,
-          range.to,
-          parent ?? '',
-          name === '' ? 'everything else' : name,
-          costUsdMicros,
-          requests,
-          inputTokens,
-          outputTokens,
-        ]),
-      ),
-    );
-  return (
-    <button type="button" class="button small" onClick={save}>
-      <Icon name="download" />
-      CSV
-    </button>
   );
 }
