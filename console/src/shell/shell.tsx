@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { useQuery } from '../data/client.js';
 import { AppFrameDocument, FrameDocument } from '../gql/graphql.js';
+import { Store, useStore } from '../lib/store.js';
 import { Icon } from '../ui/icon.js';
 import { Failure, type Loadable, Loaded } from '../ui/states.js';
 import { Brand } from './brand.js';
@@ -16,9 +18,13 @@ import { UserMenu } from './user-menu.js';
 
 const framePollMs = 60_000;
 
+/** The org that was on screen last. The pages of the platform keep the links to its pages. */
+const lastOrg = new Store<{ readonly orgId: string; readonly name: string } | undefined>(undefined);
+
 /** Everything behind the sign-in: the pages of an org, or those of the platform. */
 export function Shell() {
   const session = useSession();
+  const org = useStore(lastOrg) ?? session.org;
   return (
     <Switch>
       <Route path="/">
@@ -26,7 +32,7 @@ export function Shell() {
       </Route>
       <Route path="/o/:orgId/*?">{({ orgId }) => <OrgFrame key={orgId} orgId={orgId} />}</Route>
       <Route>
-        <Layout {...(session.org ? { orgId: session.org.orgId } : {})} name={session.org?.name ?? 'Platform'}>
+        <Layout {...(org ? { orgId: org.orgId } : {})} name={org?.name ?? 'Platform'}>
           <Pages pages={routes.filter((route) => route.isPlatform)} />
         </Layout>
       </Route>
@@ -40,6 +46,10 @@ function OrgFrame({ orgId }: { readonly orgId: string }) {
   const ofApp = useQuery(AppFrameDocument, {}, { enabled: isApp, pollMs: framePollMs });
   const query: Loadable<unknown> = isApp ? ofApp : whole;
   const org = viewOf(query.data);
+  const name = org?.name;
+  useEffect(() => {
+    if (name !== undefined) lastOrg.set({ orgId, name });
+  }, [orgId, name]);
   if (!org)
     return (
       <Layout name="">

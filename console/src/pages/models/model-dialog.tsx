@@ -8,7 +8,9 @@ import { Check, Field } from '../../ui/field.js';
 import { Icon } from '../../ui/icon.js';
 import type { Model } from './models.js';
 
-const texts = ['modelId', 'provider', 'tier', 'family', 'description'] as const;
+const shortTexts = ['provider', 'tier', 'family'] as const;
+const longTexts = ['modelId', 'description'] as const;
+const texts = [...shortTexts, ...longTexts] as const;
 type Text = (typeof texts)[number];
 const textLabels: Readonly<Record<Text, string>> = {
   modelId: 'Model id at its provider',
@@ -60,6 +62,15 @@ export function ModelDialog({ model, onClose }: ModelDialogProps) {
   );
   const [setsPrice, setSetsPrice] = useState(model === undefined);
   const [prices, setPrices] = useState(() => pricesOf(model));
+  const field = (name: Text) => (
+    <Field
+      key={name}
+      label={textLabels[name]}
+      value={values[name]}
+      onInput={(value) => setValues({ ...values, [name]: value })}
+      required={name === 'modelId'}
+    />
+  );
   const save = async () => {
     const given = Object.fromEntries(
       texts.filter((name) => values[name].trim()).map((name) => [name, values[name].trim()]),
@@ -93,16 +104,9 @@ export function ModelDialog({ model, onClose }: ModelDialogProps) {
           autoFocus
           maxLength={64}
         />
-        {texts.map((name) => (
-          <Field
-            key={name}
-            label={textLabels[name]}
-            value={values[name]}
-            onInput={(value) => setValues({ ...values, [name]: value })}
-            required={name === 'modelId'}
-          />
-        ))}
+        {shortTexts.map(field)}
       </div>
+      {longTexts.map(field)}
       {model && (
         <Check
           label="Set a new price, from now on. Costs that are recorded keep theirs."

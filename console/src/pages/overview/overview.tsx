@@ -87,7 +87,7 @@ function Today({ data, detail }: { readonly data: OrgOverview; readonly detail: 
         stale={stale}
       />
       {projected !== undefined && (
-        <Stat label="Projected at the end of the day" value={usd(projected)} note="from the hours of four weeks" />
+        <Stat label="Projected for today" value={usd(projected)} note="from the hours of four weeks" />
       )}
       <Stat
         label="Average per call"
