@@ -598,7 +598,7 @@ export type AppPageQueryVariables = Exact<{
 
 export type AppPageQuery = { org: { app: { suspendedAt: string | null, createdAt: string, updatedAt: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients?: Array<{ clientId: string, name: string, role: ClientRole, lastLoginAt: string | null }>, modelSelection: { allowed: boolean, label: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, skipped: Array<{ label: string, reason: SkipReason }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }> }, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null } | null, models: Array<{ label: string, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource } }> };
 
-export type AppSettingsFragment = { appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
+export type AppFieldsFragment = { appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
 
 export type UpdateAppMutationVariables = Exact<{
   input: UpdateAppInput;
@@ -1155,8 +1155,8 @@ export const AlertRowFragmentDoc = new TypedDocumentString(`
   raisedAt
 }
     `, {"fragmentName":"AlertRow"}) as unknown as TypedDocumentString<AlertRowFragment, unknown>;
-export const AppSettingsFragmentDoc = new TypedDocumentString(`
-    fragment AppSettings on App {
+export const AppFieldsFragmentDoc = new TypedDocumentString(`
+    fragment AppFields on App {
   appId
   name
   modelOrdering
@@ -1170,7 +1170,7 @@ export const AppSettingsFragmentDoc = new TypedDocumentString(`
   inheritedFields
   version
 }
-    `, {"fragmentName":"AppSettings"}) as unknown as TypedDocumentString<AppSettingsFragment, unknown>;
+    `, {"fragmentName":"AppFields"}) as unknown as TypedDocumentString<AppFieldsFragment, unknown>;
 export const AuditLineFragmentDoc = new TypedDocumentString(`
     fragment AuditLine on AuditEvent {
   id
@@ -1412,7 +1412,7 @@ export const AlertsDocument = {"__meta__":{"hash":"sha256:e4f0c1d493f38c30f5b4cd
 export const AppAlertsDocument = {"__meta__":{"hash":"sha256:5fd052de0f4c36391a7a177930ca1b8926eecf16b8ee7188fec3bc55ea29be17"}} as unknown as TypedDocumentString<AppAlertsQuery, AppAlertsQueryVariables>;
 export const AppsDocument = {"__meta__":{"hash":"sha256:e1acbcc9a13f736946a60a33d2c405478f811cb8e8f2eff56ebb84b706bab528"}} as unknown as TypedDocumentString<AppsQuery, AppsQueryVariables>;
 export const RegisterAppDocument = {"__meta__":{"hash":"sha256:d5acd23b0461285ecfbc2446e1f2de9a898aae3f2be823beb30b94dd30b2685b"}} as unknown as TypedDocumentString<RegisterAppMutation, RegisterAppMutationVariables>;
-export const AppPageDocument = {"__meta__":{"hash":"sha256:97ffb1adeff3d931d093422c0821f6247c09b31aa60f43f85baf2146a2c5f3fa"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
+export const AppPageDocument = {"__meta__":{"hash":"sha256:08f62f1a63d249d5be97007ea2e7c7a261948ec7db4d374b43c528e97040d5c7"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
 export const UpdateAppDocument = {"__meta__":{"hash":"sha256:4e3a78ffb85c7b215244c210124ecf516bbe125b7573dd58992b73da5f66ea9f"}} as unknown as TypedDocumentString<UpdateAppMutation, UpdateAppMutationVariables>;
 export const OverrideModelDocument = {"__meta__":{"hash":"sha256:5ede6a63f81d68e5d6256f8bcbe1281b42f3fa49518f67bc1aaae7c79fe38120"}} as unknown as TypedDocumentString<OverrideModelMutation, OverrideModelMutationVariables>;
 export const SuspendAppDocument = {"__meta__":{"hash":"sha256:bb3af156d67cc85247bac2535895b6e3b4e801e965f220d0f89eece572cb8499"}} as unknown as TypedDocumentString<SuspendAppMutation, SuspendAppMutationVariables>;

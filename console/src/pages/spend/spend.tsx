@@ -219,7 +219,7 @@ function ByLabel({ range, step, labels }: SeriesProps & { readonly labels: reado
 function Series(props: { points: readonly PointFragment[]; parts: readonly NamedValues[]; step: Step }) {
   const { modelOrdering } = useOrg();
   const key = JSON.stringify(props.parts);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: equal parts must not draw the chart again
+  // Equal parts must not draw the chart again.
   const parts = useMemo(() => props.parts, [key]);
   if (props.points.every(({ requests }) => requests === 0))
     return (
