@@ -53,10 +53,15 @@ export function problemOf(body: unknown, status: number): Problem {
 export const unreachable = (): Problem =>
   new Problem('The gateway did not respond. Check the network, or that the gateway is running.', { code: 'NETWORK' });
 
+/** True if the gateway has another version of the console than this page. */
+export const isOutdated = (error: unknown): boolean =>
+  error instanceof Problem && (error.details.issues?.some(({ path }) => path === 'documentId') ?? false);
+
 /** A sentence for people: what happened and what they can do. */
 export function explain(error: unknown): string {
   if (!(error instanceof Problem)) return error instanceof Error ? error.message : String(error);
   const { code, details } = error;
+  if (isOutdated(error)) return 'The gateway has a new version of this page. Reload it.';
   if (code === 'RATE_LIMITED')
     return `Too many requests. Wait ${Math.ceil(details.retryAfterSecs ?? 1)} s, then try again.`;
   if (code === 'SERVICE_UNAVAILABLE')

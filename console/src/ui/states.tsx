@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { explain, Problem } from '../data/problem.js';
+import { explain, isOutdated, Problem } from '../data/problem.js';
 import { age } from '../lib/time.js';
 import { Icon } from './icon.js';
 
@@ -34,9 +34,9 @@ export function Failure({
           </p>
         )}
         {onRetry && (
-          <button type="button" class="button small" onClick={onRetry}>
+          <button type="button" class="button small" onClick={isOutdated(error) ? () => location.reload() : onRetry}>
             <Icon name="refresh" />
-            Try again
+            {isOutdated(error) ? 'Reload' : 'Try again'}
           </button>
         )}
       </div>

@@ -224,6 +224,11 @@ describe('a problem', () => {
     expect(explain(problemOf(body('RATE_LIMITED', { retryAfterSecs: 1.2 }), 429))).toContain('Wait 2 s');
     expect(explain(new Problem('x', { code: 'VERSION_CONFLICT' }))).toContain('Nothing was changed');
     expect(explain(new Error('no amount'))).toBe('no amount');
+    const outdated = problemOf(
+      body('BAD_USER_INPUT', { issues: [{ path: 'documentId', message: 'is unknown' }] }),
+      400,
+    );
+    expect(explain(outdated)).toContain('new version');
   });
 });
 
