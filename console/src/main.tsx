@@ -7,7 +7,7 @@ import { watchInput } from './data/http.js';
 import { checkSession, sessionState } from './data/session.js';
 import { useStore } from './lib/store.js';
 import { SessionContext } from './shell/context.js';
-import { Shell } from './shell/shell.js';
+import { forgetSession, Shell } from './shell/shell.js';
 import { SignIn } from './shell/sign-in.js';
 import { applyTheme, theme } from './shell/theme.js';
 import { Failure, Loading } from './ui/states.js';
@@ -16,8 +16,7 @@ import './style/index.css';
 function Console() {
   const state = useStore(sessionState);
   useEffect(() => {
-    // What one session has read must not be shown to another.
-    if (state.status === 'out') queryClient.clear();
+    if (state.status === 'out') forgetSession();
   }, [state.status]);
   switch (state.status) {
     case 'checking':

@@ -1,11 +1,11 @@
 // The web console in a real browser, on a gateway with demo data.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { buildBackground } from '../../src/app.js';
 import { type DemoReport, seedDemo } from '../../src/demo/demo.js';
 import { silentLog } from '../../src/lib/log.js';
-import { startTestApp, stoppedAfterAll, type TestApp } from '../support/app.js';
+import { newOrg, startTestApp, stoppedAfterAll, type TestApp } from '../support/app.js';
 import { launchBrowser } from '../support/browser.js';
 import { newLink } from '../support/console.js';
 import * as op from '../support/operations.js';
@@ -61,7 +61,7 @@ async function newTab(): Promise<Tab> {
   page.on('pageerror', (error) => void tab.problems.push(`error: ${error.message}`));
   page.on('console', (message) => {
     // A refused sign-in is an error of the network for the browser, and what a test expects.
-    if (message.type() === 'error' && !message.text().includes('status of 401')) tab.problems.push(message.text());
+    if (message.type() === 'error' && !/status of (401|429)/.test(message.text())) tab.problems.push(message.text());
   });
   const report = "(e) => console.error('policy ' + e.violatedDirective + ' ' + e.blockedURI)";
   await context.addInitScript(`addEventListener('securitypolicyviolation', ${report})`);
@@ -210,6 +210,40 @@ describe('the sign-in', () => {
     await context.close();
   });
 
+  it('says how long to wait after too many attempts', async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const extensions = { code: 'RATE_LIMITED', retryAfterSecs: 30 };
+    const body = JSON.stringify({ errors: [{ message: 'too many attempts', extensions }] });
+    await page.route('**/session', (route) => route.fulfill({ status: 429, contentType: 'application/json', body }));
+    await page.goto(`${app.origin}/console/`);
+    await page.getByLabel('Client id').fill('x');
+    await page.getByLabel('Client secret').fill('y');
+    await page.keyboard.press('Enter');
+    await page.getByText(/You can try again in \d+ s/).waitFor();
+    await tab.context.close();
+  });
+
+  it('warns before an idle session ends, and lets it go on', async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    await signInAs(tab);
+    const shorten = async (route: Route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...((await response.json()) as object), idleSecs: 60 } });
+    };
+    await page.route('**/session/me', shorten);
+    await page.reload();
+    await page.getByText('You will be signed out soon').waitFor();
+    await page.unroute('**/session/me');
+    const renewed = page.waitForRequest('**/session/me');
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    // The click is activity, so this request extends the session.
+    expect((await renewed).headers()['x-tollgate-activity']).toBe('1');
+    await page.getByText('You will be signed out soon').waitFor({ state: 'detached' });
+    await tab.context.close();
+  });
+
   it('is back after signing out', async () => {
     const tab = await newTab();
     const { page } = tab;
@@ -219,6 +253,26 @@ describe('the sign-in', () => {
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await tab.context.close();
+  });
+});
+
+describe('a list without entries', () => {
+  const lists = ['/overview', '/spend', '/budgets', '/apps', '/limits', '/devices', '/alerts', '/keys'];
+
+  it('shows one command that makes the first entry, on every page', async () => {
+    const tab = await newTab();
+    const { page } = tab;
+    const { orgId } = await newOrg(app);
+    await signInAsAdmin(tab, { orgId });
+    const found: Record<string, number> = {};
+    for (const path of lists) {
+      await page.goto(`${app.origin}/console/o/${orgId}${path}`);
+      await page.locator('.command code').first().waitFor();
+      found[path] = (await findings(tab)).length;
+    }
+    expect(found).toEqual(Object.fromEntries(lists.map((path) => [path, 0])));
+    expect(tab.problems).toEqual([]);
     await tab.context.close();
   });
 });

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { Failure, Loading } from '../ui/states.js';
 import type { PageModule } from './routes.js';
 
@@ -17,6 +17,9 @@ export function Lazy({ load }: { readonly load: () => Promise<PageModule> }) {
       setCount((count) => count + 1);
     }, setError);
   }, [load]);
+  const [crash] = useErrorBoundary();
+  if (crash !== undefined)
+    return <Failure what="This page has failed" error={crash} onRetry={() => location.reload()} />;
   const Component = loaded.get(load);
   if (Component) return <Component />;
   if (error !== undefined)

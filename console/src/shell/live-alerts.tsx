@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { queryClient } from '../data/client.js';
+import { refreshAll } from '../data/client.js';
 import { useStream } from '../data/stream.js';
 import { LiveAlertsDocument, type LiveAlertsSubscription } from '../gql/graphql.js';
 import { alertText } from '../lib/alerts.js';
@@ -18,6 +18,17 @@ const LiveAlertsContext = createContext<LiveAlerts>({ isConnected: false, unseen
 
 export const useLiveAlerts = (): LiveAlerts => useContext(LiveAlertsContext);
 
+const refreshedAfterMs = 1000;
+let refreshing: ReturnType<typeof setTimeout> | undefined;
+
+/** Reads the page again, once for all alerts that arrive together. */
+function refreshSoon(): void {
+  refreshing ??= setTimeout(() => {
+    refreshing = undefined;
+    void refreshAll();
+  }, refreshedAfterMs);
+}
+
 /** Follows the alerts of an org: one stream per tab, whatever page is open. */
 export function LiveAlertsProvider({
   orgId,
@@ -31,7 +42,7 @@ export function LiveAlertsProvider({
   const cursor = useRef<string | null>(null);
   const onData = ({ quotaAlerts: alert }: LiveAlertsSubscription) => {
     cursor.current = alert.cursor;
-    void queryClient.invalidateQueries();
+    refreshSoon();
     if (alert.kind === 'GAP') return;
     if (!location.endsWith('/alerts')) setUnseen((count) => count + 1);
     toast(alertText(alert), 'alerts');

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter-preact';
-import { useQuery } from '../data/client.js';
+import { queryClient, useQuery } from '../data/client.js';
 import { AppFrameDocument, FrameDocument } from '../gql/graphql.js';
 import { Store, useStore } from '../lib/store.js';
 import { Icon } from '../ui/icon.js';
@@ -13,13 +13,20 @@ import { Lazy } from './lazy.js';
 import { LiveAlertsProvider, useLiveAlerts } from './live-alerts.js';
 import { OrgSwitcher } from './org-switcher.js';
 import { homeOf, mayOpen, orgPath, type PageRoute, routes } from './routes.js';
-import { Toasts } from './toasts.js';
+import { clearToasts, Toasts } from './toasts.js';
 import { UserMenu } from './user-menu.js';
 
 const framePollMs = 60_000;
 
 /** The org that was on screen last. The pages of the platform keep the links to its pages. */
 const lastOrg = new Store<{ readonly orgId: string; readonly name: string } | undefined>(undefined);
+
+/** Forgets what a session has read when it is over, so that it is not shown to another one. */
+export function forgetSession(): void {
+  queryClient.clear();
+  clearToasts();
+  lastOrg.set(undefined);
+}
 
 /** Everything behind the sign-in: the pages of an org, or those of the platform. */
 export function Shell() {

@@ -20,6 +20,9 @@ export function toast(content: ComponentChildren, icon: IconName = 'check'): voi
   toasts.set([...toasts.get(), { id: lastId, icon, content }].slice(-maxToasts));
 }
 
+/** Removes all messages, because they are about what another session has read. */
+export const clearToasts = (): void => toasts.set([]);
+
 const remove = (id: number) => toasts.set(toasts.get().filter((each) => each.id !== id));
 
 export const Toasts = () => (

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { buildSchema, parse, validate } from 'graphql';
 import { explain, Problem, problemOf } from '../../../console/src/data/problem.js';
 import { EventParser } from '../../../console/src/data/sse.js';
 import { alertText } from '../../../console/src/lib/alerts.js';
 import { parsePercentages, scopeText } from '../../../console/src/lib/budgets.js';
+import { commandsFor } from '../../../console/src/lib/commands.js';
 import { addDays, daysIn, isDay, longDay } from '../../../console/src/lib/days.js';
 import { deviceState, sharesOf } from '../../../console/src/lib/fleet.js';
 import { draftOf, inputOf, type LimitShape, limitText, newDraft, periodText } from '../../../console/src/lib/limits.js';
@@ -275,5 +278,16 @@ describe('a budget', () => {
   it('has thresholds that are whole percentages, in order', () => {
     expect(parsePercentages('95, 50;80 %')).toEqual([50, 80, 95]);
     expect(() => parsePercentages('50, 0')).toThrow('whole percentages');
+  });
+});
+
+describe('a command to paste', () => {
+  const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+
+  it.each(Object.entries(commandsFor('https://tollgate.example')))('%s is one valid operation', (_name, command) => {
+    const text = command('chat', 'premium');
+    const [, body = ''] =
+      /^curl -s https:\/\/tollgate\.example\/graphql (?:-H \S.*){2} \\\n {2}-d '([^']+)'$/.exec(text) ?? [];
+    expect(validate(schema, parse((JSON.parse(body) as { query: string }).query))).toEqual([]);
   });
 });

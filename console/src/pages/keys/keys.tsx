@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { send, usePages } from '../../data/client.js';
 import { KeysDocument, type KeysQuery, RevokeApiKeyDocument } from '../../gql/graphql.js';
-import { commands } from '../../lib/commands.js';
 import { Confirm } from '../../parts/confirm.js';
 import { WriteButton } from '../../parts/write-button.js';
 import { useOrg } from '../../shell/context.js';
 import { Page, ZoneNote } from '../../shell/page.js';
+import { commands } from '../../ui/commands.js';
 import { Ago } from '../../ui/fresh.js';
 import { Badge, Card } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';

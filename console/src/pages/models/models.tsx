@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { send, usePages } from '../../data/client.js';
 import { ModelsDocument, type ModelsQuery, RetireModelDocument } from '../../gql/graphql.js';
-import { commands } from '../../lib/commands.js';
 import { usd } from '../../lib/money.js';
 import { short } from '../../lib/numbers.js';
 import { fullTime } from '../../lib/time.js';
@@ -9,6 +8,7 @@ import { Confirm } from '../../parts/confirm.js';
 import { WriteButton } from '../../parts/write-button.js';
 import { useSession } from '../../shell/context.js';
 import { Page } from '../../shell/page.js';
+import { commands } from '../../ui/commands.js';
 import { Check } from '../../ui/field.js';
 import { Badge, Card } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';

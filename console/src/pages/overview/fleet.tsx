@@ -1,7 +1,7 @@
-import { commands } from '../../lib/commands.js';
 import { type DeviceState, deviceState, sharesOf } from '../../lib/fleet.js';
 import { count, plural } from '../../lib/numbers.js';
 import { serverNow } from '../../lib/time.js';
+import { commands } from '../../ui/commands.js';
 import { Card } from '../../ui/parts.js';
 import { Empty } from '../../ui/states.js';
 

@@ -1,10 +1,10 @@
 import { Link } from 'wouter-preact';
 import type { OverviewQuery } from '../../gql/graphql.js';
-import { commands } from '../../lib/commands.js';
 import { usd, usdExact } from '../../lib/money.js';
 import { percent } from '../../lib/numbers.js';
 import { useOrg } from '../../shell/context.js';
 import { orgPath } from '../../shell/routes.js';
+import { commands } from '../../ui/commands.js';
 import { AsOf, isStale, oldest } from '../../ui/fresh.js';
 import { Card, Meter, ModeBadge, toneOf } from '../../ui/parts.js';
 import { Empty } from '../../ui/states.js';

@@ -1,9 +1,9 @@
 import { Link } from 'wouter-preact';
 import type { RefusedFragment } from '../../gql/graphql.js';
-import { commands } from '../../lib/commands.js';
 import { count } from '../../lib/numbers.js';
 import { useOrg } from '../../shell/context.js';
 import { entityPath } from '../../shell/routes.js';
+import { commands } from '../../ui/commands.js';
 import { Card, InlineSelect } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';

@@ -11,7 +11,6 @@ import {
   SpendReportDocument,
   type SpendReportQuery,
 } from '../../gql/graphql.js';
-import { commands } from '../../lib/commands.js';
 import { daysIn } from '../../lib/days.js';
 import { usd, usdExact } from '../../lib/money.js';
 import { count, plural, short } from '../../lib/numbers.js';
@@ -19,6 +18,7 @@ import { type DayRange, maxHourDays, rangeOf, rangeText } from '../../lib/range.
 import { fullTime, serverNow } from '../../lib/time.js';
 import { useOrg } from '../../shell/context.js';
 import { Page, ZoneNote } from '../../shell/page.js';
+import { commands } from '../../ui/commands.js';
 import { useAction } from '../../ui/dialog.js';
 import { AsOf, isStale, oldest } from '../../ui/fresh.js';
 import { Icon } from '../../ui/icon.js';
