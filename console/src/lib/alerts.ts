@@ -10,25 +10,29 @@ export interface AlertFacts {
   readonly thresholdPct: number;
 }
 
-/** What an alert says, in one sentence. */
-export function alertText({ kind, appId, label, activeLabel, quotaPct, budget, thresholdPct }: AlertFacts): string {
-  const where = appId === null ? '' : `${appId}: `;
+/** What an alert says, in one sentence that begins with the app, if it is about one. */
+export function alertText(alert: AlertFacts): string {
+  const text = factText(alert);
+  return alert.appId === null ? text.charAt(0).toUpperCase() + text.slice(1) : `${alert.appId}: ${text}`;
+}
+
+function factText({ kind, label, activeLabel, quotaPct, budget, thresholdPct }: AlertFacts): string {
   switch (kind) {
     case 'TIGHT_MODE':
-      return `${where}${label} is at ${percent(quotaPct)} of its quota`;
+      return `${label} is at ${percent(quotaPct)} of its quota`;
     case 'QUOTA_EXCEEDED':
-      return `${where}the quota of ${label} is used up`;
+      return `the quota of ${label} is used up`;
     case 'FALLBACK_ACTIVATED':
-      return `${where}fell back from ${label} to ${activeLabel ?? 'another label'}`;
+      return `fell back from ${label} to ${activeLabel ?? 'another label'}`;
     case 'THRESHOLD':
-      return `${where}the budget ${budget ?? ''} has reached ${thresholdPct} %`;
+      return `the budget ${budget ?? ''} has reached ${thresholdPct} %`;
     case 'RECOVERED':
-      return `${where}the budget ${budget ?? ''} is no longer used up`;
+      return `the budget ${budget ?? ''} is no longer used up`;
     case 'PROJECTED':
-      return `${where}the budget ${budget ?? ''} is expected to be exceeded`;
+      return `the budget ${budget ?? ''} is expected to be exceeded`;
     case 'GAP':
-      return 'Some alerts have expired before they were read';
+      return 'some alerts have expired before they were read';
     default:
-      return `${where}${label} is at ${percent(quotaPct)}`;
+      return `${label} is at ${percent(quotaPct)}`;
   }
 }

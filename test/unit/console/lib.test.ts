@@ -264,6 +264,7 @@ describe('an alert', () => {
       thresholdPct: 80,
     };
     expect(alertText({ kind, ...facts })).toBe(text);
+    expect(alertText({ kind, ...facts, appId: null }).charAt(0)).toMatch(/[A-Z]/);
   });
 });
 

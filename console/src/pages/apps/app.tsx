@@ -152,7 +152,7 @@ function Content({ app, models }: { readonly app: AppData; readonly models: Mode
       <Chain app={app} models={models} isShared={quotaScope === 'ORG'} />
       <div class="columns">
         <div class="stack">
-          <Card title={`Last ${historyDays} days`}>
+          <Card title={`Last ${historyDays} days${quotaScope === 'ORG' ? ', all apps' : ''}`}>
             <DayBars days={app.spendHistory} />
           </Card>
           <Credentials app={app} />
@@ -173,7 +173,8 @@ function Content({ app, models }: { readonly app: AppData; readonly models: Mode
 }
 
 function Now({ app }: { readonly app: AppData }) {
-  const { resetsAt, timezone } = useOrg();
+  const { resetsAt, timezone, quotaScope } = useOrg();
+  const isShared = quotaScope === 'ORG';
   const { modelSelection: selection, suspendedAt } = app;
   const total = selection.chain.reduce((sum, { costUsdMicros }) => sum + costUsdMicros, 0);
   const calls = selection.chain.reduce((sum, { requests }) => sum + requests, 0);
@@ -190,7 +191,12 @@ function Now({ app }: { readonly app: AppData }) {
         value={<ModeBadge mode={selection.mode} />}
         note={`asks again after ${selection.recheckAfterSecs} s`}
       />
-      <Stat label="Spent today" value={usd(total)} note={plural(calls, 'call')} stale={stale} />
+      <Stat
+        label={isShared ? 'Spent today, all apps' : 'Spent today'}
+        value={usd(total)}
+        note={plural(calls, 'call')}
+        stale={stale}
+      />
       <Stat label="Quotas start again in" value={until(resetsAt)} note={`at ${clock(resetsAt, timezone)}`} />
     </Stats>
   );
