@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { Router } from 'wouter-preact';
 import { queryClient } from './data/client.js';
 import { watchInput } from './data/http.js';
-import { checkSession, sessionState } from './data/session.js';
+import { beginSession, checkSession, sessionState } from './data/session.js';
 import { useStore } from './lib/store.js';
 import { SessionContext } from './shell/context.js';
 import { forgetSession, Shell } from './shell/shell.js';
@@ -36,7 +36,7 @@ function Console() {
 
 applyTheme(theme.get());
 watchInput();
-void checkSession();
+beginSession();
 const root = document.getElementById('app');
 if (root)
   render(

@@ -189,6 +189,11 @@ describe('the sign-in', () => {
     expect(page.url()).not.toContain('token');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Orgs', level: 1 }).waitFor();
+    // Also in a tab with a session, where another link asks again, and a refusal returns to the session.
+    await page.goto(`${app.origin}/console/#token=${await newLink(app, { orgId: demo.orgId })}`);
+    await page.getByRole('heading', { name: /^Sign in as Demo Corp/ }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'Orgs', level: 1 }).waitFor();
     const other = await newTab();
     await other.page.goto(link);
     await other.page.getByText('It was used before').waitFor();

@@ -27,6 +27,18 @@ export type SessionState =
 
 export const sessionState = new Store<SessionState>({ status: 'checking' });
 
+/** The token of a one-time link, from the fragment of its address. */
+export const linkToken = (hash: string): string | undefined => /^#token=([\w-]{10,200})$/.exec(hash)?.[1];
+
+/** Asks about a link before it uses it, also if there is a session already; else finds out whether there is one. */
+export function beginSession(): void {
+  addEventListener('hashchange', () => {
+    if (linkToken(location.hash)) location.reload();
+  });
+  if (linkToken(location.hash)) sessionState.set({ status: 'out', reason: 'never' });
+  else void checkSession();
+}
+
 /** Finds out whether the cookie of this browser has a session. */
 export async function checkSession(): Promise<void> {
   try {

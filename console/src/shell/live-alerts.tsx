@@ -19,12 +19,14 @@ const LiveAlertsContext = createContext<LiveAlerts>({ isConnected: false, unseen
 export const useLiveAlerts = (): LiveAlerts => useContext(LiveAlertsContext);
 
 const refreshedAfterMs = 1000;
-let refreshing: ReturnType<typeof setTimeout> | undefined;
+let isRefreshing = false;
 
 /** Reads the page again, once for all alerts that arrive together. */
 function refreshSoon(): void {
-  refreshing ??= setTimeout(() => {
-    refreshing = undefined;
+  if (isRefreshing) return;
+  isRefreshing = true;
+  setTimeout(() => {
+    isRefreshing = false;
     void refreshAll();
   }, refreshedAfterMs);
 }

@@ -1,17 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
 import { explain, Problem } from '../data/problem.js';
-import { type LinkPreview, previewLink, type SignedOutReason, signIn } from '../data/session.js';
+import {
+  checkSession,
+  type LinkPreview,
+  linkToken,
+  previewLink,
+  type SignedOutReason,
+  signIn,
+} from '../data/session.js';
 import { useAction } from '../ui/dialog.js';
 import { Field } from '../ui/field.js';
 import { Icon } from '../ui/icon.js';
 import { Loading } from '../ui/states.js';
 import { Brand } from './brand.js';
 
-const tokenInUrl = /^#token=([\w-]{10,200})$/;
-
 /** Takes the one-time token out of the address, so that it is not in the history of the browser. */
 function takeToken(): string | undefined {
-  const [, token] = tokenInUrl.exec(location.hash) ?? [];
+  const token = linkToken(location.hash);
   if (token) history.replaceState(null, '', location.pathname + location.search);
   return token;
 }
@@ -24,6 +29,11 @@ const titles: Readonly<Record<SignedOutReason, string>> = {
 
 export function SignIn({ reason }: { readonly reason: SignedOutReason }) {
   const [token, setToken] = useState(takeToken);
+  const cancel = () => {
+    setToken(undefined);
+    // There may be a session from before the link was opened.
+    void checkSession();
+  };
   useEffect(() => {
     document.title = 'Sign in · Tollgate';
   }, []);
@@ -32,7 +42,7 @@ export function SignIn({ reason }: { readonly reason: SignedOutReason }) {
       <div class="sign-in-card">
         <Brand />
         {token ? (
-          <LinkForm token={token} onCancel={() => setToken(undefined)} />
+          <LinkForm token={token} onCancel={cancel} />
         ) : (
           <CredentialsForm title={titles[reason]} returns={reason === 'ended'} />
         )}
