@@ -18,11 +18,12 @@ const wholeNumber = (min: number, max: number) =>
     .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`)
     .meta({ values: `${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}` });
 
-const onOff = z
-  .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
-  .transform((value) => value === 'true' || value === '1' || value === 'on')
-  .default(false)
-  .meta({ values: '`on`, `true`, `1`, `off`, `false` or `0`' });
+const onOff = (isOn = false) =>
+  z
+    .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
+    .transform((value) => value === 'true' || value === '1' || value === 'on')
+    .default(isOn)
+    .meta({ values: '`on`, `true`, `1`, `off`, `false` or `0`' });
 
 const text = z.string().trim().min(1);
 
@@ -183,11 +184,12 @@ const server = {
   PUBLIC_URL: origin.optional().meta({
     description:
       'URL that callers use to reach the gateway, without a path. `/.well-known/oauth-authorization-server` names ' +
-      'it as the issuer.',
+      'it as the issuer, links into the console begin with it, and the console must be opened there by browsers ' +
+      'that send no `Sec-Fetch-Site`.',
     values: 'http or https origin',
     unset: 'taken from the `Host` header of each request',
   }),
-  TRUST_PROXY: onOff.meta({
+  TRUST_PROXY: onOff().meta({
     description:
       'Take the caller address from the last `X-Forwarded-For` entry, and host and scheme from `X-Forwarded-Host` ' +
       'and `X-Forwarded-Proto`. Turn it on behind a load balancer, because otherwise all callers share one address ' +
@@ -200,7 +202,12 @@ const server = {
     values: 'origins such as `https://dash.example.com`',
     unset: 'none if `NODE_ENV` is `production`; otherwise every origin on this machine',
   }),
-  READY_WHEN_DEGRADED: onOff.meta({
+  CONSOLE: onOff(true).meta({
+    description:
+      'Serve the web console at `/console`, with its sessions. `off` removes its pages and endpoints, and no session ' +
+      'cookie counts.',
+  }),
+  READY_WHEN_DEGRADED: onOff().meta({
     description:
       'Keep `/readyz` at 200 with `"status":"degraded"` while DynamoDB is unreachable, so that a load balancer ' +
       'still sends requests of orgs with `onUnavailable: ALLOW`.',
@@ -253,8 +260,8 @@ const program = {
     .optional()
     .meta({
       description:
-        'Folder for the data of the embedded engine and the generated secrets. Used by `tollgate dev` and `tollgate ' +
-        'seed` only.',
+        'Folder for the data of the embedded engine and the generated secrets. Used by `tollgate dev`, `tollgate ' +
+        'seed` and `tollgate console` only.',
       values: 'folder path',
       unset: '`.tollgate`',
     }),

@@ -26,6 +26,8 @@ export interface Config {
   readonly rootSecrets: readonly string[];
   /** URL that callers use to reach the gateway. Absent: taken from each request. */
   readonly publicUrl?: string;
+  /** The web console. Absent: not served, and its sessions do not count. */
+  readonly console?: { readonly dir: string };
   /** The first one signs, all verify. */
   readonly signingKeys: readonly JWK[];
   readonly bcryptCost: number;
@@ -130,6 +132,7 @@ const environmentSettings = (env: Env): Omit<Config, SecretName | FileSettingNam
   ...(env.WORKER_PORT ? { workerPort: env.WORKER_PORT } : {}),
   store: storeSettings(env),
   ...(env.PUBLIC_URL ? { publicUrl: env.PUBLIC_URL } : {}),
+  ...(env.CONSOLE ? { console: { dir: consoleDir() } } : {}),
   signingKeys: env.TOLLGATE_SIGNING_KEYS,
   bcryptCost: env.BCRYPT_COST,
   operationTimeoutMs: env.OPERATION_TIMEOUT_MS,
@@ -217,6 +220,9 @@ function checked<T extends z.ZodType>(
 
 const configPath = (path: string | undefined): string =>
   path ? resolve(path) : fileURLToPath(new URL('../config.yaml', import.meta.url));
+
+/** Where the build of the console is, from the source files as well as from their build. */
+const consoleDir = (): string => fileURLToPath(new URL('../dist/console', import.meta.url));
 
 /** Resolves a relative path against the folder of the configuration file, not against the working directory. */
 function priceSource(source: string, configFile: string): string {

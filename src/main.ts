@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   gateway: async () => (await import('./cli/gateway.js')).gateway,
   worker: async () => (await import('./cli/worker.js')).worker,
   tables: async () => (await import('./cli/tables.js')).tables,
+  console: async () => (await import('./cli/console.js')).consoleLink,
   seed: async () => (await import('./cli/seed.js')).seed,
   keys: async () => (await import('./cli/keys.js')).keys,
 };

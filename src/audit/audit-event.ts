@@ -53,6 +53,9 @@ export type AuditAction =
   | 'refresh_reused'
   | 'login_succeeded'
   | 'login_refused'
+  | 'console_link_created'
+  | 'console_session_started'
+  | 'console_session_ended'
   | 'model_overridden'
   | 'cost_corrected'
   | 'budget_set'
@@ -85,6 +88,7 @@ export const resourceEntity = (resource: string): string => `$RESOURCE:${resourc
 export const keyEntity = (keyId: string): string => `$KEY:${keyId}`;
 export const deviceEntity = (hardwareId: string): string => `$DEVICE:${hardwareId}`;
 export const modelEntity = (label: string): string => `$MODEL:${label}`;
+export const adminEntity = (name: string): string => `$ADMIN:${name}`;
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
 /** The id of an entity, or a pseudo id. */

@@ -50,7 +50,8 @@ export class AuditEventType extends Node {
     simple: true,
     description:
       'The object of the act: an entity of the limiter, or `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, ' +
-      '`$KEY:{keyId}`, `$DEVICE:{hardwareId}`, `$MODEL:{label}`, `$SYSTEM`, `$RESOURCE:{name}`.',
+      '`$KEY:{keyId}`, `$DEVICE:{hardwareId}`, `$MODEL:{label}`, `$ADMIN:{name}`, `$SYSTEM`, ' +
+      '`$RESOURCE:{name}`.',
   })
   readonly entityId!: string;
 

@@ -9,6 +9,10 @@ import { ApiKeyService } from '../identity/api-key.service.js';
 import { ApiKeyStore } from '../identity/api-key.store.js';
 import { ClientService } from '../identity/client.service.js';
 import { ClientStore } from '../identity/client.store.js';
+import { ConsoleLinkService } from '../identity/console-link.service.js';
+import { ConsoleLinkStore } from '../identity/console-link.store.js';
+import { ConsoleSessionService } from '../identity/console-session.service.js';
+import { ConsoleSessionStore } from '../identity/console-session.store.js';
 import { CredentialService } from '../identity/credential.service.js';
 import { CredentialStore } from '../identity/credential.store.js';
 import { LoginService } from '../identity/login.service.js';
@@ -74,6 +78,7 @@ export async function buildIdentity(base: Base) {
     ...tenancy,
     logins: buildLogins(base, withTenants),
     ...(await buildSessions(base, withTenants)),
+    ...buildConsole(base, withTenants),
     clients,
     clientStore,
     apiKeys: buildApiKeys(base, { apiKeyStore, tenants, changes, audit }),
@@ -180,6 +185,28 @@ async function buildSessions({ config, clock, metrics, store }: Base, shared: Sh
     refreshMint: new TokenMint('tgr_', new RootKeys(rootSecrets, 'refresh token marks')),
   });
   return { sessions, accessTokens, tokenKeys };
+}
+
+/** Sessions of the web console, and the links that open them. */
+function buildConsole({ config, clock, log, metrics, store }: Base, shared: SharedWithTenants) {
+  const { rootSecrets, adminKeys } = config;
+  const consoleSessions = new ConsoleSessionService({
+    ...shared,
+    store: new ConsoleSessionStore(store),
+    clock,
+    log,
+    metrics,
+    mint: new TokenMint('tgc_', new RootKeys(rootSecrets, 'console sessions')),
+    adminKeys,
+  });
+  const consoleLinks = new ConsoleLinkService({
+    ...shared,
+    links: new ConsoleLinkStore(store),
+    sessions: consoleSessions,
+    clock,
+    mint: new TokenMint('tgl_', new RootKeys(rootSecrets, 'console links')),
+  });
+  return { consoleSessions, consoleLinks };
 }
 
 interface ApiKeyShared extends Pick<Shared, 'changes' | 'audit'> {

@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Config, type Environment, loadConfig } from '../config.js';
 import { createTables } from '../dynamo/table-admin.js';
 import { claimDataDir } from '../embedded/data-dir.js';
 import { devSecrets } from '../embedded/dev-secrets.js';
 import { type Engine, startEngine } from '../embedded/engine.js';
 import { shareEngine } from '../embedded/shared-engine.js';
-import { startGateway } from '../gateway.js';
+import { type Gateway, startGateway } from '../gateway.js';
+import { linkUrl } from '../identity/console-session.js';
 import { Metrics } from '../lib/metrics.js';
 import { startWorker } from '../worker.js';
 import { shutdownSignal } from './signals.js';
@@ -47,17 +50,19 @@ that are open on it, may reach it. Do not store valuable data in it.`;
 
 interface Banner {
   readonly database: string;
+  /** A link into the web console, or the reason why there is none. */
+  readonly console: string;
   /** Present only if Tollgate has generated it. */
   readonly adminKey?: string;
 }
 
-async function runAll(config: Config, banner: Banner, engineExited?: Promise<void>): Promise<void> {
+async function runAll(config: Config, banner: Omit<Banner, 'console'>, engineExited?: Promise<void>): Promise<void> {
   await createTables(tableAdmin(config.store));
   const metrics = new Metrics().withProcess();
   const shutdown = shutdownSignal();
   const gateway = await startGateway(config, { metrics });
   const worker = startWorker(config, { sweeps: true, metrics });
-  process.stdout.write(`${welcome(gateway.url, banner)}\n`);
+  process.stdout.write(`${welcome(gateway.url, { ...banner, console: await consoleText(gateway) })}\n`);
   const never = new Promise<never>(() => {});
   const reason = await Promise.race([shutdown, engineExited?.then(() => 'engine' as const) ?? never]);
   if (reason === 'engine') process.stderr.write('tollgate: the embedded engine has ended; stopping\n');
@@ -65,9 +70,22 @@ async function runAll(config: Config, banner: Banner, engineExited?: Promise<voi
   if (reason === 'engine') process.exitCode = 1;
 }
 
-const welcome = (url: string, { database, adminKey }: Banner): string => `
+/** A link for the first admin key. The key itself never enters the browser. */
+async function consoleText({ url, services: { config, consoleLinks } }: Gateway): Promise<string> {
+  const { console, adminKeys, publicUrl } = config;
+  if (!console) return 'off';
+  if (!existsSync(join(console.dir, 'index.html'))) return 'not built; run `npm run build`';
+  const { name } = adminKeys[0] as Config['adminKeys'][number];
+  const origin = { address: 'local', requestId: 'dev' };
+  const { token } = await consoleLinks.create(name, { role: 'FULL' }, origin);
+  return `${linkUrl(publicUrl ?? new URL(url).origin, token)}
+           (two minutes, once; then \`node dist/main.js console\`)`;
+}
+
+const welcome = (url: string, { database, console, adminKey }: Banner): string => `
 Tollgate is running at ${url}
 
+Console:   ${console}
 Explorer:  ${new URL('/', url).href}
 Admin key: ${adminKey ?? 'as set in the environment'}
 Database:  ${database}

@@ -7,6 +7,7 @@ export const usage = `Usage: tollgate <command> [options]
   gateway    Serve the API: GraphQL over HTTP, subscriptions over WebSocket and SSE.
   worker     Run the background work: totals, prices, alerts and cleanup.
   tables     Create, check or migrate the DynamoDB tables, or print a CloudFormation template.
+  console    Print a one-time link into the web console of a running gateway.
   seed       Create a demo org with 30 days of traffic.
   keys       Generate signing keys for TOLLGATE_SIGNING_KEYS.
 
@@ -16,7 +17,7 @@ Tollgate is configured by environment variables and config.yaml; see docs/config
 const dev = `Usage: tollgate dev
 
 Runs everything on this machine: the embedded DynamoDB engine, gateway and worker. Creates the tables. Prints the URL,
-the admin key and a first request. Stop it with Ctrl+C.
+a link into the web console, the admin key and a first request. Stop it with Ctrl+C.
 
 Secrets that are not set in the environment are generated at the first start and stored in the data folder.
 
@@ -74,6 +75,24 @@ Exit codes
   1  failed; \`check\`: the tables cannot be used
   2  wrong command line`;
 
+const consoleLink = `Usage: tollgate console [--org ORG_ID] [--read-only] [--url URL]
+
+Prints a link that signs in to the web console. It is valid for two minutes and for one sign-in. The session acts for
+the platform admin and ends with the admin key.
+
+Options
+  --org ORG_ID   The session acts for this org instead of the platform.
+  --read-only    The session may not change anything.
+  --url URL      The gateway. Default: http://127.0.0.1:4000
+
+Requires an admin key: the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, else the one in the data folder of
+\`tollgate dev\` (TOLLGATE_DATA_DIR).
+
+Exit codes
+  0  done
+  1  failed: Tollgate is not running, it refused, or its console is off
+  2  wrong command line`;
+
 const seed = `Usage: tollgate seed [--days N]
 
 Creates a demo org with 30 days of traffic and prints its credentials: three apps with costs, alerts and a fallback,
@@ -106,4 +125,12 @@ Exit codes
   0  done`;
 
 /** The text of `tollgate <command> --help`. */
-export const help: Readonly<Record<string, string>> = { dev, gateway, worker, tables, seed, keys };
+export const help: Readonly<Record<string, string>> = {
+  dev,
+  gateway,
+  worker,
+  tables,
+  console: consoleLink,
+  seed,
+  keys,
+};

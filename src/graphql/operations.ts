@@ -161,8 +161,8 @@ function newApollo(
   return new ApolloServer<OperationCall>({
     schema,
     includeStacktraceInErrorResponses: false,
-    // Tollgate uses no cookies, so a page of another site has no authority to abuse. Content types are checked before
-    // Apollo.
+    // A cookie counts only for requests of the console's own pages, which is checked before Apollo, as are content
+    // types. So a page of another site has no authority to abuse.
     csrfPrevention: false,
     persistedQueries: false,
     allowBatchedHttpRequests: false,

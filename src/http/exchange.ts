@@ -10,6 +10,7 @@ import type { Units } from '../lib/units.js';
 import { type ConcurrencyLimiter, overloaded } from '../load/concurrency-limiter.js';
 import type { PrincipalLimiter } from '../load/principal-limiter.js';
 import type { Connections } from './connections.js';
+import { authenticateSession } from './console-request.js';
 import { authenticateRequest } from './credentials.js';
 import { addressOf, principalOf, requestIdOf } from './request.js';
 import type { ResponseBatcher } from './response-batcher.js';
@@ -33,6 +34,8 @@ export interface HttpExchange {
   readonly address: string;
   readonly startedMs: number;
   readonly units: Units;
+  /** Set by an endpoint that accepts sessions of the console, if the request asks for its session. */
+  isConsole: boolean;
   /** Set once the request is authenticated. */
   viewer: Viewer;
   /** Set once it is known what will be executed. */
@@ -53,6 +56,7 @@ export const beginExchange = (
   address: addressOf(request, config.trustProxy),
   startedMs: clock.monotonicMs(),
   units: { read: 0, write: 0, calls: 0 },
+  isConsole: false,
   viewer: { kind: 'ANONYMOUS' },
   operation,
 });
@@ -94,7 +98,9 @@ export async function inTurn<T>(
     // The caller no longer waits for a response, so it would not learn what the operation changed.
     if (response.destroyed || services.clock.monotonicMs() - startedMs > services.config.operationTimeoutMs)
       throw overloaded();
-    const viewer = await authenticateRequest(services, request, address);
+    const viewer = exchange.isConsole
+      ? (await authenticateSession(services, request)).viewer
+      : await authenticateRequest(services, request, address);
     exchange.viewer = viewer;
     releases.push(principals.admit(principalOf(viewer, address)));
     if ('orgId' in viewer) releases.push(concurrency.share(viewer.orgId));

@@ -5,6 +5,7 @@ import { ExportLimiter } from '../load/export-limiter.js';
 import type { Org } from '../orgs/settings.js';
 import { type ExportRequest, exportChunks, exportRequest, exportWriter } from '../spend/ledger/export.js';
 import { plainJson } from './accept.js';
+import { isConsoleRequest, requireConsoleRequest } from './console-request.js';
 import { beginExchange, type ExchangeDeps, type HttpExchange, inTurn, record, withTimeout } from './exchange.js';
 import { errorBody } from './limits-json.js';
 import { HttpRefusal, hungUp, isRecord, jsonBody } from './request.js';
@@ -36,8 +37,11 @@ export function exportRoutes(deps: ExchangeDeps): Readonly<Record<string, Route>
 async function handle(deps: ExportEndpointDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const exchange = beginExchange(deps.services, request, response, operation);
   const { requestId } = exchange;
+  const { config } = deps.services;
   try {
     requirePost(request);
+    exchange.isConsole = isConsoleRequest(config, request);
+    if (exchange.isConsole) requireConsoleRequest(config, request);
     const body = await jsonBody(request);
     const open = await withTimeout(deps.services, exchange, () => admit(deps, exchange, body));
     const outcome = await metered(deps, exchange, () => stream(deps, exchange, open));

@@ -10,13 +10,17 @@ import { PreparedOperation } from '../graphql/prepared-operation.js';
 import { requireChecked, type Viewer } from '../identity/viewer.js';
 import { type SseHandler, sseBody } from '../live/sse.js';
 import { type Acceptable, acceptable, eventStream, graphqlJson, plainJson } from './accept.js';
+import { type ConsoleDocuments, consoleParams } from './console-documents.js';
+import { isConsoleRequest, requireConsoleRequest } from './console-request.js';
 import { beginExchange, type ExchangeDeps, type HttpExchange, inTurn, record, withTimeout } from './exchange.js';
-import { HttpRefusal, hungUp, paramsOf } from './request.js';
+import { HttpRefusal, hungUp, jsonBody, paramsOf } from './request.js';
 import { type HttpResponse, refusal, respondCompressed } from './response.js';
 
 export interface GraphQLEndpointDeps extends ExchangeDeps {
   readonly operations: Operations;
   readonly documents: DocumentCache;
+  /** The documents that sessions of the console may run. */
+  readonly consoleDocuments: ConsoleDocuments;
   readonly sse: SseHandler;
 }
 
@@ -40,7 +44,7 @@ export async function handleGraphQL(
   try {
     if (!accept.json && !accept.events)
       throw new HttpRefusal(406, `the accept header must allow ${graphqlJson}, ${plainJson} or ${eventStream}`);
-    const params = await paramsOf(request);
+    const params = await operationOf(deps, exchange);
     refuseKnownList(deps, exchange, params);
     const served = await withTimeout(deps.services, exchange, () => serve(deps, { exchange, params, accept }));
     // A subscription: it is followed without the timeout of an operation.
@@ -53,6 +57,16 @@ export async function handleGraphQL(
   }
   record(deps.services, exchange, reply.outcome);
   await respondCompressed(response, reply, requestId, deps.batcher);
+}
+
+/** The operation of a request. A session of the console names a document instead of sending one. */
+async function operationOf(deps: GraphQLEndpointDeps, exchange: HttpExchange): Promise<GraphQLParams> {
+  const { request } = exchange;
+  const { config } = deps.services;
+  exchange.isConsole = isConsoleRequest(config, request);
+  if (!exchange.isConsole) return paramsOf(request);
+  requireConsoleRequest(config, request);
+  return consoleParams(deps.consoleDocuments, await jsonBody(request));
 }
 
 /** Under load, rejects an operation that is known to be a list before it waits for its turn. */

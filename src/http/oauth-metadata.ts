@@ -24,8 +24,8 @@ export function serverMetadata(request: IncomingMessage, config: IssuerConfig): 
 
 const host = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** The origin of this gateway as the caller sees it. Only the response to this caller depends on it. */
-function originOf({ headers }: IncomingMessage, trustProxy: boolean): string {
+/** The origin of this gateway as the caller sees it. A caller that forges its host deceives only itself. */
+export function originOf({ headers }: IncomingMessage, trustProxy: boolean): string {
   const forwarded = (name: string): string | undefined => {
     const value = trustProxy ? headers[name] : undefined;
     return typeof value === 'string' ? value.split(',').at(-1)?.trim() : undefined;

@@ -3,6 +3,10 @@ export const graphqlPath = '/graphql';
 export const limitsPrefix = '/v1/';
 export const exportPrefix = '/export/';
 
+/** The web console. Its pages call the paths of its sessions, which begin with the second. */
+export const consolePath = '/console';
+export const sessionPath = '/session';
+
 /** Whether pages of other origins may be allowed to call this path. */
 export const isCrossOrigin = (path: string): boolean =>
   path === graphqlPath ||

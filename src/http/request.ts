@@ -53,8 +53,8 @@ export const hungUp = (request: IncomingMessage, error: unknown): boolean =>
   request.destroyed && !request.complete && !(error instanceof GatewayError);
 
 /** Reads the body up to its maximum size. */
-export async function readBody(request: IncomingMessage): Promise<string> {
-  const body = await bytesOf(request);
+export async function readBody(request: IncomingMessage, maxBytes: number = bounds.bodyBytes): Promise<string> {
+  const body = await bytesOf(request, maxBytes);
   // Replacing invalid bytes could turn two different ids into the same one.
   if (!isUtf8(body)) throw new HttpRefusal(400, 'the body is not valid UTF-8');
   return body.toString('utf8');
@@ -63,20 +63,20 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 /** Shared, because an error with a stack per closed connection would cost more than the request. */
 const callerHungUp = new Error('the caller hung up');
 
-function bytesOf(request: IncomingMessage): Promise<Buffer> {
+function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const refuse = () => {
       request.off('data', append).resume();
-      reject(new HttpRefusal(413, `the body is larger than ${bounds.bodyBytes} bytes`, { connection: 'close' }));
+      reject(new HttpRefusal(413, `the body is larger than ${maxBytes} bytes`, { connection: 'close' }));
     };
     const append = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bounds.bodyBytes) refuse();
+      if (size > maxBytes) refuse();
       else chunks.push(chunk);
     };
-    if (Number(request.headers['content-length'] ?? 0) > bounds.bodyBytes) return refuse();
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return refuse();
     request.on('data', append);
     request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     request.once('close', () => reject(callerHungUp));
@@ -90,7 +90,7 @@ export async function paramsOf(request: IncomingMessage): Promise<GraphQLParams>
 }
 
 /** The body as JSON. The content type must say so, because a page of another site cannot set it without a preflight. */
-export async function jsonBody(request: IncomingMessage): Promise<unknown> {
+export async function jsonBody(request: IncomingMessage, maxBytes?: number): Promise<unknown> {
   const [type, ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim().toLowerCase());
@@ -104,7 +104,7 @@ export async function jsonBody(request: IncomingMessage): Promise<unknown> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new HttpRefusal(415, 'send the body without a content-encoding');
-  const body = await readBody(request);
+  const body = await readBody(request, maxBytes);
   try {
     return JSON.parse(body) as unknown;
   } catch {
@@ -112,7 +112,8 @@ export async function jsonBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function bodyParams(body: unknown): GraphQLParams {
+/** The operation of a JSON body. */
+export function bodyParams(body: unknown): GraphQLParams {
   if (Array.isArray(body)) throw new HttpRefusal(400, 'the body must be one operation: batches are not supported');
   if (!isRecord(body))
     throw new HttpRefusal(

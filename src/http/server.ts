@@ -17,6 +17,10 @@ import { OverloadResponder } from '../load/overload-response.js';
 import { PrincipalLimiter } from '../load/principal-limiter.js';
 import { plainJson } from './accept.js';
 import { Connections } from './connections.js';
+import { loadDocuments } from './console-documents.js';
+import { sessionRoutes } from './console-endpoints.js';
+import { type ConsoleFiles, loadConsoleFiles } from './console-files.js';
+import { consolePages } from './console-pages.js';
 import { createOrigins, type Origins } from './cors.js';
 import type { ExchangeDeps } from './exchange.js';
 import { createExplorer } from './explorer.js';
@@ -25,7 +29,7 @@ import { type GraphQLEndpointDeps, handleGraphQL } from './graphql-endpoint.js';
 import { Incoming } from './incoming.js';
 import { limitsRoutes } from './limits-endpoints.js';
 import { oauthRoutes } from './oauth.js';
-import { graphqlPath, isCrossOrigin, isLimited } from './paths.js';
+import { consolePath, graphqlPath, isCrossOrigin, isLimited } from './paths.js';
 import { requestIdOf } from './request.js';
 import { refusal, respond } from './response.js';
 import { ResponseBatcher } from './response-batcher.js';
@@ -42,13 +46,15 @@ const serverOptions = {
 
 // Reading order of this folder: server (routes, closing), graphql-endpoint (one request from head to response),
 // exchange (turn, authentication, timeout, log line), request and response; then limits-endpoints (/v1),
-// export-endpoint (/export), oauth, status-routes.
+// export-endpoint (/export), oauth, status-routes; console-request (when a session cookie counts), console-endpoints,
+// console-documents, console-pages.
 
 /** The parts of a server. */
 interface ServerDeps extends GraphQLEndpointDeps {
   readonly schema: GraphQLSchema;
   readonly streams: OpenStreams;
   readonly subscriptions: SubscriptionDeps;
+  readonly consoleFiles: ConsoleFiles;
 }
 
 /** Builds everything that this process serves over HTTP, WebSocket and SSE. */
@@ -72,7 +78,15 @@ export async function createHttpServer(services: Services, schema: GraphQLSchema
   const streams = new OpenStreams(services);
   const subscriptions: SubscriptionDeps = { ...exchange, schema, documents, limiter: new StreamLimiter(), streams };
   const sse = new SseHandler(subscriptions);
-  return new HttpServer({ ...exchange, schema, documents, operations, sse, streams, subscriptions });
+  const site = await loadConsole(services);
+  return new HttpServer({ ...exchange, schema, documents, operations, sse, streams, subscriptions, ...site });
+}
+
+/** The files and documents of the web console. */
+async function loadConsole({ config, log }: Services): Promise<Pick<ServerDeps, 'consoleFiles' | 'consoleDocuments'>> {
+  if (!config.console) return { consoleFiles: new Map(), consoleDocuments: new Map() };
+  const { dir } = config.console;
+  return { consoleFiles: await loadConsoleFiles(dir), consoleDocuments: await loadDocuments(dir, log) };
 }
 
 /** The HTTP server of a gateway: routes requests, and closes without losing one. */
@@ -143,14 +157,16 @@ export class HttpServer {
   }
 
   private newRoutes(): Readonly<Record<string, Route>> {
-    const { services, principals } = this.deps;
+    const { services, principals, consoleFiles } = this.deps;
+    const { config } = services;
     return {
       [graphqlPath]: (request, response) => handleGraphQL(this.deps, request, response),
       ...limitsRoutes(this.deps),
       ...exportRoutes(this.deps),
       ...oauthRoutes(services, principals),
       ...statusRoutes(services, () => this.isDraining),
-      ...(services.config.production ? {} : { '/': createExplorer(graphqlPath) }),
+      ...(config.console ? { ...sessionRoutes(this.deps), [consolePath]: consolePages(consoleFiles) } : {}),
+      ...(config.production ? {} : { '/': createExplorer(graphqlPath) }),
     };
   }
 
@@ -178,13 +194,17 @@ export class HttpServer {
 
   private async route(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const route = Object.hasOwn(this.routes, path) ? (this.routes[path] as Route) : notFoundRoute;
-      await route(request, response);
+      await this.routeOf(path)(request, response);
     } catch (error) {
       const requestId = requestIdOf(request.headers);
       const shown = this.deps.mask(error, requestId);
       if (!response.headersSent) respond(response, refusal(error, plainJson, shown), requestId);
     }
+  }
+
+  private routeOf(path: string): Route {
+    const name = path.startsWith(`${consolePath}/`) ? consolePath : path;
+    return Object.hasOwn(this.routes, name) ? (this.routes[name] as Route) : notFoundRoute;
   }
 
   /** Removes an admin key that was sent as the request id: it has no prefix by which the log could redact it. */

@@ -1,4 +1,4 @@
-import { equalInConstantTime } from '../lib/seal.js';
+import { deriveKey, equalInConstantTime } from '../lib/seal.js';
 
 /** A key of the platform admin. The name is for the audit trail. */
 export interface AdminKey {
@@ -44,6 +44,11 @@ function parseEntry(entry: string): AdminKey {
   const colon = entry.indexOf(':');
   return { name: entry.slice(0, Math.max(0, colon)).trim(), key: entry.slice(colon + 1).trim() };
 }
+
+const keyIdBytes = 4;
+
+/** A short id of an admin key, to tell it from a later key of the same name. It reveals nothing of the key. */
+export const adminKeyId = (key: string): string => deriveKey(key, 'admin key id', keyIdBytes).toString('hex');
 
 /** The admin key that equals the presented one. Takes the same time whichever key matches, or none. */
 export function matchingAdminKey(keys: readonly AdminKey[], presented: string): AdminKey | undefined {

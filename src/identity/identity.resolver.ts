@@ -19,9 +19,13 @@ export class IdentityResolver {
   @Authorized<Policy>('signed-in')
   @Query(() => ViewerType, { description: 'The caller, and the tenant that it acts for.' })
   me(@Ctx() { viewer }: Context) {
-    if (!('token' in viewer)) return { kind: viewer.kind };
-    const { clientId, role, expiresAtMs } = viewer.token;
-    return { kind: viewer.kind, clientId, role, expiresAt: new Date(expiresAtMs) };
+    const { kind } = viewer;
+    if ('token' in viewer) {
+      const { clientId, role, expiresAtMs } = viewer.token;
+      return { kind, clientId, role, expiresAt: new Date(expiresAtMs) };
+    }
+    const session = viewer.kind === 'PLATFORM_ADMIN' ? viewer.session : undefined;
+    return session ? { kind, role: session.role, expiresAt: new Date(session.expiresAtMs) } : { kind };
   }
 
   @FieldResolver(() => OrgType, {

@@ -11,7 +11,7 @@ registerEnumType(PrincipalKindType, {
   name: 'PrincipalKind',
   description: 'The kind of credential that a call presents.',
   valuesConfig: {
-    PLATFORM_ADMIN: { description: 'An admin key in `X-Admin-Key`. It may act for every org.' },
+    PLATFORM_ADMIN: { description: 'An admin key in `X-Admin-Key`, or its console session. It may act for every org.' },
     ORG_CLIENT: { description: 'An access token of a client of an org. It may act for that org and its apps.' },
     APP_CLIENT: { description: 'An access token of a client of an app. It may act for that app.' },
     DEVICE_KEY: { description: 'A device key in `X-API-Key`. It may register devices and send readings.' },
@@ -40,21 +40,21 @@ export class ViewerType {
   @Field(() => String, {
     nullable: true,
     simple: true,
-    description: 'The client that the access token belongs to. Null for admin keys and device keys.',
+    description: 'The client that the access token or console session belongs to. Null for admins and device keys.',
   })
   readonly clientId?: string;
 
   @Field(() => ClientRoleType, {
     nullable: true,
     simple: true,
-    description: 'The role of that client. Null for admin keys and device keys.',
+    description: 'The role of that client, or of the console session of an admin. Null for admin keys and device keys.',
   })
   readonly role?: ClientRole;
 
   @Field(() => DateTime, {
     nullable: true,
     simple: true,
-    description: 'When the access token expires. Null for admin keys and device keys.',
+    description: 'When the access token or console session expires. Null for admin keys and device keys.',
   })
   readonly expiresAt?: Date;
 }

@@ -48,7 +48,7 @@ export interface Login {
 }
 
 export interface LoginOrigin extends Origin {
-  readonly via: 'graphql' | 'oauth';
+  readonly via: 'graphql' | 'oauth' | 'console';
 }
 
 export interface LoginDeps {

@@ -1,6 +1,7 @@
 import type { Actor, Origin } from '../audit/audit-event.js';
 import { badInput, GatewayError, notFound } from '../lib/errors.js';
 import { parseClientId } from './client-id.js';
+import type { ClientRole } from './secret.js';
 import type { AccessClaims } from './token.js';
 
 export const principalKinds = ['PLATFORM_ADMIN', 'ORG_CLIENT', 'APP_CLIENT', 'DEVICE_KEY'] as const;
@@ -9,7 +10,7 @@ export type PrincipalKind = (typeof principalKinds)[number];
 /** The authenticated caller. The tenant always comes from here, never from an argument. */
 export type Viewer =
   | { readonly kind: 'ANONYMOUS' }
-  | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string }
+  | { readonly kind: 'PLATFORM_ADMIN'; readonly name: string; readonly session?: AdminSession }
   | ({ readonly kind: 'ORG_CLIENT'; readonly orgId: string } & Bearer)
   | ({ readonly kind: 'APP_CLIENT'; readonly orgId: string; readonly appId: string } & Bearer)
   | {
@@ -20,8 +21,17 @@ export type Viewer =
       readonly hardwareId?: string;
     };
 
+/** A console session of the platform admin. Absent if the caller has presented the admin key itself. */
+interface AdminSession {
+  readonly role: ClientRole;
+  readonly expiresAtMs: number;
+}
+
 interface Bearer {
+  /** The claims of the access token, or of a console session. */
   readonly token: AccessClaims;
+  /** The name of the admin who has opened this console session by a link. The admin is the actor, not the client. */
+  readonly openedBy?: string;
   /**
    * Set during an outage: the error that prevented the check for a revocation. Only signature and expiry were verified.
    */
@@ -29,7 +39,12 @@ interface Bearer {
 }
 
 export const anonymous: Viewer = { kind: 'ANONYMOUS' };
-export const adminViewer = (name: string): Viewer => ({ kind: 'PLATFORM_ADMIN', name });
+export const adminViewer = (name: string, session?: AdminSession): Viewer => ({
+  kind: 'PLATFORM_ADMIN',
+  name,
+  ...(session ? { session } : {}),
+});
+export const adminActor = (name: string): string => `platform-admin:${name}`;
 
 export function clientViewer(token: AccessClaims, unchecked?: GatewayError): Viewer {
   const { orgId, appId } = token;
@@ -85,13 +100,21 @@ export function requirePolicy(viewer: Viewer, policy: Policy): void {
   throw new GatewayError('FORBIDDEN', 'this kind of credential is not allowed to do this');
 }
 
-/** Throws FORBIDDEN if a READ client sends a mutation that changes anything but its own tokens. */
+/** Throws FORBIDDEN if a READ client or session sends a mutation that changes anything but its own tokens. */
 export function requireWrite(viewer: Viewer, policy: Policy): void {
-  if ('token' in viewer && viewer.token.role === 'READ' && !readRolePolicies.includes(policy))
-    throw new GatewayError(
-      'FORBIDDEN',
-      'this client has the role READ and may not change anything; use a client with the role FULL',
-    );
+  if (roleOf(viewer) !== 'READ' || readRolePolicies.includes(policy)) return;
+  throw new GatewayError(
+    'FORBIDDEN',
+    'token' in viewer
+      ? 'this client has the role READ and may not change anything; use a client with the role FULL'
+      : 'this session has the role READ and may not change anything; open one with the role FULL',
+  );
+}
+
+/** The role of a client or a console session; undefined for admin keys and device keys. */
+export function roleOf(viewer: Viewer): ClientRole | undefined {
+  if ('token' in viewer) return viewer.token.role;
+  return viewer.kind === 'PLATFORM_ADMIN' ? viewer.session?.role : undefined;
 }
 
 /** The org of a call. The platform admin must name it. For other callers it is their own; another org is NOT_FOUND. */
@@ -128,8 +151,9 @@ export function mayRevokeTokensOf(viewer: Viewer, clientId: string): boolean {
 /** The name of a viewer in the audit trail and in logs. */
 export function actorName(viewer: Viewer): string {
   if (viewer.kind === 'ANONYMOUS') return 'anonymous';
-  if (viewer.kind === 'PLATFORM_ADMIN') return `platform-admin:${viewer.name}`;
-  return viewer.kind === 'DEVICE_KEY' ? `key-${viewer.keyId}` : viewer.token.clientId;
+  if (viewer.kind === 'PLATFORM_ADMIN') return adminActor(viewer.name);
+  if (viewer.kind === 'DEVICE_KEY') return `key-${viewer.keyId}`;
+  return viewer.openedBy === undefined ? viewer.token.clientId : adminActor(viewer.openedBy);
 }
 
 /** The actor of an audit event. */

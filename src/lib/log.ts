@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 // Secrets have these prefixes, so that they can be recognised in any text.
-const secretText = /tg[askrt]_[A-Za-z0-9_-]{8,}/g;
+const secretText = /tg[acklrst]_[A-Za-z0-9_-]{8,}/g;
 const wordOrJwt = /[A-Za-z0-9_.-]{8,}/g;
 const jwtPrefix = 'eyJ';
 const minJwtHeaderChars = 11;

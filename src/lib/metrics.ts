@@ -23,6 +23,11 @@ export class Metrics {
     'outcome',
   ]);
   readonly logins = this.counter('tollgate_logins_total', 'Client logins', ['outcome']);
+  readonly consoleSessions = this.counter(
+    'tollgate_console_sessions_total',
+    'Console sessions: started by a secret or by a link, ended by a sign-out or by a newer session',
+    ['event'],
+  );
   readonly secretHashes = this.counter(
     'tollgate_secret_hashes_total',
     'bcrypt computations: hashes of new secrets, comparisons with presented ones',

@@ -5,6 +5,8 @@ import { boundedErrors } from '../graphql/errors.js';
 import { executionOptions } from '../graphql/executor.js';
 import type { GraphQLParams } from '../graphql/operations.js';
 import type { PreparedOperation } from '../graphql/prepared-operation.js';
+import { recheckSession } from '../http/console-request.js';
+import { recheck } from '../http/credentials.js';
 import { principalOf } from '../http/request.js';
 import { GatewayError, unavailable } from '../lib/errors.js';
 import { EventStream, type StreamEvent } from './event-stream.js';
@@ -12,6 +14,7 @@ import { chargeSubscription, type SubscriptionDeps } from './streams.js';
 
 interface Follower extends Pick<Context, 'viewer' | 'address' | 'requestId'> {
   readonly request: IncomingMessage;
+  readonly isConsole: boolean;
   readonly response: ServerResponse;
 }
 
@@ -36,13 +39,17 @@ export class SseHandler {
     if (this.isClosed) throw unavailable('the gateway is shutting down: connect again');
     const source = await this.subscribe(follower, prepared, params);
     if ('refused' in source) throwIfUnauthenticated(source.refused);
-    const { viewer, address, request, response, requestId } = follower;
+    const { viewer, address, request, response, requestId, isConsole } = follower;
     const { services, limiter, streams } = this.deps;
     const { log, metrics } = services;
     const principal = principalOf(viewer, address);
     const release = limiter.open(principal, address);
     const stream = new EventStream(response, requestId, (result) => this.masked(result, requestId));
-    const unwatch = streams.watch({ viewer, presented: request.headers, end: () => stream.end() });
+    const unwatch = streams.watch({
+      viewer,
+      recheck: () => (isConsole ? recheckSession(services, request) : recheck(services, request.headers)),
+      end: () => stream.end(),
+    });
     this.open.add(stream);
     if (this.isClosed) stream.end();
     metrics.sockets.inc({ transport: 'sse' });

@@ -5,7 +5,6 @@ import type { DocumentCache } from '../graphql/documents.js';
 import type { Mask } from '../graphql/errors.js';
 import type { PreparedOperation } from '../graphql/prepared-operation.js';
 import { WorkBudget } from '../graphql/work-budget.js';
-import { type Presented, recheck } from '../http/credentials.js';
 import type { Viewer } from '../identity/viewer.js';
 import { GatewayError } from '../lib/errors.js';
 import type { ConcurrencyLimiter } from '../load/concurrency-limiter.js';
@@ -17,7 +16,8 @@ import type { StreamLimiter } from './stream-limiter.js';
 
 interface OpenStream {
   readonly viewer: Viewer;
-  readonly presented: Presented;
+  /** Checks the credential of the stream again. Throws if it has ended. */
+  readonly recheck: () => Promise<unknown>;
   readonly end: (reason: string) => void;
 }
 
@@ -47,7 +47,7 @@ export class OpenStreams {
   private readonly open = new Set<OpenStream>();
   private readonly unsubscribe: () => void;
 
-  constructor(private readonly services: Services) {
+  constructor(services: Services) {
     this.unsubscribe = services.changeFeed.onTick(() => void this.review());
   }
 
@@ -62,16 +62,12 @@ export class OpenStreams {
   }
 
   private async review(): Promise<void> {
-    await Promise.all(
-      [...this.open]
-        .filter(({ viewer }) => 'token' in viewer || viewer.kind === 'DEVICE_KEY')
-        .map((stream) => this.reviewOne(stream)),
-    );
+    await Promise.all([...this.open].filter(({ viewer }) => mayEnd(viewer)).map((stream) => this.reviewOne(stream)));
   }
 
   private async reviewOne(stream: OpenStream): Promise<void> {
     try {
-      await recheck(this.services, stream.presented);
+      await stream.recheck();
     } catch (error) {
       // An outage of DynamoDB says nothing about the credential. The stream brings no events during it either.
       if (!(error instanceof GatewayError)) return;
@@ -80,3 +76,6 @@ export class OpenStreams {
     }
   }
 }
+
+/** False for an admin key, which ends only with the process. */
+const mayEnd = (viewer: Viewer): boolean => viewer.kind !== 'PLATFORM_ADMIN' || viewer.session !== undefined;

@@ -15,7 +15,7 @@ import { boundedErrors, type PublicErrors } from '../graphql/errors.js';
 import { executionOptions } from '../graphql/executor.js';
 import { PreparedOperation } from '../graphql/prepared-operation.js';
 import type { Origins } from '../http/cors.js';
-import { authenticate, type Presented } from '../http/credentials.js';
+import { authenticate, type Presented, recheck } from '../http/credentials.js';
 import { addressOf, principalOf, requestIdOf } from '../http/request.js';
 import type { Viewer } from '../identity/viewer.js';
 import { badInput, GatewayError, rateLimited } from '../lib/errors.js';
@@ -136,7 +136,7 @@ export class WebSocketHandler {
     this.pending.get(socket)?.();
     const unwatch = streams.watch({
       viewer,
-      presented,
+      recheck: () => recheck(services, presented),
       end: (reason) => socket.close(CloseCode.Forbidden, reason),
     });
     this.sessions.set(socket, session);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Caller, orgInput } from '../support/app.js';
+import { rawSend, signIn } from '../support/console.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 
@@ -39,8 +40,8 @@ interface Dev {
 }
 
 /** Starts `tollgate dev` and waits until it has printed its first request. */
-async function startDev(dataDir: string, overrides: Record<string, string> = {}): Promise<Dev> {
-  const child = spawn('node', [main, 'dev'], {
+async function startDev(dataDir: string, overrides: Record<string, string> = {}, program = main): Promise<Dev> {
+  const child = spawn('node', [program, 'dev'], {
     env: environment({
       TOLLGATE_DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',
@@ -138,6 +139,35 @@ it('seeds a demo org beside a running Tollgate, which serves it at once, and wit
   const alone = await seed();
   expect(alone.stdout).toContain('Created the org "Demo Corp 2"');
   expect(alone.stdout).toContain('npm start');
+});
+
+it('prints links into its console, at the start and by `tollgate console`', async () => {
+  const copy = newFolder();
+  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+  for (const name of ['config.yaml', 'package.json']) cpSync(join(root, name), join(copy, name));
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  mkdirSync(join(copy, 'dist/console'), { recursive: true });
+  writeFileSync(join(copy, 'dist/console/index.html'), '<title>Console</title>');
+  const program = join(copy, 'dist/main.js');
+  const dataDir = newFolder();
+  const { child, output, url } = await startDev(dataDir, {}, program);
+  const { origin } = new URL(url);
+  const env = environment({ TOLLGATE_DATA_DIR: dataDir });
+  const printed = async (...args: string[]) =>
+    (await run('node', [program, 'console', '--url', origin, ...args], { env })).stdout;
+  const tokenIn = (text: string): string => {
+    const [, page, token = ''] = /(http\S+\/console\/)#token=(tgl_\S+)/.exec(text) ?? [];
+    expect(page).toBe(`${origin}/console/`);
+    return token;
+  };
+  expect((await rawSend(`${origin}/console/`, 'GET')).body.toString()).toBe('<title>Console</title>');
+  expect((await signIn({ origin }, { token: tokenIn(output) })).reply.json).toMatchObject({ kind: 'PLATFORM_ADMIN' });
+  const { json } = (await signIn({ origin }, { token: tokenIn(await printed('--read-only')) })).reply;
+  expect(json).toMatchObject({ kind: 'PLATFORM_ADMIN', role: 'READ' });
+  await expect(printed('--org', 'none')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('orgId') });
+  child.kill('SIGTERM');
+  expect(await ended(child)).toBe(0);
+  await expect(printed()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('cannot connect') });
 });
 
 it('runs every command of docs/getting-started.md as the page shows it', async () => {
@@ -339,7 +369,7 @@ it('creates tables that pass its check, and prints a template without creating a
   expect(Object.keys(template.Resources)).toContain('ConfigTable');
 });
 
-it.each(['dev', 'gateway', 'worker', 'tables', 'seed', 'keys'])(
+it.each(['dev', 'gateway', 'worker', 'tables', 'console', 'seed', 'keys'])(
   'prints the help of %s with --help',
   async (command) => {
     const { stdout } = await run('node', [main, command, '--help'], { env: environment() });

@@ -6,6 +6,7 @@ import { type TableName, tableNames } from '../../src/dynamo/tables.js';
 import { createLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { asPage } from '../support/console.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
@@ -25,7 +26,7 @@ const rootSecret = `root secret ${randomBytes(24).toString('base64url')}`;
 const asAdmin = { 'x-admin-key': adminKey };
 const hardwareId = 'AA:BB:CC:DD:EE:FF';
 /** Matches any secret by its prefix or format, also one that the run was never given. */
-const anySecret = /tg[askrt]_[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}/;
+const anySecret = /tg[acklrst]_[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}/;
 
 let proxy: FaultProxy;
 let app: TestApp;
@@ -84,6 +85,19 @@ const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` }
 const basic = (id: string, secret: string): Headers => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
 });
+const session = (path: string, body: object, headers: Headers = asPage) =>
+  request(path, path, { method: 'POST', headers, body: JSON.stringify(body) });
+
+/** Reads the cookie of a sign-in, which only that response may contain. */
+async function takeCookie(name: string, signingIn: ReturnType<typeof session>): Promise<string> {
+  const { text, allowed } = await signingIn;
+  const [, cookie, token] = /\b(tollgate=(tgc_[A-Za-z0-9_-]+));/.exec(text) ?? [];
+  if (!cookie || !token) throw new Error(`no cookie in ${text}`);
+  issued.set(name, token);
+  allowed.add(token);
+  return cookie;
+}
+
 const clientIdIn = (body: string): string => /"clientId":"([^"]+)"/.exec(body)?.[1] ?? 'none';
 
 interface Client {
@@ -106,6 +120,20 @@ async function logIn(name: string, retrievalToken: string): Promise<Client> {
     send(op.IssueTokenDocument, input({ clientId, clientSecret: secret })),
   );
   return { clientId, secret, access, refresh };
+}
+
+/** Opens sessions of the console in both ways, uses them and ends one. */
+async function useConsole({ clientId, secret }: Client): Promise<void> {
+  const making = session('/session/link', {}, { 'content-type': 'application/json', ...asAdmin });
+  const token = await take('console link', making, 'token');
+  await session('/session/preview', { token });
+  const cookie = await takeCookie('session by link', session('/session', { token }));
+  await takeCookie('session by secret', session('/session', { clientId, clientSecret: secret }));
+  for (const path of ['/session/me', '/session', '/session/link', '/graphql', '/v1/check', '/oauth/token'])
+    await session(path, { token, query: token, documentId: token }, { ...asPage, cookie });
+  await request('a page', `/console/${token}`, { headers: { cookie } });
+  await session('/session/end', {}, { ...asPage, cookie });
+  await session('/session/me', {}, { ...asPage, cookie });
 }
 
 interface Run {
@@ -187,6 +215,7 @@ async function issueAll(): Promise<Run> {
   );
   (await adjusting).allowed.add(leaseId);
 
+  await useConsole(org);
   await form('/oauth/revoke', { token: byBasic, client_id: clientId, client_secret: member.secret });
   await send(op.RevokeTokenDocument, { token: issued.get('refreshed, refresh token') }, asOrg);
   await send(op.RevokeTokenDocument, { token: issued.get('exchanged, access token') }, asAdmin);
@@ -211,6 +240,9 @@ async function issueUnderFaults({ org, member, deviceKey, leaseId }: Run): Promi
     () => send(op.RegisterDeviceDocument, deviceInput(), { 'x-api-key': deviceKey }),
     () => form('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }),
     () => form('/oauth/revoke', { token: member.refresh }, basic(clientId, secret)),
+    () => session('/session', { clientId, clientSecret: secret }),
+    () => session('/session/me', {}, { ...asPage, cookie: `tollgate=${issued.get('session by secret')}` }),
+    () => session('/session/link', {}, { 'content-type': 'application/json', ...asAdmin }),
   ];
   const faults = ['error-after', 'error-before', 'throttle', 'drop-reply'] satisfies Fault[];
   // All tokens are made before the first fault, because the gateway needs a moment to recover from one.
@@ -438,7 +470,7 @@ describe('a secret', () => {
 
   it('was issued in every possible way, also while DynamoDB failed', () => {
     const kinds = [...issued.values()].map((secret) => /^(tg[a-z]_|eyJ)/.exec(secret)?.[0] ?? 'lease');
-    expect([...new Set(kinds)].sort()).toEqual(['eyJ', 'lease', 'tgk_', 'tgr_', 'tgs_', 'tgt_']);
+    expect([...new Set(kinds)].sort()).toEqual(['eyJ', 'lease', 'tgc_', 'tgk_', 'tgl_', 'tgr_', 'tgs_', 'tgt_']);
     expect(issued.size).toBeGreaterThan(25);
     expect(faultHits).toBeGreaterThan(40);
     const logged = lines.join('');

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { print } from 'graphql';
@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { AlertSource, bearer } from '../support/alert-source.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { launchBrowser } from '../support/browser.js';
+import { asPage, consoleFolder, idOf, newLink } from '../support/console.js';
 import * as op from '../support/operations.js';
 
 const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url));
@@ -202,6 +203,68 @@ describe('a page on an origin that CORS_ORIGINS does not list', () => {
     await send(closed.url, post(print(op.CreateApiKeyDocument), { input: {} }));
     expect(await keys()).toBe(before);
   });
+});
+
+describe('a page of the console', () => {
+  const whoAmI = 'query Me { me { kind } }';
+  const follow = 'subscription Alerts($orgId: UUID) { quotaAlerts(orgId: $orgId) { id } }';
+  const dir = consoleFolder({
+    documents: [whoAmI, follow],
+    files: {
+      'index.html': '<!doctype html><title>Console</title><script src="/console/assets/page-0123abcd.js"></script>',
+      'assets/page-0123abcd.js': readFileSync(new URL('../support/page.js', import.meta.url), 'utf8'),
+    },
+  });
+  let served: TestApp;
+  beforeAll(async () => {
+    served = await app.another({ console: { dir } });
+  });
+  afterAll(async () => {
+    await served.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  // The browser sets Sec-Fetch-Site itself.
+  const { 'content-type': contentType, 'x-tollgate-console': marker } = asPage;
+  const headers = { 'content-type': contentType ?? '', 'x-tollgate-console': marker ?? '' };
+  const call = (body: object, more: object = {}) => ({ method: 'POST', headers, body: JSON.stringify(body), ...more });
+
+  it('signs in by a link, queries and subscribes with a cookie that no script and no other page can use', async () => {
+    const context = await browser.newContext();
+    const own = await context.newPage();
+    const problems: string[] = [];
+    own.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
+    const token = await newLink(served);
+    await own.goto(`${served.origin}/console/#token=${token}`);
+    const sendFrom = (from: Page, url: string, init: object) =>
+      from.evaluate(`client.send(${JSON.stringify(url)}, ${JSON.stringify(init)})`) as Promise<Reply>;
+    expect((await sendFrom(own, '/session', call({ token }))).body).toMatchObject({ kind: 'PLATFORM_ADMIN' });
+    expect(await own.evaluate('document.cookie')).toBe('');
+    expect((await sendFrom(own, '/graphql', call({ documentId: idOf(whoAmI) }))).body).toEqual({
+      data: { me: { kind: 'PLATFORM_ADMIN' } },
+    });
+    const events = { ...headers, accept: 'text/event-stream' };
+    const stream = call({ documentId: idOf(follow), variables: { orgId: alerts.org.orgId } }, { headers: events });
+    const opened = `fetch('/graphql', ${JSON.stringify(stream)}).then(async (response) => {
+      const { value } = await response.body.getReader().read();
+      return [response.status, new TextDecoder().decode(value)];
+    })`;
+    expect(await own.evaluate(opened)).toEqual([200, ':\n\n']);
+    expect(problems).toEqual([]);
+
+    // Another port is another origin of the same site, to which the browser sends the cookie.
+    const other = await context.newPage();
+    await other.goto(site.origin);
+    const included = { credentials: 'include' };
+    const simple = { ...included, headers: { 'content-type': 'text/plain' } };
+    for (const init of [call({ documentId: idOf(whoAmI) }, included), call({ documentId: idOf(whoAmI) }, simple)])
+      expect(await sendFrom(other, served.url, init)).toEqual({ blocked: expect.stringContaining('Failed to fetch') });
+    expect((await sendFrom(own, '/session/me', call({}))).status).toBe(200);
+    expect((await sendFrom(own, '/session/end', call({}))).body).toEqual({ ended: true });
+    expect((await sendFrom(own, '/session/me', call({}))).status).toBe(401);
+    expect(await context.cookies()).toEqual([]);
+    await context.close();
+  }, 600_000);
 });
 
 describe('the explorer', () => {

@@ -137,7 +137,7 @@ describe('an origin', () => {
         expect.arrayContaining(['retry-after', 'ratelimit', 'ratelimit-policy', 'x-request-id']),
       );
       expect(listOf(reply.headers.vary)).toContain('origin');
-      // The gateway reads no cookies, so no page needs to send any.
+      // A cookie counts only for pages of the gateway itself, so no other page needs to send any.
       expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
     }
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { changeSlotOf } from '../../src/changes/change.store.js';
 import { sleep } from '../../src/lib/timers.js';
 import { type Client, logInWith, newOrg, orgInput, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { asPage, newLink, secretOf, sendAs, signIn, trySession } from '../support/console.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { untilWell } from './harness.js';
@@ -179,6 +180,54 @@ describe('tokens', () => {
     expect(await app.anonymous.codeOf(op.IssueTokenDocument, { input: { clientId, clientSecret: wrong } })).toBe(
       'UNAUTHENTICATED',
     );
+  });
+});
+
+describe('a console session', () => {
+  it.each([1, 2, 3])('starts once, is listed and ends, if each response was lost %i times', async (times) => {
+    const client = await newOrg(app);
+    const starting = lose('refresh_tokens', times);
+    const page = await signIn(app, secretOf(client));
+    expect(starting.hits).toBe(times);
+    expect(await trySession(app, page)).toBe('ok');
+    proxy.clear();
+    const ending = lose('refresh_tokens', times);
+    const { code } = await sendAs({ ...asPage, cookie: page.cookie }, app, '/session/end');
+    expect([code, ending.hits]).toEqual(['ok', times]);
+    expect(await trySession(app, page)).toBe('UNAUTHENTICATED');
+    const actions = (await actionsOf(client.orgId)).filter((action) => action.startsWith('console_session'));
+    expect(actions.sort()).toEqual(['console_session_ended', 'console_session_started']);
+  });
+
+  it('is opened by a link that was made and used while responses were lost', async () => {
+    const { orgId } = await newOrg(app);
+    const making = lose('secret_retrieval_tokens', 2);
+    const token = await newLink(app, { orgId });
+    expect(making.hits).toBe(2);
+    proxy.clear();
+    const using = lose('secret_retrieval_tokens', 2);
+    const page = await signIn(app, { token });
+    expect(using.hits).toBe(2);
+    expect(await trySession(app, page)).toBe('ok');
+    expect((await sendAs(asPage, app, '/session', { token })).code).toBe('UNAUTHENTICATED');
+    const actions = (await actionsOf(orgId)).filter((action) => action.startsWith('console_'));
+    expect(actions.sort()).toEqual(['console_link_created', 'console_session_started']);
+  });
+
+  it('does not use up its link if DynamoDB wrote nothing', async () => {
+    const token = await newLink(app);
+    proxy.inject({ operation: 'TransactWriteItems', fault: 'throttle' });
+    expect((await sendAs(asPage, app, '/session', { token })).code).toBe('SERVICE_UNAVAILABLE');
+    proxy.clear();
+    await signIn(app, { token });
+  });
+
+  it('is served although its activity cannot be recorded', async () => {
+    const page = await signIn(app, secretOf(await newOrg(app)));
+    app.clock.advance(120_000);
+    const failed = proxy.inject({ operation: 'UpdateItem', table: 'refresh_tokens', fault: 'error-before' });
+    expect(await trySession(app, page, { 'x-tollgate-activity': '1' })).toBe('ok');
+    expect(failed.hits).toBeGreaterThan(0);
   });
 });
 

@@ -1,5 +1,6 @@
 // Consumed capacity as Amazon DynamoDB and dynoxide count it. DynamoDB Local counts differently and skips these tests.
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { type Background, buildBackground } from '../../src/app.js';
 import { silentLog } from '../../src/lib/log.js';
 import { Metrics } from '../../src/lib/metrics.js';
@@ -23,6 +24,14 @@ interface Place {
   readonly orgId: string;
   readonly appId: string;
 }
+
+/** The document that the overview of the console sends. */
+const overview =
+  Object.values(
+    JSON.parse(
+      readFileSync(new URL('../../console/src/gql/persisted-documents.json', import.meta.url), 'utf8'),
+    ) as Record<string, string>,
+  ).find((text) => /query Overview\b/.test(text)) ?? '';
 
 const inUtc = { timezone: 'UTC' } as const;
 
@@ -245,6 +254,25 @@ describe('the price of', () => {
     };
     const { calls } = await unitsOf(ask, (units) => units.calls <= 8);
     expect(calls).toBeLessThanOrEqual(8);
+  });
+
+  it('the overview of the console for 20 apps with 3 labels each is at most 60 read units', async () => {
+    const labels = ['premium', 'standard', 'economy'];
+    const quotas = labels.map((label) => ({ label, dailyUsdMicros: 1_000_000 }));
+    const { orgId } = await newOrg(app, { ...inUtc, modelOrdering: labels, quotas });
+    const places = await Promise.all(Array.from({ length: 20 }, (_, i) => addApp(orgId, `app-${i}`)));
+    await submitAll(places.flatMap((place) => labels.map((modelLabel) => cost(place, { modelLabel }))));
+    await worker.spend.sumAll();
+    const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+    const to = day(app.clock.nowMs());
+    const variables = { orgId, from: day(Date.parse(to) - 13 * 86_400_000), to, byApp: false };
+    const ask = async () => {
+      const { org } = await app.admin.ask<{ org: { spend: { requests: number } } }, object>(overview, variables);
+      expect(org.spend.requests).toBe(60);
+    };
+    const { read, write } = await unitsOf(ask, (units) => units.read <= 60 && units.write === 0);
+    expect(read).toBeLessThanOrEqual(60);
+    expect(write).toBe(0);
   });
 
   it('the ledger is 1 write unit per cost, alone or in a group', async () => {

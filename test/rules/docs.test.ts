@@ -73,7 +73,7 @@ describe('the documentation', () => {
   });
 
   it('names no source file that does not exist', () => {
-    const sources = ['src', 'test', 'scripts', 'bench'].flatMap((folder) =>
+    const sources = ['src', 'test', 'scripts', 'bench', 'console'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join('/', folder, path)),
     );
     // A page may leave out the first folders of a path.

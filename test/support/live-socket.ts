@@ -27,8 +27,12 @@ export class LiveSocket {
   closed: { readonly code: number; readonly reason: string } | undefined;
   readonly socket: WebSocket;
 
-  constructor(url: string, protocols: string | string[] = 'graphql-transport-ws') {
-    this.socket = new WebSocket(url, protocols);
+  constructor(
+    url: string,
+    protocols: string | string[] = 'graphql-transport-ws',
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.socket = new WebSocket(url, protocols, { headers });
     this.socket.on('message', (data) => this.messages.push(JSON.parse(String(data)) as Message));
     this.socket.on('close', (code, reason) => {
       this.closed = { code, reason: String(reason) };
@@ -37,8 +41,12 @@ export class LiveSocket {
     opened.add(() => this.end());
   }
 
-  static async open(url: string, protocols?: string | string[]): Promise<LiveSocket> {
-    const live = new LiveSocket(url, protocols);
+  static async open(
+    url: string,
+    protocols?: string | string[],
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<LiveSocket> {
+    const live = new LiveSocket(url, protocols, headers);
     await until('the socket opens', () => live.socket.readyState === WebSocket.OPEN);
     return live;
   }

@@ -32,6 +32,7 @@ const slowest = [
   'api/limit-usage',
   'faults/store',
   'clients/browser',
+  'clients/console',
   'api/embedded',
   'api/commands',
   'faults/many-processes',

@@ -174,6 +174,8 @@ describe('a breakdown', () => {
     expect(byLabel.rest).toMatchObject({ costUsdMicros: 0, requests: 0 });
     const byApp = await breakdown(tenant, 'APP', { top: 1 });
     expect(byApp.rows).toMatchObject([{ name: 'search', costUsdMicros: 200, requests: 2 }]);
+    expect(byApp.rows[0]?.labels).toEqual([{ name: 'standard', costUsdMicros: 200, requests: 2 }]);
+    expect(byLabel.rows[0]?.labels).toBeNull();
     expect(byApp.rest).toMatchObject({ costUsdMicros: 30, requests: 3 });
   });
 

@@ -3,13 +3,20 @@ import { badInput, refuseAny } from '../../lib/errors.js';
 import { Lru } from '../../lib/lru.js';
 import { dayAt } from '../../orgs/calendar.js';
 import type { AppRecord, Org } from '../../orgs/settings.js';
-import { sum, type Usage } from '../money.js';
+import { noUsage, sum, type Usage } from '../money.js';
 import { daysBetween } from '../open-days.js';
 import type { SpendReader } from '../spend-reader.js';
 import { configuredLabels, orgSubject, type Subject } from '../subject.js';
 import type { TotalService } from '../total.service.js';
 import type { Total } from '../total.store.js';
-import { addShares, type BreakdownKind, breakdownOf, type SpendBreakdown, type SpendShare } from './breakdown.js';
+import {
+  addShares,
+  type BreakdownKind,
+  breakdownOf,
+  type SpendBreakdown,
+  type SpendShare,
+  topShares,
+} from './breakdown.js';
 import type { DimensionStore, DimensionTotal } from './dimension.store.js';
 import type { DimensionValueStore } from './dimension-value.store.js';
 import { type DayRange, rangeIssues } from './range.js';
@@ -105,7 +112,9 @@ export class BreakdownService {
       const totals = await Promise.all(
         labels.map((label) => this.deps.totals.list(scope, label, range.from, range.to)),
       );
-      shares.push({ name: appId, ...sum(totals.map(usageIn)) });
+      const usages = totals.map(usageIn);
+      const byLabel = labels.map((name, i) => ({ name, ...(usages[i] ?? noUsage) }));
+      shares.push({ name: appId, ...sum(usages), labels: topShares(byLabel, byLabel.length) });
     }
     return shares;
   }

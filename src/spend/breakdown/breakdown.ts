@@ -6,6 +6,8 @@ export type BreakdownKind = (typeof breakdownKinds)[number];
 /** The spend of one app, label or value. */
 export interface SpendShare extends Usage {
   readonly name: string;
+  /** The labels of an app, the largest costs first. */
+  readonly labels?: readonly SpendShare[];
 }
 
 /** The spend of an org in a range of days, split up. The rows and the rest always add up to the total. */

@@ -78,6 +78,13 @@ export class SpendFiguresType {
 export class SpendShareType extends SpendFiguresType {
   @Field(() => String, { simple: true, description: 'The id of the app, the label, or the value.' })
   readonly name!: string;
+
+  @Field(() => [SpendShareType], {
+    simple: true,
+    nullable: true,
+    description: 'The labels of the app, the largest costs first. Null unless `by` is APP.',
+  })
+  readonly labels?: SpendShareType[];
 }
 
 @ObjectType('SpendBreakdown', {

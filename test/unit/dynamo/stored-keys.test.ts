@@ -10,9 +10,12 @@ import { definitionOf, type tableNames } from '../../../src/dynamo/tables.js';
 import { apiKeyIndexKey, apiKeyKey } from '../../../src/identity/api-key.store.js';
 import { configKey } from '../../../src/identity/client.item.js';
 import { type ClientRef, clientIdOf } from '../../../src/identity/client-id.js';
+import { consoleLinkKey } from '../../../src/identity/console-link.store.js';
+import { consoleSessionKey, openSessionsKey } from '../../../src/identity/console-session.store.js';
 import { retrievalKey } from '../../../src/identity/credential.store.js';
 import { clientKey, familyKey, tokenKey } from '../../../src/identity/revocation.store.js';
 import { refreshKey } from '../../../src/identity/session.store.js';
+import { sha256 } from '../../../src/lib/id.js';
 import { hardwareIdPattern, slug } from '../../../src/lib/patterns.js';
 import { entityIdPattern } from '../../../src/limits/entities/entity-id.js';
 import type { ConfigPlace } from '../../../src/limits/levels/resolution.js';
@@ -190,7 +193,10 @@ describe('the stored keys', () => {
     call('api_keys', 'apiKeyKey', orgId, apiKeyKey),
     call('api_keys gsi1', 'apiKeyIndexKey', orgId, (id) => ({ gsi1pk: apiKeyIndexKey(id) })),
     call('refresh_tokens', 'refreshKey', secret, refreshKey),
+    call('refresh_tokens', 'consoleSessionKey', secret, (token) => consoleSessionKey(sha256(token))),
+    call('refresh_tokens', 'openSessionsKey', orgId, (id) => openSessionsKey(`org-${id}`)),
     call('secret_retrieval_tokens', 'retrievalKey', secret, retrievalKey),
+    call('secret_retrieval_tokens', 'consoleLinkKey', secret, consoleLinkKey),
   );
 
   it('are equal within a table only if the key function and its arguments are equal', () => {
@@ -242,7 +248,10 @@ describe('the stored keys', () => {
     for (const table of ['devices', 'api_keys'] as const)
       expect(definitionOf(table).indexes?.gsi1).toEqual(['gsi1pk', 'gsi1sk']);
     expect(names(refreshKey('t'))).toEqual(keyOf('refresh_tokens'));
+    expect(names(consoleSessionKey('t'))).toEqual(keyOf('refresh_tokens'));
+    expect(names(openSessionsKey('t'))).toEqual(keyOf('refresh_tokens'));
     expect(names(retrievalKey('t'))).toEqual(keyOf('secret_retrieval_tokens'));
+    expect(names(consoleLinkKey('t'))).toEqual(keyOf('secret_retrieval_tokens'));
   });
 
   it('contain only the hash of a refresh or retrieval token', () => {

@@ -7,6 +7,8 @@ const secret = fc.oneof(
   body.map((text) => ({ text: `tgs_${text}`, body: text })),
   body.map((text) => ({ text: `tgr_${text}`, body: text })),
   body.map((text) => ({ text: `tgt_${text}`, body: text })),
+  body.map((text) => ({ text: `tgc_${text}`, body: text })),
+  body.map((text) => ({ text: `tgl_${text}`, body: text })),
   fc.stringMatching(/^[0-9a-f]{32}_[0-9a-f]{64}$/).map((text) => ({ text: `tgk_${text}`, body: text.slice(33) })),
   fc
     .tuple(body, body, body)

@@ -1,0 +1,41 @@
+import { clamped, type DayRange, presetOf, presetRange, presets } from '../lib/range.js';
+import { Segmented } from './parts.js';
+
+interface RangePickerProps {
+  readonly range: DayRange;
+  /** Today in the zone of the org. */
+  readonly today: string;
+  readonly onChange: (range: DayRange) => void;
+}
+
+const names: Readonly<Record<string, string>> = { '1': 'Today', '7': '7 d', '14': '14 d', '30': '30 d', '90': '90 d' };
+
+/** Picks days of the org: the last ones, or any two. */
+export function RangePicker({ range, today, onChange }: RangePickerProps) {
+  const day = (label: string, which: keyof DayRange) => (
+    <input
+      type="date"
+      class="input inline-select"
+      aria-label={label}
+      value={range[which]}
+      max={today}
+      required
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        if (value) onChange(clamped({ ...range, [which]: value }, today));
+      }}
+    />
+  );
+  return (
+    <>
+      <Segmented
+        label="Range of days"
+        options={presets.map((value) => ({ value, label: names[value] ?? value }))}
+        value={presetOf(range, today) ?? ('' as (typeof presets)[number])}
+        onChange={(value) => onChange(presetRange(Number(value), today))}
+      />
+      {day('First day', 'from')}
+      {day('Last day', 'to')}
+    </>
+  );
+}
