@@ -73,15 +73,21 @@ export function endOfDayMs(history: ZoneHistory, day: string): number {
 /** The first instant of a day of an org. */
 export const startOfDayMs = (history: ZoneHistory, day: string): number => endOfDayMs(history, previousDate(day));
 
-/** How many whole hours before an instant its day of an org began. */
-export const hourOfDay = (history: ZoneHistory, atMs: number): number =>
-  Math.floor((atMs - startOfDayMs(history, dayAt(history, atMs))) / hourMs);
+/** How many whole hours before an instant of a day of an org that day began. */
+export const hourOfDay = (history: ZoneHistory, day: string, atMs: number): number =>
+  Math.floor((atMs - startOfDayMs(history, day)) / hourMs);
+
+/** The date some days later, or earlier if `days` is negative. */
+export const addDays = (day: string, days: number): string => dateOf(midnightOf(day) + days * 24 * hourMs);
 
 /** The next date of the calendar. */
-export const nextDate = (day: string): string => dateOf(midnightOf(day) + 24 * hourMs);
+export const nextDate = (day: string): string => addDays(day, 1);
 
 /** The date before. */
-export const previousDate = (day: string): string => dateOf(midnightOf(day) - 24 * hourMs);
+export const previousDate = (day: string): string => addDays(day, -1);
+
+/** A date as it is in keys, YYYYMMDD. */
+export const compactDate = (day: string): string => day.replaceAll('-', '');
 
 /** The zone in effect at an instant. */
 export const zoneAt = (history: ZoneHistory, atMs: number): string => zonePeriodAt(history, atMs).zone;

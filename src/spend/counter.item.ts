@@ -10,8 +10,8 @@ import { activeKey, activeSortKey, counterAttributes, shardKey } from './spend.i
 /** One of the items that a cost is counted in. */
 export interface CounterItem {
   readonly key: Key;
-  /** Set once, when the item is created. Later writes then do not write to the index. */
-  readonly index: Item;
+  /** Set once, when the item is created. Later writes then do not write to the index. A function, because it hashes. */
+  readonly index: () => Item;
   /** False for the counter of a dimension value, which has no hours. */
   readonly hasHours: boolean;
 }
@@ -29,12 +29,12 @@ export function counterItems(
   return [
     ...ids.map((id) => ({
       key: shardKey(id, shard),
-      index: { gsi1pk: activeKey(day, sliceOf(orgId), shard), gsi1sk: activeSortKey(id) },
+      index: () => ({ gsi1pk: activeKey(day, sliceOf(orgId), shard), gsi1sk: activeSortKey(id) }),
       hasHours: true,
     })),
     ...dimensions.map(({ name, value }) => ({
       key: dimensionShardKey({ orgId, name, day, shard }, { value, appId, label }),
-      index: {},
+      index: () => ({}),
       hasHours: false,
     })),
   ];
@@ -50,5 +50,5 @@ export const counterWrite = (
   update: key,
   add: counterAttributes(hasHours ? counters : { ...counters, hours: new Map() }),
   set: { updated_at_epoch: nowSecs },
-  setIfAbsent: { ...index, expires_at_epoch: expiresAtSecs },
+  setIfAbsent: { ...index(), expires_at_epoch: expiresAtSecs },
 });

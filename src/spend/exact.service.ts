@@ -10,7 +10,7 @@ import { firstOpenDay, firstShardDay } from './open-days.js';
 import type { ShardStore } from './shard.store.js';
 import type { SliceStore } from './slice.store.js';
 import type { SpendReader } from './spend-reader.js';
-import { appSubject, configuredLabels } from './subject.js';
+import { appSubject, configuredLabels, labelsOf } from './subject.js';
 import type { TotalService } from './total.service.js';
 
 const advice = '`consistency: EXACT` reads every shard of every label; use AGGREGATED, or request fewer apps';
@@ -37,7 +37,7 @@ export class ExactService {
     const configured = configuredLabels(subject);
     reader.charge(configured.length * shardCount, advice);
     const stored = await this.deps.labels.load(orgId, { consistent: true });
-    const labels = [...new Set([...configured, ...stored])];
+    const labels = labelsOf(subject, stored);
     // By now all other fields of the operation have charged too. If the operation exceeds its bound, no shard is read.
     reader.charge((labels.length - configured.length) * shardCount, advice);
     if (await this.isClosed(orgId, day)) return this.closed(view, labels);

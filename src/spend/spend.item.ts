@@ -3,14 +3,13 @@ import { type Fields, fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { TableName } from '../dynamo/tables.js';
 import { sha256 } from '../lib/id.js';
+import { compactDate } from '../orgs/calendar.js';
 import { type SpendId, scopeKey } from '../orgs/scope.js';
 import { type Counters, type HourFigures, maxHours, usageOf } from './counters.js';
 import type { Usage } from './money.js';
 
 const dayPrefix = 'DAY#';
-const compact = (day: string): string => day.replaceAll('-', '');
-
-export const dayKey = (day: string): string => key`DAY#${compact(day)}`;
+export const dayKey = (day: string): string => key`DAY#${compactDate(day)}`;
 /** The day in a key made by `dayKey`. */
 export function dayIn(sortKey: string): string {
   const day = sortKey.slice(dayPrefix.length);
@@ -43,7 +42,7 @@ export const activeSortKey = (id: SpendId): string => sha256(shardsKey(id)).slic
  */
 export const activePartitions = [0, 1, 2, 3];
 export const activeKey = (day: string, slice: number, shard: number): string =>
-  key`ACTIVE#${compact(day)}#${slice}#${shard % activePartitions.length}`;
+  key`ACTIVE#${compactDate(day)}#${slice}#${shard % activePartitions.length}`;
 
 export const usageAttributes = ({ costUsdMicros, inputTokens, outputTokens, requests }: Usage) => ({
   cost_usd_micros: costUsdMicros,

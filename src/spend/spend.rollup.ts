@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.js';
 import { forEachLimited } from '../lib/concurrent.js';
+import { groupBy } from '../lib/group-by.js';
 import type { Log } from '../lib/log.js';
 import type { Metrics } from '../lib/metrics.js';
 import { type SpendId, sliceCount } from '../orgs/scope.js';
@@ -222,13 +223,3 @@ const newRoundOrgs = (): RoundOrgs => ({ summed: new Map(), failed: new Set() })
 
 const completeOrgs = ({ summed, failed }: RoundOrgs): Org[] =>
   [...summed.values()].filter(({ orgId }) => !failed.has(orgId));
-
-function groupBy<T>(all: readonly T[], name: (entry: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const entry of all) {
-    const group = groups.get(name(entry));
-    if (group) group.push(entry);
-    else groups.set(name(entry), [entry]);
-  }
-  return groups;
-}

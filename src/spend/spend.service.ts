@@ -5,7 +5,6 @@ import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
 import { type Dimension, dimensionValueIssues } from './breakdown/dimension.js';
 import type { DimensionValueService } from './breakdown/dimension-value.service.js';
-import { rangeIssues } from './breakdown/range.js';
 import { invalidLabel } from './catalog/catalog.js';
 import { type CostLine, linesOf } from './catalog/cost-lines.js';
 import type { PriceSource } from './catalog/price.js';
@@ -13,6 +12,7 @@ import type { PriceService } from './catalog/price.service.js';
 import type { CostRecord } from './cost.item.js';
 import type { CostStore } from './cost.store.js';
 import { maxHours } from './counters.js';
+import { rangeIssues } from './day-range.js';
 import { type DaySpend, type DayView, daySpend, type Figures } from './day-spend.js';
 import type { ExactService } from './exact.service.js';
 import type { LabelStore } from './label.store.js';
@@ -21,7 +21,7 @@ import { amountIssues, costOf } from './money.js';
 import { daysBetween } from './open-days.js';
 import { type CostPayload, payloadHashOf } from './payload-hash.js';
 import type { SpendReader } from './spend-reader.js';
-import { configuredLabels, type Subject } from './subject.js';
+import { configuredLabels, labelsOf, type Subject } from './subject.js';
 import type { TotalService } from './total.service.js';
 
 // Reading order of this folder. Rules: money, price, subject (whose spend), day-spend (reports), selection,
@@ -123,7 +123,7 @@ export class SpendService {
     const today = this.today(subject.org);
     refuseAny(rangeIssues({ from, to }, maxDays, today));
     reader.charge(daysBetween(from, to).length, historyAdvice);
-    const labels = [...new Set([...configuredLabels(subject), ...(await reader.labels(subject.org.orgId))])];
+    const labels = labelsOf(subject, await reader.labels(subject.org.orgId));
     // By now all other fields of the operation have charged too. If the operation exceeds its bound, no total is read.
     reader.charge(0, historyAdvice);
     const totals = await Promise.all(labels.map((label) => this.deps.totals.list(subject.scope, label, from, to)));
@@ -154,7 +154,7 @@ export class SpendService {
     dimensions: readonly Dimension[],
   ): Promise<Pick<CostRecord, 'hour' | 'dimensions' | 'isAttributed' | 'ledgerPartitions'>> {
     return {
-      hour: Math.min(maxHours - 1, hourOfDay(org.zones, occurredAtMs)),
+      hour: Math.min(maxHours - 1, hourOfDay(org.zones, day, occurredAtMs)),
       ...(dimensions.length === 0
         ? {}
         : { dimensions: await this.deps.dimensionValues.countedAs(orgId, day, dimensions) }),

@@ -4,6 +4,7 @@ import { fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import type { TransactItem } from '../dynamo/transact-item.js';
 import { epochSeconds } from '../lib/clock.js';
+import { compactDate } from '../orgs/calendar.js';
 import { type Scope, scopeKey } from '../orgs/scope.js';
 import { type Sticky, type StickyReason, stickyReasons } from './selection.js';
 
@@ -18,7 +19,7 @@ export interface StickyId extends Scope {
 
 export const stickyKey = ({ day, ...scope }: StickyId) => ({
   PK: scopeKey(scope),
-  SK: key`DAY#${day.replaceAll('-', '')}`,
+  SK: key`DAY#${compactDate(day)}`,
 });
 
 /** The position of a label in one version of a model ordering. */

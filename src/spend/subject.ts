@@ -49,3 +49,8 @@ export function rulesNow({ settings }: Subject, label: string): DayRules {
 export const configuredLabels = ({ settings }: Subject): string[] => [
   ...new Set([...settings.modelOrdering, ...settings.quotas.map(({ label }) => label)]),
 ];
+
+/** All labels that a report must include. `stored`: the labels that the org has ever spent on. */
+export const labelsOf = (subject: Subject, stored: readonly string[]): string[] => [
+  ...new Set([...configuredLabels(subject), ...stored]),
+];

@@ -1,12 +1,13 @@
 import type { Clock } from '../../lib/clock.js';
 import { badInput, refuseAny } from '../../lib/errors.js';
 import { Lru } from '../../lib/lru.js';
-import { dayAt } from '../../orgs/calendar.js';
+import { addDays, dayAt } from '../../orgs/calendar.js';
 import type { AppRecord, Org } from '../../orgs/settings.js';
+import { type DayRange, rangeIssues } from '../day-range.js';
 import { noUsage, sum, type Usage } from '../money.js';
 import { daysBetween } from '../open-days.js';
 import type { SpendReader } from '../spend-reader.js';
-import { configuredLabels, orgSubject, type Subject } from '../subject.js';
+import { labelsOf, orgSubject, type Subject } from '../subject.js';
 import type { TotalService } from '../total.service.js';
 import type { Total } from '../total.store.js';
 import {
@@ -19,7 +20,6 @@ import {
 } from './breakdown.js';
 import type { DimensionStore, DimensionTotal } from './dimension.store.js';
 import type { DimensionValueStore } from './dimension-value.store.js';
-import { type DayRange, rangeIssues } from './range.js';
 import { type SeriesStep, type SpendPoint, seriesDays, seriesPoints } from './spend-series.js';
 
 const maxDays: Readonly<Record<SeriesStep | BreakdownKind, number>> = {
@@ -137,7 +137,7 @@ export class BreakdownService {
       to,
     );
     const shares: SpendShare[] = [...closed.values()].flatMap(({ top }) => top);
-    const firstDay = daysBefore(dayAt(org.zones, this.deps.clock.nowMs()), maxOpenDays);
+    const firstDay = addDays(dayAt(org.zones, this.deps.clock.nowMs()), -maxOpenDays);
     for (const day of days.filter((each) => each >= firstDay && !closed.has(each))) {
       const count = await this.deps.values.count({ orgId, name, day });
       reader.charge(1 + Math.ceil(count / valuesPerUnit), valuesAdvice);
@@ -163,7 +163,7 @@ export class BreakdownService {
   }
 
   private async labelsOf(subject: Subject, reader: SpendReader): Promise<string[]> {
-    return [...new Set([...configuredLabels(subject), ...(await reader.labels(subject.org.orgId))])];
+    return labelsOf(subject, await reader.labels(subject.org.orgId));
   }
 
   private totalsOf(
@@ -176,6 +176,3 @@ export class BreakdownService {
 }
 
 const usageIn = (totals: ReadonlyMap<string, Usage>): Usage => sum([...totals.values()]);
-
-const daysBefore = (day: string, count: number): string =>
-  new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);

@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.js';
 import { noUsage, sum, type Usage } from '../money.js';
 
 export const breakdownKinds = ['APP', 'LABEL', 'DIMENSION'] as const;
@@ -21,15 +22,8 @@ export interface SpendBreakdown {
 }
 
 /** Adds shares with the same name up. */
-export function addShares(all: readonly SpendShare[]): SpendShare[] {
-  const byName = new Map<string, Usage[]>();
-  for (const share of all) {
-    const same = byName.get(share.name);
-    if (same) same.push(share);
-    else byName.set(share.name, [share]);
-  }
-  return [...byName].map(([name, usages]) => ({ name, ...sum(usages) }));
-}
+export const addShares = (all: readonly SpendShare[]): SpendShare[] =>
+  [...groupBy(all, ({ name }) => name)].map(([name, same]) => ({ name, ...sum(same) }));
 
 /** The shares with the largest costs. Shares without any call are left out. */
 export const topShares = (shares: readonly SpendShare[], count: number): SpendShare[] =>

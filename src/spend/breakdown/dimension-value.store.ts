@@ -3,6 +3,7 @@ import { absent } from '../../dynamo/expression.js';
 import { fields } from '../../dynamo/fields.js';
 import { key, slashed } from '../../dynamo/keys.js';
 import { type CommitResult, GroupCommit } from '../../lib/group-commit.js';
+import { compactDate } from '../../orgs/calendar.js';
 
 const table = 'usage_agg_sharded';
 /** With the count they make the 100 writes that DynamoDB allows per transaction. */
@@ -23,7 +24,7 @@ interface NewValue {
 }
 
 const partition = ({ orgId, name, day }: DimensionDay): string =>
-  key`ORG#${orgId}#DIM#${name}#${day.replaceAll('-', '')}#VALUES`;
+  key`ORG#${orgId}#DIM#${name}#${compactDate(day)}#VALUES`;
 export const valueKey = (id: DimensionDay, value: string) => ({ PK: partition(id), SK: key`V#${slashed(value)}` });
 export const valueCountKey = (id: DimensionDay) => ({ PK: partition(id), SK: '#COUNT' });
 

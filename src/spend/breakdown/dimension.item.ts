@@ -1,4 +1,5 @@
 import { key, slashed } from '../../dynamo/keys.js';
+import { compactDate } from '../../orgs/calendar.js';
 
 /** The counters of one dimension of an org on one local day, in one shard. */
 export interface DimensionShard {
@@ -15,10 +16,8 @@ export interface DimensionCounter {
   readonly label: string;
 }
 
-const compact = (day: string): string => day.replaceAll('-', '');
-
 export const dimensionPartition = ({ orgId, name, day, shard }: DimensionShard): string =>
-  key`ORG#${orgId}#DIM#${name}#${compact(day)}#SH#${shard}`;
+  key`ORG#${orgId}#DIM#${name}#${compactDate(day)}#SH#${shard}`;
 
 /** With app and label, so that two queues of one process never write to the same item. */
 export const dimensionShardKey = (id: DimensionShard, { value, appId, label }: DimensionCounter) => ({

@@ -4,6 +4,7 @@ import { type Fields, fields } from '../../dynamo/fields.js';
 import { key } from '../../dynamo/keys.js';
 import { epochSeconds } from '../../lib/clock.js';
 import { newUuid } from '../../lib/id.js';
+import { compactDate } from '../../orgs/calendar.js';
 import { midnightOf } from '../../orgs/zone-dates.js';
 import type { BudgetPeriodId, BudgetState } from './budget-state.js';
 
@@ -18,7 +19,7 @@ export interface StoredState extends BudgetState {
 
 export const budgetStateKey = ({ orgId, name, firstDay }: BudgetPeriodId) => ({
   PK: key`ORG#${orgId}#BUDGET#${name}`,
-  SK: key`PERIOD#${firstDay.replaceAll('-', '')}`,
+  SK: key`PERIOD#${compactDate(firstDay)}`,
 });
 
 /** The spend of budgets per period. Selections read it, so that none has to sum totals. */

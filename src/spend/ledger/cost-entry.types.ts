@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 import { DateTime, LocalDate, SafeInt, Uuid } from '../../graphql/scalars.js';
-import { hourOfDay, startOfDayMs } from '../../orgs/calendar.js';
+import { dayAt, hourOfDay, startOfDayMs } from '../../orgs/calendar.js';
 import type { Org } from '../../orgs/settings.js';
 import { linesOf } from '../catalog/cost-lines.js';
 import type { PriceSource } from '../catalog/price.js';
@@ -130,7 +130,7 @@ export function costEntry(cost: RecordedCost, { zones }: Org): CostEntryView {
   const { orgId, appId, requestId, label, day, hour, occurredAtMs, usage } = record;
   const { dimensions = [], components = [], unitPrices } = record;
   // The zones of the org are not known forever. A start that does not fit the call is not shown.
-  const isKnown = hour !== undefined && hour === hourOfDay(zones, occurredAtMs);
+  const isKnown = hour !== undefined && hour === hourOfDay(zones, dayAt(zones, occurredAtMs), occurredAtMs);
   return {
     ref: { orgId, appId, requestId },
     requestId,

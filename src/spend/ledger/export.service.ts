@@ -6,7 +6,7 @@ import type { AppRecord, Org } from '../../orgs/settings.js';
 import { type Counters, noCounters, sumCounters, unattributed, usageOf } from '../counters.js';
 import type { LabelStore } from '../label.store.js';
 import { daysBetween } from '../open-days.js';
-import { configuredLabels, orgSubject } from '../subject.js';
+import { labelsOf, orgSubject } from '../subject.js';
 import type { TotalStore } from '../total.store.js';
 import type { ExportRequest, ExportRow } from './export.js';
 import { ledgerOff } from './ledger.js';
@@ -46,7 +46,7 @@ export class ExportService {
         message: 'costs are not counted per app; switch it on with `updateOrg(input: { attributeApps: true })`',
       });
     const stored = await this.deps.labels.load(org.orgId);
-    const labels = [...new Set([...configuredLabels(orgSubject(org)), ...stored])].sort();
+    const labels = labelsOf(orgSubject(org), stored).sort();
     const range = { org, labels, from, to };
     switch (by) {
       case 'label':

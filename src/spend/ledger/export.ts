@@ -1,7 +1,7 @@
 import { badInput, type Issue } from '../../lib/errors.js';
 import { uuidPattern } from '../../lib/patterns.js';
 import { isDate } from '../../orgs/calendar.js';
-import { rangeIssues } from './ledger.js';
+import { rangeIssues } from '../day-range.js';
 
 export const exportFormats = ['csv', 'jsonl'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -40,7 +40,7 @@ export function exportRequest(body: Readonly<Record<string, unknown>>): ExportRe
   ];
   if (issues.length > 0) throw badInput(...issues);
   const request = { format, by, from, to } as ExportRequest;
-  const outside = rangeIssues(request.from, request.to, maxExportDays[request.by]);
+  const outside = rangeIssues(request, maxExportDays[request.by]);
   if (outside.length > 0) throw badInput(...outside);
   return isNamed ? { ...request, orgId: String(orgId).toLowerCase() } : request;
 }

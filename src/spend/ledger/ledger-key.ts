@@ -1,5 +1,6 @@
 import { key } from '../../dynamo/keys.js';
 import { hashSlot, sha256 } from '../../lib/id.js';
+import { compactDate } from '../../orgs/calendar.js';
 
 /** The attributes of a cost that decide its place in the ledger. */
 export interface LedgerPlace {
@@ -22,7 +23,7 @@ const digits = 15;
 const hashChars = 16;
 
 export const ledgerKey = (orgId: string, day: string, partition: number): string =>
-  key`LEDGER#${orgId}#${day.replaceAll('-', '')}#${partition}`;
+  key`LEDGER#${orgId}#${compactDate(day)}#${partition}`;
 
 /** Sorts by time. Unique within its partition, so that a cursor names one call. */
 export const ledgerSortKey = (place: LedgerPlace): string =>

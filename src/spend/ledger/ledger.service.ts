@@ -1,8 +1,9 @@
 import { badInput, refuseAny } from '../../lib/errors.js';
 import type { Org } from '../../orgs/settings.js';
 import type { RequestRef } from '../cost.item.js';
+import { dayCount, rangeIssues } from '../day-range.js';
 import type { SpendReader } from '../spend-reader.js';
-import { dayCount, ledgerOff, maxLedgerDays, newestFirst, rangeIssues } from './ledger.js';
+import { ledgerOff, maxLedgerDays, newestFirst } from './ledger.js';
 import type { LedgerRows, LedgerStore } from './ledger.store.js';
 import { ledgerPartitions, parsePosition } from './ledger-key.js';
 import type { RecordedCost } from './recorded-cost.item.js';
@@ -37,10 +38,10 @@ export class LedgerService {
     { from, to, appId, label }: CostQuery,
     reader: Pick<SpendReader, 'charge'>,
   ): void {
-    refuseAny(rangeIssues(from, to, maxLedgerDays));
+    refuseAny(rangeIssues({ from, to }, maxLedgerDays));
     if (!ledger) throw badInput({ path: 'costs', message: ledgerOff });
     const isFiltered = typeof appId === 'string' || typeof label === 'string';
-    reader.charge(dayCount(from, to) * ledgerPartitions(shardCount) + (isFiltered ? filterCharge : 0), advice);
+    reader.charge(dayCount({ from, to }) * ledgerPartitions(shardCount) + (isFiltered ? filterCharge : 0), advice);
   }
 
   /** A page of calls, newest first. */

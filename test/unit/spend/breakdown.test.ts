@@ -6,9 +6,9 @@ import {
   parseDimensionKey,
 } from '../../../src/spend/breakdown/dimension.item.js';
 import { isValue } from '../../../src/spend/breakdown/dimension.js';
-import { rangeIssues } from '../../../src/spend/breakdown/range.js';
 import { seriesPoints } from '../../../src/spend/breakdown/spend-series.js';
 import { countersOf, noCounters } from '../../../src/spend/counters.js';
+import { rangeIssues } from '../../../src/spend/day-range.js';
 import { sum } from '../../../src/spend/money.js';
 
 const figure = fc.integer({ min: 0, max: 1_000_000_000 });
