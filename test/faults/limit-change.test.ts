@@ -412,10 +412,7 @@ describe('a gateway that dies during a conversion of a bucket', () => {
   ];
 
   it.each(firsts)('leaves a conversion that is finished by %s', async (what, first) => {
-    const { entityId, leaseId } = await newBucket(4);
-    fenceOnly(2);
-    await begin('doubling', entityId).catch(() => undefined);
-    await dyingProxy.quiet();
+    const { entityId, leaseId } = await fencedBucket('doubling', 4, 2);
     expect(await fences(entityId)).toBe(2);
     await first(entityId, leaseId);
     if (what !== 'an availability query') expect(await fences(entityId)).toBe(0);
