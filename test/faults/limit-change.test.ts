@@ -321,6 +321,23 @@ describe('a gateway that dies during a conversion of a bucket', () => {
     return set && buckets.stamp(id, set, false);
   };
 
+  /**
+   * A bucket of which this many shards are fenced. A gateway also resizes buckets in the background, on a slow machine
+   * at any moment: such a write uses up one of those that are let through, so the next bucket is tried.
+   */
+  async function fencedBucket(kind: Kind, shardCount: number, fenced: number) {
+    for (let attempt = 1; ; attempt++) {
+      const bucket = await newBucket(shardCount);
+      if (kind === 'stamp') await setLimitsWithoutStamp(bucket.entityId);
+      fenceOnly(fenced);
+      dyingProxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'error-before' });
+      await begin(kind, bucket.entityId).catch(() => undefined);
+      await dyingProxy.quiet();
+      if (attempt === 5 || (await fences(bucket.entityId)) === fenced) return bucket;
+      dyingProxy.clear();
+    }
+  }
+
   const cases: [Kind, number, number][] = [
     ['stamp', 1, 1],
     ['stamp', 4, 1],
@@ -342,12 +359,7 @@ describe('a gateway that dies during a conversion of a bucket', () => {
   it.each(cases)(
     '(%s of %i shards, %i of them fenced) leaves it to be finished by the next caller',
     async (kind, shardCount, fenced) => {
-      const { entityId, leaseId } = await newBucket(shardCount);
-      if (kind === 'stamp') await setLimitsWithoutStamp(entityId);
-      fenceOnly(fenced);
-      dyingProxy.inject({ operation: 'TransactWriteItems', table: 'limiter', fault: 'error-before' });
-      await begin(kind, entityId).catch(() => undefined);
-      await dyingProxy.quiet();
+      const { entityId, leaseId } = await fencedBucket(kind, shardCount, fenced);
       expect(await fences(entityId)).toBe(fenced);
 
       // Concurrently, so that several callers find the fence.
@@ -400,10 +412,7 @@ describe('a gateway that dies during a conversion of a bucket', () => {
   ];
 
   it.each(firsts)('leaves a conversion that is finished by %s', async (what, first) => {
-    const { entityId, leaseId } = await newBucket(4);
-    fenceOnly(2);
-    await begin('doubling', entityId).catch(() => undefined);
-    await dyingProxy.quiet();
+    const { entityId, leaseId } = await fencedBucket('doubling', 4, 2);
     expect(await fences(entityId)).toBe(2);
     await first(entityId, leaseId);
     if (what !== 'an availability query') expect(await fences(entityId)).toBe(0);

@@ -157,6 +157,14 @@ describe('the hours of a day', () => {
   });
 });
 
+describe('a series of one label', () => {
+  it.each(['', 'a#b', '\u0000', 'x'.repeat(65)])('is refused for %j, which is no label', async (label) => {
+    const { orgId } = await newTenant(app);
+    const variables = { orgId, from: today(), to: today(), step: 'DAY' as const, label };
+    expect(await app.admin.codeOf(op.OrgSeriesDocument, variables)).toBe('BAD_USER_INPUT');
+  });
+});
+
 describe('a breakdown', () => {
   it('by label and by app adds up to the total', async () => {
     const tenant = await newTenant(app, { quotaScope: 'APP' }, ['chat', 'search']);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.js';
 import { badInput, refuseAny } from '../../lib/errors.js';
 import { Lru } from '../../lib/lru.js';
+import { slug } from '../../lib/patterns.js';
 import { addDays, dayAt } from '../../orgs/calendar.js';
 import type { AppRecord, Org } from '../../orgs/settings.js';
 import { type DayRange, rangeIssues } from '../day-range.js';
@@ -68,6 +69,8 @@ export class BreakdownService {
     reader: SpendReader,
   ): Promise<SpendPoint[]> {
     const { org } = subject;
+    if (typeof label === 'string' && !slug.test(label))
+      throw badInput({ path: 'label', message: 'must be a model label, as in `models`' });
     const days = this.daysOf(org, range, maxDays[step]);
     reader.charge(days.length * (step === 'HOUR' ? hourlyUnits : 1), rangeAdvice);
     const labels = typeof label === 'string' ? [label] : await this.labelsOf(subject, reader);
