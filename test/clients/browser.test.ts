@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { print } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../../scripts/browser.mjs';
 import { AlertSource, bearer } from '../support/alert-source.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { launchBrowser } from '../support/browser.js';
 import { asPage, consoleFolder, idOf, newLink } from '../support/console.js';
 import * as op from '../support/operations.js';
 

@@ -28,7 +28,7 @@ export type BudgetEnforcement =
   | 'ADVISORY'
   /** Alerts only. Selections ignore the budget. */
   | 'ALERT'
-  /** The same as ADVISORY in this version. */
+  /** The same as ADVISORY, and `admit` reserves the estimated cost before a call, so that settled and reserved costs together never exceed the budget, except for overruns. Takes effect on a coming day, and is ADVISORY until then. Not for a budget of a dimension value. At most 2 HARD budgets may apply to one cost. */
   | 'HARD';
 
 /** How long a budget lasts, in local days of the org. */
@@ -57,6 +57,13 @@ export type CalendarWindow =
   /** Until the end of the local ISO week, which begins on Monday. */
   | 'WEEK';
 
+/** The outcome of the model call. It is stored with the cost and does not change how the cost counts. */
+export type CallStatus =
+  /** The call failed. Its cost counts too. */
+  | 'ERROR'
+  /** The call succeeded. */
+  | 'OK';
+
 /** What a client may do within its org or app. */
 export type ClientRole =
   /** Queries, subscriptions and mutations. */
@@ -70,6 +77,22 @@ export type ConsumeInput = {
   amount: number;
   /** The name of the limit. */
   limit: string;
+};
+
+/** A correction of one recorded cost. */
+export type CorrectCostInput = {
+  /** The app that submitted the cost. */
+  appId: string;
+  /** Idempotency key, unique within its cost. The same id counts once: a retry with the same payload returns the first correction, a retry with another payload fails with IDEMPOTENCY_CONFLICT. */
+  correctionId: string;
+  /** Micro-dollars to add to the cost, -10^12 to 10^12 and not 0. Negative for a credit, which can be at most the cost with its earlier corrections. */
+  deltaUsdMicros: number;
+  /** The org. Required for the platform admin. Default: the org of the caller. */
+  orgId?: string | null | undefined;
+  /** Why the cost is corrected, 1–500 characters. */
+  reason: string;
+  /** The `requestId` of the cost. */
+  requestId: string;
 };
 
 /** The properties of a new API key. */
@@ -193,6 +216,8 @@ export type MetadataInput = {
 export type ModelQuotaInput = {
   /** The quota per local day in micro-dollars, 0 to 10^15. */
   dailyUsdMicros: number;
+  /** What the quota does when it is used up. A change takes effect on the next local day, or on the day after it if that day begins in less than 310 seconds; for an org or app that is being registered, at once. Absent or null: unchanged, and ADVISORY for a new quota. */
+  enforcement?: QuotaEnforcement | null | undefined;
   /** The model label, as in `models`. */
   label: string;
 };
@@ -254,6 +279,13 @@ export type QuotaAlertKind =
   /** The spend of a label has reached the tight-mode threshold of its quota. */
   | 'TIGHT_MODE';
 
+/** What a quota does when it is used up. */
+export type QuotaEnforcement =
+  /** Selections and `admit` fall back to the next label. Calls in flight may overshoot it. */
+  | 'ADVISORY'
+  /** `admit` reserves the estimated cost before the call, so that settled and reserved costs together never exceed the quota, except for overruns. */
+  | 'HARD';
+
 /** What the daily quotas of an org apply to. */
 export type QuotaScope =
   /** Each app has the quotas to itself. */
@@ -291,6 +323,8 @@ export type RegisterOrgInput = {
   dimensions?: Array<string>;
   /** Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later costs. */
   ledger?: boolean;
+  /** The largest share of a HARD quota or budget that one `admit` may reserve, in percent, 1–100. A larger estimate is denied. */
+  maxReservationPct?: number;
   /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering: Array<string>;
   /** The name of the org, 1–128 characters. */
@@ -372,7 +406,7 @@ export type SetBudgetInput = {
   appId?: string | null | undefined;
   /** Counts only costs with this value of a dimension. Selections ignore such a budget. Not with `appId` or `label`. */
   dimension?: DimensionInput | null | undefined;
-  /** What happens when the budget is used up. */
+  /** What happens when the budget is used up. A change from or to HARD takes effect on the next local day, or on the day after it if that day begins in less than 310 seconds. */
   enforcement?: BudgetEnforcement;
   /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
   expectedVersion?: number | null | undefined;
@@ -408,6 +442,20 @@ export type SetLimitsInput = {
   orgId?: string | null | undefined;
   /** The resource. Required at levels RESOURCE and ENTITY; leave it out at the others. */
   resource?: string | null | undefined;
+};
+
+/** A price that an org has instead of the one of the catalog. */
+export type SetOrgPriceInput = {
+  /** When the price takes effect: at most 35 days in the past and 365 days ahead. Costs that are already recorded keep their price. Default: now. */
+  effectiveFrom?: string | null | undefined;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
+  expectedVersion?: number | null | undefined;
+  /** The label of a model. */
+  label: string;
+  /** The org. */
+  orgId: string;
+  /** The price, 1–64 entries. It replaces the whole price of the label. Null or empty: from then on, the org has the price of the catalog. */
+  prices?: Array<PriceEntryInput> | null | undefined;
 };
 
 /** Why a selection skipped a label without checking its quota. */
@@ -504,6 +552,8 @@ export type UpdateOrgInput = {
   expectedVersion?: number | null | undefined;
   /** Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later costs. */
   ledger?: boolean | null | undefined;
+  /** The largest share of a HARD quota or budget that one `admit` may reserve, in percent, 1–100. A larger estimate is denied. */
+  maxReservationPct?: number | null | undefined;
   /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering?: Array<string> | null | undefined;
   /** The name of the org, 1–128 characters. */
@@ -666,7 +716,7 @@ export type BudgetsQueryVariables = Exact<{
 }>;
 
 
-export type BudgetsQuery = { org: { budgets: Array<{ usdMicros: number, thresholdsPct: Array<number>, enforcement: BudgetEnforcement, version: number, remainingUsdMicros: number, periodStart: string, periodEnd: string, name: string, appId: string | null, label: string | null, period: BudgetPeriod, inForceUsdMicros: number, spentUsdMicros: number, pct: number, resetsAt: string, asOf: string | null, raise: { until: string, usdMicros: number } | null, forecast: { burnUsdMicrosPerHour: number, projectedUsdMicros: number, exhaustsAt: string | null, basis: string } | null, dimension: { name: string, value: string } | null }>, apps: { nodes: Array<{ appId: string, name: string }> } } | null };
+export type BudgetsQuery = { org: { budgets: Array<{ usdMicros: number, thresholdsPct: Array<number>, enforcement: BudgetEnforcement, version: number, remainingUsdMicros: number, periodStart: string, periodEnd: string, name: string, appId: string | null, label: string | null, period: BudgetPeriod, inForceUsdMicros: number, spentUsdMicros: number, pct: number, resetsAt: string, asOf: string | null, nextEnforcement: { enforcement: BudgetEnforcement, from: string } | null, raise: { until: string, usdMicros: number } | null, forecast: { burnUsdMicrosPerHour: number, projectedUsdMicros: number, exhaustsAt: string | null, basis: string } | null, dimension: { name: string, value: string } | null }>, apps: { nodes: Array<{ appId: string, name: string }> } } | null };
 
 export type SetBudgetMutationVariables = Exact<{
   input: SetBudgetInput;
@@ -683,6 +733,50 @@ export type DeleteBudgetMutationVariables = Exact<{
 
 
 export type DeleteBudgetMutation = { deleteBudget: boolean | null };
+
+export type CallLineFragment = { requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, dimensions: Array<{ name: string, value: string }> };
+
+export type CallsQueryVariables = Exact<{
+  orgId: string;
+  from: string;
+  to: string;
+  label?: string | null | undefined;
+  appId?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type CallsQuery = { org: { costs: { nodes: Array<{ requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, dimensions: Array<{ name: string, value: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type CallAppsQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type CallAppsQuery = { org: { apps: { nodes: Array<{ appId: string, name: string }> } } | null };
+
+export type CallQueryVariables = Exact<{
+  orgId: string;
+  appId: string;
+  requestId: string;
+}>;
+
+
+export type CallQuery = { org: { cost: { day: string, receivedAt: string, priceSource: PriceSource, requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, components: Array<{ name: string, quantity: number }>, lines: Array<{ name: string, quantity: number, usdMicrosPer1M: number, costUsdMicros: number }>, corrections: Array<{ correctionId: string, deltaUsdMicros: number, reason: string, correctedAt: string }>, dimensions: Array<{ name: string, value: string }> } | null } | null };
+
+export type CorrectCostMutationVariables = Exact<{
+  input: CorrectCostInput;
+}>;
+
+
+export type CorrectCostMutation = { correctCost: { replayed: boolean } | null };
+
+export type SwitchLedgerMutationVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type SwitchLedgerMutation = { updateOrg: { orgId: string } | null };
 
 export type SensorValuesFragment = { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null };
 
@@ -725,6 +819,15 @@ export type RenameDeviceMutationVariables = Exact<{
 
 
 export type RenameDeviceMutation = { renameDevice: { hardwareId: string } | null };
+
+export type AssignDeviceMutationVariables = Exact<{
+  orgId: string;
+  hardwareId: string;
+  keyId?: string | null | undefined;
+}>;
+
+
+export type AssignDeviceMutation = { assignDevice: { hardwareId: string } | null };
 
 export type DeleteDeviceMutationVariables = Exact<{
   orgId: string;
@@ -927,6 +1030,20 @@ export type RetireModelMutationVariables = Exact<{
 
 
 export type RetireModelMutation = { retireModel: { version: number } | null };
+
+export type OrgPricesQueryVariables = Exact<{
+  orgId: string;
+}>;
+
+
+export type OrgPricesQuery = { org: { prices: Array<{ label: string, changes: Array<{ effectiveFrom: string | null, entries: Array<{ name: string, usdMicrosPer1M: number, above: number }> }> }> } | null };
+
+export type SetOrgPriceMutationVariables = Exact<{
+  input: SetOrgPriceInput;
+}>;
+
+
+export type SetOrgPriceMutation = { setOrgPrice: { label: string } | null };
 
 export type OrgsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -1213,6 +1330,23 @@ export const ProjectionFragmentDoc = new TypedDocumentString(`
   basis
 }
     `, {"fragmentName":"Projection"}) as unknown as TypedDocumentString<ProjectionFragment, unknown>;
+export const CallLineFragmentDoc = new TypedDocumentString(`
+    fragment CallLine on CostEntry {
+  requestId
+  appId
+  label
+  occurredAt
+  inputTokens
+  outputTokens
+  costUsdMicros
+  correctedUsdMicros
+  status
+  dimensions {
+    name
+    value
+  }
+}
+    `, {"fragmentName":"CallLine"}) as unknown as TypedDocumentString<CallLineFragment, unknown>;
 export const SensorValuesFragmentDoc = new TypedDocumentString(`
     fragment SensorValues on Sensors {
   bme280TempC
@@ -1420,13 +1554,19 @@ export const ResumeAppDocument = {"__meta__":{"hash":"sha256:385660d7f507ca275c4
 export const DeleteAppDocument = {"__meta__":{"hash":"sha256:07866932858293d3d39691e402136d38738863c778299a7fa25e710e95256780"}} as unknown as TypedDocumentString<DeleteAppMutation, DeleteAppMutationVariables>;
 export const PlatformAuditDocument = {"__meta__":{"hash":"sha256:c5c28203a0ed9305ba79e444fc5875637be1034f96c9eaba5f09631dcb622563"}} as unknown as TypedDocumentString<PlatformAuditQuery, PlatformAuditQueryVariables>;
 export const AuditDocument = {"__meta__":{"hash":"sha256:36ef2c7397b782bcd85f45043aea92e06de9f76ba7dd103bc06e67b34e37aad2"}} as unknown as TypedDocumentString<AuditQuery, AuditQueryVariables>;
-export const BudgetsDocument = {"__meta__":{"hash":"sha256:ebc38b84b6bbb5d1404624740db266a9cf0e6f9e1bc60f0bbbfde6d9c63c9897"}} as unknown as TypedDocumentString<BudgetsQuery, BudgetsQueryVariables>;
+export const BudgetsDocument = {"__meta__":{"hash":"sha256:43c632bc9877aa8fd868849dd63fcf06ceeda8aafd3d4dba486dd7c5ef31c48d"}} as unknown as TypedDocumentString<BudgetsQuery, BudgetsQueryVariables>;
 export const SetBudgetDocument = {"__meta__":{"hash":"sha256:ef4e9664228f6a4b03d72b1275ff1d713207d49b5ef33179be2c8df39739f5af"}} as unknown as TypedDocumentString<SetBudgetMutation, SetBudgetMutationVariables>;
 export const DeleteBudgetDocument = {"__meta__":{"hash":"sha256:e5ecda8e78893b50e6fb2093e11c8ab67b22cd751d29f911f1bea8e560521bfc"}} as unknown as TypedDocumentString<DeleteBudgetMutation, DeleteBudgetMutationVariables>;
+export const CallsDocument = {"__meta__":{"hash":"sha256:29af1efa8ea5883fef0638429edb0c7222a35feac2d6c836748ea5786b3f8c83"}} as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+export const CallAppsDocument = {"__meta__":{"hash":"sha256:29c79a06905486fbcfc4aebc609be01cd1ebebbcd60514898e7e7a78863adaf3"}} as unknown as TypedDocumentString<CallAppsQuery, CallAppsQueryVariables>;
+export const CallDocument = {"__meta__":{"hash":"sha256:d6fb2585068df7964f813be99a6b1bbc5b494fdc032ac73dff1313860d2f1900"}} as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+export const CorrectCostDocument = {"__meta__":{"hash":"sha256:28bc9ff5310615407968976def6cce7305e180a6301c10574a5db75bbd738fae"}} as unknown as TypedDocumentString<CorrectCostMutation, CorrectCostMutationVariables>;
+export const SwitchLedgerDocument = {"__meta__":{"hash":"sha256:33e8767e0f4f0c45f31544b9b6ec6418e3ec1f40939648d4f5d3c2871ced141c"}} as unknown as TypedDocumentString<SwitchLedgerMutation, SwitchLedgerMutationVariables>;
 export const DevicesDocument = {"__meta__":{"hash":"sha256:bdbfa99c49e0434720c40d3bdc5cbe94ec95b9e97d511dc2430644db55cb408b"}} as unknown as TypedDocumentString<DevicesQuery, DevicesQueryVariables>;
 export const DevicePageDocument = {"__meta__":{"hash":"sha256:9963b9e1a6a00c483a250bd168bfc666fddd5b14a14b78d28149e7e531fb25e4"}} as unknown as TypedDocumentString<DevicePageQuery, DevicePageQueryVariables>;
 export const LiveReadingsDocument = {"__meta__":{"hash":"sha256:f9bf856e9261a92844c0afe97ea1a95debaaab349103f02cf3f4b0414656b0a7"}} as unknown as TypedDocumentString<LiveReadingsSubscription, LiveReadingsSubscriptionVariables>;
 export const RenameDeviceDocument = {"__meta__":{"hash":"sha256:9d30f60daca0126ae03ae5b97590707fd44b2752e946155222d6d4b7f90029ba"}} as unknown as TypedDocumentString<RenameDeviceMutation, RenameDeviceMutationVariables>;
+export const AssignDeviceDocument = {"__meta__":{"hash":"sha256:a29ed4f46fb95679fb333659ef04da2957d21f09f311e8bee993f6011c513127"}} as unknown as TypedDocumentString<AssignDeviceMutation, AssignDeviceMutationVariables>;
 export const DeleteDeviceDocument = {"__meta__":{"hash":"sha256:bd82267c20830ab6813aaa237900b875a145b741d59804f5a2dc882b6de8fb35"}} as unknown as TypedDocumentString<DeleteDeviceMutation, DeleteDeviceMutationVariables>;
 export const KeysDocument = {"__meta__":{"hash":"sha256:af723e83819e7516cd7930eb2b5cd03bf29ac151bc7772b6ad08b95258afb6fb"}} as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
 export const ClientsDocument = {"__meta__":{"hash":"sha256:53f8482c87a147b8ad62dc2999288b171b53bdbcd9b4bcb89db00124e4147703"}} as unknown as TypedDocumentString<ClientsQuery, ClientsQueryVariables>;
@@ -1451,6 +1591,8 @@ export const CreateEntityDocument = {"__meta__":{"hash":"sha256:65a4f9043ce7c719
 export const ModelsDocument = {"__meta__":{"hash":"sha256:ba886ac6f7be8e8ebfbff68b7138b4123bb9696a9d0e1f761b5071817e4611cd"}} as unknown as TypedDocumentString<ModelsQuery, ModelsQueryVariables>;
 export const UpsertModelDocument = {"__meta__":{"hash":"sha256:ee3cabfc5c672b582ff8cb1f8658685268c062266fb1bb6e78e6bb5543bae880"}} as unknown as TypedDocumentString<UpsertModelMutation, UpsertModelMutationVariables>;
 export const RetireModelDocument = {"__meta__":{"hash":"sha256:6f0170521344b5ea731a284943810622df34a34471c40a974d9f7da2be0725a5"}} as unknown as TypedDocumentString<RetireModelMutation, RetireModelMutationVariables>;
+export const OrgPricesDocument = {"__meta__":{"hash":"sha256:17f4c23ff0602520fc14a7f26279a2155a18692a3526f4c08746cbc4d71f5998"}} as unknown as TypedDocumentString<OrgPricesQuery, OrgPricesQueryVariables>;
+export const SetOrgPriceDocument = {"__meta__":{"hash":"sha256:c829b3f7ec0b00b0a78e2df70e0a56c74f5295566e38b6ece697cbdd060bccb1"}} as unknown as TypedDocumentString<SetOrgPriceMutation, SetOrgPriceMutationVariables>;
 export const OrgsDocument = {"__meta__":{"hash":"sha256:d0ac9365c7426a124d8bc38c4ea893f1370b68841adad943deb3e8f0fe8d0105"}} as unknown as TypedDocumentString<OrgsQuery, OrgsQueryVariables>;
 export const RegisterOrgDocument = {"__meta__":{"hash":"sha256:98ffd6daf7977d715d8543095ec86c50eef1cd5caee35bad09bb86e0f9f67851"}} as unknown as TypedDocumentString<RegisterOrgMutation, RegisterOrgMutationVariables>;
 export const SuspendOrgDocument = {"__meta__":{"hash":"sha256:96d43ced2a39fe0a112e4327228e5d51cd22f3bf04d27771eb1521d0dd8c935a"}} as unknown as TypedDocumentString<SuspendOrgMutation, SuspendOrgMutationVariables>;

@@ -33,6 +33,7 @@ const orgCommands = (graphql: Curl) => ({
     graphql('mutation { createApiKey(input: { description: "greenhouse" }) { apiKey { keyId } secret } }'),
   setBudget: (): string =>
     graphql('mutation { setBudget(input: { name: "team-month", period: MONTH, usdMicros: 500000000 }) { version } }'),
+  switchLedger: (): string => graphql('mutation { updateOrg(input: { ledger: true }) { ledger } }'),
   acquire: (resource: string, limit: string): string =>
     graphql(
       `mutation { acquire(input: { entityId: "ana", resource: "${resource}", ` +

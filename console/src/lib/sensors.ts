@@ -17,10 +17,20 @@ export function valueText(metric: Metric, value: number | null | undefined): str
   return value === null || value === undefined ? '–' : `${value.toFixed(decimals)} ${unit}`;
 }
 
-/** The values that were measured, one after the other. */
+/** The first metric that has a value. */
+export const firstMetric = (sensors: SensorValues | undefined): Metric | undefined =>
+  sensors && metricNames.find((metric) => sensors[metrics[metric].field] !== null);
+
+/** Names for the values whose unit alone does not say what they are. */
+const shortNames: Partial<Record<Metric, string>> = { HUMIDITY_PCT: 'air', SOIL_MOISTURE_PCT: 'soil' };
+
+/** The values that were measured, one after the other: `21.5 °C · 45 % air · 38 % soil`. */
 export function valuesText(sensors: SensorValues): string {
   const shown = metricNames.filter((metric) => sensors[metrics[metric].field] !== null);
-  return shown.map((metric) => valueText(metric, sensors[metrics[metric].field])).join(' · ') || 'no values';
+  const texts = shown.map((metric) =>
+    [valueText(metric, sensors[metrics[metric].field]), shortNames[metric]].filter(Boolean).join(' '),
+  );
+  return texts.join(' · ') || 'no values';
 }
 
 const niceSteps = [10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];

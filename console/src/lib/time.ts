@@ -19,6 +19,13 @@ export const momentAgo = (ms: number, stepMs: number): string =>
 /** The moment this long from now. */
 export const momentIn = (ms: number): string => new Date(serverNow() + ms).toISOString();
 
+/** The moments from the first one until now, one per step. */
+export function momentsSince(from: string, stepMs: number): string[] {
+  const startMs = Date.parse(from);
+  const count = Math.max(0, Math.floor((serverNow() - startMs) / stepMs) + 1);
+  return Array.from({ length: count }, (_, i) => new Date(startMs + i * stepMs).toISOString());
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(zone: string, options: Intl.DateTimeFormatOptions, at: string | number): string {

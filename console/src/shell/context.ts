@@ -2,6 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Session } from '../data/session.js';
 import type { OrgFrameFragment } from '../gql/graphql.js';
+import { Store } from '../lib/store.js';
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
@@ -26,6 +27,9 @@ export function useOrg(): OrgView {
   if (!org) throw new Error('useOrg needs the page of an org');
   return org;
 }
+
+/** The org that was on screen last. The pages of the platform keep the links to its pages. */
+export const lastOrg = new Store<{ readonly orgId: string; readonly name: string } | undefined>(undefined);
 
 /** The time zone of the org on screen, in which all times are shown. */
 export const useZone = (): string => useOrg().timezone;

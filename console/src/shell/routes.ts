@@ -33,6 +33,11 @@ export const routes: readonly PageRoute[] = [
     nav: { title: 'Spend', icon: 'spend', group: 'Spend' },
   },
   {
+    path: '/calls',
+    load: () => import('../pages/calls/calls.js'),
+    nav: { title: 'Calls', icon: 'calls', group: 'Spend' },
+  },
+  {
     path: '/budgets',
     load: () => import('../pages/budgets/budgets.js'),
     nav: { title: 'Budgets', icon: 'budgets', group: 'Spend' },

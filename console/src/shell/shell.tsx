@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { queryClient, useQuery } from '../data/client.js';
 import { AppFrameDocument, FrameDocument } from '../gql/graphql.js';
-import { Store, useStore } from '../lib/store.js';
+import { useStore } from '../lib/store.js';
 import { Icon } from '../ui/icon.js';
 import { Failure, type Loadable, Loaded } from '../ui/states.js';
 import { Brand } from './brand.js';
-import { OrgContext, type OrgView, useSession } from './context.js';
+import { lastOrg, OrgContext, type OrgView, useSession } from './context.js';
 import { IdleNotice } from './idle.js';
 import { Lazy } from './lazy.js';
 import { LiveAlertsProvider, useLiveAlerts } from './live-alerts.js';
@@ -17,9 +17,6 @@ import { clearToasts, Toasts } from './toasts.js';
 import { UserMenu } from './user-menu.js';
 
 const framePollMs = 60_000;
-
-/** The org that was on screen last. The pages of the platform keep the links to its pages. */
-const lastOrg = new Store<{ readonly orgId: string; readonly name: string } | undefined>(undefined);
 
 /** Forgets what a session has read when it is over, so that it is not shown to another one. */
 export function forgetSession(): void {

@@ -4,6 +4,7 @@ const paths = {
   apps: 'M3.5 5h17v14h-17zM3.5 9.5h17M8 5v4.5',
   audit: 'M6 3h12v18H6zM9.5 8h5M9.5 12h5M9.5 16h3',
   budgets: 'M4 6.5h16v13H4zM4 10.5h16M15.5 15h1.5M7 6.5V4.5h10v2',
+  calls: 'M4 6h.01M4 12h.01M4 18h.01M8.5 6H20M8.5 12H20M8.5 18H20',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   close: 'M6 6l12 12M18 6 6 18',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

@@ -97,8 +97,12 @@ function optionsOf(host: HTMLElement, data: PlotData, width: number, height: num
 /** The points whose label is shown: every second, third, … of those that have one, so that they do not overlap. */
 function splitsOf(labels: readonly string[], width: number): number[] {
   const candidates = labels.flatMap((label, i) => (label ? [i] : []));
-  const every = Math.max(1, Math.ceil(candidates.length / Math.max(1, Math.floor((width - labelWidth) / labelWidth))));
-  return candidates.filter((_, i) => (candidates.length - 1 - i) % every === 0);
+  const room = Math.max(1, width - labelWidth);
+  const every = Math.max(1, Math.ceil((candidates.length * labelWidth) / room));
+  const shown = candidates.filter((_, i) => (candidates.length - 1 - i) % every === 0);
+  // The first day of a range may be shorter than the others.
+  const minPoints = (labelWidth * labels.length) / room / 1.5;
+  return shown.filter((at, i) => (shown[i + 1] ?? Number.POSITIVE_INFINITY) - at >= minPoints);
 }
 
 const stackOf = (host: HTMLElement, { series }: PlotData): uPlot.Series[] =>

@@ -1,4 +1,4 @@
-import { clamped, type DayRange, presetOf, presetRange, presets } from '../lib/range.js';
+import { clamped, type DayRange, maxRangeDays, presetOf, presetRange, presets } from '../lib/range.js';
 import { Segmented } from './parts.js';
 
 interface RangePickerProps {
@@ -6,12 +6,13 @@ interface RangePickerProps {
   /** Today in the zone of the org. */
   readonly today: string;
   readonly onChange: (range: DayRange) => void;
+  readonly maxDays?: number;
 }
 
 const names: Readonly<Record<string, string>> = { '1': 'Today', '7': '7 d', '14': '14 d', '30': '30 d', '90': '90 d' };
 
 /** Picks days of the org: the last ones, or any two. */
-export function RangePicker({ range, today, onChange }: RangePickerProps) {
+export function RangePicker({ range, today, onChange, maxDays = maxRangeDays }: RangePickerProps) {
   const day = (label: string, which: keyof DayRange) => (
     <input
       type="date"
@@ -22,7 +23,7 @@ export function RangePicker({ range, today, onChange }: RangePickerProps) {
       required
       onChange={(event) => {
         const { value } = event.currentTarget;
-        if (value) onChange(clamped({ ...range, [which]: value }, today));
+        if (value) onChange(clamped({ ...range, [which]: value }, today, maxDays));
       }}
     />
   );
@@ -30,7 +31,9 @@ export function RangePicker({ range, today, onChange }: RangePickerProps) {
     <>
       <Segmented
         label="Range of days"
-        options={presets.map((value) => ({ value, label: names[value] ?? value }))}
+        options={presets
+          .filter((value) => Number(value) <= maxDays)
+          .map((value) => ({ value, label: names[value] ?? value }))}
         value={presetOf(range, today) ?? ('' as (typeof presets)[number])}
         onChange={(value) => onChange(presetRange(Number(value), today))}
       />

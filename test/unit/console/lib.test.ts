@@ -11,10 +11,11 @@ import { deviceState, sharesOf } from '../../../console/src/lib/fleet.js';
 import { draftOf, inputOf, type LimitShape, limitText, newDraft, periodText } from '../../../console/src/lib/limits.js';
 import { parseUsd, usd, usdExact, usdInput, usdShort } from '../../../console/src/lib/money.js';
 import { percent, plural, short } from '../../../console/src/lib/numbers.js';
-import { clamped, presetOf, rangeOf } from '../../../console/src/lib/range.js';
+import { furtherPrices, priceAt, priceSourceText, priceText } from '../../../console/src/lib/prices.js';
+import { clamped, presetOf, presetRange, rangeOf } from '../../../console/src/lib/range.js';
 import { ticks } from '../../../console/src/lib/scale.js';
 import { stepSecs, valuesText } from '../../../console/src/lib/sensors.js';
-import { clock, duration, fullTime } from '../../../console/src/lib/time.js';
+import { clock, duration, fullTime, momentAgo, momentsSince } from '../../../console/src/lib/time.js';
 
 const micros = fc.integer({ min: 0, max: 10 ** 15 });
 
@@ -104,6 +105,14 @@ describe('a range', () => {
     expect(presetOf(of('days=7'), today)).toBe('7');
     expect(presetOf(clamped({ from: '2026-11-01', to: '2026-11-02' }, today), today)).toBeUndefined();
   });
+
+  it('of single calls is shorter', () => {
+    expect(rangeOf(new URLSearchParams('from=2026-01-01&to=2026-11-10'), today, 7, 31)).toEqual({
+      from: '2026-10-11',
+      to: '2026-11-10',
+    });
+    expect(rangeOf(new URLSearchParams('days=90'), today, 7, 31)).toEqual(presetRange(7, today));
+  });
 });
 
 describe('a time', () => {
@@ -179,7 +188,7 @@ describe('the fleet', () => {
     const every = (secs: number) => Array.from({ length: 10 }, (_, i) => i * secs * 1000);
     expect([stepSecs(60, every(10)), stepSecs(60, every(900)), stepSecs(600, [])]).toEqual([60, 1800, 600]);
     const none = { bme280TempC: null, ds18b20TempC: null, humidityPct: 45, pressureHpa: null, soilMoisturePct: null };
-    expect(valuesText({ ...none, bme280TempC: 21.46 })).toBe('21.5 °C · 45 %');
+    expect(valuesText({ ...none, bme280TempC: 21.46 })).toBe('21.5 °C · 45 % air');
   });
 });
 
@@ -290,5 +299,45 @@ describe('a command to paste', () => {
     const [, body = ''] =
       /^curl -s https:\/\/tollgate\.example\/graphql (?:-H \S.*){2} \\\n {2}-d '([^']+)'$/.exec(text) ?? [];
     expect(validate(schema, parse((JSON.parse(body) as { query: string }).query))).toEqual([]);
+  });
+});
+
+describe('a price', () => {
+  const entry = (name: string, usdMicrosPer1M: number, above = 0) => ({ name, usdMicrosPer1M, above });
+  const first = { effectiveFrom: null, entries: [entry('input', 3_000_000)] };
+  const second = { effectiveFrom: '2026-11-17T00:00:00.000Z', entries: [] };
+  const third = { effectiveFrom: '2026-11-19T00:00:00.000Z', entries: [entry('input', 1_000_000)] };
+
+  it.each([
+    ['2026-11-16T23:59:59.999Z', first, second],
+    ['2026-11-17T00:00:00.000Z', second, third],
+    ['2026-11-19T00:00:00.000Z', third, undefined],
+  ])('is in force at %s until the next change', (at, current, next) => {
+    expect(priceAt([first, second, third], Date.parse(at))).toEqual({ current, next });
+  });
+
+  it('is none before the first change', () => {
+    expect(priceAt([second], 0)).toEqual({ current: undefined, next: second });
+    expect(priceAt([], 0)).toEqual({ current: undefined, next: undefined });
+  });
+
+  it('is told in words', () => {
+    const entries = [entry('input', 3_000_000), entry('input', 6_000_000, 200_000), entry('cacheRead', 300_000)];
+    expect(priceText(entries)).toBe('input $3.00, input above 200k $6.00, cacheRead $0.30');
+    expect(furtherPrices(entries)).toBe('input above 200k $6.00, cacheRead $0.30');
+    expect([priceSourceText('ORG_OVERRIDE'), priceSourceText('NEW_KIND')]).toEqual([
+      'own price of the org',
+      'new kind',
+    ]);
+  });
+});
+
+describe('the windows of usage', () => {
+  it('begin at the start of a step, have no gaps, and end with the current one', () => {
+    const hourMs = 3_600_000;
+    const moments = momentsSince(momentAgo(47 * hourMs, hourMs), hourMs).map((moment) => Date.parse(moment));
+    expect([48, 49]).toContain(moments.length);
+    expect(moments.every((at, i) => at % hourMs === 0 && at - (moments[0] ?? 0) === i * hourMs)).toBe(true);
+    expect(momentsSince(momentAgo(-hourMs, 1), hourMs)).toEqual([]);
   });
 });

@@ -115,7 +115,7 @@ function Events({ events, zone, onObject }: EventsProps) {
       ),
     },
     { head: 'Who', cell: ({ actor }) => <code title={actor}>{shortIds(actor)}</code> },
-    { head: 'What', isHead: true, cell: ({ action }) => action.replaceAll('_', ' ') },
+    { head: 'What', isHead: true, class: 'nowrap', cell: ({ action }) => action.replaceAll('_', ' ') },
     {
       head: 'To what',
       cell: ({ entityId, resource }) => (

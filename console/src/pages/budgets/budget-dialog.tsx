@@ -36,7 +36,8 @@ const draftOf = (budget: BudgetRow | undefined): Draft => ({
   period: budget?.period ?? 'MONTH',
   amount: budget ? usdInput(budget.usdMicros) : '',
   thresholds: (budget?.thresholdsPct ?? [50, 80, 95]).join(', '),
-  enforcement: budget?.enforcement ?? 'ALERT',
+  // What was set last, which may not be in force yet.
+  enforcement: budget?.nextEnforcement?.enforcement ?? budget?.enforcement ?? 'ALERT',
   keepsRaise: true,
   raiseAmount: '',
   raiseHours: '24',
@@ -144,6 +145,7 @@ export function BudgetDialog({ budget, apps, onClose }: BudgetDialogProps) {
           options={[
             ['ALERT', 'Alerts only'],
             ['ADVISORY', 'Selections do not recommend its labels'],
+            ['HARD', 'The same, and admit reserves before a call, from the next day on'],
           ]}
           onChange={(enforcement) => set({ enforcement })}
         />

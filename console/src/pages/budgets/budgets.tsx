@@ -88,6 +88,11 @@ const enforcements: Readonly<Record<string, string>> = {
   HARD: 'hard',
 };
 
+const enforcementText = ({ enforcement, nextEnforcement: next }: BudgetRow): string => {
+  const now = enforcements[enforcement] ?? enforcement.toLowerCase();
+  return next ? `${now}; ${enforcements[next.enforcement]} from ${next.from}` : now;
+};
+
 function BudgetTable({ budgets, onEdit, onDelete }: BudgetTableProps) {
   if (budgets.length === 0)
     return (
@@ -107,7 +112,7 @@ function BudgetTable({ budgets, onEdit, onDelete }: BudgetTableProps) {
       head: 'Projected',
       cell: ({ forecast, inForceUsdMicros }) => <Projected forecast={forecast} inForceUsdMicros={inForceUsdMicros} />,
     },
-    { head: 'When used up', cell: ({ enforcement }) => enforcements[enforcement] ?? enforcement.toLowerCase() },
+    { head: 'When used up', cell: enforcementText },
     {
       head: '',
       class: 'actions',

@@ -9,23 +9,23 @@ import {
   type ReadingLineFragment,
 } from '../../gql/graphql.js';
 import { periodText } from '../../lib/limits.js';
-import { type Metric, metricNames, metrics, stepSecs, valuesText, valueText } from '../../lib/sensors.js';
+import { firstMetric, type Metric, metricNames, metrics, stepSecs, valuesText, valueText } from '../../lib/sensors.js';
 import { clock, dateAndTime, fullTime, momentAgo } from '../../lib/time.js';
 import { WriteButton } from '../../parts/write-button.js';
 import { useOrg, useZone } from '../../shell/context.js';
 import { Page, ZoneNote } from '../../shell/page.js';
 import { orgPath } from '../../shell/routes.js';
 import { ChartFigure } from '../../ui/figure.js';
-import { Ago } from '../../ui/fresh.js';
-import { Badge, Card, InlineSelect, Segmented } from '../../ui/parts.js';
+import { Card, InlineSelect, Segmented } from '../../ui/parts.js';
 import type { PlotData } from '../../ui/plot.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 import { TimePlot } from '../../ui/time-plot.js';
-import { DeleteDialog, RenameDialog } from './actions.js';
-import { SensorHealth, StateBadge } from './state.js';
+import { About } from './about.js';
+import { AssignDialog, DeleteDialog, RenameDialog } from './actions.js';
+import { SensorHealth } from './state.js';
 
-type DeviceData = NonNullable<NonNullable<DevicePageQuery['org']>['device']>;
+export type DeviceData = NonNullable<NonNullable<DevicePageQuery['org']>['device']>;
 type Point = DeviceData['series'][number];
 
 const hourMs = 3_600_000;
@@ -43,10 +43,11 @@ const pollMs = 60_000;
 /** The metric and the range on screen, which are in the address. */
 function useChoices() {
   const [search, setSearch] = useSearchParams();
-  const metric = metricNames.find((name) => name === search.get('metric')) ?? 'BME280_TEMP_C';
+  const chosen = metricNames.find((name) => name === search.get('metric'));
   const span: Span = (Object.keys(spans) as Span[]).find((name) => name === search.get('span')) ?? '24h';
-  const set = (changes: Readonly<Record<string, string>>) => setSearch({ metric, span, ...changes }, { replace: true });
-  return { metric, span, set };
+  const set = (changes: Readonly<Record<string, string>>) =>
+    setSearch({ ...(chosen ? { metric: chosen } : {}), span, ...changes }, { replace: true });
+  return { chosen, span, set };
 }
 
 /** One device: a chart of what it measured, its latest readings as they arrive, and what it is. */
@@ -54,16 +55,20 @@ export default function DevicePage() {
   const { orgId } = useOrg();
   const [, navigate] = useLocation();
   const { hardwareId = '' } = useParams<{ hardwareId: string }>();
-  const { metric, span, set } = useChoices();
-  const [times, setTimes] = useState<readonly number[]>([]);
-  const step = stepSecs(spans[span].stepSecs, times);
+  const { chosen, span, set } = useChoices();
+  // How often the device measures, and what, is known only after its first readings have been read.
+  const [known, setKnown] = useState<readonly ReadingLineFragment[]>([]);
+  const metric = chosen ?? firstMetric(known[0]?.sensors) ?? 'BME280_TEMP_C';
+  const step = stepSecs(
+    spans[span].stepSecs,
+    known.map(({ timestampMs }) => timestampMs),
+  );
   const range = { from: momentAgo(spans[span].ms, step * 1000), to: momentAgo(-step * 1000, step * 1000) };
   const variables = { orgId, hardwareId, metric, ...range, stepSecs: step };
   const query = useQuery(DevicePageDocument, variables, { pollMs, keepPrevious: true });
   const device = query.data?.org?.device;
-  const known = device?.readings.nodes.map(({ timestampMs }) => timestampMs) ?? [];
-  if (times.length === 0 && known.length > 0) setTimes(known);
-  const [open, setOpen] = useState<'rename' | 'delete'>();
+  if (known.length === 0 && device && device.readings.nodes.length > 0) setKnown(device.readings.nodes);
+  const [open, setOpen] = useState<'rename' | 'assign' | 'delete'>();
   return (
     <Page
       title={device?.friendlyName ?? hardwareId}
@@ -74,6 +79,9 @@ export default function DevicePage() {
           <>
             <WriteButton icon="edit" onClick={() => setOpen('rename')}>
               Rename
+            </WriteButton>
+            <WriteButton icon="keys" onClick={() => setOpen('assign')}>
+              Assign
             </WriteButton>
             <WriteButton icon="trash" tone="danger" onClick={() => setOpen('delete')}>
               Delete
@@ -98,6 +106,7 @@ export default function DevicePage() {
         }
       </Loaded>
       {device && open === 'rename' && <RenameDialog device={device} onClose={() => setOpen(undefined)} />}
+      {device && open === 'assign' && <AssignDialog device={device} onClose={() => setOpen(undefined)} />}
       {device && open === 'delete' && (
         <DeleteDialog
           device={device}
@@ -242,53 +251,6 @@ function Tail({ device: { hardwareId, readings } }: { readonly device: DeviceDat
           keyOf={({ id }) => id}
         />
       )}
-    </Card>
-  );
-}
-
-function About({ device }: { readonly device: DeviceData }) {
-  const { capabilities, ownerKeyId } = device;
-  return (
-    <Card title="About">
-      <dl class="pairs">
-        <dt>State</dt>
-        <dd>
-          <StateBadge lastSeenAt={device.lastSeenAt} />
-        </dd>
-        <dt>Last seen</dt>
-        <dd>
-          <Ago at={device.lastSeenAt} />
-        </dd>
-        <dt>Address</dt>
-        <dd>
-          <code>{device.hardwareId}</code>
-        </dd>
-        <dt>Firmware</dt>
-        <dd>
-          <code>{device.firmwareVersion}</code>
-        </dd>
-        <dt>Sensors</dt>
-        <dd>{capabilities.sensors.join(', ') || 'none'}</dd>
-        <dt>Features</dt>
-        <dd>
-          {capabilities.features.length === 0 && 'none'}
-          {capabilities.features.map(({ name, enabled }) => (
-            <Badge key={name} tone={enabled ? 'accent' : 'plain'}>
-              {name} {enabled ? 'on' : 'off'}
-            </Badge>
-          ))}
-        </dd>
-        <dt>Owner key</dt>
-        <dd>{ownerKeyId ? <code>{ownerKeyId}</code> : 'none'}</dd>
-        <dt>Boot</dt>
-        <dd>
-          <code>{device.lastBootId}</code>
-        </dd>
-        <dt>Registered</dt>
-        <dd>
-          <Ago at={device.firstRegisteredAt} />
-        </dd>
-      </dl>
     </Card>
   );
 }

@@ -4,7 +4,7 @@ import { useQuery } from '../../data/client.js';
 import { EntityResourceDocument, type EntityResourceQuery } from '../../gql/graphql.js';
 import { limitText } from '../../lib/limits.js';
 import { count, short } from '../../lib/numbers.js';
-import { clock, dateAndTime, momentAgo } from '../../lib/time.js';
+import { clock, dateAndTime, momentAgo, momentsSince } from '../../lib/time.js';
 import type { LevelTarget } from '../../parts/limits-dialog.js';
 import { TryDialog } from '../../parts/try-dialog.js';
 import { WriteButton } from '../../parts/write-button.js';
@@ -71,7 +71,11 @@ export function EntityUse({ entityId, resource, picker, onOpen }: EntityUseProps
       }
     >
       <Loaded query={query} what={`the usage of ${resource}`}>
-        {({ org }) => org?.entity && <Usage key={resource} use={org.entity} window={window} onWindow={setWindow} />}
+        {({ org }) =>
+          org?.entity && (
+            <Usage key={resource} use={org.entity} from={variables.from} window={window} onWindow={setWindow} />
+          )
+        }
       </Loaded>
       {isTrying && (
         <TryDialog resource={resource} entityId={entityId} limits={names} onClose={() => setTrying(false)} />
@@ -82,11 +86,13 @@ export function EntityUse({ entityId, resource, picker, onOpen }: EntityUseProps
 
 interface UsageProps {
   readonly use: NonNullable<Use['entity']>;
+  /** The start of the first window. */
+  readonly from: string;
   readonly window: Window;
   readonly onWindow: (window: Window) => void;
 }
 
-function Usage({ use: { effectiveLimits, usage }, window, onWindow }: UsageProps) {
+function Usage({ use: { effectiveLimits, usage }, from, window, onWindow }: UsageProps) {
   const { limits, source } = effectiveLimits;
   const names = [
     ...new Set([...limits.map(({ name }) => name), ...usage.nodes.flatMap((n) => n.counters.map((c) => c.limit))]),
@@ -125,8 +131,17 @@ function Usage({ use: { effectiveLimits, usage }, window, onWindow }: UsageProps
           onChange={setChosen}
         />
       </div>
-      <UsageBars snapshots={usage.nodes} limit={chosen} window={window} />
+      <UsageBars snapshots={everyWindow(usage.nodes, from, window)} limit={chosen} window={window} />
     </div>
+  );
+}
+
+/** All windows since `from`, also those without usage, so that the bars of a day always have the same place. */
+function everyWindow(found: readonly Snapshot[], from: string, window: Window): Snapshot[] {
+  if (found.length === 0) return [];
+  const byStart = new Map(found.map((snapshot) => [Date.parse(snapshot.windowStart), snapshot]));
+  return momentsSince(from, windows[window].stepMs).map(
+    (windowStart) => byStart.get(Date.parse(windowStart)) ?? { windowStart, totalEvents: 0, counters: [] },
   );
 }
 
@@ -161,7 +176,7 @@ function UsageBars({ snapshots, limit, window }: UsageBarsProps) {
   return (
     <ChartFigure
       unit={`Tokens of ${limit} taken per ${isHourly ? 'hour' : 'day'} of UTC`}
-      summary={`${count(taken)} tokens taken, ${count(refused)} acquires refused. Windows without usage are left out.`}
+      summary={`${count(taken)} tokens taken, ${count(refused)} acquires refused.`}
       columns={columns}
       rows={snapshots}
       keyOf={({ windowStart }) => windowStart}

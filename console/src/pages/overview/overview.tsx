@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { useQuery } from '../../data/client.js';
 import { OverviewDocument } from '../../gql/graphql.js';
 import { usd, usdExact } from '../../lib/money.js';
@@ -7,6 +8,7 @@ import { clock, until } from '../../lib/time.js';
 import { useOrg } from '../../shell/context.js';
 import { LiveBadge } from '../../shell/live-alerts.js';
 import { Page, ZoneNote } from '../../shell/page.js';
+import { orgPath } from '../../shell/routes.js';
 import { isStale, oldest, useTick } from '../../ui/fresh.js';
 import { Card, ModeBadge, Stat, Stats } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';
@@ -63,16 +65,33 @@ function Content({ data, range, onRange }: ContentProps) {
   );
 }
 
-/** The forecast of a budget that covers the whole org for one day. */
-function projectionOf({ budgets }: OrgOverview, { query }: Detail): number | undefined {
+/** The expected cost of today. The gateway forecasts budgets only, so it needs a daily one of the whole org. */
+function Projection({ data: { budgets }, detail: { query } }: TodayProps) {
+  const { orgId } = useOrg();
   const whole = budgets.find((each) => each.period === 'DAY' && !each.appId && !each.label && !each.dimension);
-  const found = query.data?.org?.budgets?.find(({ name }) => name === whole?.name);
-  return found?.forecast?.projectedUsdMicros;
+  const forecast = query.data?.org?.budgets?.find(({ name }) => name === whole?.name)?.forecast;
+  if (whole && forecast)
+    return (
+      <Stat
+        label="Projected for today"
+        value={usd(forecast.projectedUsdMicros)}
+        title={forecast.basis}
+        note={forecast.projectedUsdMicros > whole.inForceUsdMicros ? 'above the budget' : 'within the budget'}
+      />
+    );
+  const link = <Link href={orgPath(orgId, '/budgets')}>Set a daily budget</Link>;
+  return (
+    <Stat label="Projected for today" value="–" note={whole ? 'needs three hours of data' : <>{link} to see it</>} />
+  );
 }
 
-function Today({ data, detail }: { readonly data: OrgOverview; readonly detail: Detail }) {
+interface TodayProps {
+  readonly data: OrgOverview;
+  readonly detail: Detail;
+}
+
+function Today({ data, detail }: TodayProps) {
   const { spend } = data;
-  const projected = projectionOf(data, detail);
   const { resetsAt, timezone } = useOrg();
   useTick(30_000);
   const stale = isStale(oldest(spend.labels.map(({ asOf }) => asOf)));
@@ -86,9 +105,7 @@ function Today({ data, detail }: { readonly data: OrgOverview; readonly detail: 
         note={plural(spend.requests, 'call')}
         stale={stale}
       />
-      {projected !== undefined && (
-        <Stat label="Projected for today" value={usd(projected)} note="from the hours of four weeks" />
-      )}
+      <Projection data={data} detail={detail} />
       <Stat
         label="Average per call"
         value={spend.requests === 0 ? '–' : usd(Math.round(spend.costUsdMicros / spend.requests))}
