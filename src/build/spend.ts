@@ -12,8 +12,9 @@ import { DimensionValueService } from '../spend/breakdown/dimension-value.servic
 import { DimensionValueStore } from '../spend/breakdown/dimension-value.store.js';
 import { PriceStore } from '../spend/catalog/price.store.js';
 import { PriceRefreshService } from '../spend/catalog/price-refresh.service.js';
-import { CostStore } from '../spend/cost.store.js';
 import { ExactService } from '../spend/exact.service.js';
+import { HeldStore } from '../spend/held/held.store.js';
+import { HeldSweepService } from '../spend/held/held-sweep.service.js';
 import { LabelStore } from '../spend/label.store.js';
 import { DirtyDayStore } from '../spend/ledger/dirty-day.store.js';
 import { OrgDayService } from '../spend/org-day.service.js';
@@ -28,6 +29,7 @@ import { TotalStore } from '../spend/total.store.js';
 import type { Base } from './base.js';
 import { buildBudgetRollup, buildBudgets } from './budgets.js';
 import { buildCatalog, buildWorkerSync } from './catalog.js';
+import { buildHeld } from './held.js';
 import type { Identity } from './identity.js';
 
 const maxShards = 64;
@@ -36,11 +38,10 @@ const maxShards = 64;
 export function buildSpend(base: Base, identity: Identity, scheduler: EventLoopScheduler) {
   const { config, clock, log, metrics, store } = base;
   const { audit, appStore } = identity;
-  const { retention, submissionsWaiting: maxWaiting } = config;
+  const { retention } = config;
   const models = buildCatalog(base, identity);
   const { prices } = models;
   const homeShard = Math.floor(randomFraction() * maxShards);
-  const costStore = new CostStore(store, clock, { retention, homeShard, maxWaiting, scheduler });
   const values = new DimensionValueStore(store);
   const dimensionValues = new DimensionValueService(values, clock, retention.shardDays);
   const dimensions = new DimensionStore(store, retention.totalDays);
@@ -54,13 +55,15 @@ export function buildSpend(base: Base, identity: Identity, scheduler: EventLoopS
   const alerts = newAlerts(base, alertStore);
   const stickyStore = new StickyStore(store);
   const budgeting = buildBudgets(base, identity, alerts);
-  const { budgets } = budgeting;
+  const { budgets, budgetSums } = budgeting;
+  const money = buildHeld(base, identity, { budgets, budgetSums, homeShard, scheduler });
+  const { costStore: costs, holds } = money;
   return {
     ...budgeting,
     ...models,
-    spend: new SpendService({ costs: costStore, labels: labelStore, totals, exact, prices, dimensionValues, clock }),
+    ...money,
+    spend: new SpendService({ costs, labels: labelStore, totals, exact, prices, dimensionValues, holds, clock }),
     breakdowns: new BreakdownService({ totals, dimensions, values, apps: appStore, clock }),
-    costStore,
     selection: new SelectionService({ stickies: stickyStore, prices, budgets, alerts, audit, clock, metrics, log }),
     labelStore,
     totals,
@@ -79,13 +82,16 @@ export function buildSpendRollups(base: Base) {
   const orgs = new OrgStore(store);
   const shards = new ShardStore(store);
   const totals = new TotalStore(store, retention.totalDays);
-  const orgDays = new OrgDayService({ shards, totals, apps: new AppStore(store), alerts, catalog, clock, metrics });
+  const sweeps = new HeldSweepService({ held: new HeldStore(store, clock, retention.shardDays), log, metrics });
+  const apps = new AppStore(store);
+  const orgDays = new OrgDayService({ shards, totals, apps, alerts, sweeps, catalog, clock, metrics });
   const dimensionDays = new DimensionDayService(new DimensionStore(store, retention.totalDays), clock);
   const spend = new SpendRollup({
     shards,
     slices: new SliceStore(store),
     dirtyDays: new DirtyDayStore(store),
     orgDays,
+    sweeps,
     dimensions: dimensionDays,
     orgs,
     budgets: buildBudgetRollup(base, alerts),

@@ -3,14 +3,10 @@ import type { Issue } from '../lib/errors.js';
 import { isWholeWithin } from '../lib/int.js';
 import { slug } from '../lib/patterns.js';
 import type { ZoneHistory } from './calendar.js';
+import type { ModelQuota, QuotaRequest } from './quotas.js';
 
 export const quotaScopes = ['ORG', 'APP'] as const;
 export type QuotaScope = (typeof quotaScopes)[number];
-
-export interface ModelQuota {
-  readonly label: string;
-  readonly dailyUsdMicros: number;
-}
 
 /** The settings that an app may override. It inherits the others from its org. */
 export interface Settings {
@@ -19,6 +15,11 @@ export interface Settings {
   readonly tightModeThresholdPct: number;
   readonly refreshIntervalNormalSecs: number;
   readonly refreshIntervalTightSecs: number;
+}
+
+/** Settings as a caller sends them. */
+export interface SettingsRequest extends Omit<Settings, 'quotas'> {
+  readonly quotas: readonly QuotaRequest[];
 }
 
 export const inheritable = [
@@ -57,6 +58,8 @@ export interface Org extends Registered, Settings {
   readonly ledger: boolean;
   /** The names under which its costs may carry values, for example `user`. */
   readonly dimensions: readonly string[];
+  /** The largest share of a quota or budget that one reservation may take, in percent. */
+  readonly maxReservationPct: number;
   /** Incremented by every change of a budget. 0 if the org never had one. */
   readonly budgetsVersion: number;
 }
@@ -112,6 +115,7 @@ export const changeableSettings = (org: Org) => ({
   attributeApps: org.attributeApps,
   ledger: org.ledger,
   dimensions: org.dimensions,
+  maxReservationPct: org.maxReservationPct,
   ...Object.fromEntries(inheritable.map((field) => [field, org[field]])),
 });
 
@@ -155,6 +159,9 @@ export function listedLabels(known: KnownLabels): string {
   const labels = [...known.keys()];
   return labels.slice(0, maxListedLabels).join(', ') + (labels.length > maxListedLabels ? ', …' : '');
 }
+
+export const reservationIssues = (maxReservationPct: number): Issue[] =>
+  rangeIssues('maxReservationPct', maxReservationPct, 1, 100);
 
 function rangeIssues(name: string, value: number | undefined, min: number, max: number): Issue[] {
   const isValid = value === undefined || isWholeWithin(value, min, max);
@@ -229,12 +236,6 @@ export const shardCountIssues = (count: number): Issue[] =>
   shardCounts.includes(count)
     ? []
     : [{ path: 'input.shardCount', message: `must be one of ${shardCounts.join(', ')}` }];
-
-/** Quotas in the order of the chain, then by label. They are stored in a map, which has no order. */
-export function inChainOrder(quotas: readonly ModelQuota[], ordering: readonly string[]): ModelQuota[] {
-  const rank = (label: string) => (ordering.includes(label) ? ordering.indexOf(label) : ordering.length);
-  return [...quotas].sort((a, b) => rank(a.label) - rank(b.label) || (a.label < b.label ? -1 : 1));
-}
 
 /** The input of a change: each property may be absent or null. */
 export type Nullable<T> = { readonly [K in keyof T]?: T[K] | null | undefined };

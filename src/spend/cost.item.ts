@@ -29,6 +29,8 @@ export interface CostRecord extends RequestRef {
   readonly dimensions?: readonly Dimension[];
   /** True if the cost was also counted for its app, under quotaScope ORG. */
   readonly isAttributed?: true;
+  /** True if the usage is not known exactly, for example of a stream that was aborted. */
+  readonly isEstimated?: true;
   /** The number of partitions of the ledger that is to list the cost. Absent if none does. */
   readonly ledgerPartitions?: number;
   /** The hash of the caller's input, without anything computed from it. Tells a retry from another call. */
@@ -48,41 +50,71 @@ export const requestKey = ({ orgId, appId, requestId }: RequestRef) => ({
   PK: key`ORG#${orgId}#APP#${appId}#REQ#${requestId}`,
 });
 
-export const toCostItem = (record: CostRecord): Item => ({
+/** Splits a key made by `requestKey`. */
+export function requestRefOf(partitionKey: string): RequestRef {
+  const [, orgId = '', , appId = '', , requestId = ''] = partitionKey.split('#');
+  return { orgId, appId, requestId };
+}
+
+/** How a cost was written, beside what was recorded. */
+export interface CostStamp {
+  /** The shard of the counters that the cost was added to. */
+  readonly shard: number;
+  /** Identifies the submission. If its response is lost, the retry finds the nonce and knows that it succeeded. */
+  readonly nonce: string;
+}
+
+/**
+ * What was recorded is one JSON text, because the database spends time on every attribute. Attributes of their own are
+ * only those that DynamoDB must know: the key, the index of the ledger, and the expiry, which the store adds.
+ */
+export const toCostItem = (record: CostRecord, stamp: CostStamp): Item => ({
   ...requestKey(record),
-  request_id: record.requestId,
-  org_id: record.orgId,
-  app_id: record.appId,
-  model_label: record.label,
-  day: record.day,
-  hour: record.hour,
-  dimensions: record.dimensions && Object.fromEntries(record.dimensions.map(({ name, value }) => [name, value])),
-  attributed: record.isAttributed,
   ...(record.ledgerPartitions === undefined ? {} : ledgerIndex(record, record.ledgerPartitions)),
-  payload_hash: record.payloadHash,
-  ...usageAttributes(record.usage),
-  price_source: record.priceSource,
-  ...priceAttributes(record),
-  call_status: record.callStatus,
-  occurred_at_ms: record.occurredAtMs,
-  received_at_ms: record.receivedAtMs,
+  cost: JSON.stringify({
+    model_label: record.label,
+    day: record.day,
+    hour: record.hour,
+    dimensions: record.dimensions && Object.fromEntries(record.dimensions.map(({ name, value }) => [name, value])),
+    attributed: record.isAttributed,
+    estimated: record.isEstimated,
+    payload_hash: record.payloadHash,
+    ...usageAttributes(record.usage),
+    price_source: record.priceSource,
+    ...priceAttributes(record),
+    call_status: record.callStatus,
+    occurred_at_ms: record.occurredAtMs,
+    received_at_ms: record.receivedAtMs,
+    ...stamp,
+  }),
 });
 
-export function toCostRecord(item: Item): CostRecord {
+/** The item with what was recorded as attributes. Items of store schema 4 have these attributes themselves. */
+export function unpacked(item: Item): Item {
   const read = fields(costTable, item);
+  return read.has('cost') ? { ...item, ...read.json('cost') } : item;
+}
+
+export const stampOf = (item: Item): CostStamp => {
+  const read = fields(costTable, unpacked(item));
+  return { shard: read.number('shard'), nonce: read.string('nonce') };
+};
+
+export function toCostRecord(item: Item): CostRecord {
+  const all = unpacked(item);
+  const read = fields(costTable, all);
   const hour = read.optionalNumber('hour');
   const dimensions = read.optionalMap('dimensions');
   return {
     ...(hour === undefined ? {} : { hour }),
     ...(dimensions ? { dimensions: dimensionsOf(dimensions) } : {}),
     ...(read.optionalBoolean('attributed') ? { isAttributed: true } : {}),
-    requestId: read.string('request_id'),
-    orgId: read.string('org_id'),
-    appId: read.string('app_id'),
+    ...(read.optionalBoolean('estimated') ? { isEstimated: true } : {}),
+    ...requestRefOf(read.string('PK')),
     label: read.string('model_label'),
     day: read.string('day'),
     payloadHash: read.string('payload_hash'),
-    usage: toUsage(costTable, item),
+    usage: toUsage(costTable, all),
     priceSource: read.oneOf('price_source', priceSources),
     ...pricesIn(read),
     callStatus: read.oneOf('call_status', callStatuses),

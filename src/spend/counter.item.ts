@@ -1,4 +1,4 @@
-import type { Key, Write } from '../dynamo/client.js';
+import type { Key, Update } from '../dynamo/client.js';
 import type { Item } from '../dynamo/expression.js';
 import { type Scope, type SpendId, sliceOf } from '../orgs/scope.js';
 import { dimensionShardKey } from './breakdown/dimension.item.js';
@@ -45,7 +45,7 @@ export const counterWrite = (
   { key, index, hasHours }: CounterItem,
   counters: Counters,
   { nowSecs, expiresAtSecs }: { readonly nowSecs: number; readonly expiresAtSecs: number },
-): Write => ({
+): Update => ({
   table: shardTable,
   update: key,
   add: counterAttributes(hasHours ? counters : { ...counters, hours: new Map() }),

@@ -8,6 +8,7 @@ import { type AppRecord, inForce, type Org } from '../orgs/settings.js';
 import type { Catalog } from './catalog/catalog.js';
 import { type Counters, noCounters, sumCounters, usageOf } from './counters.js';
 import { type DayView, type Figures, type LabelSpend, labelSpend } from './day-spend.js';
+import type { HeldSweepService } from './held/held-sweep.service.js';
 import { worstMode } from './money.js';
 import { alertFor } from './quota-alert.js';
 import type { ActiveScope, ShardStore } from './shard.store.js';
@@ -22,6 +23,7 @@ export interface OrgDayDeps {
   readonly totals: TotalStore;
   readonly apps: { listAllApps(orgId: string): Promise<AppRecord[]> };
   readonly alerts: AlertService;
+  readonly sweeps: Pick<HeldSweepService, 'note'>;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -77,7 +79,8 @@ export class OrgDayService {
       ...apps.map((app) => [app.appId, appSubject(inForce(org, app))] as const),
     ]);
     const orgDay: OrgDay = { org, day, asOfMs, isOver: day < dayAt(org.zones, this.deps.clock.nowMs()), subjects };
-    const counters = await this.deps.shards.sumActive(scopes.map((scope) => this.withFound(scope)));
+    const found = scopes.map((scope) => this.withFound(scope));
+    const counters = await this.deps.shards.sumActive(found, (item) => this.deps.sweeps.note(item));
     const summed = new Map<string, SummedScope>();
     const checked: CheckedScope[] = [];
     for (const [i, { id }] of scopes.entries()) {

@@ -6,6 +6,8 @@ export interface CostPayload extends SubmittedAmounts {
   readonly modelLabel: string;
   readonly callStatus: string;
   readonly occurredAt?: Date | null | undefined;
+  /** True if the usage is not known exactly. */
+  readonly estimated?: boolean | undefined;
   readonly dimensions?: readonly { readonly name: string; readonly value: string }[] | null | undefined;
 }
 
@@ -15,7 +17,7 @@ export interface CostPayload extends SubmittedAmounts {
  */
 export function payloadHashOf(appId: string, payload: CostPayload): string {
   const { modelLabel, inputTokens, outputTokens, costUsdMicros, callStatus, occurredAt } = payload;
-  const { dimensions, components } = payload;
+  const { dimensions, components, estimated } = payload;
   return sha256(
     JSON.stringify([
       appId,
@@ -27,6 +29,7 @@ export function payloadHashOf(appId: string, payload: CostPayload): string {
       occurredAt?.getTime() ?? null,
       ...(dimensions?.length ? [dimensions.map(({ name, value }) => [name, value])] : []),
       ...(components?.length ? [{ components: components.map(({ name, quantity }) => [name, quantity]) }] : []),
+      ...(estimated ? [{ estimated }] : []),
     ]),
   );
 }

@@ -3,6 +3,8 @@ import { and, equals } from '../dynamo/expression.js';
 import { fields } from '../dynamo/fields.js';
 import { type SpendId, scopeKey, sliceOf } from '../orgs/scope.js';
 import { type Counters, noCounters, sumCounters } from './counters.js';
+import { toHeld } from './held/held.item.js';
+import type { HeldItem } from './held/held.store.js';
 import { activeKey, activePartitions, activeSortKey, parseShardKey, shardKey, toCounters } from './spend.item.js';
 
 export const shardTable = 'usage_agg_sharded';
@@ -23,10 +25,17 @@ export class ShardStore {
     return this.sumActive(ids.map((id) => ({ id, shards })));
   }
 
-  /** The current sum over the given shards. Throws if a shard cannot be read: it must not count as empty. */
-  async sumActive(scopes: readonly ActiveScope[]): Promise<Counters[]> {
+  /**
+   * The current sum over the given shards. Throws if a shard cannot be read: it must not count as empty. `onHeld` gets
+   * the shards that also hold what is reserved.
+   */
+  async sumActive(scopes: readonly ActiveScope[], onHeld?: (item: HeldItem) => void): Promise<Counters[]> {
     const keys = scopes.flatMap(({ id, shards }) => shards.map((shard) => shardKey(id, shard)));
     const items = await this.client.getMany(shardTable, keys, { consistent: true });
+    for (const [i, item] of items.entries()) {
+      const at = keys[i];
+      if (onHeld && at && item?.held !== undefined) onHeld({ at, image: toHeld(item) });
+    }
     const counters = items.map((item) => (item ? toCounters(shardTable, item) : noCounters));
     return scopes.map(({ shards }) => sumCounters(counters.splice(0, shards.length)));
   }

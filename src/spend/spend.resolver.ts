@@ -6,8 +6,9 @@ import { badInput, GatewayError, notFound } from '../lib/errors.js';
 import { AppType } from '../orgs/app.types.js';
 import { dayAt, endOfDayMs } from '../orgs/calendar.js';
 import { OrgType } from '../orgs/org.types.js';
-import { type App, appIdIssues, type Org } from '../orgs/settings.js';
+import type { App, Org } from '../orgs/settings.js';
 import { CostLineType, CostOutcomeType, CostReceiptType, SubmitCostInput } from './cost.types.js';
+import { appFor } from './cost-app.types.js';
 import { type DaySpend, labelSpend } from './day-spend.js';
 import { ModelSelectionType, OverrideModelInput } from './selection.types.js';
 import type { Consistency, CostReceipt } from './spend.service.js';
@@ -15,22 +16,6 @@ import { ConsistencyType, DaySpendType, LabelSpendType, StickyFallbackType } fro
 import { appSubject, orgSubject } from './subject.js';
 
 const maxInputs = 100;
-
-interface AppInput {
-  readonly orgId?: string | null;
-  readonly appId?: string | null;
-}
-
-/** The app of the input or, for an app client, its own app. An app of another tenant is not found. */
-async function appFor({ viewer, loaders }: Context, input: AppInput): Promise<App> {
-  const orgId = orgIdFor(viewer, input.orgId, 'input.orgId');
-  if (viewer.kind === 'APP_CLIENT' && input.appId && input.appId !== viewer.appId) throw notFound('app');
-  const appId = viewer.kind === 'APP_CLIENT' ? viewer.appId : input.appId;
-  if (!appId) throw badInput({ path: 'input.appId', message: 'is required unless the caller is the app itself' });
-  const app = appIdIssues(appId).length > 0 ? undefined : await loaders.app({ orgId, appId });
-  if (!app) throw notFound('app');
-  return app;
-}
 
 @Resolver(() => CostReceiptType)
 export class CostResolver {

@@ -7,6 +7,7 @@ import { type SpendId, sliceCount } from '../orgs/scope.js';
 import type { Org } from '../orgs/settings.js';
 import type { DimensionDayService } from './breakdown/dimension-day.service.js';
 import type { SummedOrg } from './budgets/budget-check.service.js';
+import type { HeldSweepService } from './held/held-sweep.service.js';
 import type { DirtyDay, DirtyDayStore } from './ledger/dirty-day.store.js';
 import { daysBetween, firstCostDay, firstOpenDay, lastOpenDay } from './open-days.js';
 import { nameOf, type OrgDayService } from './org-day.service.js';
@@ -24,6 +25,7 @@ export interface SpendRollupDeps {
   readonly slices: SliceStore;
   readonly dirtyDays: DirtyDayStore;
   readonly orgDays: OrgDayService;
+  readonly sweeps: HeldSweepService;
   readonly dimensions: DimensionDayService;
   readonly orgs: { loadOrgs(orgIds: readonly string[]): Promise<(Org | undefined)[]> };
   readonly budgets: { checkAll(summed: readonly SummedOrg[], asOfMs: number): Promise<void> };
@@ -69,6 +71,7 @@ export class SpendRollup {
   async sumAll(): Promise<Round> {
     const { clock, log, slices, catalog } = this.deps;
     await catalog.refresh();
+    this.deps.sweeps.beginRound();
     const beganMs = clock.nowMs();
     const total = { scopes: 0, failed: 0 };
     const complete: number[] = [];
@@ -94,6 +97,7 @@ export class SpendRollup {
     await slices
       .markRounds(complete, beganMs - indexLagMs)
       .catch((error: unknown) => log.warn({ err: error }, 'failed to mark a round'));
+    this.deps.sweeps.endRound();
     await this.measureLag();
     this.forgetClosed(firstOpenDay(beganMs));
     // After the totals of all slices, so that budgets do not delay them.
@@ -112,6 +116,7 @@ export class SpendRollup {
       asOfMs,
       orgs,
     );
+    await this.deps.sweeps.sweepNoted();
     // Only some scopes of each org were summed, so the sum of all is not known to be newer.
     await this.checkBudgets(completeOrgs(orgs), 0);
     return round;
@@ -141,6 +146,7 @@ export class SpendRollup {
       round.failed += summed.failed;
       if (claimed.summedThrough !== openDay) closing.push(...scopes.filter(({ id }) => id.day < openDay));
     }
+    await this.deps.sweeps.sweepSlice(slice, openDay);
     if (round.failed > 0) return round;
     await this.closeDimensions(closing);
     for (const mark of marks) await dirtyDays.clear(mark);

@@ -5,16 +5,20 @@ import { type SpendId, scopeKey, scopeOf } from '../orgs/scope.js';
 import type { App, Org } from '../orgs/settings.js';
 import { type Dimension, dimensionValueIssues } from './breakdown/dimension.js';
 import type { DimensionValueService } from './breakdown/dimension-value.service.js';
-import { invalidLabel } from './catalog/catalog.js';
+import { type CatalogModel, invalidLabel } from './catalog/catalog.js';
 import { type CostLine, linesOf } from './catalog/cost-lines.js';
 import type { PriceSource } from './catalog/price.js';
 import type { PriceService } from './catalog/price.service.js';
-import type { CostRecord } from './cost.item.js';
+import type { CostRecord, RequestRef } from './cost.item.js';
 import type { CostStore } from './cost.store.js';
+import { outcomeOf, type RecordOutcome } from './cost-group.store.js';
 import { maxHours } from './counters.js';
 import { rangeIssues } from './day-range.js';
 import { type DaySpend, type DayView, daySpend, type Figures } from './day-spend.js';
 import type { ExactService } from './exact.service.js';
+import { admissionGone } from './held/gone.js';
+import type { HoldService } from './held/hold.service.js';
+import type { Reservation } from './held/reservation.item.js';
 import type { LabelStore } from './label.store.js';
 import { ledgerPartitions } from './ledger/ledger-key.js';
 import { amountIssues, costOf } from './money.js';
@@ -60,6 +64,7 @@ export interface SpendDeps {
   readonly exact: ExactService;
   readonly prices: PriceService;
   readonly dimensionValues: DimensionValueService;
+  readonly holds: HoldService;
   readonly clock: Clock;
 }
 
@@ -68,36 +73,55 @@ export class SpendService {
 
   /**
    * Records a cost once. A retry returns the first receipt. A retry with another payload is an IDEMPOTENCY_CONFLICT.
+   * The cost of an admitted call settles its reservation.
    */
   async submitCost(app: App, input: CostSubmission): Promise<CostReceipt> {
+    const outcome = await this.record(app, input);
+    if (outcome.kind !== 'reserved') return receiptFor(outcome, app);
+    return receiptFor(await this.record(app, input, outcome.reservation), app);
+  }
+
+  /**
+   * Records the cost of an admitted call. It counts on the day of its reservation, or on the day of its arrival if that
+   * was more than 24 hours ago.
+   */
+  async settle(app: App, reservation: Reservation, input: CostSubmission): Promise<CostReceipt> {
+    return receiptFor(await this.record(app, input, reservation), app);
+  }
+
+  private async record(app: App, input: CostSubmission, reservation?: Reservation): Promise<RecordOutcome> {
     refuseAny([...amountIssues(input), ...dimensionValueIssues(input.dimensions ?? [], app.org.dimensions)]);
     const receivedAtMs = this.deps.clock.nowMs();
-    const occurredAtMs = input.occurredAt?.getTime() ?? receivedAtMs;
+    const admitted = reservation && reservation.reservedAtMs >= receivedAtMs - maxAgeMs ? reservation : undefined;
+    const occurredAtMs = input.occurredAt?.getTime() ?? admitted?.reservedAtMs ?? receivedAtMs;
     const payloadHash = payloadHashOf(app.appId, input);
-    const model = this.deps.prices.catalog.get(input.modelLabel);
-    if (!model)
-      return this.earlierReceipt(app, input.requestId, payloadHash, () =>
-        invalidLabel(this.deps.prices.catalog.keys()),
-      );
-    const isOutside = occurredAtMs < receivedAtMs - maxAgeMs || occurredAtMs > receivedAtMs + maxAheadMs;
-    if (isOutside) return this.earlierReceipt(app, input.requestId, payloadHash, outsideWindow);
-    const cost = await costOf(input, () => this.deps.prices.at(model, occurredAtMs, app.orgId));
-    if (cost instanceof GatewayError) return this.earlierReceipt(app, input.requestId, payloadHash, () => cost);
-    const { costUsdMicros, ...price } = cost;
-    const { inputTokens, outputTokens, requestId, callStatus } = input;
     const { orgId, appId, org } = app;
-    const id: SpendId = { ...scopeOf(app), label: model.label, day: dayAt(org.zones, occurredAtMs) };
+    const ref = { orgId, appId, requestId: input.requestId };
+    const model = this.deps.prices.catalog.get(input.modelLabel);
+    const hasCost = reservation !== undefined && typeof input.costUsdMicros === 'number';
+    if (!model && !hasCost)
+      return this.earlierOutcome(ref, payloadHash, () => invalidLabel(this.deps.prices.catalog.keys()));
+    const isOutside = occurredAtMs < receivedAtMs - maxAgeMs || occurredAtMs > receivedAtMs + maxAheadMs;
+    // The time of a reservation is that of another gateway, whose clock may be ahead. The caller cannot change it.
+    if (input.occurredAt && isOutside) return this.earlierOutcome(ref, payloadHash, outsideWindow);
+    const cost = await costOf(input, () => this.deps.prices.at(model as CatalogModel, occurredAtMs, orgId));
+    if (cost instanceof GatewayError) return this.earlierOutcome(ref, payloadHash, () => cost);
+    const { costUsdMicros, ...price } = cost;
+    const { inputTokens, outputTokens, callStatus, modelLabel: label } = input;
+    const isOfReservation = admitted && !input.occurredAt && admitted.label === label;
+    const day = isOfReservation ? admitted.day : dayAt(org.zones, occurredAtMs);
+    const id: SpendId = { ...scopeOf(app), label, day };
     const usage = { costUsdMicros, inputTokens, outputTokens, requests: 1 };
     const components = input.components?.length ? { components: input.components } : {};
-    const call = { callStatus, occurredAtMs, receivedAtMs, ...components };
+    const estimated = input.estimated ? { isEstimated: true as const } : {};
+    const call = { callStatus, occurredAtMs, receivedAtMs, ...components, ...estimated };
     // Before the cost, because a report must know the label of every shard that has costs.
-    await this.deps.labels.add(orgId, id.label);
-    const counted = await this.countedUnder(app, id.day, occurredAtMs, input.dimensions ?? []);
-    const request = { requestId, orgId, appId, label: id.label, day: id.day, payloadHash };
-    const record: CostRecord = { ...request, ...counted, usage, ...price, ...call };
-    const outcome = await this.deps.costs.record(id, org.shardCount, record);
-    if (outcome.kind === 'conflict') throw conflict();
-    return receiptOf(outcome.record, outcome.kind === 'replayed', app);
+    await this.deps.labels.add(orgId, label);
+    const counted = await this.countedUnder(app, day, occurredAtMs, input.dimensions ?? []);
+    const record: CostRecord = { ...ref, label, day, payloadHash, ...counted, usage, ...price, ...call };
+    const charges = await this.deps.holds.limitsOf(app, label, day);
+    const settled = reservation ? { reservation } : {};
+    return this.deps.costs.record({ id, shardCount: org.shardCount, record, charges, ...settled });
   }
 
   /** The spend of a day, as last aggregated or exact. */
@@ -168,20 +192,26 @@ export class SpendService {
   }
 
   /**
-   * The receipt of the first attempt, for a retry that comes long after its call, or after its label or a price
+   * The outcome of the first attempt, for a retry that comes long after its call, or after its label or a price
    * has left the catalog. Throws `refusal` if there was no first attempt.
    */
-  private async earlierReceipt(
-    app: App,
-    requestId: string,
+  private async earlierOutcome(
+    ref: RequestRef,
     payloadHash: string,
     refusal: () => GatewayError,
-  ): Promise<CostReceipt> {
-    const record = await this.deps.costs.loadRecord({ orgId: app.orgId, appId: app.appId, requestId });
-    if (!record) throw refusal();
-    if (record.payloadHash !== payloadHash) throw conflict();
-    return receiptOf(record, true, app);
+  ): Promise<RecordOutcome> {
+    const stored = await this.deps.costs.loadRequest(ref);
+    if (!stored || stored.state === 'RESERVED') throw refusal();
+    return outcomeOf(stored, payloadHash);
   }
+}
+
+/** The receipt of a recorded cost. Throws if there is none. */
+function receiptFor(outcome: RecordOutcome, app: App): CostReceipt {
+  if (outcome.kind === 'recorded' || outcome.kind === 'replayed')
+    return receiptOf(outcome.record, outcome.kind === 'replayed', app);
+  if (outcome.kind === 'gone') throw admissionGone();
+  throw conflict();
 }
 
 const conflict = () =>

@@ -2,6 +2,8 @@ import type { AlertService } from '../../alerts/alert.service.js';
 import type { Clock } from '../../lib/clock.js';
 import { dayAt, endOfDayMs } from '../../orgs/calendar.js';
 import type { Org } from '../../orgs/settings.js';
+import type { HeldStore } from '../held/held.store.js';
+import { baseDays } from '../held/hold.service.js';
 import type { Budget } from './budget.js';
 import type { BudgetStore } from './budget.store.js';
 import { alertsOf, type BudgetInPeriod, projectedAlert } from './budget-alert.js';
@@ -16,6 +18,7 @@ export interface BudgetCheckDeps extends BudgetSumDeps {
   readonly budgets: BudgetStore;
   readonly states: BudgetStateStore;
   readonly alerts: AlertService;
+  readonly held: Pick<HeldStore, 'setBase'>;
   readonly clock: Clock;
 }
 
@@ -71,6 +74,7 @@ export class BudgetCheckService {
         ? await this.dimensionSum(target, org, changedDays)
         : { spentUsdMicros: await sums.of(target) };
       const state = await this.saved(target, { ...spent, asOfMs, nowMs });
+      if (!(await this.isBased(target, sums))) isComplete = false;
       if (state === 'failed') isComplete = false;
       if (typeof state !== 'object') continue;
       const hours = withForecasts ? await sums.hoursOf(target.budget, forecastRange(today)) : [];
@@ -109,6 +113,12 @@ export class BudgetCheckService {
     const ids = found.map(({ budget: { orgId, name }, period: { firstDay } }) => ({ orgId, name, firstDay }));
     const states = await this.deps.states.loadMany(ids, { consistent: true });
     return found.map((each, i) => ({ ...each, today, id: ids[i] as BudgetPeriodId, before: states[i] }));
+  }
+
+  /** Adds the days before a budget became HARD to what it holds. False if another process has done so meanwhile. */
+  private async isBased({ budget, period }: BudgetTarget, sums: BudgetSums): Promise<boolean> {
+    const base = baseDays(budget, period);
+    return !base || this.deps.held.setBase(base.limit, await sums.of({ budget, period: base.days }));
   }
 
   private async dimensionSum(

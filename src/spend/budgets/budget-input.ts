@@ -1,13 +1,16 @@
 import type { Issue } from '../../lib/errors.js';
 import { isWholeWithin } from '../../lib/int.js';
 import { slug } from '../../lib/patterns.js';
+import { lastEnforcement } from '../../orgs/enforcement.js';
 import { type KnownLabels, listedLabels, type Org } from '../../orgs/settings.js';
 import { isValue, maxValueLength } from '../breakdown/dimension.js';
-import { type BudgetScope, type BudgetSettings, usedUpPct } from './budget.js';
+import { type Budget, type BudgetScope, type BudgetSettings, usedUpPct } from './budget.js';
 
 export const maxBudgetMicros = 1_000_000_000_000_000;
 export const maxThresholds = 10;
 export const maxRaiseDays = 31;
+/** Bounds how many items a reservation writes, together with the one of its quota. */
+export const maxHardBudgetsPerCost = 2;
 
 export const budgetNameIssues = (name: string): Issue[] =>
   slug.test(name)
@@ -67,13 +70,21 @@ function scopeIssuesOf({ appId, label, period }: BudgetScope, { org, labels }: B
   ];
 }
 
-function dimensionIssues({ appId, label, dimension }: BudgetScope, { org }: BudgetRules): Issue[] {
+function dimensionIssues({ appId, label, dimension, enforcement }: BudgetSettings, { org }: BudgetRules): Issue[] {
   if (!dimension) return [];
   const path = 'input.dimension';
   const { name, value } = dimension;
   return [
     ...(label !== undefined || appId !== undefined
       ? [{ path, message: 'cannot be combined with `appId` or `label`: it counts all costs of the org' }]
+      : []),
+    ...(enforcement === 'HARD'
+      ? [
+          {
+            path: 'input.enforcement',
+            message: 'cannot be HARD for a budget of a dimension value: an `admit` does not know the dimensions yet',
+          },
+        ]
       : []),
     ...(org.dimensions.includes(name)
       ? []
@@ -107,4 +118,32 @@ function raiseIssues({ raise, usdMicros }: BudgetSettings, nowMs: number): Issue
         ]
       : []),
   ];
+}
+
+/** The issue of a HARD budget beside which more than the allowed number of HARD budgets would apply to one cost. */
+export function hardOverlapIssues(settings: BudgetSettings, others: readonly Budget[]): Issue[] {
+  if (settings.enforcement !== 'HARD' || settings.dimension) return [];
+  const hard: readonly BudgetScope[] = [
+    settings,
+    ...others.filter(({ enforcement, hardChanges, dimension }) => {
+      return !dimension && (enforcement === 'HARD' || lastEnforcement(hardChanges) === 'HARD');
+    }),
+  ];
+  const values = (name: 'appId' | 'label') => new Set([undefined, ...hard.map((scope) => scope[name])]);
+  const applies = (own: string | undefined, wanted: string | undefined) => own === undefined || own === wanted;
+  const overlaps = [...values('appId')].flatMap((appId) =>
+    [...values('label')].map(
+      (label) => hard.filter((scope) => applies(scope.appId, appId) && applies(scope.label, label)).length,
+    ),
+  );
+  return Math.max(...overlaps) <= maxHardBudgetsPerCost
+    ? []
+    : [
+        {
+          path: 'input.enforcement',
+          message:
+            `more than ${maxHardBudgetsPerCost} HARD budgets would apply to one cost: set this one, or another that ` +
+            'counts the same app and label, to ADVISORY or ALERT',
+        },
+      ];
 }

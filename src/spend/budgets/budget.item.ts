@@ -1,6 +1,7 @@
 import type { Item } from '../../dynamo/expression.js';
 import { type Fields, fields } from '../../dynamo/fields.js';
 import { key } from '../../dynamo/keys.js';
+import { enforcementAttribute, enforcementIn } from '../../orgs/org.item.js';
 import { type Budget, type BudgetDimension, enforcements, type Raise } from './budget.js';
 import { budgetPeriods } from './period.js';
 
@@ -22,6 +23,7 @@ export const toBudgetItem = (budget: Budget): Item => ({
   usd_micros: budget.usdMicros,
   thresholds_pct: budget.thresholdsPct,
   enforcement: budget.enforcement,
+  hard_changes: enforcementAttribute(budget.hardChanges),
   raise: budget.raise && { until_ms: budget.raise.until.getTime(), usd_micros: budget.raise.usdMicros },
   version: budget.version,
   revision: budget.revision,
@@ -47,6 +49,8 @@ export function toBudget(item: Item): Budget {
       .list('thresholds_pct')
       .map((pct) => (typeof pct === 'number' ? pct : read.corrupt('thresholds_pct', 'a list of numbers'))),
     enforcement: read.oneOf('enforcement', enforcements),
+    // Budgets from before HARD was enforced do not have it.
+    hardChanges: read.has('hard_changes') ? enforcementIn(read, 'hard_changes') : [],
     ...(raise ? { raise } : {}),
     version: read.number('version'),
     revision: read.number('revision'),

@@ -8,9 +8,16 @@ import { OrgType } from '../../orgs/org.types.js';
 import { type Org, shardCounts } from '../../orgs/settings.js';
 import { expectedVersionOrNoneText } from '../../orgs/settings.types.js';
 import { quotaPct } from '../money.js';
-import { amountInForce } from './budget.js';
+import { amountInForce, enforcementOfBudget, nextEnforcementOf } from './budget.js';
 import type { OrgBudget } from './budget.service.js';
-import { BudgetForecastType, BudgetRaiseType, BudgetType, SetBudgetInput } from './budget.types.js';
+import {
+  BudgetEnforcementChangeType,
+  BudgetEnforcementType,
+  BudgetForecastType,
+  BudgetRaiseType,
+  BudgetType,
+  SetBudgetInput,
+} from './budget.types.js';
 import { type BudgetState, stateFor } from './budget-state.js';
 import { forecastDays } from './forecast.js';
 import { periodOf } from './period.js';
@@ -74,6 +81,21 @@ export class BudgetResolver {
     @Ctx() context: Context,
   ) {
     return context.budgets.delete(orgIdFor(context.viewer, orgId), name, expectedVersion, context.actor);
+  }
+
+  @FieldResolver(() => BudgetEnforcementType, {
+    description: 'What happens when the budget is used up: the enforcement that is in force today.',
+  })
+  enforcement(@Root() budget: OrgBudget, @Ctx() { clock }: Context) {
+    return enforcementOfBudget(budget, dayAt(budget.org.zones, clock.nowMs()));
+  }
+
+  @FieldResolver(() => BudgetEnforcementChangeType, {
+    nullable: true,
+    description: 'The change that waits for a coming day. Null if there is none.',
+  })
+  nextEnforcement(@Root() budget: OrgBudget, @Ctx() { clock }: Context) {
+    return nextEnforcementOf(budget, dayAt(budget.org.zones, clock.nowMs()));
   }
 
   @FieldResolver(() => BudgetRaiseType, {

@@ -12,15 +12,16 @@ import {
 import type { Log } from '../../lib/log.js';
 import { VersionedCache } from '../../lib/versioned-cache.js';
 import { dayAt } from '../../orgs/calendar.js';
+import { lastEnforcement, timingAt, withEnforcement } from '../../orgs/enforcement.js';
 import { sliceOf } from '../../orgs/scope.js';
 import { type AppRecord, type AppRef, appIdIssues, type KnownLabels, type Org } from '../../orgs/settings.js';
 import type { SliceStore } from '../slice.store.js';
 import type { SelectionReader } from '../spend-reader.js';
 import type { Budget, BudgetSettings, Raise, UsedUpBudget } from './budget.js';
-import { isObeyed, usedUp } from './budget.js';
+import { isObeyed, scopeText, usedUp } from './budget.js';
 import type { BudgetStore } from './budget.store.js';
 import type { BudgetCheckService } from './budget-check.service.js';
-import { budgetIssues, budgetNameIssues } from './budget-input.js';
+import { budgetIssues, budgetNameIssues, hardOverlapIssues } from './budget-input.js';
 import { type BudgetPeriodId, type BudgetState, stateFor } from './budget-state.js';
 import type { BudgetStateStore } from './budget-state.store.js';
 import type { Forecast } from './forecast.js';
@@ -61,6 +62,8 @@ export interface BudgetDeps {
   readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly labels: KnownLabels;
+  /** Throws if an older process may be running that does not know HARD budgets. */
+  readonly versions: { requireHard(): Promise<void> };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -70,7 +73,7 @@ interface Found {
   readonly org: Org;
   /** Absent if there is no budget with this name. */
   readonly before: Budget | undefined;
-  readonly count: number;
+  readonly others: readonly Budget[];
 }
 
 /** Sets, deletes and lists budgets, and tells selections which of them are used up. */
@@ -120,13 +123,14 @@ export class BudgetService {
     return (budgets ?? []).map((budget) => ({ ...budget, org }));
   }
 
-  /** The used-up budgets that selections for an app, or for the whole org, obey. */
+  /** The used-up budgets that selections for an app, or for the whole org, obey. `isWanted`: only these. */
   async usedUp(
     org: Org,
     appId: string | undefined,
     reader: Pick<SelectionReader, 'budgetState'>,
+    isWanted: (budget: Budget) => boolean = () => true,
   ): Promise<UsedUpBudget[]> {
-    const obeyed = (await this.list(org)).filter((budget) => isObeyed(budget, appId));
+    const obeyed = (await this.list(org)).filter((budget) => isObeyed(budget, appId) && isWanted(budget));
     const nowMs = this.deps.clock.nowMs();
     const states = await Promise.all(obeyed.map((budget) => reader.budgetState(this.currentPeriod(budget))));
     return obeyed.flatMap((budget, i) => {
@@ -159,17 +163,21 @@ export class BudgetService {
       const before = budgets.find((budget) => budget.name === name);
       const currentVersion = before?.version ?? 0;
       if (isStale(expectedVersion, currentVersion)) throw versionConflict('this budget', currentVersion);
-      const done = await attempt({ org, before, count: budgets.length });
+      const done = await attempt({ org, before, others: budgets.filter((budget) => budget !== before) });
       if (done !== undefined) return done;
     }
     throw unavailable('the budgets of this org are being changed by several callers at the same time; retry');
   }
 
-  private async refuseInvalid({ org, before, count }: Found, settings: BudgetSettings): Promise<void> {
-    const { labels, clock, apps } = this.deps;
+  private async refuseInvalid({ org, before, others }: Found, settings: BudgetSettings): Promise<void> {
+    const { labels, clock, apps, versions } = this.deps;
     const { appId } = settings;
-    refuseAny(budgetIssues(settings, { org, labels, nowMs: clock.nowMs() }));
-    if (!before && count >= maxBudgetsPerOrg)
+    refuseAny([
+      ...budgetIssues(settings, { org, labels, nowMs: clock.nowMs() }),
+      ...hardOverlapIssues(settings, others),
+    ]);
+    if (settings.enforcement === 'HARD' && before?.enforcement !== 'HARD') await versions.requireHard();
+    if (!before && others.length >= maxBudgetsPerOrg)
       throw badInput({
         path: 'input.name',
         message: `the org has ${maxBudgetsPerOrg} budgets, the maximum: delete one first`,
@@ -190,10 +198,13 @@ export class BudgetService {
     const { orgId } = org;
     const differences = changesBetween(before ? settingsOf(before) : {}, settingsOf(settings));
     // Without a difference nothing is written, because a new version raises its alerts again.
-    if (before && differences.length === 0) return { ...before, org };
+    const hardChanges = this.hardChanges(org, before, settings);
+    const isEnforced = lastEnforcement(hardChanges) === lastEnforcement(before?.hardChanges ?? []);
+    if (before && differences.length === 0 && isEnforced) return { ...before, org };
     const now = new Date(clock.nowMs());
     const budget: Budget = {
       ...settings,
+      hardChanges,
       orgId,
       name,
       version: (before?.version ?? 0) + 1,
@@ -206,6 +217,13 @@ export class BudgetService {
     if (!(await store.save(budget, [event, changes.draftChange(orgId)]))) return undefined;
     await changes.refresh();
     return { ...budget, org: { ...org, budgetsVersion: budget.revision } };
+  }
+
+  /** The days on which the budget is HARD. With another scope it begins again, because other costs count for it. */
+  private hardChanges(org: Org, before: Budget | undefined, settings: BudgetSettings): Budget['hardChanges'] {
+    const history = before && scopeText(before) === scopeText(settings) ? before.hardChanges : [];
+    const wanted = settings.enforcement === 'HARD' ? 'HARD' : 'ADVISORY';
+    return withEnforcement(history, wanted, timingAt(org.zones, this.deps.clock.nowMs()));
   }
 
   /**

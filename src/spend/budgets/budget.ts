@@ -1,3 +1,4 @@
+import { type EnforcementHistory, enforcementOn, nextChange } from '../../orgs/enforcement.js';
 import { quotaPct } from '../money.js';
 import type { BudgetPeriod } from './period.js';
 
@@ -43,6 +44,8 @@ export interface BudgetSettings extends BudgetScope {
 }
 
 export interface Budget extends BudgetSettings {
+  /** The days from and to which it is HARD. `enforcement` is what was set last, and may not be in force yet. */
+  readonly hardChanges: EnforcementHistory;
   readonly orgId: string;
   readonly name: string;
   /** Incremented by every change, from 1. */
@@ -54,6 +57,23 @@ export interface Budget extends BudgetSettings {
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+type Enforced = Pick<Budget, 'enforcement' | 'hardChanges'>;
+
+const softly = (enforcement: Enforcement): Enforcement => (enforcement === 'HARD' ? 'ADVISORY' : enforcement);
+
+/** The enforcement in force on a day. A budget that is to be HARD is ADVISORY until then. */
+export const enforcementOfBudget = ({ enforcement, hardChanges }: Enforced, day: string): Enforcement =>
+  enforcementOn(hardChanges, day) === 'HARD' ? 'HARD' : softly(enforcement);
+
+/** The change that waits for a coming day. */
+export function nextEnforcementOf(
+  { enforcement, hardChanges }: Enforced,
+  today: string,
+): { readonly enforcement: Enforcement; readonly from: string } | undefined {
+  const next = nextChange(hardChanges, today);
+  return next && { enforcement: next.enforcement === 'HARD' ? 'HARD' : softly(enforcement), from: next.from };
 }
 
 /** The amount in force: the raised one until the raise ends. */

@@ -1,6 +1,6 @@
 import { Field, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../../graphql/enum.js';
-import { DateTime, SafeInt, Uuid } from '../../graphql/scalars.js';
+import { DateTime, LocalDate, SafeInt, Uuid } from '../../graphql/scalars.js';
 import { orgIdText } from '../../identity/identity.types.js';
 import { expectedVersionOrNoneText, settingsVersionText } from '../../orgs/settings.types.js';
 import { DimensionInput } from '../cost.types.js';
@@ -27,7 +27,12 @@ registerEnumType(BudgetEnforcementType, {
     ADVISORY: {
       description: 'Alerts, and selections do not recommend the labels of the budget. Costs are still recorded.',
     },
-    HARD: { description: 'The same as ADVISORY in this version.' },
+    HARD: {
+      description:
+        'The same as ADVISORY, and `admit` reserves the estimated cost before a call, so that settled and reserved ' +
+        'costs together never exceed the budget, except for overruns. Takes effect on a coming day, and is ADVISORY ' +
+        'until then. Not for a budget of a dimension value. At most 2 HARD budgets may apply to one cost.',
+    },
   },
 });
 
@@ -80,6 +85,15 @@ export class BudgetForecastType {
   readonly basis!: string;
 }
 
+@ObjectType('BudgetEnforcementChange', { description: 'A change of the enforcement of a budget on a coming day.' })
+export class BudgetEnforcementChangeType {
+  @Field(() => BudgetEnforcementType, { simple: true, description: 'The enforcement from that day on.' })
+  readonly enforcement!: Enforcement;
+
+  @Field(() => LocalDate, { simple: true, description: 'The first local day of the org on which it is in force.' })
+  readonly from!: string;
+}
+
 @ObjectType('Budget', {
   description:
     'An amount that an org, an app or a label may spend per day, week or month of the org’s time zone. ' +
@@ -106,9 +120,6 @@ export class BudgetType {
 
   @Field(() => [Int], { simple: true, description: thresholdsText })
   readonly thresholdsPct!: number[];
-
-  @Field(() => BudgetEnforcementType, { simple: true, description: 'What happens when the budget is used up.' })
-  readonly enforcement!: Enforcement;
 
   @Field(() => SafeInt, { simple: true, description: settingsVersionText })
   readonly version!: number;
@@ -167,7 +178,9 @@ export class SetBudgetInput {
 
   @Field(() => BudgetEnforcementType, {
     defaultValue: 'ALERT',
-    description: 'What happens when the budget is used up.',
+    description:
+      'What happens when the budget is used up. A change from or to HARD takes effect on the next local day, or on ' +
+      'the day after it if that day begins in less than 310 seconds.',
   })
   readonly enforcement!: Enforcement;
 

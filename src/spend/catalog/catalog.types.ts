@@ -104,10 +104,20 @@ export class SetOrgPriceInput {
 
   @Field(() => DateTime, { nullable: true, description: effectiveText })
   readonly effectiveFrom?: Date | null;
+
+  @Field(() => SafeInt, { nullable: true, description: expectedVersionOrNoneText })
+  readonly expectedVersion?: number | null;
 }
 
 @ObjectType('OrgPrice', { description: 'The prices that an org has for a label instead of those of the catalog.' })
 export class OrgPriceType {
   @Field(() => String, { simple: true, description: 'The label.' })
   readonly label!: string;
+
+  @Field(() => SafeInt, {
+    simple: true,
+    description:
+      'Increases by one with each change of the price. Send it as `expectedVersion` to change only what you have read.',
+  })
+  readonly version!: number;
 }

@@ -2,7 +2,8 @@ import type { AuditService } from '../../audit/audit.service.js';
 import { type Actor, changesBetween, modelEntity } from '../../audit/audit-event.js';
 import type { ChangeService } from '../../changes/change.service.js';
 import type { Clock } from '../../lib/clock.js';
-import { refuseAny, unavailable } from '../../lib/errors.js';
+import { refuseAny, unavailable, versionConflict } from '../../lib/errors.js';
+import { expectedVersionIssues, isStale, type VersionedChange } from '../../lib/expected-version.js';
 import { VersionedCache } from '../../lib/versioned-cache.js';
 import { type Catalog, invalidLabel } from './catalog.js';
 import { labelIssues, priceIssues } from './catalog-input.js';
@@ -13,7 +14,7 @@ import { entriesAt, nextHistory, type PriceChange, type PriceInput } from './pri
 const maxAttempts = 5;
 const maxCachedOrgs = 10_000;
 
-export interface OrgPriceInput extends PriceInput {
+export interface OrgPriceInput extends PriceInput, VersionedChange {
   readonly label: string;
 }
 
@@ -46,13 +47,19 @@ export class OrgPriceService {
   /** Sets or clears the price of an org from a time on. Takes effect on all gateways within 2 s. */
   async set(orgId: string, input: OrgPriceInput, actor: Actor): Promise<OrgPrice> {
     const { store, catalog, clock } = this.deps;
-    const { label } = input;
-    refuseAny([...labelIssues(label, 'input.label'), ...priceIssues(input, clock.nowMs())]);
+    const { label, expectedVersion } = input;
+    refuseAny([
+      ...labelIssues(label, 'input.label'),
+      ...priceIssues(input, clock.nowMs()),
+      ...expectedVersionIssues(expectedVersion),
+    ]);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       // A price can be cleared after its label was retired.
       const isKnown = catalog.has(label);
       const before = isKnown || !input.prices ? await store.read(orgId, label) : undefined;
       if (!isKnown && !before) throw invalidLabel(catalog.keys());
+      const version = before?.version ?? 0;
+      if (isStale(expectedVersion, version)) throw versionConflict('this price', version);
       const saved = await this.trySet(orgId, input, before, actor);
       if (saved) return saved;
     }

@@ -5,6 +5,8 @@ import type { TransactItem } from '../../dynamo/transact-item.js';
 import type { Scope } from '../../orgs/scope.js';
 import { costTable, type RequestRef, requestKey } from '../cost.item.js';
 import { counterItems, counterWrite } from '../counter.item.js';
+import { heldKey, heldName, nameOfKey } from '../held/held.item.js';
+import { shardTable } from '../shard.store.js';
 import {
   correctionKey,
   correctionMark,
@@ -91,10 +93,19 @@ function costWrite({ cost, stored: { correction }, nowSecs }: CorrectionDraft): 
 function counterWrites(draft: CorrectionDraft): Write[] {
   const { cost, scope, stored, nowSecs, expiresAtSecs } = draft;
   const { record, shard } = cost;
-  const counters = correctionCounters(stored.correction.deltaUsdMicros, record.hour);
-  return counterItems(scope, record, shard).map((item) => ({
-    ...counterWrite(item, counters, { nowSecs, expiresAtSecs }),
+  const { deltaUsdMicros } = stored.correction;
+  const counters = correctionCounters(deltaUsdMicros, record.hour);
+  const held = new Map(cost.holds.map((ref) => [heldName(ref), heldKey(ref)]));
+  const counted = counterItems(scope, record, shard).map((item): Write => {
+    const write = counterWrite(item, counters, { nowSecs, expiresAtSecs });
+    // Shard 0 of a HARD quota also holds the cost.
+    const isHeld = held.delete(nameOfKey(item.key));
+    const add = isHeld ? { ...write.add, held: deltaUsdMicros } : write.add;
     // A counter that has expired must not begin again with a correction alone.
-    condition: present('requests'),
-  }));
+    return { ...write, ...(add ? { add } : {}), condition: present('requests') };
+  });
+  const budgets = [...held.values()].map(
+    (update): Write => ({ table: shardTable, update, add: { held: deltaUsdMicros }, condition: present('held') }),
+  );
+  return [...counted, ...budgets];
 }

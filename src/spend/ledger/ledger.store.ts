@@ -2,7 +2,8 @@ import type { Item, Key, StoreClient } from '../../dynamo/client.js';
 import { and, equals, lessThan } from '../../dynamo/expression.js';
 import { fields } from '../../dynamo/fields.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
-import { costTable, type RequestRef, requestKey } from '../cost.item.js';
+import { costTable, type RequestRef, requestKey, requestRefOf } from '../cost.item.js';
+import { isCost } from '../held/reservation.item.js';
 import { type LedgerPosition, ledgerKey, toPosition } from './ledger-key.js';
 import { type RecordedCost, toRecordedCost } from './recorded-cost.item.js';
 
@@ -156,15 +157,14 @@ export class LedgerStore {
     return items.flatMap((item) => this.toCost(item) ?? []);
   }
 
-  /** Undefined if there is no item, or if it has expired and DynamoDB has not deleted it yet. */
+  /** Undefined if there is no cost, or if it has expired and DynamoDB has not deleted it yet. */
   private toCost(item: Item | undefined): RecordedCost | undefined {
-    const cost = item && toRecordedCost(item);
+    const cost = item && isCost(item) ? toRecordedCost(item) : undefined;
     return cost && cost.expiresAtSecs > epochSeconds(this.clock.nowMs()) ? cost : undefined;
   }
 }
 
 function toEntry(item: Item, day: string): LedgerEntry {
   const read = fields(costTable, item);
-  const [, orgId = '', , appId = '', , requestId = ''] = read.string('PK').split('#');
-  return { day, sortKey: read.string('gsi1sk'), ref: { orgId, appId, requestId } };
+  return { day, sortKey: read.string('gsi1sk'), ref: requestRefOf(read.string('PK')) };
 }

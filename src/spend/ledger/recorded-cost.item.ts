@@ -1,6 +1,7 @@
 import type { Item } from '../../dynamo/expression.js';
 import { fields } from '../../dynamo/fields.js';
-import { type CostRecord, costTable, toCostRecord } from '../cost.item.js';
+import { type CostRecord, costTable, stampOf, toCostRecord } from '../cost.item.js';
+import { type HeldRef, parseHeldText } from '../held/held.item.js';
 import { correctionsIn } from './correction.item.js';
 
 /** A recorded cost as it is stored now, with the sum of its corrections. */
@@ -13,6 +14,8 @@ export interface RecordedCost {
   /** Oldest first. */
   readonly correctionIds: readonly string[];
   readonly expiresAtSecs: number;
+  /** The items of HARD quotas and budgets that the cost was added to. */
+  readonly holds: readonly HeldRef[];
 }
 
 /** The cost with all corrections. */
@@ -21,10 +24,12 @@ export const netUsdMicros = ({ record, deltaUsdMicros }: RecordedCost): number =
 
 export function toRecordedCost(item: Item): RecordedCost {
   const read = fields(costTable, item);
+  const record = toCostRecord(item);
   return {
-    record: toCostRecord(item),
-    shard: read.number('shard'),
+    record,
+    shard: stampOf(item).shard,
     ...correctionsIn(item),
     expiresAtSecs: read.number('expires_at_epoch'),
+    holds: (read.optionalStrings('holds') ?? []).map((text) => parseHeldText(text, record)),
   };
 }

@@ -7,7 +7,7 @@ import { Chance, testSeed } from '../../support/chance.js';
 import { revocationMs, violations } from './checks.js';
 import { type Entry, History } from './history.js';
 import { measureLag } from './lag.js';
-import { type GraphqlResponse, type Lie, startLiar } from './liar.js';
+import { about, type GraphqlResponse, honest, type Lie, startLiar } from './liar.js';
 import { factsOf, Load, newCanary, newTenants } from './load.js';
 
 const minEntries = 250;
@@ -108,13 +108,6 @@ const hasLongRefusals = (entries: readonly Entry[]): boolean => {
   return (refusals.at(-1)?.invokedMs ?? 0) - (refusals[0]?.endedMs ?? 0) > calmAfterMs + longMs;
 };
 
-const honest: Lie = (_request, truth) => truth();
-/** Lies about one operation only. */
-const about =
-  (field: string, lie: Lie): (() => Lie) =>
-  () =>
-  (request, truth) =>
-    new RegExp(`\\b${field}\\(`).test(request.query) ? lie(request, truth) : truth();
 /** Lies on every `nth` call. */
 const every = (nth: number, lie: Lie): Lie =>
   (() => {

@@ -1,4 +1,14 @@
-import type { Act, Entry } from './history.js';
+import { type AdmissionFacts, admissionViolations } from './admissions.js';
+import {
+  type Act,
+  type Entry,
+  type EntryOf,
+  grouped,
+  happened,
+  mayHaveHappened,
+  ofKind,
+  type Violation,
+} from './history.js';
 
 /** What the checks cannot read from the history. */
 export interface Facts {
@@ -19,17 +29,13 @@ export interface Facts {
   readonly revocationGraceMs: number;
   /** The maximum delay of timers on this machine. */
   readonly lagMs: number;
+  /** Absent if nothing was admitted. */
+  readonly admissions?: AdmissionFacts;
 }
 
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
-}
-
-export interface Violation {
-  readonly rule: string;
-  readonly what: string;
-  readonly atMs: number;
 }
 
 /** The time after which a revocation holds on every gateway. */
@@ -38,15 +44,13 @@ const minShare = 0.95;
 /** The number of grants at which a window starts. Each window is checked up to every later grant. */
 const maxWindows = 400;
 
-type EntryOf<K extends Act['kind']> = Entry & { readonly act: Extract<Act, { kind: K }> };
-
 /** Everything in the history that breaks a promise, in order of time. */
 export function violations(entries: readonly Entry[], facts: Facts): Violation[] {
-  const pick = <K extends Act['kind']>(kind: K) =>
-    entries.filter((entry): entry is EntryOf<K> => entry.act.kind === kind);
+  const pick = <K extends Act['kind']>(kind: K) => ofKind(entries, kind);
+  const charges = [...pick('cost'), ...pick('correction'), ...pick('settle')];
   return [
-    ...costsConserved([...pick('cost'), ...pick('correction')], pick('shards'), facts),
-    ...totalsGrow([...pick('cost'), ...pick('correction')], pick('total'), facts),
+    ...costsConserved(charges, pick('shards'), facts),
+    ...totalsGrow(charges, pick('total'), facts),
     ...hoursComplete(pick('hours')),
     ...grantsBounded(pick('acquire'), facts),
     ...grantsDelivered(pick('acquire'), facts),
@@ -63,21 +67,8 @@ export function violations(entries: readonly Entry[], facts: Facts): Violation[]
     ...tenantsIsolated(entries),
     ...drainsClean(entries, facts),
     ...responsesInTime(entries),
+    ...(facts.admissions ? admissionViolations(entries, facts.admissions) : []),
   ].sort((a, b) => a.atMs - b.atMs);
-}
-
-const mayHaveHappened = ({ outcome }: Entry): boolean => outcome !== 'failed';
-const happened = ({ outcome }: Entry): boolean => outcome === 'ok';
-
-function grouped<T>(all: readonly T[], key: (one: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) {
-    const name = key(one);
-    const group = groups.get(name);
-    if (group) group.push(one);
-    else groups.set(name, [one]);
-  }
-  return groups;
 }
 
 /** A sum that grows with time. `by` returns the sum of the amounts up to a moment. */
@@ -145,10 +136,10 @@ function leftUnknown(what: string, calls: ReadonlyMap<string, readonly Entry[]>)
   );
 }
 
-type Charge = EntryOf<'cost'> | EntryOf<'correction'>;
+type Charge = EntryOf<'cost'> | EntryOf<'correction'> | EntryOf<'settle'>;
 /** Calls with the same name have one effect together. */
 const nameOfCharge = ({ act }: Charge): string =>
-  act.kind === 'cost' ? act.requestId : `correction ${act.correctionId}`;
+  act.kind === 'correction' ? `correction ${act.correctionId}` : act.requestId;
 
 /** Debits count as soon as they are acknowledged, and credits as soon as they are attempted; the maximum is reverse. */
 function boundsOf(effects: readonly Effect[]) {

@@ -1,6 +1,8 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
+import { sleep } from '../../../src/lib/timers.js';
 import type { Succeeded } from '../../support/app.js';
+import type { Chance } from '../../support/chance.js';
 import type { Act, Entry, History, ResponseData, Result } from './history.js';
 
 export interface Credential {
@@ -87,5 +89,29 @@ export class HistoryClient {
     // After a server error the change may have been applied. After a caller's error it was not.
     const isUnknown = code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR' || code === 'none';
     return { outcome: isUnknown ? 'unknown' : 'failed', code, data: {}, canaries };
+  }
+}
+
+export interface Retries {
+  readonly chance: Chance;
+  /** The number of gateways. */
+  readonly gateways: number;
+  readonly giveUpMs: () => number;
+  /** Codes of rejections that no retry can change, even if an earlier attempt may have been applied. */
+  readonly finalCodes?: readonly string[];
+}
+
+/** Retries on alternating gateways until the outcome is known. */
+export async function untilKnown(
+  { chance, gateways, giveUpMs, finalCodes = [] }: Retries,
+  attempt: (via: number) => Promise<Entry>,
+): Promise<Entry> {
+  let isUnsure = false;
+  for (let via = chance.below(gateways); ; via = (via + 1) % gateways) {
+    const entry = await attempt(via);
+    isUnsure ||= entry.outcome === 'unknown';
+    const isFinal = entry.outcome === 'ok' || finalCodes.includes(entry.code ?? '');
+    if (isFinal || !(isUnsure || entry.code === 'refused connection') || Date.now() > giveUpMs()) return entry;
+    await sleep(chance.between(50, 400));
   }
 }

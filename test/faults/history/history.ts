@@ -28,6 +28,18 @@ export type Act =
   | { readonly kind: 'retrieve'; readonly token: string }
   | { readonly kind: 'refresh'; readonly token: string }
   | { readonly kind: 'revoke'; readonly credential: string }
+  /** Reserves `micros` on the first of these scopes that has room for it, and on the scope of a budget. */
+  | {
+      readonly kind: 'admit';
+      readonly scopes: readonly string[];
+      readonly budget: string;
+      readonly requestId: string;
+      readonly micros: number;
+    }
+  | { readonly kind: 'renew'; readonly requestId: string }
+  /** Ends an admission with a cost: `settle`, `cancelAdmission`, or `submitCost` with the id of the admission. */
+  | { readonly kind: 'settle'; readonly scope: string; readonly requestId: string; readonly micros: number }
+  | { readonly kind: 'overruns'; readonly scope: string }
   /** Any other operation with a credential. */
   | { readonly kind: 'other' };
 
@@ -51,6 +63,17 @@ export interface ResponseData {
   readonly stored?: readonly { readonly batchId: string; readonly value: number }[];
   readonly secret?: string;
   readonly successor?: string;
+  readonly admission?: Admission;
+  /** The scope that denied an admission, and the amount that it had room for. */
+  readonly room?: { readonly scope: string; readonly micros: number };
+  readonly overruns?: readonly { readonly requestId: string; readonly kind: string; readonly overMicros: number }[];
+}
+
+export interface Admission {
+  readonly id: string;
+  readonly scope: string;
+  readonly reservedMicros: number;
+  readonly expiresAtMs: number;
 }
 
 /** ok: applied. failed: rejected or never sent, so nothing was changed. unknown: it may have been applied. */
@@ -94,4 +117,30 @@ export class History {
     this.entries.push(entry);
     return entry;
   }
+}
+
+/** The entries of one kind of act. */
+export type EntryOf<K extends Act['kind']> = Entry & { readonly act: Extract<Act, { kind: K }> };
+
+export const ofKind = <K extends Act['kind']>(entries: readonly Entry[], kind: K): EntryOf<K>[] =>
+  entries.filter((entry): entry is EntryOf<K> => entry.act.kind === kind);
+
+export const mayHaveHappened = ({ outcome }: Entry): boolean => outcome !== 'failed';
+export const happened = ({ outcome }: Entry): boolean => outcome === 'ok';
+
+export interface Violation {
+  readonly rule: string;
+  readonly what: string;
+  readonly atMs: number;
+}
+
+export function grouped<T>(all: readonly T[], key: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const name = key(one);
+    const group = groups.get(name);
+    if (group) group.push(one);
+    else groups.set(name, [one]);
+  }
+  return groups;
 }

@@ -18,6 +18,14 @@ export type Lie = (
   truth: (changes?: Partial<GraphqlRequest>) => Promise<GraphqlResponse>,
 ) => Promise<GraphqlResponse>;
 
+export const honest: Lie = (_request, truth) => truth();
+/** Lies about one operation only. */
+export const about =
+  (field: string, lie: Lie): (() => Lie) =>
+  () =>
+  (request, truth) =>
+    new RegExp(`\\b${field}\\(`).test(request.query) ? lie(request, truth) : truth();
+
 export interface Liar {
   readonly url: string;
   stop(): Promise<void>;

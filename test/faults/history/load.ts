@@ -4,7 +4,7 @@ import { Caller, newApp, newOrg, type TestApp } from '../../support/app.js';
 import type { Chance } from '../../support/chance.js';
 import * as op from '../../support/operations.js';
 import type { Facts } from './checks.js';
-import { type ClientDeps, HistoryClient } from './client.js';
+import { type ClientDeps, HistoryClient, untilKnown } from './client.js';
 import type { Act, Entry, SentReading } from './history.js';
 
 const labels = ['premium', 'standard'] as const;
@@ -135,16 +135,8 @@ export class Load {
     while (!this.isOver) await actor(tenant, chance);
   }
 
-  /** Retries on alternating gateways until the outcome is known. */
-  private async untilKnown(chance: Chance, attempt: (via: number) => Promise<Entry>): Promise<Entry> {
-    let isUnsure = false;
-    for (let via = chance.below(this.gateways); ; via = (via + 1) % this.gateways) {
-      const entry = await attempt(via);
-      isUnsure ||= entry.outcome === 'unknown';
-      if (entry.outcome === 'ok' || !(isUnsure || entry.code === 'refused connection') || Date.now() > this.giveUpMs)
-        return entry;
-      await sleep(chance.between(50, 400));
-    }
+  private untilKnown(chance: Chance, attempt: (via: number) => Promise<Entry>): Promise<Entry> {
+    return untilKnown({ chance, gateways: this.gateways, giveUpMs: () => this.giveUpMs }, attempt);
   }
 
   private async submitCosts(tenant: Tenant, chance: Chance): Promise<void> {

@@ -79,6 +79,12 @@ export const identityRows: Readonly<Record<string, Row>> = {
     (it) => ({ it }),
     { admin: 'ok ok - ok ok', ...same('ok', 'org', 'app') },
   ),
+  'Mutation.setManagedItems(orgId)': row(
+    mutation('setManagedItems', 'SetManagedItemsInput', '{ manager }'),
+    orgIds,
+    (orgId) => ({ input: { orgId, manager: 'file', items: [{ item: 'app:x', intent: '{}' }] } }),
+    ofAdmins,
+  ),
   'Mutation.updateOrg(orgId)': row(
     mutation('updateOrg', 'UpdateOrgInput', '{ name }'),
     orgIds,

@@ -62,6 +62,18 @@ export const readRows: Readonly<Record<string, Row>> = {
     (it) => ({ it }),
     { admin: 'bad' },
   ),
+  'Query.managedItems(orgId)': row(
+    'query ($it: UUID) { it: managedItems(orgId: $it) { nodes { item } } }',
+    orgIds,
+    (it) => ({ it }),
+    { admin: 'empty - empty none bad', org: 'empty - none none bad' },
+  ),
+  'Query.managedItems(after)': row(
+    'query ($orgId: UUID, $it: String) { it: managedItems(orgId: $orgId, after: $it) { nodes { item } } }',
+    cursorsOf('Org.auditEvents'),
+    named,
+    { admin: 'bad', org: 'bad' },
+  ),
   'Query.availability(orgId)': row(
     available,
     orgIds,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../../src/app.js';
 import { silentLog } from '../../../src/lib/log.js';
-import { Caller, type Client, newApp, newOrg, type Succeeded, startTestApp, type TestApp } from '../app.js';
+import { Caller, type Client, newApp, newOrg, orgInput, type Succeeded, startTestApp, type TestApp } from '../app.js';
 import * as op from '../operations.js';
 
 export type Role = 'anonymous' | 'admin' | 'org' | 'app' | 'device';
@@ -31,6 +31,9 @@ export interface World {
   readonly leaseId: string;
   readonly adjustKey: string;
   readonly topUpIds: readonly string[];
+  /** Of the request that was admitted first. */
+  readonly admissionId: string;
+  readonly admitIds: readonly string[];
   /** By the field that returned them. */
   readonly cursors: Readonly<Record<string, string>>;
   /** By type. */
@@ -76,7 +79,10 @@ export const recentDays = `from: "${dayAt(-2 * 86_400_000)}", to: "${dayAt(86_40
 
 async function newWorld(): Promise<World> {
   const canary = newCanary();
-  const org = await newOrg(app, { name: `Org ${canary}`, ledger: true });
+  const quotas = orgInput().quotas.map((quota) =>
+    quota.label === 'standard' ? { ...quota, dailyUsdMicros: 5, enforcement: 'HARD' as const } : quota,
+  );
+  const org = await newOrg(app, { name: `Org ${canary}`, ledger: true, quotas });
   const { orgId } = org;
   const client = await newApp(app, org, `chat-${canary}`, { name: `App ${canary}` });
   const sibling = await newApp(app, org, `side-${canary}`, { name: `App ${canary}` });
@@ -148,6 +154,17 @@ async function newWorld(): Promise<World> {
   await ask(op.SubmitCostDocument, {
     input: { ...costInput(randomUUID()), modelLabel: 'premium', appId, costUsdMicros: 50_000_000 },
   });
+  // Above a HARD quota, so that there is an overrun.
+  await ask(op.SubmitCostDocument, { input: { ...costInput(randomUUID()), modelLabel: 'standard', appId } });
+  const admitIds = roles.map(() => randomUUID());
+  const admissions = await Promise.all(
+    admitIds.map((requestId) =>
+      ask(op.AdmitDocument, { input: { appId, requestId, estimate: { costUsdMicros: 5 }, ttlSecs: 900 } }),
+    ),
+  );
+  const [first] = admissions as [Succeeded<op.AdmitMutation>];
+  const { admit } = first;
+  if (admit.__typename !== 'Admitted') throw new Error(`not admitted: ${JSON.stringify(admit)}`);
   await ask(op.SetBudgetDocument, {
     input: { name: `budget-${canary}`, appId, period: 'MONTH', usdMicros: 1000, enforcement: 'ALERT' },
   });
@@ -173,6 +190,8 @@ async function newWorld(): Promise<World> {
     leaseId: acquire.leaseId,
     adjustKey,
     topUpIds,
+    admissionId: admit.admissionId,
+    admitIds,
     ...(await handlesOf(world, orgId)),
   };
 }
@@ -214,6 +233,8 @@ async function handlesOf(
     if (!found?.pageInfo.endCursor) throw new Error(`${field} is empty`);
     pages.set(field, found);
   }
+  const data = await org.caller.ask<unknown, object>(`{ it: overruns(first: 1, ${recentDays}) ${endCursor} }`);
+  pages.set('Query.overruns', itIn(data) as Page);
   const id = (field: string): string => pages.get(field)?.nodes?.[0]?.id ?? `no id in ${field}`;
   return {
     cursors: {

@@ -33,6 +33,7 @@ const budgetWith = (over: Partial<Budget> = {}): Budget => ({
   usdMicros: 1000,
   thresholdsPct: [50, 80, 95],
   enforcement: 'ALERT',
+  hardChanges: [],
   version: 1,
   revision: 7,
   createdAt: new Date(0),

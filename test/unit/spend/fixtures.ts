@@ -55,6 +55,7 @@ export const orgWith = (quotaScope: QuotaScope, version = 1, over: Partial<Setti
   quotaScope,
   stickyFallbackEnabled: true,
   shardCount: 8,
+  maxReservationPct: 100,
   appsMayBringLimits: false,
   attributeApps: false,
   ledger: false,
