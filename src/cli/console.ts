@@ -1,7 +1,11 @@
-import { parseArgs } from 'node:util';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, type Environment } from '../config.js';
 import { devSecrets } from '../embedded/dev-secrets.js';
 import { parseAdminKeys } from '../identity/admin-key.js';
+import { cliSession, type GlobalOptions, origin } from './api/session.js';
 import { UsageError } from './help.js';
 
 interface LinkRequest {
@@ -9,28 +13,31 @@ interface LinkRequest {
   readonly role: 'FULL' | 'READ';
 }
 
-/** Prints a one-time link into the console of a running gateway. */
-export async function consoleLink(args: readonly string[], environment: Environment): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      url: { type: 'string', default: 'http://127.0.0.1:4000' },
-      org: { type: 'string' },
-      'read-only': { type: 'boolean', default: false },
-    },
-  });
-  if (!URL.canParse(values.url)) throw new UsageError('--url must be a URL such as https://tollgate.example.com');
+export interface ConsoleOptions extends GlobalOptions {
+  readonly url?: string;
+  readonly readOnly?: boolean;
+}
+
+/** Prints a one-time link into the console of a running gateway, and opens it in a browser if there is one. */
+export async function consoleLink(options: ConsoleOptions, environment: Environment): Promise<void> {
+  if (options.url !== undefined && !URL.canParse(options.url))
+    throw new UsageError('--url must be a URL such as https://tollgate.example.com');
+  const { url, orgId, adminKey } = await cliSession(
+    options.url === undefined ? environment : { ...environment, TOLLGATE_URL: options.url },
+    options,
+  );
   const wanted: LinkRequest = {
-    ...(values.org === undefined ? {} : { orgId: values.org }),
-    role: values['read-only'] ? 'READ' : 'FULL',
+    ...(orgId === undefined ? {} : { orgId }),
+    role: options.readOnly ? 'READ' : 'FULL',
   };
-  const url = await createLink(values.url, await firstAdminKey(environment), wanted);
-  process.stdout.write(`Sign in within two minutes, once:\n${url}\n`);
+  const link = await createLink(options.url ?? url, adminKey ?? (await firstAdminKey(environment)), wanted);
+  process.stdout.write(`Sign in within two minutes, once:\n${link}\n`);
+  if (process.stdout.isTTY && hasDisplay(environment)) openBrowser(link);
 }
 
 /** The admin key goes to the gateway only. The browser gets the link. */
 async function createLink(gateway: string, adminKey: string, wanted: LinkRequest): Promise<string> {
-  const response = await fetch(new URL('/session/link', gateway), {
+  const response = await fetch(new URL('/session/link', origin(gateway)), {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-admin-key': adminKey },
     body: JSON.stringify(wanted),
@@ -54,4 +61,21 @@ async function firstAdminKey(environment: Environment): Promise<string> {
   const [adminKey] = keys;
   if (!adminKey || faults.length > 0) throw new ConfigError(faults);
   return adminKey.key;
+}
+
+const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
+
+const hasDisplay = ({ DISPLAY, WAYLAND_DISPLAY }: Environment): boolean =>
+  process.platform === 'darwin' || Boolean(DISPLAY || WAYLAND_DISPLAY);
+
+/**
+ * Opens a page that leads to the link. The link itself must not be on a command line, where other users of this machine
+ * can see it. It is printed already, so a browser that does not open is no error.
+ */
+function openBrowser(link: string): void {
+  const page = join(mkdtempSync(join(tmpdir(), 'tollgate-')), 'sign-in.html');
+  writeFileSync(page, `<!doctype html><meta http-equiv="refresh" content="0; url=${link}">`, { mode: 0o600 });
+  const child = spawn(opener, [page], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
 }

@@ -14,7 +14,7 @@ import { shutdownSignal } from './signals.js';
 import { tableAdmin } from './store-tables.js';
 
 /** Runs the embedded engine, gateway and worker until a signal, or until the engine ends. */
-export async function dev(_args: readonly string[], environment: Environment): Promise<void> {
+export async function dev(environment: Environment): Promise<void> {
   const dataDir = environment.TOLLGATE_DATA_DIR || '.tollgate';
   const secrets = await devSecrets(dataDir, environment);
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));

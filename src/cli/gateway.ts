@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { type Config, type Environment, loadConfig } from '../config.js';
 import { createLog } from '../lib/log.js';
 import { Metrics } from '../lib/metrics.js';
@@ -14,8 +13,8 @@ const maxProcesses = 64;
 const productionNoticeMs = 2000;
 
 /** Serves the API until a signal, in one process or in several that share the port. */
-export async function gateway(args: readonly string[], environment: Environment): Promise<void> {
-  const processes = processCount(args);
+export async function gateway(given: { readonly processes: string }, environment: Environment): Promise<void> {
+  const processes = processCount(given.processes);
   const config = loadConfig(environment);
   await requireTables(config.store);
   const shutdown = shutdownSignal();
@@ -23,9 +22,8 @@ export async function gateway(args: readonly string[], environment: Environment)
   else await serve(config, shutdown);
 }
 
-function processCount(args: readonly string[]): number {
-  const { values } = parseArgs({ args: [...args], options: { processes: { type: 'string', default: '1' } } });
-  const count = /^\d+$/.test(values.processes) ? Number(values.processes) : 0;
+function processCount(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > maxProcesses)
     throw new UsageError(`--processes must be a whole number from 1 to ${maxProcesses}`);
   return count;

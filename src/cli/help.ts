@@ -1,18 +1,5 @@
-/** A mistake on the command line. The process exits with 2. */
+/** A mistake on the command line. Commands that run a server exit with 2. */
 export class UsageError extends Error {}
-
-export const usage = `Usage: tollgate <command> [options]
-
-  dev        Run everything on this machine: embedded DynamoDB engine, gateway and worker (\`npm start\`).
-  gateway    Serve the API: GraphQL over HTTP, subscriptions over WebSocket and SSE.
-  worker     Run the background work: totals, prices, alerts and cleanup.
-  tables     Create, check or migrate the DynamoDB tables, or print a CloudFormation template.
-  console    Print a one-time link into the web console of a running gateway.
-  seed       Create a demo org with 30 days of traffic.
-  keys       Generate signing keys for TOLLGATE_SIGNING_KEYS.
-
-Run \`tollgate <command> --help\` for the options, requirements and exit codes of a command.
-Tollgate is configured by environment variables and config.yaml; see docs/configuration.md.`;
 
 const dev = `Usage: tollgate dev
 
@@ -77,16 +64,16 @@ Exit codes
 
 const consoleLink = `Usage: tollgate console [--org ORG_ID] [--read-only] [--url URL]
 
-Prints a link that signs in to the web console. It is valid for two minutes and for one sign-in. The session acts for
-the platform admin and ends with the admin key.
+Prints a link that signs in to the web console, and opens it if there is a browser. It is valid for two minutes and for
+one sign-in. The session acts for the platform admin and ends with the admin key.
 
 Options
   --org ORG_ID   The session acts for this org instead of the platform.
   --read-only    The session may not change anything.
-  --url URL      The gateway. Default: http://127.0.0.1:4000
+  --url URL      The gateway. Default: TOLLGATE_URL, else that of the context, else http://127.0.0.1:4000
 
-Requires an admin key: the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, else the one in the data folder of
-\`tollgate dev\` (TOLLGATE_DATA_DIR).
+Requires an admin key: the first one of TOLLGATE_ADMIN_KEYS or TOLLGATE_ADMIN_KEY, else the one of the context
+(\`tollgate login --admin\`), else the one in the data folder of \`tollgate dev\` (TOLLGATE_DATA_DIR).
 
 Exit codes
   0  done
@@ -124,7 +111,7 @@ everywhere; remove the old key one hour later, when its tokens have expired.
 Exit codes
   0  done`;
 
-/** The text of `tollgate <command> --help`. */
+/** The text of `tollgate <command> --help` for the commands that run or set up a server. */
 export const help: Readonly<Record<string, string>> = {
   dev,
   gateway,

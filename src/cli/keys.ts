@@ -1,6 +1,6 @@
 import { newSigningKeys } from '../identity/token.js';
 
-/** Prints a new set of signing keys. */
-export async function keys(): Promise<void> {
-  process.stdout.write(`${JSON.stringify({ keys: await newSigningKeys() })}\n`);
+/** A new set of signing keys, as text. */
+export async function keys(): Promise<string> {
+  return `${JSON.stringify({ keys: await newSigningKeys() })}\n`;
 }

@@ -11,12 +11,15 @@ const countsOf = ({ costs, acquires, readings }: DemoProgress): string =>
 
 /** The line of a terminal: bar, day, counts and the time that is left. Never longer than `columns`. */
 export function progressBar(progress: DemoProgress, elapsedMs: number, columns: number): string {
-  const { hoursDone, hourCount } = progress;
-  const done = hoursDone / hourCount;
+  return barLine(progress.hoursDone / progress.hourCount, elapsedMs, progressLine(progress), columns);
+}
+
+/** `done`: the share of the work, above 0 and up to 1. */
+function barLine(done: number, elapsedMs: number, line: string, columns: number): string {
   const bar = '#'.repeat(Math.round(done * barLength)).padEnd(barLength, '-');
   const leftSecs = Math.ceil(((elapsedMs / done) * (1 - done)) / 1000);
   const percent = String(Math.floor(done * 100)).padStart(3);
-  const text = `[${bar}] ${percent}%  ETA ${leftSecs} s  ${progressLine(progress)}`;
+  const text = `[${bar}] ${percent}%  ETA ${leftSecs} s  ${line}`;
   return text.slice(0, Math.max(0, columns - 1));
 }
 
@@ -56,5 +59,32 @@ export class ProgressDisplay {
   end(): void {
     if (this.output.isTTY) this.output.write(clearLine);
     else if (this.last) this.output.write(`${progressLine(this.last)}\n`);
+  }
+}
+
+/** Shows how many of a number of steps are done: a bar on a terminal, else one line for each step. */
+export class StepDisplay {
+  private readonly startedMs: number;
+  private done = 0;
+
+  constructor(
+    private readonly output: ProgressOutput,
+    private readonly clock: Clock,
+    private readonly total: number,
+  ) {
+    this.startedMs = clock.monotonicMs();
+  }
+
+  step(line: string): void {
+    this.done++;
+    const elapsedMs = this.clock.monotonicMs() - this.startedMs;
+    const { isTTY, columns } = this.output;
+    if (isTTY) this.output.write(clearLine + barLine(this.done / this.total, elapsedMs, line, columns || 80));
+    else this.output.write(`${this.done} of ${this.total}: ${line}\n`);
+  }
+
+  /** Clears the bar. */
+  end(): void {
+    if (this.output.isTTY) this.output.write(clearLine);
   }
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { type Config, type Environment, loadConfig } from '../config.js';
 import { type DemoReport, maxDays, minDays, seedDemo } from '../demo/demo.js';
 import { createTables } from '../dynamo/table-admin.js';
@@ -12,8 +11,8 @@ import { grouped, ProgressDisplay } from './progress.js';
 import { requireTables, tableAdmin } from './store-tables.js';
 
 /** Creates a demo org with a history, in the store that `tollgate dev` uses. */
-export async function seed(args: readonly string[], environment: Environment): Promise<void> {
-  const days = dayCount(args);
+export async function seed(given: { readonly days: string }, environment: Environment): Promise<void> {
+  const days = dayCount(given.days);
   const { report, isRunning } = await withStore(environment, async (config) => {
     const display = new ProgressDisplay(process.stderr, systemClock);
     try {
@@ -25,9 +24,8 @@ export async function seed(args: readonly string[], environment: Environment): P
   process.stdout.write(textOf(report, isRunning));
 }
 
-function dayCount(args: readonly string[]): number {
-  const { values } = parseArgs({ args: [...args], options: { days: { type: 'string', default: '30' } } });
-  const days = /^\d+$/.test(values.days) ? Number(values.days) : 0;
+function dayCount(text: string): number {
+  const days = /^\d+$/.test(text) ? Number(text) : 0;
   if (days < minDays || days > maxDays)
     throw new UsageError(`--days must be a whole number from ${minDays} to ${maxDays}`);
   return days;
@@ -94,7 +92,7 @@ const credentialsOf = ({ title, clientId, clientSecret }: DemoReport['clients'][
 function textOf(report: DemoReport, isRunning: boolean): string {
   const { orgId, name, zone, from, to, clients, apiKey } = report;
   const { apps, costs, costUsdMicros, alerts, acquires, refused, devices, readings } = report;
-  const start = isRunning ? '' : '\nStart Tollgate with `npm start`.';
+  const start = isRunning ? '' : '\nStart Tollgate with `npm start`. It prints a link into the console.';
   return `Created the org "${name}" with the id ${orgId}.
 It has traffic from ${from} to ${to} (days of ${zone}):
 
@@ -107,7 +105,11 @@ Device key
 key            ${apiKey}
 
 The secrets are shown only once.${start}
-To look around, open the start page of Tollgate and send a query with the admin key or as one of these clients:
+To look around, sign in to the web console with the link that this command prints, or with the org client above:
+
+node dist/main.js console --org ${orgId}
+
+Or send a query from the start page of Tollgate, with the admin key or as one of these clients:
 
 { org(orgId: "${orgId}") { spendHistory(from: "${from}", to: "${to}") { day costUsdMicros mode } } }
 `;

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { type Environment, loadStoreSettings, type StoreSettings } from '../config.js';
 import { createTables, migrateTables } from '../dynamo/table-admin.js';
 import { cloudFormationTemplate } from '../dynamo/template.js';
@@ -6,15 +5,12 @@ import { help, UsageError } from './help.js';
 import { requireTables, tableAdmin } from './store-tables.js';
 
 /** Creates, checks or migrates the tables, or prints a CloudFormation template. */
-export async function tables(args: readonly string[], environment: Environment): Promise<void> {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { template: { type: 'boolean', default: false } },
-  });
-  const [action = ''] = positionals;
+export async function tables(
+  { action = '', template }: { readonly action?: string; readonly template?: boolean },
+  environment: Environment,
+): Promise<void> {
   const settings = loadStoreSettings(environment);
-  process.stdout.write(`${await run(values.template && action === 'create' ? 'template' : action, settings)}\n`);
+  process.stdout.write(`${await run(template && action === 'create' ? 'template' : action, settings)}\n`);
 }
 
 /** Runs one action and returns its report. */

@@ -7,7 +7,7 @@ import { serveStatus } from './status-server.js';
 import { requireTables } from './store-tables.js';
 
 /** Runs the background work until a signal. */
-export async function worker(_args: readonly string[], environment: Environment): Promise<void> {
+export async function worker(environment: Environment): Promise<void> {
   const config = loadConfig(environment);
   await requireTables(config.store);
   const metrics = new Metrics().withProcess();
