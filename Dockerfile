@@ -2,8 +2,11 @@
 FROM node:20-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json ./client/
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY client/tsconfig.json ./client/
+COPY client/src ./client/src
 COPY src ./src
 COPY scripts/console.mjs ./scripts/
 COPY console ./console
@@ -14,6 +17,8 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/client/package.json ./client/
+COPY --from=build /app/client/dist ./client/dist
 COPY --from=build /app/dist ./dist
 COPY config.yaml ./
 # An unprivileged user of the base image.

@@ -14,7 +14,7 @@ import { configKey } from '../dist/identity/client.item.js';
 import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
 import { sliceOf } from '../dist/orgs/scope.js';
-import { requestKey } from '../dist/spend/cost.item.js';
+import { toCostItem } from '../dist/spend/cost.item.js';
 import { activeKey, shardKey, totalKey } from '../dist/spend/spend.item.js';
 import { drive, together } from './load.mjs';
 import { table, writeBetween } from './report.mjs';
@@ -126,20 +126,20 @@ function storedReading(device, i) {
 }
 
 const storedCost = (orgId) => {
-  const requestId = randomUUID();
-  return {
-    ...requestKey({ orgId, appId: 'chat', requestId }),
-    request_id: requestId,
-    org_id: orgId,
-    app_id: 'chat',
-    model_label: 'premium',
+  const record = {
+    orgId,
+    appId: 'chat',
+    requestId: randomUUID(),
+    label: 'premium',
     day: today,
-    payload_hash: 'x'.repeat(43),
-    ...figures(1),
-    price_source: 'DEFAULT',
-    shard: 0,
-    expires_at_epoch: inDays(35),
+    payloadHash: 'x'.repeat(43),
+    usage: { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 },
+    priceSource: 'DEFAULT',
+    callStatus: 'OK',
+    occurredAtMs: Date.now(),
+    receivedAtMs: Date.now(),
   };
+  return { ...toCostItem(record, { shard: 0, nonce: randomUUID() }), expires_at_epoch: inDays(35) };
 };
 
 const storedTotal = (orgId, day) => ({

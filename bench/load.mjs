@@ -61,7 +61,7 @@ export class Client {
     return data;
   }
 
-  /** Returns the response as `{ status, text }`. */
+  /** Returns the response as `{ status, retryAfterSecs, text }`. */
   post(headers, body) {
     const connection = this.idle.pop() ?? this.open();
     return new Promise((resolve, reject) => {
@@ -139,17 +139,18 @@ function responseIn(bytes) {
   if (end < 0) return undefined;
   const head = bytes.latin1Slice(0, end);
   const status = Number(head.slice(9, 12));
+  const retryAfterSecs = Number(/retry-after: *(\d+)/i.exec(head)?.[1] ?? 0);
   const length = /content-length: *(\d+)/i.exec(head)?.[1];
   if (length !== undefined) {
     const until = end + 4 + Number(length);
-    return bytes.length < until ? undefined : { status, text: bytes.utf8Slice(end + 4, until) };
+    return bytes.length < until ? undefined : { status, retryAfterSecs, text: bytes.utf8Slice(end + 4, until) };
   }
   if (!bytes.subarray(-7).equals(lastChunk)) return undefined;
   let text = '';
   for (let at = end + 4; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at);
     const size = Number.parseInt(bytes.latin1Slice(at, lineEnd), 16);
-    if (size === 0) return { status, text };
+    if (size === 0) return { status, retryAfterSecs, text };
     text += bytes.utf8Slice(lineEnd + 2, lineEnd + 2 + size);
     at = lineEnd + 4 + size;
   }

@@ -70,21 +70,58 @@ function rowOf({ operation, by, units = 1, pid, isOwnProcess }, inFlight, runs, 
   };
 }
 
-/** Adds to each row its ratio to the rows of others at the same level, and the bar at the level where it applies. */
+const totalCpuMs = ({ cpuMs: own, engineCpuMs }) => own + engineCpuMs;
+
+/** What a comparison measures: its value, how it is printed, and whether the value meets the bar. */
+const figures = {
+  /** Operations per second, relative to the other. */
+  rate: {
+    of: (row, other) => row.perSecond / other.perSecond,
+    text: (value, title) => `${value.toFixed(2)} × ${title}`,
+    isAtLeast: true,
+  },
+  /** CPU of the process that does the work, per operation, relative to the other. */
+  ownCpu: {
+    of: (row, other) => row.cpuMs / other.cpuMs,
+    text: (value, title) => `CPU ${value.toFixed(2)} × ${title}`,
+  },
+  /** CPU of that process and of the engine per operation, relative to the other. */
+  totalCpu: {
+    of: (row, other) => totalCpuMs(row) / totalCpuMs(other),
+    text: (value, title) => `total CPU ${value.toFixed(2)} × ${title}`,
+  },
+  /** Microseconds of CPU per operation beyond those of the other. */
+  moreCpu: {
+    of: (row, other) => (row.cpuMs - other.cpuMs) * 1000,
+    text: (value, title) => `${value.toFixed(0)} µs more CPU than ${title}`,
+  },
+  /** Store calls per operation. Compared with nothing. */
+  storeCalls: { of: (row) => row.storeCalls, text: (value) => `${value.toFixed(2)} store calls` },
+  /** Write units per operation. Compared with nothing. */
+  writeUnits: { of: (row) => row.writeUnits, text: (value) => `${value.toFixed(2)} write units` },
+};
+
+/**
+ * Adds to each row how it compares with the rows of others at the same level, and the bar at the level where it
+ * applies. A comparison names a figure of `figures` (default: the rate).
+ */
 export function compare(rows, comparisons) {
   for (const row of rows) {
     row.against = comparisons
       .filter(({ operation, by = 'Tollgate' }) => operation === row.operation && by === row.by)
-      .flatMap(({ to, bar, at = barLevel, title = to.by }) => {
-        const other = rows.find(
-          ({ operation, by, inFlight }) =>
-            operation === (to.operation ?? row.operation) && by === to.by && inFlight === row.inFlight,
-        );
+      .flatMap(({ to, bar, at = barLevel, title = to?.by, figure = 'rate' }) => {
+        const { of, text, isAtLeast = false } = figures[figure];
+        const other = to
+          ? rows.find(
+              ({ operation, by, inFlight }) =>
+                operation === (to.operation ?? row.operation) && by === to.by && inFlight === row.inFlight,
+            )
+          : row;
         if (!other) return [];
-        const ratio = row.perSecond / other.perSecond;
-        return [
-          { to: title, ratio, ...(bar !== undefined && row.inFlight === at ? { bar, isMet: ratio >= bar } : {}) },
-        ];
+        const value = of(row, other);
+        const judged = bar !== undefined && row.inFlight === at;
+        const isMet = isAtLeast ? value >= bar : value <= bar;
+        return [{ text: text(value, title), value, ...(judged ? { bar, isAtLeast, isMet } : {}) }];
       });
   }
   return rows;

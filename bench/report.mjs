@@ -17,8 +17,21 @@ const columns = [
   ['write units', ({ writeUnits }) => digits(writeUnits)],
   ['compared', ({ against }) => (against ?? []).map(comparison).join('; ')],
 ];
-const comparison = ({ to, ratio, bar, isMet }) =>
-  `${ratio.toFixed(2)} × ${to}${bar === undefined ? '' : ` (bar ${bar}: ${isMet ? 'met' : 'MISSED'})`}`;
+const comparison = ({ text, bar, isAtLeast, isMet }) =>
+  `${text}${bar === undefined ? '' : ` (bar ${isAtLeast ? '≥' : '≤'} ${bar}: ${isMet ? 'met' : 'MISSED'})`}`;
+
+/** The bars of the rows, one line each. */
+export const barsOf = (rows) =>
+  rows.flatMap(({ operation, against = [] }) =>
+    against
+      .filter(({ bar }) => bar !== undefined)
+      .map(({ text, bar, isAtLeast, isMet }) => [
+        operation,
+        text,
+        `${isAtLeast ? '≥' : '≤'} ${bar}`,
+        isMet ? 'met' : 'MISSED',
+      ]),
+  );
 
 const isText = new Set(['operation', 'by', 'compared']);
 

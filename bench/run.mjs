@@ -24,9 +24,14 @@ const parts = {
     return { measure: processes, env: graphqlEnvironment() };
   },
 };
-/** Run only by name, because they print their own tables. */
+/** Run only by name, because they take long or print their own tables. */
 const separateParts = {
+  admit: async () => ({ measure: (await import('./admit.mjs')).admit }),
   overload: async () => ({ measure: (await import('./overload.mjs')).overload }),
+  pinned: async () => {
+    const { pinned, pinnedStage } = await import('./pinned.mjs');
+    return { measure: pinned, stage: pinnedStage() };
+  },
   steady: async () => ({ measure: (await import('./steady.mjs')).steady }),
 };
 const results = 'bench-results.json';
@@ -63,15 +68,15 @@ if (unknown.length > 0 || !(seconds > 0 && seconds <= 60)) {
 }
 
 const { openStage } = await import('./stage.mjs');
-const { tableOf } = await import('./report.mjs');
+const { barsOf, table, tableOf } = await import('./report.mjs');
 const startedMs = Date.now();
 const machine = `Node ${process.version}, ${availableParallelism()} shared cores`;
 const rows = [];
 const notes = [];
 let failed = 0;
 for (const name of wanted) {
-  const { measure, env } = await allParts[name]();
-  const stage = await openStage({ profile: values.profile, env });
+  const { measure, env, stage: options } = await allParts[name]();
+  const stage = await openStage({ profile: values.profile, env, ...options });
   const stop = () => void stage.close().finally(() => process.exit(1));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
@@ -90,13 +95,13 @@ for (const name of wanted) {
   }
 }
 if (rows.length > 0) {
-  const bars = rows.flatMap(({ against = [] }) => against.filter(({ bar }) => bar !== undefined));
+  const bars = barsOf(rows);
   notes.push(
-    `${bars.filter(({ isMet }) => isMet).length} of ${bars.length} bars met; ${machine}; ` +
+    `${bars.filter(([, , , verdict]) => verdict === 'met').length} of ${bars.length} bars met; ${machine}; ` +
       `total time ${Math.round((Date.now() - startedMs) / 1000)} s; one run per rate`,
   );
-  const table = tableOf(rows);
-  console.log(`\n${table}\n\n${notes.join('\n')}`);
+  const barTable = table(['bar', 'measured', 'goal', ''], bars, [true, true, true, true]);
+  console.log(`\n${tableOf(rows)}\n\n${barTable}\n\n${notes.join('\n')}`);
   writeFileSync(
     results,
     `${JSON.stringify({ at: new Date().toISOString(), machine, seconds, rows, notes }, null, 2)}\n`,

@@ -19,9 +19,17 @@ const unbounded = '100000000';
 
 /**
  * Starts both. `profile`: the folder for CPU profiles of the gateway. `args`, `env`: of the gateway. `isMute`: discard
- * its log.
+ * its log. `core`: the core that the gateway is pinned to. `storeBehind`: the endpoint that the gateway uses instead of
+ * the engine's.
  */
-export async function openStage({ profile, args = [], env = {}, isMute = false } = {}) {
+export async function openStage({
+  profile,
+  args = [],
+  env = {},
+  isMute = false,
+  core,
+  storeBehind = async (endpoint) => endpoint,
+} = {}) {
   const others = new Set(enginePids());
   const engine = await startEngine({ only: 'dynoxide' });
   const [enginePid] = enginePids().filter((pid) => !others.has(pid));
@@ -42,7 +50,7 @@ export async function openStage({ profile, args = [], env = {}, isMute = false }
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
       PORT: String(port),
-      DYNAMODB_ENDPOINT: engine.endpoint,
+      DYNAMODB_ENDPOINT: await storeBehind(engine.endpoint),
       AWS_REGION: 'us-east-1',
       TABLE_PREFIX: tablePrefix,
       TOLLGATE_ADMIN_KEY: adminKey,
@@ -55,11 +63,10 @@ export async function openStage({ profile, args = [], env = {}, isMute = false }
       ...(process.env.STORE_CLIENT ? { STORE_CLIENT: process.env.STORE_CLIENT } : {}),
       ...env,
     };
-    gateway = startProcess(
-      [...profiling, pathOf('../dist/main.js'), 'gateway', ...args],
-      environment,
-      isMute ? 'ignore' : 'inherit',
-    );
+    gateway = startProcess([...profiling, pathOf('../dist/main.js'), 'gateway', ...args], environment, {
+      output: isMute ? 'ignore' : 'inherit',
+      core,
+    });
     await ready(gateway, `${origin}/readyz`);
     const client = new Client(`${origin}/graphql`);
     return {
@@ -102,9 +109,10 @@ export const difference = (after, before) =>
 
 const pathOf = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Starts a Node process that is killed when this one exits. */
-export function startProcess(args, env, output = 'inherit') {
-  const child = spawn(process.execPath, args, {
+/** Starts a Node process that is killed when this one exits. `core`: the core that it is pinned to. */
+export function startProcess(args, env, { output = 'inherit', core } = {}) {
+  const command = [...(core === undefined ? [] : ['taskset', '-c', String(core)]), process.execPath, ...args];
+  const child = spawn(command[0], command.slice(1), {
     stdio: ['ignore', output, 'inherit'],
     env: { PATH: process.env.PATH, ...env },
   });
@@ -123,12 +131,12 @@ export function startProcess(args, env, output = 'inherit') {
   };
 }
 
-/** Resolves when the process serves requests. */
-export async function ready({ child }, url, options) {
+/** Resolves when the process serves requests. `isServing`: whether a response shows that. */
+export async function ready({ child }, url, options, isServing = ({ ok }) => ok) {
   for (const untilMs = Date.now() + readyMs; Date.now() < untilMs; await sleep(50)) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the process for ${url} exited`);
     const response = await fetch(url, options).catch(() => undefined);
-    if (response?.ok) return;
+    if (response && isServing(response)) return;
   }
   throw new Error(`${url} was not ready within ${readyMs} ms`);
 }

@@ -10,8 +10,8 @@ export async function acquireAll({ client }, headers, inputs) {
   if (Object.values(leases).some(({ __typename }) => __typename !== 'Lease')) throw new Error('not granted');
 }
 
-/** A new org with an app and its access token. */
-export async function newOrg({ client, asAdmin }) {
+/** A new org with an app and its access token. `enforcement`: of its quota. */
+export async function newOrg({ client, asAdmin }, { enforcement } = {}) {
   const { registerOrg } = await client.request(
     asAdmin,
     'mutation ($input: RegisterOrgInput!) { registerOrg(input: $input) { org { orgId } } }',
@@ -21,7 +21,7 @@ export async function newOrg({ client, asAdmin }) {
         timezone: 'UTC',
         quotaScope: 'APP',
         modelOrdering: ['premium'],
-        quotas: [{ label: 'premium', dailyUsdMicros: 1e12 }],
+        quotas: [{ label: 'premium', dailyUsdMicros: 1e12, ...(enforcement ? { enforcement } : {}) }],
         appsMayBringLimits: true,
       },
     },

@@ -2,6 +2,7 @@
 // devices, and a worker of base and one rollup per feature. Each part is built in its file of `build/`, from its stores
 // up to its services. No object is built anywhere else, and nothing is built at import time. Then read gateway.ts and
 // worker.ts, which start and stop what is built.
+import { buildAdmission } from './build/admission.js';
 import { type Base, buildBase, type Overrides } from './build/base.js';
 import { buildDeviceRollup, buildDevices } from './build/devices.js';
 import { buildIdentity, type Identity } from './build/identity.js';
@@ -30,6 +31,7 @@ export interface Services
     ReturnType<typeof buildSpend>,
     ReturnType<typeof buildLedger>,
     ReturnType<typeof buildLimits>,
+    ReturnType<typeof buildAdmission>,
     ReturnType<typeof buildDevices> {
   readonly scheduler: EventLoopScheduler;
   /** Seals cursors, so that a caller cannot forge one. */
@@ -41,14 +43,17 @@ export async function buildServices(config: Config, overrides: Overrides = {}): 
   const scheduler = new EventLoopScheduler(overrides.clock);
   const base = buildBase(config, overrides, scheduler);
   const identity = await buildIdentity(base);
+  const spend = buildSpend(base, identity, scheduler);
+  const limits = buildLimits(base, identity, scheduler);
   return {
     ...base,
     scheduler,
     cursors: new Sealer(new RootKeys(config.rootSecrets, 'cursors')),
     ...identity,
-    ...buildSpend(base, identity, scheduler),
+    ...spend,
     ...buildLedger(base, identity),
-    ...buildLimits(base, identity, scheduler),
+    ...limits,
+    ...buildAdmission(base, spend, limits),
     ...buildDevices(base, identity),
   };
 }

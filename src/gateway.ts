@@ -73,10 +73,11 @@ async function startLoops(services: Services): Promise<void> {
 
 /** Writes what is pending and stops the loops. */
 async function release(services: Services): Promise<void> {
-  const { costStore, buckets, pendingWrites, changeFeed, catalogSync, labelCheck } = services;
+  const { costStore, reserves, buckets, pendingWrites, changeFeed, catalogSync, labelCheck } = services;
   const { alertFeed, readingFeed, refusals } = services;
   await Promise.all([
     costStore.flush(),
+    reserves.flush(),
     buckets.flush(),
     pendingWrites.flush(),
     changeFeed.stop().then(() => catalogSync.stop()),

@@ -58,6 +58,7 @@ export type AuditAction =
   | 'console_session_ended'
   | 'model_overridden'
   | 'cost_corrected'
+  | 'quota_overrun'
   | 'budget_set'
   | 'budget_deleted'
   | 'model_set'
@@ -70,6 +71,7 @@ export type AuditAction =
   | 'limit_topped_up'
   | 'limits_deleted'
   | 'limiter_purged'
+  | 'managed_items_set'
   | 'key_created'
   | 'key_revoked'
   | 'device_registered'
@@ -89,6 +91,7 @@ export const keyEntity = (keyId: string): string => `$KEY:${keyId}`;
 export const deviceEntity = (hardwareId: string): string => `$DEVICE:${hardwareId}`;
 export const modelEntity = (label: string): string => `$MODEL:${label}`;
 export const adminEntity = (name: string): string => `$ADMIN:${name}`;
+export const managerEntity = (name: string): string => `$MANAGER:${name}`;
 export const clientEntity = (clientId: string): string => `$CLIENT:${clientId}`;
 
 /** The id of an entity, or a pseudo id. */

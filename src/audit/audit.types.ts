@@ -51,7 +51,7 @@ export class AuditEventType extends Node {
     description:
       'The object of the act: an entity of the limiter, or `$ORG`, `$APP:{appId}`, `$CLIENT:{clientId}`, ' +
       '`$KEY:{keyId}`, `$DEVICE:{hardwareId}`, `$MODEL:{label}`, `$ADMIN:{name}`, `$SYSTEM`, ' +
-      '`$RESOURCE:{name}`.',
+      '`$RESOURCE:{name}`, `$MANAGER:{name}`.',
   })
   readonly entityId!: string;
 

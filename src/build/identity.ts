@@ -31,9 +31,12 @@ import { AppService } from '../orgs/app.service.js';
 import { AppStore } from '../orgs/app.store.js';
 import { LifecycleService } from '../orgs/lifecycle.service.js';
 import { LifecycleStore } from '../orgs/lifecycle.store.js';
+import { ManagedService } from '../orgs/managed.service.js';
+import { ManagedStore } from '../orgs/managed.store.js';
 import { OrgService } from '../orgs/org.service.js';
 import { OrgStore } from '../orgs/org.store.js';
 import { TenantCache } from '../orgs/tenant-cache.service.js';
+import { VersionStore } from '../orgs/version.store.js';
 import type { Base } from './base.js';
 
 const maxWaitingHashes = 32;
@@ -142,10 +145,15 @@ interface TenancyDeps extends Pick<Shared, 'changes' | 'audit'> {
 function buildTenancy({ catalog, clock, store }: Base, deps: TenancyDeps) {
   const orgStore = new OrgStore(store);
   const appStore = new AppStore(store);
-  const shared = { ...deps, orgStore, appStore, labels: catalog, clock };
+  const managedStore = new ManagedStore(store);
+  const versions = new VersionStore(store);
+  const shared = { ...deps, orgStore, appStore, labels: catalog, versions, clock };
   return {
+    versions,
     orgStore,
     appStore,
+    managedStore,
+    managed: new ManagedService({ store: managedStore, audit: deps.audit, clock }),
     tenants: new TenantCache(shared),
     orgs: new OrgService(shared),
     apps: new AppService(shared),

@@ -13,6 +13,7 @@ import { chainOf, type DemoTenant } from './tenant.js';
 import {
   type AppProfile,
   appProfiles,
+  budgetFor,
   callsOf,
   callWithin,
   incident,
@@ -28,6 +29,7 @@ const lastCalls = 4;
 const lastCallsMs = 10 * 60_000;
 const raisedBy = 1.5;
 const raiseHour = 9;
+const weekdaysPerMonth = 22;
 
 export interface DemoSpendDeps {
   readonly services: Services;
@@ -91,6 +93,23 @@ export class DemoSpend {
       for (let i = 0; i < lastCalls; i++)
         this.pending.push({ state, call: { ...callWithin(state.profile, span, this.random), isMain: i > 0 } });
     await this.round(day);
+    await this.setBudgets();
+  }
+
+  /** A budget of a day that usual traffic keeps, and one of a month. Set last, because a forecast needs a history. */
+  private async setBudgets(): Promise<void> {
+    const { services, tenant } = this.deps;
+    const quotas = this.states.map(
+      ({ app }) => app.quotas.find(({ label }) => label === this.labels[0])?.dailyUsdMicros ?? 0,
+    );
+    const usdMicros = budgetFor(quotas.reduce((sum, quota) => sum + quota, 0));
+    const settings = { thresholdsPct: [50, 80, 95], enforcement: 'ALERT' as const };
+    const budgets = [
+      { name: 'team-day', period: 'DAY' as const, usdMicros },
+      { name: 'team-month', period: 'MONTH' as const, usdMicros: usdMicros * weekdaysPerMonth },
+    ];
+    for (const budget of budgets)
+      await patiently(() => services.budgets.set(this.org.orgId, { ...budget, ...settings }, tenant.owner()));
   }
 
   /** Submits the pending costs, sums the day, and lets each app select its model for the next round. */

@@ -2,7 +2,8 @@ import type { Services } from '../app.js';
 import type { Actor } from '../audit/audit-event.js';
 import type { SecretRetrieval } from '../identity/credential.service.js';
 import { newUuid } from '../lib/id.js';
-import type { App, ModelQuota, Org } from '../orgs/settings.js';
+import type { ModelQuota } from '../orgs/quotas.js';
+import type { App, Org } from '../orgs/settings.js';
 import type { CatalogModel } from '../spend/catalog/catalog.js';
 import { type AppProfile, appProfiles, dimensionNames, quotaFor } from './traffic.js';
 
@@ -47,6 +48,7 @@ export async function createTenant(services: Services): Promise<DemoTenant> {
       quotas: await quotasOf(services, appProfiles[0] as AppProfile, chain),
       stickyFallbackEnabled: true,
       appsMayBringLimits: false,
+      maxReservationPct: 100,
       attributeApps: false,
       ledger: true,
       dimensions: dimensionNames,

@@ -151,3 +151,11 @@ export function quotaFor(
   const share = position === 0 ? mainShare : 1 - mainShare + mainShare * takeOver;
   return Math.max(1, Math.ceil((app.quotaMargin * calls * share * perCall) / quotaStep)) * quotaStep;
 }
+
+const budgetStep = 1_000_000;
+/** The part of the quotas of the first model that a day without an incident stays below. */
+const budgetShare = 0.8;
+
+/** A daily budget of the org, in micro-dollars. `quotas` is the sum of the quotas of the apps for the first model. */
+export const budgetFor = (quotas: number): number =>
+  Math.max(1, Math.round((quotas * budgetShare) / budgetStep)) * budgetStep;

@@ -124,6 +124,12 @@ export class Fields {
     return value === undefined || isMap(value) ? (value as Item | undefined) : this.corrupt(name, 'a map');
   }
 
+  /** A string attribute that is the JSON text of a map, as an item of its own. */
+  json(name: string): Item {
+    const value = parsed(this.string(name));
+    return isMap(value) ? (value as Item) : this.corrupt(name, 'the JSON text of a map');
+  }
+
   /** A map whose values are all numbers. */
   numbers(name: string): Readonly<Record<string, number>> {
     const map = this.map(name);
@@ -139,3 +145,12 @@ export class Fields {
 
 const isMap = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+
+/** Undefined if the text is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -19,8 +19,9 @@ import { versionKey } from './version-item.js';
 /**
  * Increment it with each change of tables, and of items that older code cannot read. Version 3 changed the bucket items
  * and the keys of leases and usage. Version 4 added the index of `cost_requests`, which older tables get by `migrate`.
+ * Version 5 writes a cost as one JSON text, and added what is held of HARD quotas, which older processes do not count.
  */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 /** The oldest schema version that this program can read. */
 const oldestReadable = 3;
 
@@ -50,7 +51,7 @@ export function tableSchema(definition: TableDefinition) {
  * the created tables. The version comes last, so that an interrupted run is repeated.
  */
 export async function createTables(admin: TableAdmin): Promise<TableName[]> {
-  await refuseUnreadable(admin);
+  const found = await refuseUnreadable(admin);
   const made: TableName[] = [];
   await Promise.all(
     tableNames.map(async (name) => {
@@ -58,6 +59,8 @@ export async function createTables(admin: TableAdmin): Promise<TableName[]> {
     }),
   );
   await stampVersion(admin);
+  // Tables without a version have never been used, so no older process can be running.
+  if (found === 0) await stampMinVersion(admin);
   return made.sort();
 }
 
@@ -178,10 +181,12 @@ const unreadable = (found: number): string =>
   'create new tables under another TABLE_PREFIX, or delete the old ones. With the embedded engine, delete the data ' +
   'folder or set TOLLGATE_DATA_DIR to another';
 
-async function refuseUnreadable({ client, prefix }: TableAdmin): Promise<void> {
-  if (!(await describe(client, `${prefix}limiter`))) return;
+/** Returns the schema version of the tables; 0 if they have none. */
+async function refuseUnreadable({ client, prefix }: TableAdmin): Promise<number> {
+  if (!(await describe(client, `${prefix}limiter`))) return 0;
   const found = await readVersion(client, prefix);
   if (isUnreadable(found)) throw new Error(unreadable(found));
+  return found;
 }
 
 /** Migrates tables of an older, readable version to this program's version. Returns a report for the terminal. */
@@ -190,8 +195,15 @@ export async function migrateTables(admin: TableAdmin): Promise<string> {
   if (found > schemaVersion || isUnreadable(found)) throw new Error(versionFaults(found)[0]);
   // Also for tables of this version: a restored table may lack an index.
   await createTables(admin);
-  if (found === schemaVersion) return `the tables already have schema version ${found}; every table and index exists`;
-  return `migrated the tables from schema version ${found} to ${schemaVersion}`;
+  if (found === schemaVersion) {
+    // The second run, after every process was upgraded: no older one can start on these tables any more.
+    await stampMinVersion(admin);
+    return `the tables already have schema version ${found}; every table and index exists; HARD quotas are possible`;
+  }
+  return (
+    `migrated the tables from schema version ${found} to ${schemaVersion}; when every gateway and worker runs this ` +
+    'version, run `tollgate tables migrate` once more to make HARD quotas possible'
+  );
 }
 
 async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {
@@ -209,6 +221,19 @@ async function stampVersion({ client, prefix }: TableAdmin): Promise<void> {
   } catch (error) {
     if ((error as Error).name !== 'ConditionalCheckFailedException') throw error;
   }
+}
+
+/** Records that no process of an older version uses the tables. */
+async function stampMinVersion({ client, prefix }: TableAdmin): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: `${prefix}limiter`,
+      Key: versionItemKey,
+      UpdateExpression: 'SET #m = :v',
+      ExpressionAttributeNames: { '#m': 'min_version' },
+      ExpressionAttributeValues: { ':v': { N: String(schemaVersion) } },
+    }),
+  );
 }
 
 async function readVersion(client: DynamoDBClient, prefix: string): Promise<number> {

@@ -9,6 +9,7 @@ import { WorkBudget } from './work-budget.js';
 
 /** The services that resolvers use. Secrets, configuration and the database client are not among them. */
 const resolverServices = [
+  'admissions',
   'alertFeed',
   'alertStore',
   'apiKeys',
@@ -36,11 +37,14 @@ const resolverServices = [
   'limits',
   'log',
   'logins',
+  'managed',
+  'managedStore',
   'models',
   'namespaces',
   'orgPrices',
   'orgs',
   'orgStore',
+  'overruns',
   'prices',
   'readingFeed',
   'readingStore',
@@ -48,6 +52,7 @@ const resolverServices = [
   'resolution',
   'selection',
   'sessions',
+  'settlements',
   'spend',
   'tenants',
   'topUps',
@@ -62,6 +67,8 @@ export interface ContextRequest {
   readonly requestId: string;
   /** The network address of the caller. */
   readonly address: string;
+  /** True if the caller has closed its connection. */
+  isGone?(): boolean;
   /** For a stream that is resumed: the id of the last event that its caller has seen. */
   readonly lastEventId?: string;
   /** Lets a subscription define the ids of its events, for transports that resume by themselves. */

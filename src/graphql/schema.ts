@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
+import { AdmittedResolver, DeniedResolver } from '../admission/admission.resolver.js';
 import { AlertResolver, AppAlertResolver, OrgAlertResolver } from '../alerts/alert.resolver.js';
 import { AuditEventResolver, OrgAuditResolver, PlatformAuditResolver } from '../audit/audit.resolver.js';
 import { DeviceResolver, OrgDeviceResolver } from '../devices/device.resolver.js';
@@ -12,10 +13,12 @@ import { BucketResolver, EntityResolver, OrgEntityResolver } from '../limits/ent
 import { LimitConfigResolver, OrgLimitResolver } from '../limits/levels/limit-config.resolver.js';
 import { LimitResolver } from '../limits/limit.resolver.js';
 import { OrgUsageResolver } from '../limits/usage/usage.resolver.js';
+import { ManagedResolver } from '../orgs/managed.resolver.js';
 import { AppResolver, OrgResolver } from '../orgs/org.resolver.js';
 import { AppBreakdownResolver, OrgBreakdownResolver } from '../spend/breakdown/breakdown.resolver.js';
 import { BudgetResolver, OrgBudgetResolver } from '../spend/budgets/budget.resolver.js';
 import { CatalogResolver, OrgPriceResolver, OrgPricesResolver } from '../spend/catalog/catalog.resolver.js';
+import { OverrunResolver } from '../spend/held/overrun.resolver.js';
 import {
   AppLedgerResolver,
   CorrectionResolver,
@@ -38,6 +41,7 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   NodeResolver,
   OrgResolver,
   AppResolver,
+  ManagedResolver,
   CatalogResolver,
   OrgPriceResolver,
   OrgPricesResolver,
@@ -53,6 +57,9 @@ const resolvers: NonEmptyArray<ResolverClass> = [
   CorrectionResolver,
   BudgetResolver,
   OrgBudgetResolver,
+  OverrunResolver,
+  AdmittedResolver,
+  DeniedResolver,
   AlertResolver,
   OrgAlertResolver,
   AppAlertResolver,

@@ -110,7 +110,7 @@ async function execute(
 ): Promise<HttpResponse> {
   const { requestId, address, units } = exchange;
   exchange.operation = prepared;
-  const context = newContext({ viewer, requestId, address });
+  const context = newContext({ viewer, requestId, address, isGone: () => exchange.response.destroyed });
   return httpResponse(await operations.run({ prepared, params, context, units }), accept);
 }
 

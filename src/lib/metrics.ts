@@ -50,6 +50,19 @@ export class Metrics {
     'Acquires by outcome: granted, refused, replayed, or granted while DynamoDB was unavailable',
     ['outcome'],
   );
+  readonly admissions = this.counter('tollgate_admissions_total', 'Calls that asked to be admitted, by outcome', [
+    'outcome',
+  ]);
+  readonly overruns = this.counter(
+    'tollgate_overruns_total',
+    'Costs under a HARD quota or budget that no reservation covered, by kind',
+    ['kind'],
+  );
+  readonly reserved = new Gauge({
+    name: 'tollgate_reserved_usd_micros',
+    help: 'Micro-dollars that were reserved on HARD quotas and budgets when this worker last summed them',
+    registers: [this.registry],
+  });
   readonly refusalsDropped = this.counter(
     'tollgate_refusals_dropped_total',
     'Refusals that were not counted because too many buckets had refusals',

@@ -71,6 +71,19 @@ export const movesAll = (holdings: readonly Holding[], slot: string): HoldingMov
     slot: { lease: slot },
   }));
 
+/** The moves with those that free the slots of the lease. */
+export const withFreedSlots = (
+  moves: readonly HoldingMove[],
+  holdings: readonly Holding[],
+  slot: string,
+): HoldingMove[] =>
+  moves.map((move, at) => {
+    const holding = holdings[at] as Holding;
+    const slots = Object.entries(holding.out).filter(([, { isSlot, milli }]) => isSlot && milli > 0n);
+    const freed = Object.fromEntries(slots.map(([name, held]) => [name, moveOf(holding, name, -held.milli)]));
+    return slots.length > 0 ? { ...move, out: { ...move.out, ...freed }, slot: { lease: slot } } : move;
+  });
+
 /** The moves that keep the slots of the lease until `untilMs`. */
 export const movesRenewed = (holdings: readonly Holding[], slot: string, untilMs: number): HoldingMove[] =>
   holdings.flatMap((holding) => {

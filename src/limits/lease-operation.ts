@@ -1,8 +1,9 @@
 import { badInput, type Issue } from '../lib/errors.js';
+import { sha256 } from '../lib/id.js';
 import type { Holding } from './buckets/holding.js';
 import type { HoldingMove } from './buckets/operation.js';
 import { type BucketView, byBucket, type OperationOutcome, type Part } from './buckets/operation.js';
-import { type LeaseHandle, sumFor } from './lease.js';
+import { type LeaseHandle, maxAdjustsWithKey, sumFor } from './lease.js';
 import { movesBy } from './lease-moves.js';
 import { amountsOf, type Consumption, tokensOf } from './limit.js';
 import type { BucketId } from './limiter-keys.js';
@@ -54,6 +55,20 @@ export const statusesOfMoves = (
     statusesAfter(bucket, after[i] as BucketView, sumFor(bucket.entityId, moves)),
   );
 
+/** Tells a retry of an adjustment from another one. The order of the amounts does not matter. */
+export const adjustHash = (amounts: readonly Consumption[]): string => {
+  const sorted = [...amounts].sort((a, b) => (a.limit < b.limit ? -1 : 1));
+  return sha256(JSON.stringify(sorted.map(({ limit, amount }) => [limit, amount]))).slice(0, 11);
+};
+
+/** The differences between the amounts that were really used and those that the lease took from its own entity. */
+export const differences = (handle: LeaseHandle, used: readonly Consumption[]): Consumption[] => {
+  const taken = sumFor(handle.entityId, handle.holdings);
+  return used
+    .map(({ limit, amount }) => ({ limit, amount: amount - tokensOf(taken[limit] ?? 0n) }))
+    .filter(({ amount }) => amount !== 0);
+};
+
 /** The moves of an adjustment. Throws BAD_USER_INPUT if it gives back more than the lease holds. */
 export function adjustMoves(holdings: readonly Holding[], adjust: readonly Consumption[]): HoldingMove[] {
   const moves = movesBy(holdings, amountsOf(adjust));
@@ -78,3 +93,8 @@ export function adjustIssues(holdings: readonly Holding[], adjust: readonly Cons
       : [];
   });
 }
+
+export const tooManyAdjusts = {
+  path: 'input.idempotencyKey',
+  message: `a lease can be adjusted at most ${maxAdjustsWithKey} times with an idempotencyKey; acquire a new lease`,
+};

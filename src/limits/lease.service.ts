@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.js';
 import { badInput, GatewayError, notFound, Overloaded, refuseAny } from '../lib/errors.js';
-import { randomToken, sha256 } from '../lib/id.js';
+import { randomToken } from '../lib/id.js';
 import { Locks } from '../lib/locks.js';
 import { Lru } from '../lib/lru.js';
 import type { Sealer } from '../lib/seal.js';
@@ -8,6 +8,7 @@ import type { BucketRegistry } from './buckets/bucket.registry.js';
 import type { BucketView, HoldingMove, Part, PartResult } from './buckets/operation.js';
 import type { NamespaceService } from './entities/namespace.service.js';
 import {
+  holdsSlots,
   initialState,
   type LeaseHandle,
   type LeaseState,
@@ -18,8 +19,18 @@ import {
 } from './lease.js';
 import { type LeaseStore, type StoredLeaseState, toState } from './lease.store.js';
 import { decodeHandle } from './lease-codec.js';
-import { afterMoves, movesAll, movesRenewed } from './lease-moves.js';
-import { adjustIssues, adjustMoves, bucketsOf, emptyPart, partsOf, statusesOfMoves } from './lease-operation.js';
+import { afterMoves, movesAll, movesRenewed, withFreedSlots } from './lease-moves.js';
+import {
+  adjustHash,
+  adjustIssues,
+  adjustMoves,
+  bucketsOf,
+  differences,
+  emptyPart,
+  partsOf,
+  statusesOfMoves,
+  tooManyAdjusts,
+} from './lease-operation.js';
 import type { Consumption } from './limit.js';
 import { consumeIssues, maxTokens, ttlIssues } from './limit-input.js';
 import { type LimitStatus, statusesAfter } from './status.js';
@@ -85,11 +96,32 @@ export class LeaseService {
     const isCharge = adjust.length > 0 && adjust.every(({ amount }) => amount >= 0);
     if (idempotencyKey === undefined && isCharge) return this.charge(id, handle, adjust);
     const key = idempotencyKey ?? randomToken(nonceBytes);
-    const hash = sha256(
-      JSON.stringify(
-        [...adjust].sort((a, b) => (a.limit < b.limit ? -1 : 1)).map(({ limit, amount }) => [limit, amount]),
-      ),
-    ).slice(0, 11);
+    return this.changeOnce(id, handle, { key, amounts: adjust }, (holdings, isFull) => {
+      refuseAny([...adjustIssues(holdings, adjust), ...(isFull ? [tooManyAdjusts] : [])]);
+      return adjustMoves(holdings, adjust);
+    });
+  }
+
+  /**
+   * Ends the use of a lease: charges or gives back the difference to the amounts that were really used, and frees its
+   * slots. Applied once per idempotency key. Changes nothing, and costs nothing, if there is nothing to change.
+   */
+  async finish(handle: LeaseHandle, used: readonly Consumption[], idempotencyKey: string): Promise<void> {
+    const amounts = differences(handle, used);
+    if (amounts.length === 0 && !holdsSlots(handle.holdings)) return;
+    await this.changeOnce('', handle, { key: idempotencyKey, amounts }, (holdings) =>
+      withFreedSlots(adjustMoves(holdings, amounts), holdings, slotName(handle)),
+    );
+  }
+
+  /** Changes a lease once per idempotency key. */
+  private changeOnce(
+    id: string,
+    handle: LeaseHandle,
+    { key, amounts }: { readonly key: string; readonly amounts: readonly Consumption[] },
+    movesOf: (holdings: LeaseState['holdings'], isFull: boolean) => HoldingMove[],
+  ): Promise<LeaseAdjustment> {
+    const hash = adjustHash(amounts);
     const nonce = randomToken(nonceBytes);
     return this.change(id, handle, (state) => {
       const made = state.adjusted[key];
@@ -102,8 +134,7 @@ export class LeaseService {
       if (state.releasedBy !== undefined) throw released();
       const { holdings, adjusted } = state;
       const isFull = Object.keys(adjusted).length >= maxAdjustsWithKey;
-      refuseAny([...adjustIssues(holdings, adjust), ...(isFull ? [tooManyAdjusts] : [])]);
-      return { moves: adjustMoves(holdings, adjust), next: { adjusted: { ...adjusted, [key]: { hash, nonce } } } };
+      return { moves: movesOf(holdings, isFull), next: { adjusted: { ...adjusted, [key]: { hash, nonce } } } };
     });
   }
 
@@ -266,7 +297,3 @@ const stateName = ({ namespace, name, expiresAtMs }: LeaseHandle): string => `${
 const released = () => new GatewayError('LEASE_EXPIRED', 'the lease was released; acquire a new lease');
 const expired = () =>
   new GatewayError('LEASE_EXPIRED', 'the lease has expired and can no longer be changed; its tokens stay taken');
-const tooManyAdjusts = {
-  path: 'input.idempotencyKey',
-  message: `a lease can be adjusted at most ${maxAdjustsWithKey} times with an idempotencyKey; acquire a new lease`,
-};

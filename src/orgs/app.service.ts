@@ -7,7 +7,10 @@ import { badInput, GatewayError, notFound, refuseAny, unavailable, versionConfli
 import { expectedVersionIssues, isStale, type VersionedChange } from '../lib/expected-version.js';
 import { nameIssues } from '../lib/text.js';
 import type { AppStore } from './app.store.js';
+import { dayAt } from './calendar.js';
+import { atOnce, timingAt } from './enforcement.js';
 import type { OrgStore } from './org.store.js';
+import { becomesHard, resolvedQuotas, suddenIssues } from './quotas.js';
 import {
   type App,
   type AppRecord,
@@ -21,23 +24,25 @@ import {
   type Nullable,
   type Org,
   type Settings,
+  type SettingsRequest,
   scopeIssues,
   settingsIssues,
   unmeteredIssues,
   withoutNull,
 } from './settings.js';
+import type { VersionStore } from './version.store.js';
 
 const maxAttempts = 5;
 /** Bounded because a roll-up reads all apps of an org. */
 export const maxAppsPerOrg = 1000;
 
-export interface AppRegistration extends Nullable<Settings> {
+export interface AppRegistration extends Nullable<SettingsRequest> {
   readonly appId: string;
   readonly name: string;
 }
 
 /** A setting that is absent stays unchanged; null makes it inherited from the org. */
-export type AppChanges = Nullable<Settings & { readonly name: string }>;
+export type AppChanges = Nullable<SettingsRequest & { readonly name: string }>;
 
 export interface AppDeps {
   readonly orgStore: OrgStore;
@@ -46,6 +51,7 @@ export interface AppDeps {
   readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly labels: KnownLabels;
+  readonly versions: Pick<VersionStore, 'requireHard'>;
   readonly clock: Clock;
 }
 
@@ -61,13 +67,14 @@ export class AppService {
   ): Promise<{ readonly app: App; readonly secretRetrieval: SecretRetrieval }> {
     const { appStore, credentials, audit, labels, clock } = this.deps;
     const { appId, name } = input;
-    const own = ownSettings(input);
-    refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(own, labels)]);
+    const requested = ownSettings(input);
+    refuseAny([...appIdIssues(appId), ...nameIssues(name), ...settingsIssues(requested, labels)]);
     const [org, before] = await Promise.all([this.requireOrg(orgId), appStore.readAppOrDeleted({ orgId, appId })]);
-    refuseInvalid(org, own);
+    refuseInvalid(org, requested);
     if (!before) await this.refuseTooManyApps(orgId);
     const now = new Date(clock.nowMs());
     const deleted = before?.deletedAt ? before : undefined;
+    const own = await this.withEnforcement(org, requested, before && inForce(org, before));
     const rotation = (deleted?.credentials.rotation ?? 0) + 1;
     const { retrieval, rider } = credentials.firstRetrieval({ orgId, appId }, rotation);
     const entityId = appEntity(appId);
@@ -100,10 +107,11 @@ export class AppService {
     const app = await appStore.readApp(ref);
     if (!app) throw notFound('app');
     if (isStale(input.expectedVersion, app.version)) throw versionConflict('this app', app.version);
-    const own = mergedSettings(app.own, input);
+    const merged = mergedSettings(app.own, input);
     const name = input.name ?? app.name;
     refuseAny([...nameIssues(name), ...settingsIssues(ownSettings(input), labels)]);
-    refuseInvalid(org, own);
+    refuseInvalid(org, merged);
+    const own = input.quotas === undefined ? merged : await this.withEnforcement(org, merged, inForce(org, app));
     if (name === app.name && includes(app.own, own) && includes(own, app.own)) return inForce(org, app);
     const record: AppRecord = { ...app, name, own, updatedAt: new Date(clock.nowMs()) };
     const differences = changesBetween({ name: app.name, ...app.own }, { name, ...own }, 'inherited');
@@ -112,6 +120,26 @@ export class AppService {
     if (!(await appStore.saveApp(record, [event, changes.draftChange(orgId)]))) return undefined;
     await changes.refresh();
     return inForce(org, { ...record, version: app.version + 1 });
+  }
+
+  /**
+   * The settings with the enforcement of their quotas. `before`: the app as it was. Without it, the app has no costs,
+   * and the enforcement is in force at once.
+   */
+  private async withEnforcement(
+    org: Org,
+    { quotas: requested, ...others }: Partial<SettingsRequest>,
+    before: App | undefined,
+  ): Promise<Partial<Settings>> {
+    const nowMs = this.deps.clock.nowMs();
+    const earlier = before?.quotas ?? [];
+    if (!requested) {
+      if (before) refuseAny(suddenIssues(earlier, org.quotas, dayAt(org.zones, nowMs)));
+      return others;
+    }
+    const quotas = resolvedQuotas(requested, earlier, before ? timingAt(org.zones, nowMs) : atOnce);
+    if (becomesHard(earlier, quotas)) await this.deps.versions.requireHard();
+    return { ...others, quotas };
   }
 
   /**
@@ -147,12 +175,12 @@ function refuseInvalid(org: Org, own: Partial<Settings>): void {
   ]);
 }
 
-function ownSettings(input: Nullable<Settings>): Partial<Settings> {
-  return withoutNull(Object.fromEntries(inheritable.map((field) => [field, input[field]]))) as Partial<Settings>;
+function ownSettings(input: Nullable<SettingsRequest>): Partial<SettingsRequest> {
+  return withoutNull(Object.fromEntries(inheritable.map((field) => [field, input[field]]))) as Partial<SettingsRequest>;
 }
 
 /** Absent keeps a setting, null removes it, a value replaces it. */
-function mergedSettings(own: Partial<Settings>, changes: Nullable<Settings>): Partial<Settings> {
+function mergedSettings(own: Partial<Settings>, changes: Nullable<SettingsRequest>): Partial<Settings> {
   return withoutNull(
     Object.fromEntries(inheritable.map((field) => [field, changes[field] === undefined ? own[field] : changes[field]])),
   ) as Partial<Settings>;

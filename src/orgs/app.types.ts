@@ -6,10 +6,8 @@ import { CredentialsType, SecretRetrievalType } from '../identity/identity.types
 import { OrgType } from './org.types.js';
 import {
   expectedVersionText,
-  ModelQuotaType,
   normalText,
   orderingText,
-  quotasText,
   SettingsInput,
   settingsVersionText,
   thresholdText,
@@ -33,9 +31,6 @@ export class AppType extends Node {
 
   @Field(() => [String], { simple: true, description: orderingText })
   readonly modelOrdering!: string[];
-
-  @Field(() => [ModelQuotaType], { simple: true, description: quotasText })
-  readonly quotas!: ModelQuotaType[];
 
   @Field(() => Int, { simple: true, description: thresholdText })
   readonly tightModeThresholdPct!: number;

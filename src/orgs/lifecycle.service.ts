@@ -3,7 +3,8 @@ import { type Actor, type AuditAction, appEntity, orgEntity } from '../audit/aud
 import type { ChangeService } from '../changes/change.service.js';
 import type { ClientService } from '../identity/client.service.js';
 import type { Clock } from '../lib/clock.js';
-import { notFound, unavailable } from '../lib/errors.js';
+import { notFound, refuseAny, unavailable, versionConflict } from '../lib/errors.js';
+import { type ExpectedVersion, expectedVersionIssues, isStale } from '../lib/expected-version.js';
 import type { AppStore } from './app.store.js';
 import type { LifecycleStore } from './lifecycle.store.js';
 import type { OrgStore } from './org.store.js';
@@ -52,13 +53,15 @@ export class LifecycleService {
   }
 
   /** Deletes an app with all its clients, which ends their secrets, tokens and sessions. Its costs remain. */
-  async deleteApp(ref: AppRef, actor: Actor): Promise<void> {
+  async deleteApp(ref: AppRef, expectedVersion: ExpectedVersion, actor: Actor): Promise<void> {
+    refuseAny(expectedVersionIssues(expectedVersion, 'expectedVersion'));
     if (appIdIssues(ref.appId).length > 0) throw notFound('app');
     const { store, appStore, clients, changes, audit, clock } = this.deps;
     const { orgId, appId } = ref;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const app = await appStore.readApp(ref);
       if (!app) throw notFound('app');
+      if (isStale(expectedVersion, app.version)) throw versionConflict('this app', app.version);
       const further = await clients.listForDeletion(ref);
       const { clientId, generation } = app.credentials;
       const riders = [

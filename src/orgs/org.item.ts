@@ -3,7 +3,9 @@ import { type Fields, fields } from '../dynamo/fields.js';
 import { credentialsOf } from '../identity/client.item.js';
 import { epochSeconds } from '../lib/clock.js';
 import type { ZoneHistory, ZonePeriod } from './calendar.js';
-import { type AppRecord, inChainOrder, type Org, quotaScopes, type Settings } from './settings.js';
+import { type EnforcementHistory, quotaEnforcements } from './enforcement.js';
+import { inChainOrder } from './quotas.js';
+import { type AppRecord, type Org, quotaScopes, type Settings } from './settings.js';
 
 export const orgTable = 'config';
 const orgPrefix = 'ORG#';
@@ -20,6 +22,7 @@ export const orgAttributes = ({
   attributeApps,
   ledger,
   dimensions,
+  maxReservationPct,
 }: Pick<
   Org,
   | 'timezone'
@@ -31,6 +34,7 @@ export const orgAttributes = ({
   | 'attributeApps'
   | 'ledger'
   | 'dimensions'
+  | 'maxReservationPct'
 >): Item => ({
   timezone,
   timezone_history: zones.map(({ zone, fromMs }) => ({ zone, from_ms: fromMs })),
@@ -41,6 +45,7 @@ export const orgAttributes = ({
   attribute_apps: attributeApps,
   ledger,
   dimensions,
+  max_reservation_pct: maxReservationPct,
 });
 
 /** Settings that are undefined are absent from the item: an app inherits them. */
@@ -53,6 +58,11 @@ export const settingAttributes = ({
 }: Partial<Settings>): Item => ({
   model_ordering: modelOrdering,
   quotas: quotas && Object.fromEntries(quotas.map(({ label, dailyUsdMicros }) => [label, dailyUsdMicros])),
+  quota_changes:
+    quotas &&
+    Object.fromEntries(
+      quotas.flatMap(({ label, changes }) => (changes ? [[label, enforcementAttribute(changes)]] : [])),
+    ),
   tight_mode_threshold_pct: tightModeThresholdPct,
   refresh_interval_normal_secs: refreshIntervalNormalSecs,
   refresh_interval_tight_secs: refreshIntervalTightSecs,
@@ -91,6 +101,7 @@ export function toOrg(item: Item): Org {
     attributeApps: from.optionalBoolean('attribute_apps') ?? false,
     ledger: from.optionalBoolean('ledger') ?? false,
     dimensions: from.optionalStrings('dimensions') ?? [],
+    maxReservationPct: from.optionalNumber('max_reservation_pct') ?? 100,
     budgetsVersion: from.optionalNumber('budgets_version') ?? 0,
   };
 }
@@ -138,9 +149,25 @@ function settingsOf(from: Fields): Partial<Settings> {
 }
 
 function quotasOf(from: Fields, ordering: readonly string[]) {
-  const quotas = Object.entries(from.numbers('quotas')).map(([label, dailyUsdMicros]) => ({ label, dailyUsdMicros }));
+  const changes = from.optionalMap('quota_changes');
+  const quotas = Object.entries(from.numbers('quotas')).map(([label, dailyUsdMicros]) => ({
+    label,
+    dailyUsdMicros,
+    ...(changes && Object.hasOwn(changes, label) ? { changes: enforcementIn(fields(orgTable, changes), label) } : {}),
+  }));
   return inChainOrder(quotas, ordering);
 }
+
+/** The attribute that `enforcementIn` reads. */
+export const enforcementAttribute = (history: EnforcementHistory) =>
+  history.map(({ enforcement, from }) => ({ enforcement, from }));
+
+/** A list of enforcements with their first days. */
+export const enforcementIn = (from: Fields, name: string): EnforcementHistory =>
+  from.maps(name).map((item) => {
+    const change = fields(orgTable, item);
+    return { enforcement: change.oneOf('enforcement', quotaEnforcements), from: change.string('from') };
+  });
 
 function zonesOf(from: Fields): ZoneHistory {
   const [first, ...others] = from.maps('timezone_history').map((item): ZonePeriod => {

@@ -2,13 +2,14 @@ import { Arg, Args, Authorized, Ctx, FieldResolver, ID, Mutation, Query, Resolve
 import { type Listing, PageArgs, paginate } from '../graphql/connection.js';
 import type { Context } from '../graphql/context.js';
 import { globalIdText, nodeId } from '../graphql/node.js';
-import { DateTime, Uuid } from '../graphql/scalars.js';
+import { DateTime, SafeInt, Uuid } from '../graphql/scalars.js';
 import { orgIdText } from '../identity/identity.types.js';
 import { orgIdFor, type Policy } from '../identity/viewer.js';
 import { AppConnection, AppType, RegisterAppInput, RegisterAppPayload, UpdateAppInput } from './app.types.js';
 import { zoneEffectiveAt } from './calendar.js';
 import { OrgConnection, OrgType, RegisterOrgInput, RegisterOrgPayload, UpdateOrgInput } from './org.types.js';
 import { type App, appIdIssues, inForce, type Org } from './settings.js';
+import { expectedVersionText, ModelQuotaType, quotasText, quotasToday } from './settings.types.js';
 
 @Resolver(() => OrgType)
 export class OrgResolver {
@@ -44,6 +45,12 @@ export class OrgResolver {
   })
   timezoneEffectiveAt(@Root() { zones, timezone }: Org, @Ctx() { clock }: Context) {
     return zoneEffectiveAt(zones, timezone, clock.nowMs());
+  }
+
+  @Authorized<Policy>('app:read')
+  @FieldResolver(() => [ModelQuotaType], { description: `${quotasText} FORBIDDEN for device keys.` })
+  quotas(@Root() org: Org, @Ctx() { clock }: Context) {
+    return quotasToday(org.quotas, org, clock.nowMs());
   }
 
   @Authorized<Policy>('app:read')
@@ -181,15 +188,23 @@ export class AppResolver {
   async deleteApp(
     @Arg('orgId', () => Uuid, { nullable: true, description: orgIdText }) orgId: string | null | undefined,
     @Arg('appId', () => String, { description: 'The app to delete.' }) appId: string,
+    @Arg('expectedVersion', () => SafeInt, { nullable: true, description: expectedVersionText })
+    expectedVersion: number | null | undefined,
     @Ctx() context: Context,
   ) {
-    await context.lifecycle.deleteApp({ orgId: orgIdFor(context.viewer, orgId), appId }, context.actor);
+    const ref = { orgId: orgIdFor(context.viewer, orgId), appId };
+    await context.lifecycle.deleteApp(ref, expectedVersion, context.actor);
     return true;
   }
 
   @FieldResolver(() => ID, { description: globalIdText })
   id(@Root() { orgId, appId }: App) {
     return nodeId('App', orgId, appId);
+  }
+
+  @FieldResolver(() => [ModelQuotaType], { description: quotasText })
+  quotas(@Root() { quotas, org }: App, @Ctx() { clock }: Context) {
+    return quotasToday(quotas, org, clock.nowMs());
   }
 }
 

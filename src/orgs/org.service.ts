@@ -17,28 +17,31 @@ import { newUuid } from '../lib/id.js';
 import { nameIssues } from '../lib/text.js';
 import type { AppStore } from './app.store.js';
 import { isTimeZone, withZone } from './calendar.js';
+import { atOnce, timingAt } from './enforcement.js';
 import type { OrgStore } from './org.store.js';
+import { becomesHard, inChainOrder, resolvedQuotas } from './quotas.js';
 import {
   changeableSettings,
   dimensionIssues,
-  inChainOrder,
   includes,
   inForce,
   intervalIssues,
   type KnownLabels,
   type Nullable,
   type Org,
-  type Settings,
+  reservationIssues,
+  type SettingsRequest,
   settingsIssues,
   shardCountIssues,
   unmeteredIssues,
   unmeteredLabels,
   withoutNull,
 } from './settings.js';
+import type { VersionStore } from './version.store.js';
 
 const maxAttempts = 5;
 
-export interface OrgRegistration extends Settings {
+export interface OrgRegistration extends SettingsRequest {
   readonly orgId?: string | null;
   readonly name: string;
   readonly timezone: string;
@@ -48,6 +51,7 @@ export interface OrgRegistration extends Settings {
   readonly attributeApps: boolean;
   readonly ledger: boolean;
   readonly dimensions: readonly string[];
+  readonly maxReservationPct: number;
   readonly shardCount: number;
 }
 
@@ -61,6 +65,7 @@ export interface OrgDeps {
   readonly changes: ChangeService;
   readonly audit: AuditService;
   readonly labels: KnownLabels;
+  readonly versions: Pick<VersionStore, 'requireHard'>;
   readonly clock: Clock;
 }
 
@@ -73,7 +78,7 @@ export class OrgService {
     input: OrgRegistration,
     actor: Actor,
   ): Promise<{ readonly org: Org; readonly secretRetrieval: SecretRetrieval }> {
-    const { orgStore, credentials, audit, labels, clock } = this.deps;
+    const { orgStore, credentials, audit, labels, versions, clock } = this.deps;
     refuseAny([
       ...nameIssues(input.name),
       ...zoneIssues(input.timezone),
@@ -82,7 +87,10 @@ export class OrgService {
       ...intervalIssues(input),
       ...shardCountIssues(input.shardCount),
       ...dimensionIssues(input.dimensions),
+      ...reservationIssues(input.maxReservationPct),
     ]);
+    const quotas = resolvedQuotas(input.quotas, [], atOnce);
+    if (becomesHard([], quotas)) await versions.requireHard();
     const orgId = input.orgId ?? newUuid();
     const now = new Date(clock.nowMs());
     const { retrieval, rider } = credentials.firstRetrieval({ orgId });
@@ -90,7 +98,8 @@ export class OrgService {
     const event = audit.draft({ orgId, actor, action: 'org_registered', entityId: orgEntity, details });
     const zones = [{ zone: input.timezone, fromMs: 0 }] as const;
     // Returns what was written without another read: if that failed, the only copy of the token would be lost.
-    const org = await orgStore.createOrg({ ...input, orgId, zones, createdAt: now, updatedAt: now }, [rider, event]);
+    const created = { ...input, orgId, quotas, zones, createdAt: now, updatedAt: now };
+    const org = await orgStore.createOrg(created, [rider, event]);
     if (!org) throw new GatewayError('ALREADY_EXISTS', 'an org with this id is already registered');
     return { org, secretRetrieval: retrieval };
   }
@@ -119,8 +128,8 @@ export class OrgService {
   private async tryUpdate(org: Org, input: OrgChanges, actor: Actor): Promise<Org | undefined> {
     const { orgStore, changes, audit, labels, clock } = this.deps;
     const { orgId } = org;
-    const given = withoutNull(input);
     const nowMs = clock.nowMs();
+    const given = changesIn(org, input, nowMs);
     const changed: Org = { ...org, ...given, updatedAt: new Date(nowMs) };
     refuseAny([
       ...nameIssues(changed.name),
@@ -129,7 +138,9 @@ export class OrgService {
       ...unmeteredIssues(changed),
       ...intervalIssues(changed),
       ...dimensionIssues(changed.dimensions),
+      ...reservationIssues(changed.maxReservationPct),
     ]);
+    if (becomesHard(org.quotas, changed.quotas)) await this.deps.versions.requireHard();
     // Without a difference nothing is written, because a write makes the caches of every gateway stale.
     if (includes(org, given)) return org;
     await this.refuseStrandedApps(changed);
@@ -158,6 +169,12 @@ export class OrgService {
       refuseAny(intervalIssues(app).map(({ path, message }) => ({ path, message: `app ${app.appId}: ${message}` })));
     }
   }
+}
+
+/** The changes of a request, without what is to stay as it is. */
+function changesIn(org: Org, input: OrgChanges, nowMs: number) {
+  const { quotas, ...others } = withoutNull(input);
+  return quotas ? { ...others, quotas: resolvedQuotas(quotas, org.quotas, timingAt(org.zones, nowMs)) } : others;
 }
 
 const zoneIssues = (timezone: string): Issue[] =>

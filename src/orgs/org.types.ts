@@ -9,7 +9,6 @@ import { type QuotaScope, quotaScopes } from './settings.js';
 import {
   expectedVersionText,
   ModelQuotaInput,
-  ModelQuotaType,
   normalText,
   orderingText,
   quotasText,
@@ -42,6 +41,10 @@ const dimensionsText =
   'Up to 2 names under which a cost may carry a value, for example `user` or `feature`, each 1–32 characters of ' +
   'a-z 0-9 _. `spendBreakdown` lists the values. Each adds 2 write units to a cost that is recorded alone.';
 
+const reservationText =
+  'The largest share of a HARD quota or budget that one `admit` may reserve, in percent, 1–100. A larger estimate is ' +
+  'denied.';
+
 @ObjectType('Org', { implements: Node, description: 'A tenant: its settings, and everything that belongs to it.' })
 export class OrgType extends Node {
   @Field(() => Uuid, { simple: true, description: 'The id of the org.' })
@@ -64,10 +67,6 @@ export class OrgType extends Node {
 
   @Field(() => [String], { simple: true, description: orderingText })
   readonly modelOrdering!: string[];
-
-  @Authorized<Policy>('app:read')
-  @Field(() => [ModelQuotaType], { description: `${quotasText} FORBIDDEN for device keys.` })
-  readonly quotas!: ModelQuotaType[];
 
   @Field(() => Boolean, {
     simple: true,
@@ -92,6 +91,9 @@ export class OrgType extends Node {
 
   @Field(() => [String], { simple: true, description: dimensionsText })
   readonly dimensions!: string[];
+
+  @Field(() => Int, { simple: true, description: reservationText })
+  readonly maxReservationPct!: number;
 
   @Field(() => Int, { simple: true, description: thresholdText })
   readonly tightModeThresholdPct!: number;
@@ -173,6 +175,9 @@ export class RegisterOrgInput {
   @Field(() => [String], { defaultValue: [], description: dimensionsText })
   readonly dimensions!: string[];
 
+  @Field(() => Int, { defaultValue: 100, description: reservationText })
+  readonly maxReservationPct!: number;
+
   @Field(() => Int, { defaultValue: 95, description: thresholdText })
   readonly tightModeThresholdPct!: number;
 
@@ -208,6 +213,9 @@ export class UpdateOrgInput extends SettingsInput {
 
   @Field(() => [String], { nullable: true, description: `${dimensionsText} Replaces all of them.` })
   readonly dimensions?: string[] | null;
+
+  @Field(() => Int, { nullable: true, description: reservationText })
+  readonly maxReservationPct?: number | null;
 
   @Field(() => SafeInt, { nullable: true, description: expectedVersionText })
   readonly expectedVersion?: number | null;

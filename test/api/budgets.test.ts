@@ -213,7 +213,7 @@ describe('a budget', () => {
     const by = (value: string, costUsdMicros: number, over: Partial<op.SubmitCostInput> = {}) =>
       submit(cost(place, { costUsdMicros, dimensions: [{ name: 'user', value }], ...over }));
     await by('u/1', 100);
-    await set(ofMonth(orgId, { name: 'u1-week', period: 'WEEK', usdMicros: 1000, dimension, enforcement: 'HARD' }));
+    await set(ofMonth(orgId, { name: 'u1-week', period: 'WEEK', usdMicros: 1000, dimension, enforcement: 'ADVISORY' }));
     await set(ofMonth(orgId, { name: 'u1-month', usdMicros: 10_000, dimension }));
     expect((await budgetsOf(orgId)).map(({ spentUsdMicros }) => spentUsdMicros)).toEqual([100, 100]);
     moveTo(new Date(app.clock.nowMs() + 26 * hourMs).toISOString());

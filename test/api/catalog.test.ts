@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { buildBackground } from '../../src/app.js';
+import type { Item } from '../../src/dynamo/expression.js';
 import { type Log, silentLog } from '../../src/lib/log.js';
 import { catalogHeadKey, modelKey } from '../../src/spend/catalog/catalog.item.js';
 import type { CatalogModel } from '../../src/spend/catalog/catalog.js';
 import { CatalogStore } from '../../src/spend/catalog/catalog.store.js';
 import { tokenEntries } from '../../src/spend/catalog/price.js';
-import { requestKey } from '../../src/spend/cost.item.js';
+import { requestKey, toCostRecord } from '../../src/spend/cost.item.js';
 import { newApp, newOrg, startTestApp, stoppedAfterAll, type TestApp } from '../support/app.js';
 import { caughtUp } from '../support/caught-up.js';
 import * as op from '../support/operations.js';
@@ -115,7 +116,8 @@ describe('the components of a cost', () => {
     const input = cost(tenant, { costUsdMicros: 55, components });
     expect(await submit(input)).toMatchObject({ costUsdMicros: 55, priceSource: 'SUBMITTED', lines: [] });
     const key = requestKey({ orgId: tenant.orgId, appId: 'chat', requestId: input.requestId });
-    expect(await app.gateway.services.store.get('cost_requests', key)).toMatchObject({ components: { whatever: 7 } });
+    const item = await app.gateway.services.store.get('cost_requests', key);
+    expect(item && toCostRecord(item)).toMatchObject({ components });
   });
 
   it('are part of the payload: another quantity under the same id is a conflict', async () => {
@@ -150,21 +152,16 @@ it('replays a cost that the version before components recorded', async () => {
   const input = cost(tenant, { ...tokens, modelLabel: 'premium' });
   const first = await submit(input);
   const key = requestKey({ orgId: tenant.orgId, appId: 'chat', requestId: input.requestId });
-  const item = await store.get('cost_requests', key);
-  const names = ['PK', 'request_id', 'org_id', 'app_id', 'model_label', 'day', 'payload_hash', 'price_source'];
-  const figures = [
-    'cost_usd_micros',
-    'input_tokens',
-    'output_tokens',
-    'requests',
-    'nonce',
-    'shard',
-    'expires_at_epoch',
-  ];
+  const { cost: text, ...rest } = (await store.get('cost_requests', key)) ?? {};
+  const recorded = JSON.parse(String(text)) as Record<string, string | number>;
+  const names = ['model_label', 'day', 'payload_hash', 'price_source', 'nonce', 'shard'];
+  const figures = ['cost_usd_micros', 'input_tokens', 'output_tokens', 'requests'];
   const times = ['call_status', 'occurred_at_ms', 'received_at_ms'];
   const unit = ['input_price_usd_micros_per_1m', 'output_price_usd_micros_per_1m'];
-  const old = Object.fromEntries([...names, ...figures, ...times, ...unit].map((name) => [name, item?.[name]]));
-  expect(Object.values(old)).not.toContain(undefined);
+  const attributes = [...names, ...figures, ...times, ...unit].map((name) => [name, recorded[name]] as const);
+  expect(attributes.map(([, value]) => value)).not.toContain(undefined);
+  const ids = { request_id: input.requestId, org_id: tenant.orgId, app_id: 'chat' };
+  const old = { ...rest, ...ids, ...Object.fromEntries(attributes) } as Item;
   await store.write({ table: 'cost_requests', put: old });
   const lines = [
     { name: 'input', quantity: 1000, usdMicrosPer1M: 3_000_000, costUsdMicros: 3000 },

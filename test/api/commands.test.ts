@@ -345,13 +345,13 @@ describe('tollgate prints what to do and fails', () => {
 
   it('if the command is unknown', async () => {
     const { code, stderr } = await failure(['gatway']);
-    expect(stderr).toContain('unknown command gatway');
+    expect(stderr).toContain("unknown command 'gatway'");
     expect(code).toBe(2);
   });
 
   it('if an option is unknown', async () => {
     const { code, stderr } = await failure(['gateway', '--threads', '2']);
-    expect(stderr).toContain("Unknown option '--threads'");
+    expect(stderr).toContain("unknown option '--threads'");
     expect(stderr).toContain('tollgate gateway --help');
     expect(stderr).not.toContain('    at ');
     expect(code).toBe(2);

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import type { Item } from '../../src/dynamo/expression.js';
 import { dimensionShardKey } from '../../src/spend/breakdown/dimension.item.js';
+import { stampOf, toCostRecord } from '../../src/spend/cost.item.js';
 import { dirtyKey } from '../../src/spend/ledger/dirty-day.store.js';
 import { shardTable } from '../../src/spend/shard.store.js';
 import { shardKey } from '../../src/spend/spend.item.js';
@@ -242,7 +244,8 @@ describe('a correction', () => {
     await correct(correction(place, requestId, { deltaUsdMicros: 10 }));
     const { store } = app.gateway.services;
     const stored = await store.get('cost_requests', { PK: `ORG#${place.orgId}#APP#chat#REQ#${requestId}` });
-    const { shard, hour } = stored as { shard: number; hour: number };
+    const { shard } = stampOf(stored as Item);
+    const { hour } = toCostRecord(stored as Item);
     const id = { orgId: place.orgId, label: 'premium', day };
     const items = await store.getMany(
       shardTable,

@@ -51,6 +51,12 @@ const freshLease = async ({ app, org: { orgId } }: World): Promise<string> => {
   if (acquire.__typename !== 'Lease') throw new Error(acquire.message);
   return acquire.leaseId;
 };
+const admitInput = () => ({ requestId: randomUUID(), estimate: { costUsdMicros: 1 } });
+const freshAdmission = async ({ app, client: { orgId, appId } }: World): Promise<string> => {
+  const { admit } = await app.admin.ask(op.AdmitDocument, { input: { ...admitInput(), orgId, appId } });
+  if (admit.__typename !== 'Admitted') throw new Error(`not admitted: ${JSON.stringify(admit)}`);
+  return admit.admissionId;
+};
 const freshOrg = async (app: TestApp): Promise<string> =>
   (await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() })).registerOrg.org.orgId;
 const freshApp = async ({ app, org: { orgId } }: World): Promise<string> =>
@@ -186,6 +192,31 @@ const matrix: Readonly<Record<string, Row>> = {
       callers[role].send(op.SubmitCostDocument, { input: { ...costInput(), orgId, appId } }),
     outcomes: clients,
   },
+  'Query.overruns': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send(op.OverrunsDocument, { orgId, from: '2026-01-01', to: '2026-01-02' }),
+    outcomes: clients,
+  },
+  'Mutation.admit': {
+    send: ({ callers, client: { orgId, appId } }, role) =>
+      callers[role].send(op.AdmitDocument, { input: { ...admitInput(), orgId, appId } }),
+    outcomes: clients,
+  },
+  'Mutation.settle': {
+    send: async (each, role) =>
+      each.callers[role].send(op.SettleDocument, { input: { admissionId: await freshAdmission(each) } }),
+    outcomes: clients,
+  },
+  'Mutation.cancelAdmission': {
+    send: async (each, role) =>
+      each.callers[role].send(op.CancelAdmissionDocument, { admissionId: await freshAdmission(each), sent: false }),
+    outcomes: clients,
+  },
+  'Mutation.renewAdmission': {
+    send: async (each, role) =>
+      each.callers[role].send(op.RenewAdmissionDocument, { admissionId: await freshAdmission(each), ttlSecs: 60 }),
+    outcomes: clients,
+  },
   'Mutation.submitCosts': {
     send: ({ callers, client: { orgId, appId } }, role) =>
       callers[role].send(op.SubmitCostsDocument, { inputs: [{ ...costInput(), orgId, appId }] }),
@@ -318,6 +349,18 @@ const matrix: Readonly<Record<string, Row>> = {
       callers[role].send(op.DeleteLimitsDocument, { input: { orgId, level: 'SYSTEM' } }),
     outcomes: tenantAdmins,
   },
+  'Query.managedItems': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send('query ($orgId: UUID) { managedItems(orgId: $orgId) { nodes { item } } }', { orgId }),
+    outcomes: tenantAdmins,
+  },
+  'Mutation.setManagedItems': {
+    send: ({ callers, org: { orgId } }, role) =>
+      callers[role].send('mutation ($input: SetManagedItemsInput!) { setManagedItems(input: $input) { item } }', {
+        input: { orgId, manager: 'file', items: [{ item: 'app:x', intent: '{}' }] },
+      }),
+    outcomes: tenantAdmins,
+  },
   'Mutation.purgeLimiter': {
     send: ({ callers, org: { orgId } }, role) => callers[role].send(op.PurgeLimiterDocument, { orgId }),
     outcomes: tenantAdmins,
@@ -413,6 +456,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'Org.attributeApps': publicOrgField('attributeApps'),
   'Org.ledger': publicOrgField('ledger'),
   'Org.dimensions': publicOrgField('dimensions'),
+  'Org.maxReservationPct': publicOrgField('maxReservationPct'),
   'Org.tightModeThresholdPct': publicOrgField('tightModeThresholdPct'),
   'Org.refreshIntervalNormalSecs': publicOrgField('refreshIntervalNormalSecs'),
   'Org.refreshIntervalTightSecs': publicOrgField('refreshIntervalTightSecs'),

@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import { type Background, buildBackground } from '../../src/app.js';
+import type { Item } from '../../src/dynamo/expression.js';
 import { silentLog } from '../../src/lib/log.js';
-import { requestKey } from '../../src/spend/cost.item.js';
+import { requestKey, toCostRecord } from '../../src/spend/cost.item.js';
 import { orgInput, startTestApp, type TestApp } from '../support/app.js';
 import * as op from '../support/operations.js';
 import { cost, hourMs, newTenant, noonClock, submit, type Tenant } from '../worker/costs.js';
@@ -42,14 +43,14 @@ describe('a cost', () => {
       'cost_requests',
       requestKey({ ...place(tenant), requestId: input.requestId }),
     );
-    expect(item).toMatchObject({
-      call_status: 'ERROR',
-      occurred_at_ms: Date.parse(occurredAt),
-      input_price_usd_micros_per_1m: 3_000_000,
-      output_price_usd_micros_per_1m: 15_000_000,
+    const record = toCostRecord(item as Item);
+    expect(record).toMatchObject({
+      callStatus: 'ERROR',
+      occurredAtMs: Date.parse(occurredAt),
+      unitPrices: { input: 3_000_000, output: 15_000_000 },
     });
-    expect(item?.received_at_ms as number).toBeGreaterThanOrEqual(beforeMs);
-    expect(item?.received_at_ms as number).toBeLessThanOrEqual(clock.nowMs());
+    expect(record.receivedAtMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(record.receivedAtMs).toBeLessThanOrEqual(clock.nowMs());
   });
 
   it.each(['APP', 'ORG'] as const)(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requestKey } from '../../src/spend/cost.item.js';
+import { requestKey, toCostRecord } from '../../src/spend/cost.item.js';
 import { newApp, newOrg } from '../support/app.js';
 import * as op from '../support/operations.js';
 import {
@@ -342,7 +342,7 @@ describe('a retry', () => {
       'cost_requests',
       requestKey({ ...place, requestId: input.requestId }),
     );
-    expect(item).toMatchObject({ request_id: input.requestId, day });
+    expect(item && toCostRecord(item)).toMatchObject({ requestId: input.requestId, day });
     const again = await submit(input);
     expect(again.replayed).toBe(false);
     expect(again.day > day).toBe(true);

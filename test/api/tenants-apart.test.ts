@@ -9,6 +9,7 @@ import {
 import { createSchema } from '../../src/graphql/schema.js';
 import { ask, expected, leaks, type SentResponse } from '../support/isolation/request.js';
 import { nodeTypes } from '../support/isolation/row.js';
+import { admissionRows } from '../support/isolation/rows-admission.js';
 import { deviceRows } from '../support/isolation/rows-devices.js';
 import { identityRows, lastRows } from '../support/isolation/rows-identity.js';
 import { limitRows } from '../support/isolation/rows-limits.js';
@@ -35,7 +36,15 @@ import * as op from '../support/operations.js';
  * Every argument that identifies an object of a tenant. Reads come first, because the others change the callers' own
  * tenant.
  */
-const table = { ...readRows, ...identityRows, ...spendRows, ...deviceRows, ...limitRows, ...lastRows };
+const table = {
+  ...readRows,
+  ...identityRows,
+  ...spendRows,
+  ...admissionRows,
+  ...deviceRows,
+  ...limitRows,
+  ...lastRows,
+};
 
 let schema: GraphQLSchema;
 /** The state of the foreign tenant after the last row. */

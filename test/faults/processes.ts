@@ -9,7 +9,7 @@ const skewedClock = new URL('../support/skewed-clock.mjs', import.meta.url).href
 const running = new Set<ChildProcess>();
 
 export interface ProcessOptions {
-  /** How far its clock is ahead; negative: behind. */
+  /** How far its clock is ahead; negative: behind. `moveClock` can change it, if it is given. */
   readonly skewMs?: number;
   /** Receives its stdout and stderr. */
   readonly onOutput?: (text: string) => void;
@@ -43,13 +43,14 @@ async function startOnce(
   config: Config,
   endpoint: string,
   ready: string,
-  { skewMs = 0, onOutput = () => undefined, args = [] }: ProcessOptions = {},
+  { skewMs, onOutput = () => undefined, args = [] }: ProcessOptions = {},
 ): Promise<{ readonly child: ChildProcess; readonly line: string }> {
-  const child = spawn('node', [...(skewMs === 0 ? [] : ['--import', skewedClock]), main, command, ...args], {
+  const child = spawn('node', [...(skewMs === undefined ? [] : ['--import', skewedClock]), main, command, ...args], {
     cwd: tmpdir(),
+    stdio: ['pipe', 'pipe', 'pipe', ...(skewMs === undefined ? [] : (['ipc'] as const))],
     env: {
       PATH: process.env.PATH ?? '',
-      SKEW_MS: String(skewMs),
+      SKEW_MS: String(skewMs ?? 0),
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
       PORT: String(config.port),
@@ -71,7 +72,7 @@ async function startOnce(
   await new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`${command} ended with ${code}: ${output}`)));
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
+      stream?.on('data', (chunk: Buffer) => {
         onOutput(chunk.toString());
         if (isReady) return;
         output += chunk.toString();
@@ -104,6 +105,11 @@ export const startWorkerProcess = async (
   endpoint: string,
   options: ProcessOptions = {},
 ): Promise<ChildProcess> => (await start('worker', config, endpoint, 'worker is running', options)).child;
+
+/** Moves the clock of a running process. */
+export function moveClock(child: ChildProcess, skewMs: number): void {
+  if (child.connected) child.send({ skewMs });
+}
 
 /** Resolves to the exit code, or to the signal that ended the process. */
 export const ended = (child: ChildProcess): Promise<number | string | null> =>

@@ -6,12 +6,13 @@ import { sdkTransport } from '../../src/dynamo/transport.js';
 import { silentLog } from '../../src/lib/log.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { SpendId } from '../../src/orgs/scope.js';
-import type { CostRecord } from '../../src/spend/cost.item.js';
+import { type CostRecord, toCostRecord } from '../../src/spend/cost.item.js';
 import { CostStore } from '../../src/spend/cost.store.js';
 import { countersOf } from '../../src/spend/counters.js';
 import { sum, type Usage } from '../../src/spend/money.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { type Caller, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { plainCosts } from '../support/cost-store.js';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
@@ -183,7 +184,11 @@ describe('submissions', () => {
       sdkTransport({ ...app.config.store, endpoint: proxy.endpoint }),
       app.config.store.tablePrefix,
     );
-    const spend = new CostStore(client, clock, { retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 });
+    const spend = new CostStore(
+      client,
+      clock,
+      plainCosts({ retention: app.config.retention, homeShard: 0, maxWaiting: 10_000 }),
+    );
     const record = (): CostRecord => {
       const usage = { costUsdMicros: 1, inputTokens: 1, outputTokens: 1, requests: 1 };
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
@@ -197,12 +202,11 @@ describe('submissions', () => {
         ...call,
       };
     };
+    const draft = () => ({ id: idOf(tenant), shardCount: tenant.shardCount, record: record(), charges: [] });
     const stalled = proxy.inject({ operation: 'TransactWriteItems', fault: 'no-reply' });
-    const first = spend.record(idOf(tenant), tenant.shardCount, record()).catch((error: unknown) => error);
+    const first = spend.record(draft()).catch((error: unknown) => error);
     while (stalled.hits === 0) await sleep(5);
-    const waiting = Promise.all(
-      Array.from({ length: 10 }, () => spend.record(idOf(tenant), tenant.shardCount, record())),
-    );
+    const waiting = Promise.all(Array.from({ length: 10 }, () => spend.record(draft())));
     expect(await first).toBeInstanceOf(StoreUnavailable);
     proxy.clear();
     expect((await waiting).map(({ kind }) => kind)).toEqual(Array(10).fill('recorded'));
@@ -385,14 +389,8 @@ async function recordedUsage({ orgId }: Tenant): Promise<Usage> {
   do {
     const page = await truth.scan('cost_requests', after);
     for (const item of page.items) {
-      if (item.org_id !== orgId) continue;
-      const { cost_usd_micros, input_tokens, output_tokens } = item as Record<string, number>;
-      found.push({
-        costUsdMicros: cost_usd_micros ?? 0,
-        inputTokens: input_tokens ?? 0,
-        outputTokens: output_tokens ?? 0,
-        requests: 1,
-      });
+      const record = toCostRecord(item);
+      if (record.orgId === orgId) found.push(record.usage);
     }
     after = page.next;
   } while (after);

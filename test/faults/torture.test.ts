@@ -3,14 +3,15 @@ import { torture } from './history/torture.js';
 // `npm run torture` sets these variables: it runs longer, and with a random seed.
 const minutes = Number(process.env.TORTURE_MINUTES ?? 1 / 3);
 const seed = Number(process.env.TORTURE_SEED ?? 1_675_581_925);
+const seeds = Array.from({ length: Number(process.env.TORTURE_SEEDS ?? 1) }, (_, i) => seed + i);
 const print = process.env.TORTURE_MINUTES ? (line: string) => void process.stdout.write(`${line}\n`) : () => undefined;
 
-it(
-  'keeps every promise under load while everything fails that can fail',
-  async () => {
+it.each(seeds)(
+  'keeps every promise under load while everything fails that can fail (seed %d)',
+  async (one) => {
     const { violations, leaks, tally, actions } = await torture({
       minutes,
-      seed,
+      seed: one,
       print,
       only: process.env.TORTURE_ONLY,
     });
@@ -18,8 +19,8 @@ it(
       print(`${String(count).padStart(7)}  ${what}`);
     for (const { rule, what } of violations.slice(0, 20)) print(`${rule}: ${what}`);
     // To reproduce: npm run torture -- --minutes N --seed S
-    expect({ seed, first: violations[0], count: violations.length, leaks }).toEqual({
-      seed,
+    expect({ seed: one, first: violations[0], count: violations.length, leaks }).toEqual({
+      seed: one,
       first: undefined,
       count: 0,
       leaks: [],

@@ -25,11 +25,11 @@ it('starts DynamoDB Local, gateway and worker, each after the services it depend
 });
 
 it('runs its services with commands that exist and with a valid environment', async () => {
-  const main = read('src/main.ts');
+  const program = read('src/cli/program.ts');
   for (const name of ['gateway', 'worker', 'tables']) {
     const { command, build, environment = {} } = services[name] as Service;
     expect(build).toBe('.');
-    expect(main).toContain(`./cli/${command[0]}.js`);
+    expect(program).toContain(`import('./${command[0]}.js')`);
     expect(read(`src/cli/${command[0]}.ts`)).toContain(`export async function ${command[0]}(`);
     const filled = Object.fromEntries(
       Object.entries(environment).map(([key, value]) => [
@@ -45,6 +45,10 @@ it('runs its services with commands that exist and with a valid environment', as
   }
 });
 
+/** The files and folders of the repository that an image contains or is built from. */
+const copiedFiles = (dockerfile: string): string[] =>
+  [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+
 it('builds an image in two stages that runs without root rights and has a health check', () => {
   const dockerfile = read('Dockerfile');
   const stages = dockerfile.match(/^FROM .*/gm) ?? [];
@@ -53,9 +57,17 @@ it('builds an image in two stages that runs without root rights and has a health
   expect(last).toMatch(/^USER node$/m);
   expect(last).toMatch(/^HEALTHCHECK/m);
   expect(last).not.toMatch(/npm (ci|install)/);
-  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) =>
-    (paths ?? '').split(' '),
-  );
+  const copied = copiedFiles(dockerfile);
   const ignored = read('.dockerignore').split('\n').filter(Boolean);
   expect(copied.filter((path) => ignored.includes(path))).toEqual([]);
+});
+
+it('ships the console: the build has all that it needs, and the image has its result', () => {
+  const dockerfile = read('Dockerfile');
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
+  const named = scripts.build.match(/[\w./-]+\.(?:json|mjs)/g) ?? [];
+  const copied = copiedFiles(dockerfile);
+  expect(named).toContain('scripts/console.mjs');
+  expect([...named, 'src', 'console', 'package-lock.json'].filter((path) => !copied.includes(path))).toEqual([]);
+  expect(dockerfile).toContain('COPY --from=build /app/dist ./dist');
 });

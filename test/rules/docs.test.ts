@@ -12,7 +12,7 @@ const pagesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 
-const pages = [...pagesIn(''), ...pagesIn('docs')].map((path) => ({
+const pages = [...pagesIn(''), ...pagesIn('docs'), 'client/README.md'].map((path) => ({
   path,
   text: readFileSync(join(root, path), 'utf8'),
 }));
@@ -73,7 +73,7 @@ describe('the documentation', () => {
   });
 
   it('names no source file that does not exist', () => {
-    const sources = ['src', 'test', 'scripts', 'bench', 'console'].flatMap((folder) =>
+    const sources = ['src', 'test', 'scripts', 'bench', 'console', 'client/src'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join('/', folder, path)),
     );
     // A page may leave out the first folders of a path.

@@ -38,6 +38,7 @@ const featureOrder: Readonly<Record<string, readonly string[]>> = {
   alerts: ['audit', 'identity', 'orgs'],
   spend: ['audit', 'identity', 'orgs', 'alerts'],
   limits: ['audit', 'identity', 'orgs'],
+  admission: ['audit', 'identity', 'orgs', 'alerts', 'spend', 'limits'],
   devices: ['audit', 'identity', 'orgs'],
 };
 const features = Object.keys(featureOrder);

@@ -41,8 +41,13 @@ it('keeps every part of the public contract', () => {
 
 it('declares a policy for every field of Query, Mutation and Subscription', () => {
   const storage = getMetadataStorage();
-  const roots = [...storage.queries, ...storage.mutations, ...storage.subscriptions];
-  expect(roots.length).toBeGreaterThan(10);
+  const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const names = types.flatMap((type) => Object.keys(type?.getFields() ?? {}));
+  // The storage also has the resolvers of other tests that ran in this process.
+  const roots = [...storage.queries, ...storage.mutations, ...storage.subscriptions].filter(({ schemaName }) =>
+    names.includes(schemaName),
+  );
+  expect(roots.map(({ schemaName }) => schemaName).sort()).toEqual(names.sort());
   expect(roots.filter(({ roles }) => !roles || roles.length === 0).map(({ methodName }) => methodName)).toEqual([]);
 });
 

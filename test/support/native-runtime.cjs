@@ -7,7 +7,11 @@ const { SyntheticModule } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
 
 const urlOf = (folder) => pathToFileURL(join(__dirname, '../..', folder, '/')).href;
-const [source, compiled] = [urlOf('src'), urlOf('dist')];
+/** Folders of source with those of their compiled form. */
+const compiledOf = [
+  [urlOf('src'), urlOf('dist')],
+  [urlOf('client/src'), urlOf('client/dist')],
+];
 
 /**
  * The built-in objects that tests share with the modules that Node loads: tests spy on some of them, and compare the
@@ -27,8 +31,11 @@ Object.defineProperty(Error, Symbol.hasInstance, {
 function nativeOf(specifier, from) {
   if (!specifier.startsWith('.')) return isBuiltin(specifier) || specifier === '@jest/globals' ? undefined : specifier;
   const { href } = new URL(specifier, pathToFileURL(from));
-  if (href.startsWith(source)) return compiled + href.slice(source.length);
-  return href.startsWith(compiled) ? href : undefined;
+  for (const [source, compiled] of compiledOf) {
+    if (href.startsWith(source)) return compiled + href.slice(source.length);
+    if (href.startsWith(compiled)) return href;
+  }
+  return undefined;
 }
 
 /** A module of the test's realm with the exports of a module that Node has loaded. */

@@ -51,6 +51,55 @@ export type AdjustLeaseInput = {
   leaseId: string;
 };
 
+/** The actual amounts of a rate limit. */
+export type AdmitAdjustInput = {
+  /** The amounts that the call used in all. A limit that is left out keeps what `admit` took. */
+  consumed: Array<ConsumeInput>;
+  /** The `entityId` that was sent to `admit`. */
+  entityId: string;
+  /** The `resource` that was sent to `admit`. */
+  resource: string;
+};
+
+/** A model call that asks for permission. */
+export type AdmitInput = {
+  /** The app that makes the call. Required unless the caller is the app itself. */
+  appId?: string | null | undefined;
+  /** The expected cost of the call. */
+  estimate: EstimateInput;
+  /** The labels to try, in this order, at most 10. Default: the model ordering of the app. */
+  labels?: Array<string> | null | undefined;
+  /** Rate limits that must have enough tokens too, at most 3. All are taken or none. */
+  limits?: Array<AdmitLimitInput> | null | undefined;
+  /** The org. Required for the platform admin. Default: the org of the caller. */
+  orgId?: string | null | undefined;
+  /** Idempotency key of the call, unique within its app. Until the call is settled, the same id returns the first admission. The same id with another input is an IDEMPOTENCY_CONFLICT. Also the `requestId` of the cost. */
+  requestId: string;
+  /** Seconds for which the reservation is meant to last, 1–900. It is returned 5 to 10 minutes after that if the call was not settled. */
+  ttlSecs?: number;
+  /** Milliseconds to wait for money or tokens, 0–4000. Calls of one scope wait in order of arrival. Default: 0. */
+  waitMs?: number;
+};
+
+/** Tokens of a rate limit that the call needs. */
+export type AdmitLimitInput = {
+  /** The amounts to take. A limit that is left out counts as 0. */
+  consume: Array<ConsumeInput>;
+  /** The entity: 1–256 of A-Z a-z 0-9 _ . - : @, first a letter or digit. */
+  entityId: string;
+  /** The resource: 1–64 of A-Z a-z 0-9 _ . - / :, first a letter. */
+  resource: string;
+};
+
+/** What refused a call. */
+export type BindingKind =
+  /** A budget. */
+  | 'BUDGET'
+  /** A rate limit. */
+  | 'LIMIT'
+  /** The daily quota of a label. */
+  | 'QUOTA';
+
 /** By what the spend of an org is split up. */
 export type BreakdownKind =
   /** By app, deleted apps included. Under quotaScope ORG: needs `Org.attributeApps`. */
@@ -66,7 +115,7 @@ export type BudgetEnforcement =
   | 'ADVISORY'
   /** Alerts only. Selections ignore the budget. */
   | 'ALERT'
-  /** The same as ADVISORY in this version. */
+  /** The same as ADVISORY, and `admit` reserves the estimated cost before a call, so that settled and reserved costs together never exceed the budget, except for overruns. Takes effect on a coming day, and is ADVISORY until then. Not for a budget of a dimension value. At most 2 HARD budgets may apply to one cost. */
   | 'HARD';
 
 /** How long a budget lasts, in local days of the org. */
@@ -235,6 +284,18 @@ export type DimensionInput = {
   value: string;
 };
 
+/** The expected cost of a call. The largest of the given figures is reserved, at least 1. */
+export type EstimateInput = {
+  /** Other usage of the call, such as tokens read from a cache. Each name once, at most 16. */
+  components?: Array<CostComponentInput> | null | undefined;
+  /** The expected cost in micro-dollars, 0 to 10^12. It counts if it is larger than the computed one. */
+  costUsdMicros?: number | null | undefined;
+  /** Input tokens of the call, 0 to 10^12. */
+  inputTokens?: number | null | undefined;
+  /** The largest number of output tokens that the call may return, 0 to 10^12. Send the bound that the model gets. */
+  maxOutputTokens?: number | null | undefined;
+};
+
 /** Readings of one or more devices to store. */
 export type IngestInput = {
   /** 1–100 readings. Each gets its own verdict. */
@@ -299,6 +360,8 @@ export type MetadataInput = {
 export type ModelQuotaInput = {
   /** The quota per local day in micro-dollars, 0 to 10^15. */
   dailyUsdMicros: number;
+  /** What the quota does when it is used up. A change takes effect on the next local day, or on the day after it if that day begins in less than 310 seconds; for an org or app that is being registered, at once. Absent or null: unchanged, and ADVISORY for a new quota. */
+  enforcement?: QuotaEnforcement | null | undefined;
   /** The model label, as in `models`. */
   label: string;
 };
@@ -319,6 +382,15 @@ export type OverrideModelInput = {
   /** The org. Required for the platform admin. Default: the org of the caller. */
   orgId?: string | null | undefined;
 };
+
+/** Why a cost was not covered by a reservation. */
+export type OverrunKind =
+  /** The call cost more than was reserved for it. */
+  | 'ABOVE_RESERVATION'
+  /** The call was settled after its reservation had been returned. */
+  | 'LATE_SETTLE'
+  /** The cost was submitted without a reservation and exceeds a HARD quota or budget. */
+  | 'UNRESERVED';
 
 /** The price of one part of the usage of a call. */
 export type PriceEntryInput = {
@@ -370,6 +442,13 @@ export type QuotaAlertKind =
   | 'THRESHOLD'
   /** The spend of a label has reached the tight-mode threshold of its quota. */
   | 'TIGHT_MODE';
+
+/** What a quota does when it is used up. */
+export type QuotaEnforcement =
+  /** Selections and `admit` fall back to the next label. Calls in flight may overshoot it. */
+  | 'ADVISORY'
+  /** `admit` reserves the estimated cost before the call, so that settled and reserved costs together never exceed the quota, except for overruns. */
+  | 'HARD';
 
 /** What the daily quotas of an org apply to. */
 export type QuotaScope =
@@ -455,6 +534,8 @@ export type RegisterOrgInput = {
   dimensions?: Array<string>;
   /** Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later costs. */
   ledger?: boolean;
+  /** The largest share of a HARD quota or budget that one `admit` may reserve, in percent, 1–100. A larger estimate is denied. */
+  maxReservationPct?: number;
   /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering: Array<string>;
   /** The name of the org, 1–128 characters. */
@@ -536,7 +617,7 @@ export type SetBudgetInput = {
   appId?: string | null | undefined;
   /** Counts only costs with this value of a dimension. Selections ignore such a budget. Not with `appId` or `label`. */
   dimension?: DimensionInput | null | undefined;
-  /** What happens when the budget is used up. */
+  /** What happens when the budget is used up. A change from or to HARD takes effect on the next local day, or on the day after it if that day begins in less than 310 seconds. */
   enforcement?: BudgetEnforcement;
   /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
   expectedVersion?: number | null | undefined;
@@ -578,12 +659,36 @@ export type SetLimitsInput = {
 export type SetOrgPriceInput = {
   /** When the price takes effect: at most 35 days in the past and 365 days ahead. Costs that are already recorded keep their price. Default: now. */
   effectiveFrom?: string | null | undefined;
+  /** Makes the change only if this is the current `version`. Otherwise nothing is changed, and VERSION_CONFLICT has the `currentVersion`. Default: any version. 0 means that it must not exist. */
+  expectedVersion?: number | null | undefined;
   /** The label of a model. */
   label: string;
   /** The org. */
   orgId: string;
   /** The price, 1–64 entries. It replaces the whole price of the label. Null or empty: from then on, the org has the price of the catalog. */
   prices?: Array<PriceEntryInput> | null | undefined;
+};
+
+/** The usage of an admitted call. */
+export type SettleInput = {
+  /** The actual amounts of the rate limits, for those that differ from what `admit` took. */
+  adjust?: Array<AdmitAdjustInput> | null | undefined;
+  /** The `admissionId` of the call. */
+  admissionId: string;
+  /** The outcome of the call. */
+  callStatus?: CallStatus;
+  /** Other usage of the call, each name once, at most 16. */
+  components?: Array<CostComponentInput> | null | undefined;
+  /** The cost in micro-dollars, 0 to 10^12. Default: computed from the usage and the price. */
+  costUsdMicros?: number | null | undefined;
+  /** Values that the cost counts under in `spendBreakdown`. At most one per name of `Org.dimensions`. */
+  dimensions?: Array<DimensionInput> | null | undefined;
+  /** True if the usage is not known exactly, for example of a stream that was aborted. */
+  estimated?: boolean;
+  /** Input tokens, 0 to 10^12, without those in `components`. */
+  inputTokens?: number;
+  /** Output tokens, 0 to 10^12, without those in `components`. */
+  outputTokens?: number;
 };
 
 /** Why a selection skipped a label without checking its quota. */
@@ -713,6 +818,8 @@ export type UpdateOrgInput = {
   expectedVersion?: number | null | undefined;
   /** Whether the costs of the org can be listed (`costs`). Adds 1 write unit to each cost. A change applies to later costs. */
   ledger?: boolean | null | undefined;
+  /** The largest share of a HARD quota or budget that one `admit` may reserve, in percent, 1–100. A larger estimate is denied. */
+  maxReservationPct?: number | null | undefined;
   /** The fallback chain of model labels. The first label whose quota is not used up is selected. */
   modelOrdering?: Array<string> | null | undefined;
   /** The name of the org, 1–128 characters. */
@@ -1626,6 +1733,53 @@ export type BudgetForecastsQueryVariables = Exact<{
 
 export type BudgetForecastsQuery = { org: { budgets: Array<{ name: string, forecast: { burnUsdMicrosPerHour: number, projectedUsdMicros: number, exhaustsAt: string | null, basis: string } | null }> } | null };
 
+export type AdmittedFragment = { admissionId: string, requestId: string, label: string, modelId: string, reservedUsdMicros: number, expiresAt: string, replayed: boolean, degraded: boolean, statuses: Array<{ entityId: string, available: number, limit: { name: string } }> };
+
+export type AdmitMutationVariables = Exact<{
+  input: AdmitInput;
+}>;
+
+
+export type AdmitMutation = { admit:
+    | { __typename: 'Admitted', admissionId: string, requestId: string, label: string, modelId: string, reservedUsdMicros: number, expiresAt: string, replayed: boolean, degraded: boolean, statuses: Array<{ entityId: string, available: number, limit: { name: string } }> }
+    | { __typename: 'Denied', retryAt: string | null, binding: { kind: BindingKind, name: string, label: string | null, entityId: string | null, missing: number, wouldPass: number }, statuses: Array<{ entityId: string, available: number, limit: { name: string } }> }
+   | null };
+
+export type SettleMutationVariables = Exact<{
+  input: SettleInput;
+}>;
+
+
+export type SettleMutation = { settle: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number } | null };
+
+export type CancelAdmissionMutationVariables = Exact<{
+  admissionId: string;
+  sent: boolean;
+}>;
+
+
+export type CancelAdmissionMutation = { cancelAdmission: { requestId: string, replayed: boolean, label: string, day: string, costUsdMicros: number } | null };
+
+export type RenewAdmissionMutationVariables = Exact<{
+  admissionId: string;
+  ttlSecs: number;
+}>;
+
+
+export type RenewAdmissionMutation = { renewAdmission: { admissionId: string, requestId: string, label: string, modelId: string, reservedUsdMicros: number, expiresAt: string, replayed: boolean, degraded: boolean, statuses: Array<{ entityId: string, available: number, limit: { name: string } }> } | null };
+
+export type OverrunsQueryVariables = Exact<{
+  orgId?: string | null | undefined;
+  appId?: string | null | undefined;
+  from: string;
+  to: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type OverrunsQuery = { overruns: { nodes: Array<{ requestId: string, appId: string, label: string, day: string, kind: OverrunKind, overUsdMicros: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
 export const TokensFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Tokens"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"TokenPair"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"accessToken"}},{"kind":"Field","name":{"kind":"Name","value":"refreshToken"}},{"kind":"Field","name":{"kind":"Name","value":"tokenType"}},{"kind":"Field","name":{"kind":"Name","value":"expiresInSecs"}},{"kind":"Field","name":{"kind":"Name","value":"refreshExpiresInSecs"}}]}}]} as unknown as DocumentNode<TokensFragment, unknown>;
 export const OrgSettingsFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"OrgSettings"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Org"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"orgId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"timezone"}},{"kind":"Field","name":{"kind":"Name","value":"timezoneEffectiveAt"}},{"kind":"Field","name":{"kind":"Name","value":"quotaScope"}},{"kind":"Field","name":{"kind":"Name","value":"modelOrdering"}},{"kind":"Field","name":{"kind":"Name","value":"quotas"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"dailyUsdMicros"}}]}},{"kind":"Field","name":{"kind":"Name","value":"stickyFallbackEnabled"}},{"kind":"Field","name":{"kind":"Name","value":"shardCount"}},{"kind":"Field","name":{"kind":"Name","value":"appsMayBringLimits"}},{"kind":"Field","name":{"kind":"Name","value":"attributeApps"}},{"kind":"Field","name":{"kind":"Name","value":"ledger"}},{"kind":"Field","name":{"kind":"Name","value":"dimensions"}},{"kind":"Field","name":{"kind":"Name","value":"tightModeThresholdPct"}},{"kind":"Field","name":{"kind":"Name","value":"refreshIntervalNormalSecs"}},{"kind":"Field","name":{"kind":"Name","value":"refreshIntervalTightSecs"}},{"kind":"Field","name":{"kind":"Name","value":"credentials"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"clientId"}},{"kind":"Field","name":{"kind":"Name","value":"secretCreatedAt"}},{"kind":"Field","name":{"kind":"Name","value":"graceExpiresAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"updatedAt"}},{"kind":"Field","name":{"kind":"Name","value":"version"}}]}}]} as unknown as DocumentNode<OrgSettingsFragment, unknown>;
 export const AppSettingsFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"AppSettings"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"App"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"modelOrdering"}},{"kind":"Field","name":{"kind":"Name","value":"quotas"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"dailyUsdMicros"}}]}},{"kind":"Field","name":{"kind":"Name","value":"tightModeThresholdPct"}},{"kind":"Field","name":{"kind":"Name","value":"refreshIntervalNormalSecs"}},{"kind":"Field","name":{"kind":"Name","value":"refreshIntervalTightSecs"}},{"kind":"Field","name":{"kind":"Name","value":"inheritedFields"}},{"kind":"Field","name":{"kind":"Name","value":"credentials"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"clientId"}},{"kind":"Field","name":{"kind":"Name","value":"secretCreatedAt"}},{"kind":"Field","name":{"kind":"Name","value":"graceExpiresAt"}}]}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"updatedAt"}},{"kind":"Field","name":{"kind":"Name","value":"version"}}]}}]} as unknown as DocumentNode<AppSettingsFragment, unknown>;
@@ -1648,6 +1802,7 @@ export const ReadingFieldsFragmentDoc = {"kind":"Document","definitions":[{"kind
 export const DeviceFieldsFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"DeviceFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Device"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"ownerKeyId"}},{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"hardwareId"}},{"kind":"Field","name":{"kind":"Name","value":"confirmationId"}},{"kind":"Field","name":{"kind":"Name","value":"friendlyName"}},{"kind":"Field","name":{"kind":"Name","value":"firmwareVersion"}},{"kind":"Field","name":{"kind":"Name","value":"capabilities"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"sensors"}},{"kind":"Field","name":{"kind":"Name","value":"features"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"enabled"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"firstRegisteredAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastSeenAt"}},{"kind":"Field","name":{"kind":"Name","value":"lastBootId"}}]}}]} as unknown as DocumentNode<DeviceFieldsFragment, unknown>;
 export const EntryFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Entry"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"CostEntry"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"day"}},{"kind":"Field","name":{"kind":"Name","value":"hourStartsAt"}},{"kind":"Field","name":{"kind":"Name","value":"occurredAt"}},{"kind":"Field","name":{"kind":"Name","value":"receivedAt"}},{"kind":"Field","name":{"kind":"Name","value":"inputTokens"}},{"kind":"Field","name":{"kind":"Name","value":"outputTokens"}},{"kind":"Field","name":{"kind":"Name","value":"costUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"correctedUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"priceSource"}},{"kind":"Field","name":{"kind":"Name","value":"dimensions"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"value"}}]}},{"kind":"Field","name":{"kind":"Name","value":"corrections"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"correctionId"}},{"kind":"Field","name":{"kind":"Name","value":"deltaUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}},{"kind":"Field","name":{"kind":"Name","value":"correctedAt"}}]}}]}}]} as unknown as DocumentNode<EntryFragment, unknown>;
 export const BudgetFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Budget"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Budget"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"dimension"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"value"}}]}},{"kind":"Field","name":{"kind":"Name","value":"period"}},{"kind":"Field","name":{"kind":"Name","value":"usdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"thresholdsPct"}},{"kind":"Field","name":{"kind":"Name","value":"enforcement"}},{"kind":"Field","name":{"kind":"Name","value":"raise"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"until"}},{"kind":"Field","name":{"kind":"Name","value":"usdMicros"}}]}},{"kind":"Field","name":{"kind":"Name","value":"version"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"updatedAt"}},{"kind":"Field","name":{"kind":"Name","value":"inForceUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"periodStart"}},{"kind":"Field","name":{"kind":"Name","value":"periodEnd"}},{"kind":"Field","name":{"kind":"Name","value":"resetsAt"}},{"kind":"Field","name":{"kind":"Name","value":"spentUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"remainingUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"pct"}},{"kind":"Field","name":{"kind":"Name","value":"asOf"}}]}}]} as unknown as DocumentNode<BudgetFragment, unknown>;
+export const AdmittedFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Admitted"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Admitted"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"admissionId"}},{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"modelId"}},{"kind":"Field","name":{"kind":"Name","value":"reservedUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"statuses"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"entityId"}},{"kind":"Field","name":{"kind":"Name","value":"available"}},{"kind":"Field","name":{"kind":"Name","value":"limit"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"replayed"}},{"kind":"Field","name":{"kind":"Name","value":"degraded"}}]}}]} as unknown as DocumentNode<AdmittedFragment, unknown>;
 export const MeDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Me"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"me"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"clientId"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"org"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"orgId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}}]}},{"kind":"Field","name":{"kind":"Name","value":"app"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]}}]} as unknown as DocumentNode<MeQuery, MeQueryVariables>;
 export const ModelsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Models"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"models"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"bedrockModelId"}},{"kind":"Field","name":{"kind":"Name","value":"tier"}},{"kind":"Field","name":{"kind":"Name","value":"family"}},{"kind":"Field","name":{"kind":"Name","value":"description"}},{"kind":"Field","name":{"kind":"Name","value":"price"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"inputUsdMicrosPer1M"}},{"kind":"Field","name":{"kind":"Name","value":"outputUsdMicrosPer1M"}},{"kind":"Field","name":{"kind":"Name","value":"source"}},{"kind":"Field","name":{"kind":"Name","value":"fetchedAt"}}]}}]}}]}}]} as unknown as DocumentNode<ModelsQuery, ModelsQueryVariables>;
 export const CatalogDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Catalog"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"first"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"includeRetired"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Boolean"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"models"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"Variable","name":{"kind":"Name","value":"first"}}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}},{"kind":"Argument","name":{"kind":"Name","value":"includeRetired"},"value":{"kind":"Variable","name":{"kind":"Name","value":"includeRetired"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Model"}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"PriceChange"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PriceChange"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"effectiveFrom"}},{"kind":"Field","name":{"kind":"Name","value":"source"}},{"kind":"Field","name":{"kind":"Name","value":"entries"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"usdMicrosPer1M"}},{"kind":"Field","name":{"kind":"Name","value":"above"}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Model"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Model"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"modelId"}},{"kind":"Field","name":{"kind":"Name","value":"bedrockModelId"}},{"kind":"Field","name":{"kind":"Name","value":"provider"}},{"kind":"Field","name":{"kind":"Name","value":"tier"}},{"kind":"Field","name":{"kind":"Name","value":"family"}},{"kind":"Field","name":{"kind":"Name","value":"description"}},{"kind":"Field","name":{"kind":"Name","value":"version"}},{"kind":"Field","name":{"kind":"Name","value":"retiredAt"}},{"kind":"Field","name":{"kind":"Name","value":"price"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"source"}},{"kind":"Field","name":{"kind":"Name","value":"entries"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"usdMicrosPer1M"}},{"kind":"Field","name":{"kind":"Name","value":"above"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"prices"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"PriceChange"}}]}}]}}]} as unknown as DocumentNode<CatalogQuery, CatalogQueryVariables>;
@@ -1744,3 +1899,8 @@ export const DeleteBudgetDocument = {"kind":"Document","definitions":[{"kind":"O
 export const BudgetsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Budgets"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"org"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"orgId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgets"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Budget"}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Budget"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Budget"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"dimension"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"value"}}]}},{"kind":"Field","name":{"kind":"Name","value":"period"}},{"kind":"Field","name":{"kind":"Name","value":"usdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"thresholdsPct"}},{"kind":"Field","name":{"kind":"Name","value":"enforcement"}},{"kind":"Field","name":{"kind":"Name","value":"raise"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"until"}},{"kind":"Field","name":{"kind":"Name","value":"usdMicros"}}]}},{"kind":"Field","name":{"kind":"Name","value":"version"}},{"kind":"Field","name":{"kind":"Name","value":"createdAt"}},{"kind":"Field","name":{"kind":"Name","value":"updatedAt"}},{"kind":"Field","name":{"kind":"Name","value":"inForceUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"periodStart"}},{"kind":"Field","name":{"kind":"Name","value":"periodEnd"}},{"kind":"Field","name":{"kind":"Name","value":"resetsAt"}},{"kind":"Field","name":{"kind":"Name","value":"spentUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"remainingUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"pct"}},{"kind":"Field","name":{"kind":"Name","value":"asOf"}}]}}]} as unknown as DocumentNode<BudgetsQuery, BudgetsQueryVariables>;
 export const BudgetAlertsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"BudgetAlerts"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"first"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}},"defaultValue":{"kind":"IntValue","value":"100"}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"org"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"orgId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"alerts"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"Variable","name":{"kind":"Name","value":"first"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Alert"}},{"kind":"Field","name":{"kind":"Name","value":"budget"}},{"kind":"Field","name":{"kind":"Name","value":"periodStart"}},{"kind":"Field","name":{"kind":"Name","value":"periodEnd"}}]}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Alert"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"QuotaAlert"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"orgId"}},{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"activeLabel"}},{"kind":"Field","name":{"kind":"Name","value":"day"}},{"kind":"Field","name":{"kind":"Name","value":"costUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"quotaUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"quotaPct"}},{"kind":"Field","name":{"kind":"Name","value":"thresholdPct"}},{"kind":"Field","name":{"kind":"Name","value":"raisedAt"}}]}}]} as unknown as DocumentNode<BudgetAlertsQuery, BudgetAlertsQueryVariables>;
 export const BudgetForecastsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"BudgetForecasts"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"org"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"orgId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"budgets"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"forecast"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"burnUsdMicrosPerHour"}},{"kind":"Field","name":{"kind":"Name","value":"projectedUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"exhaustsAt"}},{"kind":"Field","name":{"kind":"Name","value":"basis"}}]}}]}}]}}]}}]} as unknown as DocumentNode<BudgetForecastsQuery, BudgetForecastsQueryVariables>;
+export const AdmitDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Admit"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"AdmitInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"admit"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Admitted"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Admitted"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Denied"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"binding"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"entityId"}},{"kind":"Field","name":{"kind":"Name","value":"missing"}},{"kind":"Field","name":{"kind":"Name","value":"wouldPass"}}]}},{"kind":"Field","name":{"kind":"Name","value":"retryAt"}},{"kind":"Field","name":{"kind":"Name","value":"statuses"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"entityId"}},{"kind":"Field","name":{"kind":"Name","value":"available"}},{"kind":"Field","name":{"kind":"Name","value":"limit"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Admitted"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Admitted"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"admissionId"}},{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"modelId"}},{"kind":"Field","name":{"kind":"Name","value":"reservedUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"statuses"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"entityId"}},{"kind":"Field","name":{"kind":"Name","value":"available"}},{"kind":"Field","name":{"kind":"Name","value":"limit"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"replayed"}},{"kind":"Field","name":{"kind":"Name","value":"degraded"}}]}}]} as unknown as DocumentNode<AdmitMutation, AdmitMutationVariables>;
+export const SettleDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"Settle"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"SettleInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"settle"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"replayed"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"day"}},{"kind":"Field","name":{"kind":"Name","value":"costUsdMicros"}}]}}]}}]} as unknown as DocumentNode<SettleMutation, SettleMutationVariables>;
+export const CancelAdmissionDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"CancelAdmission"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"admissionId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"sent"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"Boolean"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cancelAdmission"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"admissionId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"admissionId"}}},{"kind":"Argument","name":{"kind":"Name","value":"sent"},"value":{"kind":"Variable","name":{"kind":"Name","value":"sent"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"replayed"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"day"}},{"kind":"Field","name":{"kind":"Name","value":"costUsdMicros"}}]}}]}}]} as unknown as DocumentNode<CancelAdmissionMutation, CancelAdmissionMutationVariables>;
+export const RenewAdmissionDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"RenewAdmission"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"admissionId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"ttlSecs"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"renewAdmission"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"admissionId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"admissionId"}}},{"kind":"Argument","name":{"kind":"Name","value":"ttlSecs"},"value":{"kind":"Variable","name":{"kind":"Name","value":"ttlSecs"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"Admitted"}}]}}]}},{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Admitted"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Admitted"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"admissionId"}},{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"modelId"}},{"kind":"Field","name":{"kind":"Name","value":"reservedUsdMicros"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}},{"kind":"Field","name":{"kind":"Name","value":"statuses"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"entityId"}},{"kind":"Field","name":{"kind":"Name","value":"available"}},{"kind":"Field","name":{"kind":"Name","value":"limit"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"replayed"}},{"kind":"Field","name":{"kind":"Name","value":"degraded"}}]}}]} as unknown as DocumentNode<RenewAdmissionMutation, RenewAdmissionMutationVariables>;
+export const OverrunsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Overruns"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"appId"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"from"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"LocalDate"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"to"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"LocalDate"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"first"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"overruns"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"orgId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"orgId"}}},{"kind":"Argument","name":{"kind":"Name","value":"appId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"appId"}}},{"kind":"Argument","name":{"kind":"Name","value":"from"},"value":{"kind":"Variable","name":{"kind":"Name","value":"from"}}},{"kind":"Argument","name":{"kind":"Name","value":"to"},"value":{"kind":"Variable","name":{"kind":"Name","value":"to"}}},{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"Variable","name":{"kind":"Name","value":"first"}}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"appId"}},{"kind":"Field","name":{"kind":"Name","value":"label"}},{"kind":"Field","name":{"kind":"Name","value":"day"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"overUsdMicros"}}]}},{"kind":"Field","name":{"kind":"Name","value":"pageInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"hasNextPage"}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}}]}}]}}]}}]} as unknown as DocumentNode<OverrunsQuery, OverrunsQueryVariables>;

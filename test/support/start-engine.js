@@ -7,9 +7,15 @@ const writtenMs = (path) => statSync(new URL(path, root), { throwIfNoEntry: fals
 
 /** The tests run the compiled code, which must not be older than the source. */
 function refuseOldBuild() {
-  const paths = readdirSync(new URL('src/', root), { recursive: true }).filter((path) => path.endsWith('.ts'));
-  const old = paths.find((path) => writtenMs(`dist/${path.slice(0, -3)}.js`) < writtenMs(`src/${path}`));
-  if (old) throw new Error(`dist/ is older than src/${old}; run \`npm run build\` first, as \`npm test\` does`);
+  for (const folder of ['', 'client/']) {
+    const paths = readdirSync(new URL(`${folder}src/`, root), { recursive: true }).filter((path) =>
+      path.endsWith('.ts'),
+    );
+    const isOld = (path) => writtenMs(`${folder}dist/${path.slice(0, -3)}.js`) < writtenMs(`${folder}src/${path}`);
+    const old = paths.find(isOld);
+    if (old)
+      throw new Error(`${folder}dist/ is older than src/${old}; run \`npm run build\` first, as \`npm test\` does`);
+  }
 }
 
 export default async function startEngineForTests() {

@@ -10,6 +10,7 @@ import { sum, type Usage } from '../../src/spend/money.js';
 import { ShardStore } from '../../src/spend/shard.store.js';
 import { TotalStore } from '../../src/spend/total.store.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { plainCosts } from '../support/cost-store.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { deniedBy } from '../support/policy.js';
@@ -133,21 +134,15 @@ describe('a round', () => {
     const usage = { costUsdMicros: 7, inputTokens: 5, outputTokens: 3, requests: 1 };
     const ids = Array.from({ length: tenant.shardCount }, (_, shard) => idOf(tenant, today(), 'chat', `label${shard}`));
     for (const [shard, id] of ids.entries()) {
-      const costStore = new CostStore(store, clock, {
-        retention: app.config.retention,
-        homeShard: shard,
-        maxWaiting: 1,
-      });
+      const costStore = new CostStore(
+        store,
+        clock,
+        plainCosts({ retention: app.config.retention, homeShard: shard, maxWaiting: 1 }),
+      );
       const call = { callStatus: 'OK', occurredAtMs: clock.nowMs(), receivedAtMs: clock.nowMs() } as const;
-      await costStore.record(id, tenant.shardCount, {
-        ...id,
-        appId: 'chat',
-        requestId: randomUUID(),
-        payloadHash: 'x',
-        usage,
-        priceSource: 'SUBMITTED',
-        ...call,
-      });
+      const request = { requestId: randomUUID(), payloadHash: 'x', priceSource: 'SUBMITTED' } as const;
+      const record = { ...id, appId: 'chat', ...request, usage, ...call };
+      await costStore.record({ id, shardCount: tenant.shardCount, record, charges: [] });
     }
     expect(await newWorker().spend.sumAll()).toEqual({ scopes: tenant.shardCount, failed: 0 });
     expect(await Promise.all(ids.map(total))).toEqual(ids.map(() => usage));

@@ -7,6 +7,7 @@ import { SliceStore } from '../../src/spend/slice.store.js';
 import { shardKey } from '../../src/spend/spend.item.js';
 import { startTestApp, type TestApp, testEndpoint } from '../support/app.js';
 import { ManualClock } from '../support/clock.js';
+import { plainCosts } from '../support/cost-store.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { cost, dateAt, dayMs, newTenant, noonClock, submit, type Tenant, toHour, totalOf } from './costs.js';
@@ -197,17 +198,14 @@ describe('a round', () => {
         payloadHash: 'x',
         priceSource: 'SUBMITTED',
       } as const;
-      const costStore = new CostStore(store, clock, {
-        retention: app.config.retention,
-        homeShard: shard,
-        maxWaiting: 1,
-      });
-      return costStore.record(idOf(tenant), tenant.shardCount, {
-        ...idOf(tenant),
-        requestId: randomUUID(),
-        usage,
-        ...call,
-      });
+      const costStore = new CostStore(
+        store,
+        clock,
+        plainCosts({ retention: app.config.retention, homeShard: shard, maxWaiting: 1 }),
+      );
+      const id = idOf(tenant);
+      const record = { ...id, requestId: randomUUID(), usage, ...call };
+      return costStore.record({ id, shardCount: tenant.shardCount, record, charges: [] });
     };
     await Promise.all([record(1), record(2)]);
     const worker = newWorker();

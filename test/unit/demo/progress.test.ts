@@ -1,4 +1,4 @@
-import { ProgressDisplay, type ProgressOutput, progressBar } from '../../../src/cli/progress.js';
+import { ProgressDisplay, type ProgressOutput, progressBar, StepDisplay } from '../../../src/cli/progress.js';
 import type { DemoProgress } from '../../../src/demo/demo.js';
 import { stoppedClock } from '../../support/clock.js';
 
@@ -72,4 +72,25 @@ it('writes one plain line for each day if the output is no terminal', () => {
     3,
   );
   expect(output.text).not.toContain('\x1b');
+});
+
+describe('the progress of a number of steps', () => {
+  it('is a bar on a terminal, which is cleared at the end', () => {
+    const output = new Output(true, 60);
+    const clock = stoppedClock();
+    const display = new StepDisplay(output, clock, 4);
+    clock.advance(1000);
+    display.step('create app:chat');
+    expect(output.text).toBe('\r\x1b[K[######------------------]  25%  ETA 3 s  create app:chat');
+    display.end();
+    expect(output.text.endsWith('\r\x1b[K')).toBe(true);
+  });
+
+  it('is one plain line for each step otherwise', () => {
+    const output = new Output(false);
+    const display = new StepDisplay(output, stoppedClock(), 2);
+    for (const line of ['create app:a', 'delete app:b']) display.step(line);
+    display.end();
+    expect(output.text).toBe('1 of 2: create app:a\n2 of 2: delete app:b\n');
+  });
 });

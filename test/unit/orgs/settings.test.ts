@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { nameIssues } from '../../../src/lib/text.js';
+import { inChainOrder } from '../../../src/orgs/quotas.js';
 import {
   type AppRecord,
   appIdIssues,
-  inChainOrder,
   inForce,
   inheritable,
   intervalIssues,
@@ -47,6 +47,7 @@ const org: Org = {
   quotaScope: 'APP',
   stickyFallbackEnabled: true,
   shardCount: 8,
+  maxReservationPct: 100,
   appsMayBringLimits: false,
   attributeApps: false,
   ledger: false,
