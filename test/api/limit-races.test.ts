@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
 import { shardKey } from '../../src/limits/limiter-keys.js';
 import { type Caller, newOrg, startTestApp, type TestApp } from '../support/app.js';
+import { ManualClock } from '../support/clock.js';
 import * as op from '../support/operations.js';
 
 const dayMs = 86_400_000;
@@ -72,19 +73,22 @@ describe('a bucket', () => {
   });
 
   it('removes an expiry that a gateway with a stale cache has set, if it must not expire', async () => {
+    // Its caches do not age and it polls no change, so it stays stale however long the test takes.
+    const stale = await app.another({}, new ManualClock({ monotonicRate: 0 }));
     const orgId = await newLimiter(rpm());
     await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1 }));
-    await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1 }));
-    // The same limits as before, so that the other gateway does not notice the change.
+    await leaseOf(stale.admin, inputOf(orgId, 'u', { rpm: 1 }));
+    await stale.gateway.services.changeFeed.stop();
     await app.admin.ask(op.SetLimitsDocument, {
       input: { orgId, level: 'ENTITY', entityId: 'u', resource: 'api', limits: [rpm()] },
     });
     await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1 }));
     expect((await itemOf(orgId, 'u')).ttl).toBeUndefined();
-    await leaseOf(other.admin, inputOf(orgId, 'u', { rpm: 1 }));
+    await leaseOf(stale.admin, inputOf(orgId, 'u', { rpm: 1 }));
     expect((await itemOf(orgId, 'u')).ttl).toBeDefined();
     await leaseOf(app.admin, inputOf(orgId, 'u', { rpm: 1 }));
     expect((await itemOf(orgId, 'u')).ttl).toBeUndefined();
+    await stale.stop();
   });
 });
 

@@ -133,8 +133,8 @@ export interface TestApp {
   readonly admin: Caller;
   readonly anonymous: Caller;
   as(accessToken: string): Caller;
-  /** Starts another gateway on the same tables, with its own caches. */
-  another(overrides?: Partial<Config>): Promise<TestApp>;
+  /** Starts another gateway on the same tables, with its own caches, and with the same clock unless one is given. */
+  another(overrides?: Partial<Config>, clock?: ManualClock): Promise<TestApp>;
   stop(): Promise<void>;
 }
 
@@ -228,7 +228,7 @@ async function open(config: Config, deps: AppDeps): Promise<TestApp> {
     admin: new Caller(url, { 'x-admin-key': adminKey }),
     anonymous: new Caller(url),
     as: (accessToken) => new Caller(url, { authorization: `Bearer ${accessToken}` }),
-    another: (overrides = {}) => open({ ...config, ...overrides }, deps),
+    another: (overrides = {}, clock = deps.clock) => open({ ...config, ...overrides }, { ...deps, clock }),
     stop: () => gateway.stop(),
   };
 }
