@@ -2,9 +2,11 @@ import { DeletionStore } from '../devices/deletion.store.js';
 import { DeviceRollup } from '../devices/device.rollup.js';
 import { DeviceService } from '../devices/device.service.js';
 import { DeviceStore } from '../devices/device.store.js';
+import { FeedStore } from '../devices/feed.store.js';
 import { IngestService } from '../devices/ingest.service.js';
 import { ReadingFeed } from '../devices/reading.feed.js';
 import { ReadingStore } from '../devices/reading.store.js';
+import { SegmentStore } from '../devices/segment.store.js';
 import { SeriesService } from '../devices/series.service.js';
 import { Throttle } from '../lib/throttle.js';
 import type { Base } from './base.js';
@@ -18,21 +20,23 @@ export function buildDevices(base: Base, { apiKeys, audit }: Identity) {
   const { config, clock, log, store } = base;
   const { maxPerOrg, newPerKeyPerMinute } = config.devices;
   const deviceStore = new DeviceStore(store);
-  const readingStore = newReadingStore(base);
+  const readingStore = new ReadingStore(store, clock);
+  const feedStore = new FeedStore({ client: store, readings: readingStore, devices: deviceStore, clock });
+  const segments = new SegmentStore(store, clock, {
+    readings: config.retention.readingDays,
+    batches: minBatchDays,
+  });
   const registrations = new Throttle(clock, newPerKeyPerMinute, newPerKeyPerMinute / 60);
   return {
     deviceStore,
     readingStore,
     devices: new DeviceService({ devices: deviceStore, keys: apiKeys, audit, clock, registrations, maxPerOrg }),
-    ingestion: new IngestService({ devices: deviceStore, readings: readingStore, keys: apiKeys, clock, log }),
+    ingestion: new IngestService({ devices: deviceStore, segments, keys: apiKeys, clock, log }),
     charts: new SeriesService(readingStore, clock),
-    readingFeed: new ReadingFeed(readingStore, log),
+    readingFeed: new ReadingFeed(feedStore, clock, log),
   };
 }
 
 /** The worker's part: deletes the readings of deleted devices. */
 export const buildDeviceRollup = (base: Base): DeviceRollup =>
-  new DeviceRollup(new DeletionStore(base.store), newReadingStore(base), base.clock);
-
-const newReadingStore = ({ store, clock, config }: Base): ReadingStore =>
-  new ReadingStore(store, clock, { readings: config.retention.readingDays, batches: minBatchDays });
+  new DeviceRollup(new DeletionStore(base.store), new ReadingStore(base.store, base.clock), base.clock);

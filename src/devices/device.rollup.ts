@@ -5,11 +5,10 @@ import type { ReadingStore } from './reading.store.js';
 
 const maxDeletionsPerRound = 1000;
 const maxReadingsPerRound = 20_000;
-const pageSize = 500;
 /** An ingest that began before the deletion may store a reading up to this long after it. */
 const settleMs = 60_000;
 
-/** The worker's part: deletes the readings of deleted devices. */
+/** The worker's part: deletes the segments of deleted devices and the markers of their readings. */
 export class DeviceRollup {
   constructor(
     private readonly deletions: DeletionStore,
@@ -42,8 +41,11 @@ export class DeviceRollup {
 
   private async purgeGeneration(device: ReadingsRef, maxReadings: number): Promise<number> {
     let purged = 0;
-    for (let deleted = pageSize; deleted > 0 && purged < maxReadings; purged += deleted)
-      deleted = await this.readings.purge(device, Math.min(pageSize, maxReadings - purged));
+    for (let isDone = false; !isDone && purged < maxReadings; ) {
+      const page = await this.readings.purge(device);
+      purged += page.readings;
+      ({ isDone } = page);
+    }
     return purged;
   }
 

@@ -20,7 +20,8 @@ import {
   type SentReading,
   senderOf,
 } from './reading.js';
-import type { NewReading, ReadingStore } from './reading.store.js';
+import type { NewReading } from './segment.js';
+import type { SegmentStore } from './segment.store.js';
 import { type ReadingOutcome, rejected, retry, type Verdict, verdictAfter } from './verdict.js';
 
 const maxReadings = 100;
@@ -31,7 +32,7 @@ const maxTouchMs = 200;
 
 export interface IngestDeps {
   readonly devices: DeviceStore;
-  readonly readings: ReadingStore;
+  readonly segments: SegmentStore;
   readonly keys: KeyLines;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,7 +66,7 @@ export class IngestService {
   }
 
   /**
-   * Stores readings in rounds, because a transaction cannot contain the same batch id twice. A reading whose id came
+   * Stores readings in rounds, because one batch id can be claimed only once at a time. A reading whose id came
    * before in the call gets its verdict from the first one where possible, else it takes part in the next round.
    */
   private async store(readings: readonly NewReading[]): Promise<ReadonlyMap<NewReading, Verdict>> {
@@ -74,7 +75,7 @@ export class IngestService {
     const firsts = new Map<string, NewReading>();
     for (const each of readings) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
     const round = [...firsts.values()];
-    const stored = await this.deps.readings.put(round);
+    const stored = await this.deps.segments.put(round);
     for (const [i, each] of round.entries()) verdicts.set(each, stored[i] ?? retry);
     const undecided = readings.filter((each) => {
       const first = firsts.get(idOf(each)) ?? each;

@@ -20,6 +20,7 @@ import { badInput, notFound } from '../lib/errors.js';
 import type { Device } from './device.js';
 import { deviceCaller } from './device.resolver.js';
 import { DeviceType } from './device.types.js';
+import { formatFeedPosition, parseFeedPosition } from './feed-position.js';
 import type { Metric, Reading } from './reading.js';
 import {
   IngestInput,
@@ -29,6 +30,7 @@ import {
   SensorMetricType,
   SeriesPointType,
 } from './reading.types.js';
+import type { LiveReading } from './reading-stream.js';
 import { type ReadingOutcome, settledBatchIds } from './verdict.js';
 
 const maxReadingsPerPage = 1000;
@@ -104,6 +106,26 @@ export class ReadingResolver {
     return nodeId('Reading', orgId, hardwareId, String(timestampMs), batchId);
   }
 
+  @FieldResolver(() => String, {
+    nullable: true,
+    description:
+      'Only in the subscription `readings`, else null. Pass it to `readings(after:)` to get what arrived after this ' +
+      'reading.',
+  })
+  cursor(@Root() reading: Reading | LiveReading, @Ctx() { cursors }: Context) {
+    return 'position' in reading ? sealPosition(cursors, reading) : null;
+  }
+
+  @FieldResolver(() => Boolean, {
+    description:
+      'Only in the subscription `readings` with `after`: true if this is no reading. Readings after that cursor are no ' +
+      'longer in the feed, so some may have been missed; read them with `Device.readings`. `cursor` continues after ' +
+      'the gap, and the other fields are empty.',
+  })
+  gap(@Root() reading: Reading) {
+    return reading.gap ?? false;
+  }
+
   @Authorized<Policy>('devices:serve')
   @Mutation(() => IngestPayload, {
     nullable: true,
@@ -123,8 +145,9 @@ export class ReadingResolver {
   @Subscription(() => ReadingType, {
     subscribe: ({ args, context }) => subscribeToReadings(args as ReadingsArgs, context as Context),
     description:
-      'Pushes each reading of a device within 2 s of its arrival at any gateway, if it was measured later than the ' +
-      'last one pushed. Readings that arrive out of order are not pushed; read them with `Device.readings`.',
+      'Pushes each reading of a device, or of all devices of the org, within 2 s of its arrival at any gateway, in the ' +
+      'order of arrival. With `after`: first the readings that arrived since that cursor, without loss; readings of the ' +
+      'last 10 s before it may come again if many arrived. A cursor older than 24 h starts with a `gap`.',
   })
   readings(
     @Root() reading: Reading,
@@ -132,8 +155,16 @@ export class ReadingResolver {
       | string
       | null
       | undefined,
-    @Arg('hardwareId', () => String, { description: 'MAC address XX:XX:XX:XX:XX:XX of the device, in either case.' })
-    _hardwareId: string,
+    @Arg('hardwareId', () => String, {
+      nullable: true,
+      description: 'MAC address XX:XX:XX:XX:XX:XX of the device, in either case. Omit it for all devices of the org.',
+    })
+    _hardwareId: string | null | undefined,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'The `cursor` field of the last reading received.',
+    })
+    _after: string | null | undefined,
   ) {
     return reading;
   }
@@ -141,20 +172,35 @@ export class ReadingResolver {
 
 interface ReadingsArgs {
   readonly orgId?: string | null;
-  readonly hardwareId: string;
+  readonly hardwareId?: string | null;
+  readonly after?: string | null;
 }
+
+const cursorContext = (orgId: string): string => `${orgId} readings`;
+const sealPosition = (cursors: Context['cursors'], { orgId, position }: LiveReading): string =>
+  cursors.seal(cursorContext(orgId), formatFeedPosition(position));
 
 /**
  * Needs no policy check of its own, because type-graphql applies `@Authorized` to the subscribe call as well as to each
  * event.
  */
-async function subscribeToReadings(
-  { orgId, hardwareId }: ReadingsArgs,
-  { viewer, devices, readingFeed }: Context,
-): Promise<AsyncIterable<Reading>> {
-  const device = await devices.find({ orgId: orgIdFor(viewer, orgId), hardwareId });
-  if (!device) throw notFound('device');
-  return readingFeed.subscribe(device);
+async function subscribeToReadings(args: ReadingsArgs, context: Context): Promise<AsyncIterable<LiveReading>> {
+  const { viewer, devices, loaders, cursors, readingFeed, lastEventId } = context;
+  const orgId = orgIdFor(viewer, args.orgId);
+  // A browser that reconnects sends the id of the last event it received, which is newer than the argument.
+  const after = lastEventId ?? args.after;
+  context.identifyEvents((reading: LiveReading) => sealPosition(cursors, reading));
+  const { hardwareId } = args;
+  const device = typeof hardwareId === 'string' ? await devices.find({ orgId, hardwareId }) : undefined;
+  if (typeof hardwareId === 'string' && !device) throw notFound('device');
+  if (!device && !(await loaders.org(orgId))) throw notFound('org');
+  const from = typeof after === 'string' ? cursors.open(cursorContext(orgId), after) : undefined;
+  if (typeof after === 'string' && from === undefined)
+    throw badInput({ path: 'after', message: 'must be the `cursor` field of a Reading of this subscription and org' });
+  return readingFeed.subscribe(
+    device ? { orgId, device } : { orgId },
+    from === undefined ? undefined : parseFeedPosition(from),
+  );
 }
 
 function toVerdictType({ batchId, verdict }: ReadingOutcome, index: number) {

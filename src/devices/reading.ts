@@ -65,7 +65,23 @@ export interface Reading {
   readonly friendlyName?: string;
   readonly sensors: Sensors;
   readonly sensorStatus: SensorStatus;
+  /** Only in the subscription: not a reading, but the event that some readings were missed. */
+  readonly gap?: true;
 }
+
+/** The event that a subscriber gets first if readings after its cursor are no longer in the feed. */
+export const gapAt = (orgId: string): Reading => ({
+  nodeType: 'Reading',
+  orgId,
+  hardwareId: '',
+  batchId: '',
+  timestampMs: 0,
+  bootId: '00000000-0000-0000-0000-000000000000',
+  firmwareVersion: '',
+  sensors: {},
+  sensorStatus: {},
+  gap: true,
+});
 
 /** A reading as it was sent, before any validation. */
 export interface SentReading {

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.js';
 import { badInput, Overloaded } from '../lib/errors.js';
 import { Semaphore } from '../lib/semaphore.js';
 import type { ReadingsRef } from './device.js';
-import { type Metric, metrics } from './reading.js';
+import { type Metric, metricNames } from './reading.js';
 import type { ReadingStore } from './reading.store.js';
 import {
   addTo,
@@ -79,14 +79,14 @@ export class SeriesService {
     const endMs = this.clock.monotonicMs() + maxReadMs;
     const series = group.map((request) => ({
       range: request.range,
-      attribute: metrics[request.metric].attribute,
+      column: metricNames.indexOf(request.metric),
       sums: emptySums(request.range),
     }));
-    for await (const page of this.readings.samples(device, range, [...new Set(group.map(({ metric }) => metric))])) {
+    for await (const page of this.readings.samples(device, range)) {
       for (const { timestampMs, values } of page)
         for (const each of series) {
-          const value = values[each.attribute];
-          if (value !== undefined) addTo(each.sums, each.range, timestampMs, value);
+          const value = values[each.column];
+          if (typeof value === 'number') addTo(each.sums, each.range, timestampMs, value);
         }
       const reachedMs = page.at(-1)?.timestampMs ?? range.fromMs;
       if (!budget.spend(page.length))

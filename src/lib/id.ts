@@ -23,6 +23,16 @@ export function ulid(nowMs: number): string {
   return time + tail;
 }
 
+/** The millisecond of a ULID. */
+export function ulidMs(id: string): number {
+  let ms = 0;
+  for (let i = 0; i < 10; i++) ms = ms * 32 + crockford.indexOf(id.charAt(i));
+  return ms;
+}
+
+/** Sorts before every ULID of this millisecond, and after every one of the milliseconds before. */
+export const ulidFloor = (atMs: number): string => ulid(atMs).slice(0, 10);
+
 /** Hashes a text to one of `count` slots. The result is the same in every process and version. */
 export const hashSlot = (text: string, count: number): number =>
   createHash('sha256').update(text).digest().readUInt32BE(0) % count;

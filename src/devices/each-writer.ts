@@ -1,0 +1,46 @@
+import type { StoreClient } from '../dynamo/client.js';
+import { pauseMs, RetryBudget } from '../dynamo/retry.js';
+import type { EachWrite } from '../dynamo/statement.js';
+import type { Clock } from '../lib/clock.js';
+import { sleep } from '../lib/timers.js';
+
+/**
+ * The outcome of one write: `unsure` if its condition failed after an attempt whose response was lost, so that this
+ * writer or another may have applied it; `failed` if it may or may not be applied later.
+ */
+export type EachResult = 'done' | 'condition' | 'unsure' | 'failed';
+
+const maxAttempts = 6;
+
+/** Repeats independent conditional writes that DynamoDB did not take, within a deadline and a retry budget. */
+export class EachWriter {
+  private readonly budget: RetryBudget;
+
+  constructor(
+    private readonly client: StoreClient,
+    private readonly clock: Clock,
+  ) {
+    this.budget = new RetryBudget(clock);
+  }
+
+  /** The results in the order of the writes. Starts no attempt after `untilMs` of the monotonic clock. */
+  async write(writes: readonly EachWrite[], untilMs: number): Promise<EachResult[]> {
+    const results: EachResult[] = writes.map(() => 'failed');
+    const doubtful = new Set<number>();
+    let open = writes.map((_, i) => i);
+    this.budget.called();
+    for (let attempt = 0; open.length > 0 && this.clock.monotonicMs() < untilMs; attempt++) {
+      if (attempt === maxAttempts || (attempt > 0 && !this.budget.mayRepeat())) break;
+      const outcomes = await this.client.writeEach(open.map((i) => writes[i] as EachWrite));
+      open = open.filter((i, nth) => {
+        const outcome = outcomes[nth];
+        if (outcome?.kind === 'done') results[i] = 'done';
+        else if (outcome?.kind === 'condition') results[i] = doubtful.has(i) ? 'unsure' : 'condition';
+        else if (outcome?.applied === 'unknown') doubtful.add(i);
+        return outcome?.kind === 'failed';
+      });
+      if (open.length > 0) await sleep(pauseMs(attempt));
+    }
+    return results;
+  }
+}
