@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Device } from '../../src/devices/device.js';
-import { readingKey } from '../../src/devices/device-keys.js';
+import { batchKey, segmentKey } from '../../src/devices/device-keys.js';
 import { equals } from '../../src/dynamo/expression.js';
 import { dayMs, ingest, iso, issuesOf, kindsOf, minuteMs, register, times, useDevices } from '../support/devices.js';
 import * as op from '../support/operations.js';
@@ -140,11 +140,14 @@ describe('Device.latestReading and Device.readings', () => {
     const { mac, org, orgId, device } = await newDevice();
     const nowMs = fleet.app.clock.nowMs();
     const [expired, fresh] = [reading(mac, { timestampMs: nowMs - 1000 }), reading(mac, { timestampMs: nowMs - 2000 })];
-    await ingest(device, expired, fresh);
+    // A segment expires as a whole.
+    await ingest(device, expired);
+    await ingest(device, fresh);
     const expiredId = (await find({ orgId }, mac))?.latestReading?.id as string;
     const { store, devices } = fleet.app.gateway.services;
     const stored = (await devices.find({ orgId, hardwareId: mac })) as Device;
-    const key = readingKey(stored, expired.timestampMs, expired.batchId);
+    const marker = await store.get('processed_batches', batchKey(stored, expired.batchId), { consistent: true });
+    const key = segmentKey(stored, String(marker?.segment));
     const item = await store.get('device_readings', key, { consistent: true });
     const expiredSecs = Math.floor(nowMs / 1000) - 3600;
     await store.write({ table: 'device_readings', put: { ...item, expiration_time: expiredSecs } });

@@ -308,7 +308,7 @@ describe('ingest', () => {
     expect(Date.parse((await find(site, mac))?.lastSeenAt ?? '')).toBeGreaterThanOrEqual(beganMs);
   });
 
-  it('stores a reading and its marker for 90 days from measurement or arrival, whichever is later', async () => {
+  it('stores a segment and its markers for 90 days from measurement or arrival, whichever is later', async () => {
     const { mac, device, orgId } = await newDevice();
     const beganSecs = Math.floor(fleet.app.clock.nowMs() / 1000);
     const [old, ahead] = [
@@ -317,13 +317,10 @@ describe('ingest', () => {
     ];
     await ingest(device, old, ahead);
     const { store } = fleet.app.gateway.services;
-    const expiry = async ({ timestampMs, batchId }: FullReading): Promise<[number, number]> => {
+    const expiry = async ({ batchId }: FullReading): Promise<[number, number]> => {
       const partition = await partitionOf({ orgId, mac });
-      const item = await store.get('device_readings', {
-        hardware_id: partition,
-        ts_batch: `${String(timestampMs).padStart(13, '0')}#${batchId}`,
-      });
       const marker = await store.get('processed_batches', { batch_id: `${partition}/${batchId}` });
+      const item = await store.get('device_readings', { hardware_id: partition, ts_batch: String(marker?.segment) });
       return [Number(item?.expiration_time) - 90 * 86_400, Number(marker?.expiration_time) - 90 * 86_400];
     };
     const [oldSecs, oldMarkerSecs] = await expiry(old);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../src/lib/timers.js';
 import { Caller, type FullReading, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { type Fault, type FaultProxy, type Rule, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 import { patience } from '../support/patience.js';
 import { newTenant, noonClock } from '../worker/costs.js';
@@ -262,7 +262,12 @@ const onWrites: Fault[] = [
 ];
 const cases = [
   ...onReads.map((fault) => ['BatchGetItem', 'devices', fault] as const),
-  ...onWrites.map((fault) => ['TransactWriteItems', 'device_readings', fault] as const),
+  ...[...onWrites, 'partial-statements' as const].flatMap((fault) =>
+    // Markers with feed rows, and segments.
+    (['processed_batches', 'device_readings'] as const).map(
+      (table) => ['BatchExecuteStatement', table, fault] as const,
+    ),
+  ),
   ...(['throttle', 'drop-reply', 'no-reply'] as const).map((fault) => ['UpdateItem', 'devices', fault] as const),
 ];
 
@@ -318,16 +323,18 @@ describe('ingest with a fault of DynamoDB', () => {
     const ledger = new Ledger();
     clock.advance(61_000);
     const faults: [string, string, Fault][] = [
-      ['TransactWriteItems', 'processed_batches', 'drop-reply'],
-      ['TransactWriteItems', 'processed_batches', 'conflict'],
-      ['TransactWriteItems', 'device_readings', 'error-after'],
-      ['TransactWriteItems', 'device_readings', 'throttle'],
+      ['BatchExecuteStatement', 'processed_batches', 'drop-reply'],
+      ['BatchExecuteStatement', 'processed_batches', 'conflict'],
+      ['BatchExecuteStatement', 'device_readings', 'error-after'],
+      ['BatchExecuteStatement', 'device_readings', 'throttle'],
+      ['BatchExecuteStatement', 'device_readings', 'partial-statements'],
+      ['BatchGetItem', 'processed_batches', 'partial-batch'],
       ['BatchGetItem', 'devices', 'partial-batch'],
       ['UpdateItem', 'devices', 'drop-reply'],
     ];
     const rules = faults.map(([operation, table, fault], i) => proxy.inject({ operation, table, fault, nth: 1 + i }));
     for (const nth of [9, 12, 15, 18])
-      proxy.inject({ operation: 'TransactWriteItems', fault: nth % 2 ? 'error-after' : 'drop-reply', nth });
+      proxy.inject({ operation: 'BatchExecuteStatement', fault: nth % 2 ? 'error-after' : 'drop-reply', nth });
     const calls = [shuffled(readings, random), shuffled(readings, random)]
       .flatMap((all) => chunked(all, 50))
       .map((call) => [...call, ...call.slice(0, 10)]);
@@ -345,7 +352,8 @@ describe('ingest with a fault of DynamoDB', () => {
       const firsts = readingsFor([mac], 20, random);
       const others = firsts.map((reading) => ({ ...reading, firmwareVersion: 'another' }));
       for (const nth of [1, 2, 4])
-        proxy.inject({ operation: 'TransactWriteItems', table: 'device_readings', fault, nth });
+        for (const operation of ['BatchExecuteStatement', 'PutItem'])
+          proxy.inject({ operation, table: 'device_readings', fault, nth });
       const winners: FullReading[] = [];
       const pairs = firsts.flatMap((reading, i) => [
         { caller: i % 2 ? faulty : sound, reading },
@@ -437,8 +445,6 @@ it('stores each of 2000 readings of 200 devices once if every fifth is sent twic
 });
 
 describe('ingest during an outage', () => {
-  const transactions = { operation: 'TransactWriteItems', table: 'processed_batches' };
-
   it('of reads fails as a whole with SERVICE_UNAVAILABLE, and rejects no device as unknown', async () => {
     const readings = readingsFor(await newDevices(3), 2, fixedRandom());
     const rule = proxy.inject({ operation: 'BatchGetItem', table: 'devices', fault: 'partial-batch' });
@@ -459,16 +465,27 @@ describe('ingest during an outage', () => {
     await expectExactly(readings);
   });
 
-  it.each<[Fault, Kind]>([
-    ['throttle', 'STORED'],
-    ['conflict', 'STORED'],
-    ['error-before', 'STORED'],
-    ['error-after', 'DUPLICATE'],
-    ['drop-reply', 'DUPLICATE'],
-  ])('of writes (%s) returns RETRY for each reading, and the retry returns %s', async (fault, then) => {
+  const markers = { operation: 'BatchExecuteStatement', table: 'processed_batches' };
+  const segments = { operation: 'PutItem', table: 'device_readings' };
+
+  it.each<[string, Fault, Kind, Pick<Rule, 'operation' | 'table'>]>([
+    ['markers', 'throttle', 'STORED', markers],
+    ['markers', 'conflict', 'STORED', markers],
+    ['markers', 'error-before', 'STORED', markers],
+    ['markers', 'error-after', 'STORED', markers],
+    ['markers', 'drop-reply', 'STORED', markers],
+    ['segments', 'throttle', 'STORED', segments],
+    ['segments', 'conflict', 'STORED', segments],
+    ['segments', 'error-before', 'STORED', segments],
+    ['segments', 'error-after', 'DUPLICATE', segments],
+    ['segments', 'drop-reply', 'DUPLICATE', segments],
+  ])('of writes of %s (%s) returns RETRY for each reading, and the retry returns %s', async (_, fault, then, rule) => {
     const macs = await newDevices(5);
+    const hourMs = 3_600_000;
+    // In the middle of an hour, so that each call below writes one segment.
+    clock.advance(hourMs - (clock.nowMs() % hourMs) + hourMs / 2);
     const readings = readingsFor(macs, 20, fixedRandom());
-    proxy.inject({ ...transactions, fault });
+    proxy.inject({ ...rule, fault });
     await withInFlight(20, chunked(readings, 5), async (call) => {
       expect(await ingest(faulty, call)).toEqual(call.map(() => 'RETRY'));
     });

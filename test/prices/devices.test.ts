@@ -1,16 +1,18 @@
 // Consumed capacity as DynamoDB and dynoxide count it. DynamoDB Local counts differently, so it does not run these
 // tests.
 import { randomUUID } from 'node:crypto';
+import type { Device } from '../../src/devices/device.js';
 import { DeviceStore } from '../../src/devices/device.store.js';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { sdkTransport, type Transport } from '../../src/dynamo/transport.js';
 import { sleep } from '../../src/lib/timers.js';
 import type { Units } from '../../src/lib/units.js';
 import { Caller, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
-import { newMac, times } from '../support/devices.js';
+import { newMac, singleReading, times } from '../support/devices.js';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
 
+const hourMs = 3_600_000;
 let proxy: FaultProxy;
 let app: TestApp;
 let orgId: string;
@@ -88,30 +90,52 @@ async function minOf(
 }
 
 describe('the price of an ingest', () => {
-  it('is 4 write units and 0.5 read units for one reading', async () => {
+  it('is 3 write units and 0.5 read units for one reading: marker, feed row and segment', async () => {
     const mac = await newDevice();
-    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 4, calls: 2 });
+    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 3, calls: 3 });
   });
 
-  it('is 4 write units per reading, 0.5 read units and two transactions for 100 readings', async () => {
+  it('is 1 write unit per reading, 1 per segment and 1 per KB of it: 1.1 per reading for 100', async () => {
+    const [mac, bootId, atMs] = [await newDevice(), randomUUID(), app.clock.nowMs() - 2 * hourMs];
+    const startMs = atMs - (atMs % hourMs);
+    const readings = times(100, (i) => ({ ...reading(mac), bootId, timestampMs: startMs + i * 30_000 }));
+    expect(await unitsOf(() => storing(readings))).toEqual({ read: 0.5, write: 100 + 1 + 9, calls: 7 });
+  });
+
+  it('is at most 1.25 write units per reading for 100 readings, whatever they have in common', async () => {
     const mac = await newDevice();
-    expect(await unitsOf(() => storing(times(100, () => reading(mac))))).toEqual({ read: 0.5, write: 400, calls: 3 });
+    const { write } = await unitsOf(() => storing(times(100, () => reading(mac))));
+    expect(write).toBeLessThanOrEqual(125);
+  });
+
+  it('is one more feed row and segment for each further hour', async () => {
+    const mac = await newDevice();
+    const readings = times(3, (i) => ({ ...reading(mac), timestampMs: app.clock.nowMs() - 1000 - i * hourMs }));
+    expect(await unitsOf(() => storing(readings))).toEqual({ read: 0.5, write: 9, calls: 3 });
+  });
+
+  it('is 1 read unit per duplicate, its segment, and a feed row', async () => {
+    const mac = await newDevice();
+    const readings = times(10, () => reading(mac));
+    await storing(readings);
+    // The feed row of the second call was written in vain. Amazon DynamoDB also charges 1 write unit per failed marker.
+    expect(await unitsOf(() => ingest(readings))).toEqual({ read: 0.5 + 10 + 1, write: 1, calls: 4 });
   });
 
   it('is 0.5 read units per device for many devices', async () => {
     const macs = await Promise.all(times(20, () => newDevice()));
     expect(await unitsOf(() => storing(macs.flatMap((mac) => [reading(mac), reading(mac)])))).toEqual({
       read: 10,
-      write: 160,
-      calls: 2,
+      write: 80,
+      calls: 5,
     });
   });
 
   it('is one more write a minute after the last one: 1 unit on the table and 2 on its index', async () => {
     const mac = await newDevice();
     app.clock.advance(61_000);
-    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 7, calls: 3 });
-    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 4, calls: 2 });
+    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 6, calls: 4 });
+    expect(await unitsOf(() => storing([reading(mac)]))).toEqual({ read: 0.5, write: 3, calls: 3 });
   });
 
   it('is no write for rejected readings, and no read if no hardware id is valid', async () => {
@@ -138,7 +162,7 @@ describe('the price of an ingest', () => {
     const device = new Caller(app.url, { 'x-api-key': secret });
     const send = () => device.ask(op.IngestDocument, { input: { readings: [reading(mac)] } });
     await send();
-    expect(await minOf(4.5, ({ read, write }) => read + write, send)).toBe(4.5);
+    expect(await minOf(3.5, ({ read, write }) => read + write, send)).toBe(3.5);
   });
 });
 
@@ -222,6 +246,52 @@ describe('the price of series of a device', () => {
   it('is the sum of both for two ranges', async () => {
     const charts = [chart('a', 'HUMIDITY_PCT', iso(toMs - dayMs)), chart('b', 'HUMIDITY_PCT', iso(toMs - dayMs / 2))];
     expect((await priceOf(charts, 3))[0]).toBe(3);
+  });
+});
+
+describe('the price of reading a day of a device back', () => {
+  const dayMs = 24 * hourMs;
+  const fromMs = Date.UTC(2026, 0, 1);
+  /** One reading per minute, sent in calls of `perCall`. */
+  async function newHistory(perCall: number, minutes: number): Promise<Device> {
+    const [mac, bootId] = [await newDevice(), randomUUID()];
+    const readings = times(minutes, (i) => ({ ...reading(mac), bootId, timestampMs: fromMs + i * 60_000 }));
+    const calls = times(minutes / perCall, (i) => readings.slice(i * perCall, (i + 1) * perCall));
+    for (let i = 0; i < calls.length; i += 8) await Promise.all(calls.slice(i, i + 8).map(storing));
+    return (await app.gateway.services.devices.find({ orgId, hardwareId: mac })) as Device;
+  }
+  /** The same readings as versions before segments stored them, one item each. */
+  async function newSingles(minutes: number): Promise<Device> {
+    const mac = await newDevice();
+    const device = (await app.gateway.services.devices.find({ orgId, hardwareId: mac })) as Device;
+    const { store } = app.gateway.services;
+    const items = times(minutes, (i) => singleReading(device, { ...reading(mac), timestampMs: fromMs + i * 60_000 }));
+    await store.writeMany(
+      'device_readings',
+      items.map((put) => ({ put })),
+    );
+    return device;
+  }
+  async function readBack(device: Device): Promise<{ readonly read: number; readonly count: number }> {
+    const { readingStore } = app.gateway.services;
+    let count = 0;
+    const { read } = await unitsOf(async () => {
+      for await (const samples of readingStore.samples(device, { fromMs, toMs: fromMs + dayMs }))
+        count += samples.length;
+    });
+    return { read, count };
+  }
+
+  it('is at most 25 % of that of single items if they were sent hourly', async () => {
+    const [packed, single] = [await readBack(await newHistory(60, 1440)), await readBack(await newSingles(1440))];
+    expect([packed.count, single.count]).toEqual([1440, 1440]);
+    expect(packed.read / single.read).toBeLessThanOrEqual(0.25);
+  });
+
+  it('is not more than that of single items if they were sent one by one', async () => {
+    const [packed, single] = [await readBack(await newHistory(1, 240)), await readBack(await newSingles(240))];
+    expect([packed.count, single.count]).toEqual([240, 240]);
+    expect(packed.read / single.read).toBeLessThanOrEqual(0.75);
   });
 });
 

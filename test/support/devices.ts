@@ -1,5 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import type { ReadingsRef } from '../../src/devices/device.js';
+import { readingKey } from '../../src/devices/device-keys.js';
+import { type Metric, metrics } from '../../src/devices/reading.js';
 import { Caller, type FullReading, newOrg, startTestApp, type TestApp } from './app.js';
 import * as op from './operations.js';
 
@@ -41,6 +44,25 @@ export async function issuesOf<T, V>(caller: Caller, document: TypedDocumentNode
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
   return errors?.[0]?.extensions.issues ?? [];
 }
+
+/** A reading as versions before segments stored it: one item. */
+export const singleReading = (device: ReadingsRef, sent: op.ReadingInput) => ({
+  ...readingKey(device, sent.timestampMs ?? 0, sent.batchId ?? ''),
+  timestamp_ms: sent.timestampMs ?? 0,
+  batch_id: sent.batchId ?? '',
+  boot_id: sent.bootId ?? '',
+  firmware_version: sent.firmwareVersion ?? '',
+  friendly_name: sent.friendlyName ?? 'Greenhouse',
+  sensors: Object.fromEntries(
+    Object.entries(sent.sensors as Record<Metric, number>).map(([name, value]) => [
+      metrics[name as Metric].attribute,
+      value,
+    ]),
+  ),
+  sensor_status: { bme280: 'ok', ds18b20: 'ok', soil_moisture: 'error' },
+  payload_hash: 'h'.repeat(43),
+  expiration_time: 4_000_000_000,
+});
 
 /** An org with a key of its devices, on the first gateway (`device`) and on the second (`elsewhere`). */
 export interface Site {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
 import { readingsKey } from '../../src/devices/device-keys.js';
+import { readingsIn } from '../../src/devices/segment.item.js';
 import { equals } from '../../src/dynamo/expression.js';
 import { silentLog } from '../../src/lib/log.js';
 import { type Caller, newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
@@ -77,7 +78,7 @@ async function stored(generation: string, ...batchIds: string[]): Promise<[numbe
     batchIds.map((batchId) => ({ batch_id: `${partition}/${batchId}` })),
     { consistent: true },
   );
-  return [readings.length, markers.filter(Boolean).length];
+  return [readings.flatMap(readingsIn).length, markers.filter(Boolean).length];
 }
 const deletions = async (): Promise<number> =>
   (

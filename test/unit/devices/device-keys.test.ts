@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { readingKey, readingRange, readingSortKey } from '../../../src/devices/device-keys.js';
+import { feedKey, newestMsIn, readingKey, segmentRange, segmentSortKey } from '../../../src/devices/device-keys.js';
+import { ulid, ulidFloor, ulidMs } from '../../../src/lib/id.js';
 
 const orgId = '00000000-0000-4000-8000-000000000000';
 const mac = 'AA:BB:CC:DD:EE:FF';
 const nowMs = Date.UTC(2026, 5, 1, 12);
 
-describe('the keys of readings', () => {
+describe('the keys of segments', () => {
   const batch = fc.oneof(
     fc.constantFrom('a', 'A', '-', ':', '.', '_', 'z', 'zz', '0'),
     fc.stringMatching(/^[A-Za-z0-9_.:-]{1,12}$/),
@@ -21,44 +22,45 @@ describe('the keys of readings', () => {
   const compare = (a: string | number, b: string | number): number =>
     typeof a === 'number' ? Math.sign(a - Number(b)) : Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
 
-  it('sort by time, then by batch id', () => {
+  it('sort by time, then by id', () => {
     fc.assert(
       fc.property(moment, batch, fc.option(moment), batch, (atMs, a, other, b) => {
         const otherMs = other ?? atMs;
         return (
-          compare(readingSortKey(atMs, a), readingSortKey(otherMs, b)) === (compare(atMs, otherMs) || compare(a, b))
+          compare(segmentSortKey(atMs, a), segmentSortKey(otherMs, b)) === (compare(atMs, otherMs) || compare(a, b))
         );
       }),
       { numRuns: 1000 },
     );
   });
 
-  it('are in a range from its start, inclusive, to its end, exclusive', () => {
-    const near = fc.tuple(moment, fc.integer({ min: -2, max: 2 }), fc.integer({ min: 1, max: 3 }), batch);
+  it('are in a range if the segment may have a reading of it: from its start to the end of its last hour', () => {
+    const hourMs = 3_600_000;
+    const hourOf = (atMs: number) => Math.floor(atMs / hourMs);
+    const near = fc.tuple(
+      moment,
+      fc.integer({ min: -2 * hourMs, max: 2 * hourMs }),
+      fc.integer({ min: 1, max: hourMs }),
+    );
     fc.assert(
-      fc.property(near, ([atMs, shift, length, batchId]) => {
+      fc.property(near, batch, ([atMs, shift, length], id) => {
         const [fromMs, toMs] = [atMs + shift, atMs + shift + length];
-        const [first, last] = readingRange(fromMs, toMs);
-        const sortKey = readingSortKey(atMs, batchId);
+        const [first, last] = segmentRange(fromMs, toMs);
+        const sortKey = segmentSortKey(atMs, id);
+        expect(newestMsIn(sortKey)).toBe(atMs);
         expect(compare(first, last)).toBe(-1);
-        return (compare(sortKey, first) >= 0 && compare(sortKey, last) <= 0) === (atMs >= fromMs && atMs < toMs);
+        const isInside = compare(sortKey, first) >= 0 && compare(sortKey, last) <= 0;
+        return isInside === (atMs >= fromMs && hourOf(atMs) <= hourOf(toMs - 1));
       }),
       { numRuns: 1000 },
     );
   });
 
-  it.each<[string, number, number, number, boolean]>([
-    ['the start of a range', turn - 1, turn - 1, turn, true],
-    ['the end of a range', turn, turn - 1, turn, false],
-    ['the millisecond before a range', turn - 2, turn - 1, turn, false],
-    ['the earliest time of all', Date.UTC(2000, 0, 1), 0, Date.UTC(2100, 0, 1), true],
-    ['the latest time of all', Date.UTC(2100, 0, 1) - 1, 0, Date.UTC(2100, 0, 1), true],
-  ])('are inside or outside at %s', (_, atMs, fromMs, toMs, inside) => {
-    const [first, last] = readingRange(fromMs, toMs);
-    for (const batchId of ['-', '0', 'Z', '_', 'z'.repeat(256)]) {
-      const sortKey = readingSortKey(atMs, batchId);
-      expect(sortKey >= first && sortKey <= last).toBe(inside);
-    }
+  it('of feed rows have the org and the minute of the row in the partition', () => {
+    const rowId = ulid(nowMs + 59_999);
+    expect(feedKey(orgId, rowId)).toEqual({ hardware_id: `${orgId}#${nowMs / 60_000}`, ts_batch: rowId });
+    expect(ulidMs(rowId)).toBe(nowMs + 59_999);
+    expect(ulidFloor(nowMs) < ulid(nowMs) && ulid(nowMs) < ulidFloor(nowMs + 1)).toBe(true);
   });
 
   it('begin with the org and fit the longest batch id', () => {
@@ -68,6 +70,6 @@ describe('the keys of readings', () => {
 
   it('cannot be built from a batch id that could forge another key', () => {
     for (const batchId of ['a#b', 'a/b', '', 'a\n'])
-      expect(() => readingSortKey(nowMs, batchId)).toThrow('not allowed in a key');
+      expect(() => segmentSortKey(nowMs, batchId)).toThrow('not allowed in a key');
   });
 });

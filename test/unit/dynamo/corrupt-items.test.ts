@@ -3,8 +3,9 @@ import { AuditStore, auditKey } from '../../../src/audit/audit.store.js';
 import { ChangeStore, changeKey } from '../../../src/changes/change.store.js';
 import { DeletionStore } from '../../../src/devices/deletion.store.js';
 import { toDevice } from '../../../src/devices/device.item.js';
-import { deletionKey, deviceKey, readingKey } from '../../../src/devices/device-keys.js';
+import { batchKey, deletionKey, deviceKey, feedKey, readingKey, segmentKey } from '../../../src/devices/device-keys.js';
 import { toReading } from '../../../src/devices/reading.item.js';
+import { readingsIn, toFeedRow, toMarker } from '../../../src/devices/segment.item.js';
 import { StoreClient } from '../../../src/dynamo/client.js';
 import type { Item } from '../../../src/dynamo/expression.js';
 import { CorruptItem } from '../../../src/dynamo/fields.js';
@@ -311,7 +312,42 @@ const codecs: readonly Codec[] = [
     optional: ['owner_key_id', 'friendly_name', 'reported_at'],
   },
   {
-    name: 'a reading',
+    name: 'a segment',
+    table: 'device_readings',
+    item: {
+      ...segmentKey({ ...device, generation: '0123456789ab' }, '1767312000000#u'),
+      readings: '[[["x","1.0.0",null]],[[0,"b",0,1,40]]]',
+    },
+    read: readingsIn,
+    required: ['readings'],
+  },
+  {
+    name: 'a marker',
+    table: 'processed_batches',
+    item: {
+      ...batchKey({ ...device, generation: '0123456789ab' }, 'b'),
+      payload_hash: 'h',
+      segment: '1767312000000#u',
+      segment_expires: 1,
+      expiration_time: 2,
+    },
+    read: toMarker,
+    required: ['payload_hash', 'expiration_time'],
+    optional: ['segment', 'segment_expires'],
+  },
+  {
+    name: 'a feed row',
+    table: 'device_readings',
+    item: {
+      ...feedKey(device.orgId, '01ARZ3NDEKTSV4RRFFQ69G5FAV'),
+      device: 'AA:BB:CC:DD:EE:FF/0123456789ab',
+      segment: '1767312000000#u',
+    },
+    read: (item) => toFeedRow(device.orgId, item),
+    required: ['device', 'segment'],
+  },
+  {
+    name: 'a reading of a version before segments',
     table: 'device_readings',
     item: {
       ...readingKey({ ...device, generation: '0123456789ab' }, 1, 'b'),

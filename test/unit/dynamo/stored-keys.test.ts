@@ -15,7 +15,7 @@ import { consoleSessionKey, openSessionsKey } from '../../../src/identity/consol
 import { retrievalKey } from '../../../src/identity/credential.store.js';
 import { clientKey, familyKey, tokenKey } from '../../../src/identity/revocation.store.js';
 import { refreshKey } from '../../../src/identity/session.store.js';
-import { sha256 } from '../../../src/lib/id.js';
+import { sha256, ulid, ulidFloor } from '../../../src/lib/id.js';
 import { hardwareIdPattern, slug } from '../../../src/lib/patterns.js';
 import { entityIdPattern } from '../../../src/limits/entities/entity-id.js';
 import type { ConfigPlace } from '../../../src/limits/levels/resolution.js';
@@ -186,9 +186,12 @@ describe('the stored keys', () => {
     call('device_readings', 'device.readingKey', fc.tuple(readingsRef, momentMs, batchId), (args) =>
       device.readingKey(...args),
     ),
-    call('device_readings ts_batch', 'device.readingSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({
-      ts_batch: device.readingSortKey(atMs, id),
+    call('device_readings ts_batch', 'device.segmentSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({
+      ts_batch: device.segmentSortKey(atMs, id),
     })),
+    call('device_readings', 'device.feedKey', fc.tuple(orgId, momentMs), ([id, atMs]) =>
+      device.feedKey(id, `${ulidFloor(atMs)}${'0'.repeat(16)}`),
+    ),
     call('processed_batches', 'device.batchKey', fc.tuple(readingsRef, batchId), (args) => device.batchKey(...args)),
     call('api_keys', 'apiKeyKey', orgId, apiKeyKey),
     call('api_keys gsi1', 'apiKeyIndexKey', orgId, (id) => ({ gsi1pk: apiKeyIndexKey(id) })),
@@ -243,6 +246,8 @@ describe('the stored keys', () => {
     const ref = { orgId: id, hardwareId: 'AA:BB:CC:DD:EE:FF', generation: '0123456789ab' };
     expect(names(device.deviceKey(ref))).toEqual(keyOf('devices'));
     expect(names(device.readingKey(ref, 1, 'b'))).toEqual(keyOf('device_readings'));
+    expect(names(device.segmentKey(ref, '1#u'))).toEqual(keyOf('device_readings'));
+    expect(names(device.feedKey(id, ulid(1)))).toEqual(keyOf('device_readings'));
     expect(names(device.batchKey(ref, 'b'))).toEqual(keyOf('processed_batches'));
     expect(names(apiKeyKey(id))).toEqual(keyOf('api_keys'));
     for (const table of ['devices', 'api_keys'] as const)
