@@ -5,8 +5,20 @@ import { ulidMs } from '../lib/id.js';
  * covers the longest time that a call takes to store a segment (about 5 s) and the difference of the gateways' clocks.
  */
 export const feedWindowMs = 10_000;
+/** How far back a subscription can be resumed. */
+export const feedRetentionMs = 86_400_000;
+/** Feed rows are stored for longer, so that a subscription can also be resumed shortly after a gap. */
+export const feedRowMs = feedRetentionMs + 3_600_000;
 /** A busier feed may repeat some readings after it was resumed. */
-const maxSeen = 16;
+const maxSeen = 64;
+/** The end of a ULID, 40 random bits, tells the rows of one window apart. */
+const shortIdLength = 8;
+
+/** A row that was delivered completely. */
+interface SeenRow {
+  readonly shortId: string;
+  readonly atMs: number;
+}
 
 /** A place in the feed of an org: the content of a cursor. */
 export interface FeedPosition {
@@ -16,9 +28,13 @@ export interface FeedPosition {
   readonly index: number;
   /** The time of the newest row that was delivered. A resumed stream reads the feed from `feedWindowMs` before it. */
   readonly newestMs: number;
-  /** Other rows in that window that were delivered completely. */
-  readonly seen: readonly string[];
+  /** The short ids of other rows in that window that were delivered completely, each with its time. */
+  readonly seen: readonly SeenRow[];
 }
+
+/** True if rows after this position may have expired. A position without a row is that of a gap, reported before. */
+export const isTooOld = ({ rowId, newestMs }: FeedPosition, nowMs: number): boolean =>
+  newestMs < nowMs - (rowId === '' ? feedRowMs : feedRetentionMs);
 
 export const startOf = (newestMs: number): FeedPosition => ({ rowId: '', index: -1, newestMs, seen: [] });
 
@@ -26,15 +42,32 @@ export const startOf = (newestMs: number): FeedPosition => ({ rowId: '', index: 
 export function advanced(from: FeedPosition, rowId: string, index: number): FeedPosition {
   if (rowId === from.rowId) return { ...from, index };
   const newestMs = Math.max(from.newestMs, ulidMs(rowId));
-  const seen = [...from.seen, from.rowId].filter((id) => id !== '' && ulidMs(id) >= newestMs - feedWindowMs);
+  const last = from.rowId === '' ? [] : [{ shortId: shortIdOf(from.rowId), atMs: ulidMs(from.rowId) }];
+  const seen = [...from.seen, ...last].filter(({ atMs }) => atMs >= newestMs - feedWindowMs);
   return { rowId, index, newestMs, seen: seen.slice(-maxSeen) };
 }
 
+/** True if the row was delivered completely before this position. */
+export const hasSeen = ({ seen }: FeedPosition, rowId: string): boolean =>
+  seen.length > 0 && seen.some(({ shortId }) => shortId === shortIdOf(rowId));
+
+const shortIdOf = (rowId: string): string => rowId.slice(-shortIdLength);
+
 export const formatFeedPosition = ({ rowId, index, newestMs, seen }: FeedPosition): string =>
-  [rowId || '-', index, newestMs, ...seen].join(' ');
+  [
+    rowId || '-',
+    index,
+    newestMs,
+    ...seen.map(({ shortId, atMs }) => shortId + Math.max(0, newestMs - atMs).toString(36)),
+  ].join(' ');
 
 /** The position in a cursor. Cursors are sealed, so only `formatFeedPosition` can have made it. */
 export function parseFeedPosition(text: string): FeedPosition {
-  const [rowId = '', index = '', newestMs = '', ...seen] = text.split(' ');
-  return { rowId: rowId === '-' ? '' : rowId, index: Number(index), newestMs: Number(newestMs), seen };
+  const [rowId = '', index = '', newest = '', ...rows] = text.split(' ');
+  const newestMs = Number(newest);
+  const seen = rows.map((row) => ({
+    shortId: row.slice(0, shortIdLength),
+    atMs: newestMs - Number.parseInt(row.slice(shortIdLength), 36),
+  }));
+  return { rowId: rowId === '-' ? '' : rowId, index: Number(index), newestMs, seen };
 }

@@ -2,7 +2,7 @@ import { ulidMs } from '../lib/id.js';
 import { PushStream } from '../lib/push-stream.js';
 import type { ReadingsRef } from './device.js';
 import type { Arrival } from './feed.store.js';
-import { advanced, type FeedPosition } from './feed-position.js';
+import { advanced, type FeedPosition, hasSeen } from './feed-position.js';
 import type { Reading } from './reading.js';
 import type { FeedRow } from './segment.item.js';
 
@@ -58,7 +58,7 @@ export class ReadingStream implements AsyncIterableIterator<LiveReading> {
 
   /** True for a row that the subscriber asked for and that was not taken before. */
   wants({ rowId, device }: FeedRow): boolean {
-    if (this.taken.has(rowId) || this.resumed.seen.includes(rowId)) return false;
+    if (this.taken.has(rowId) || hasSeen(this.resumed, rowId)) return false;
     const { device: wanted } = this.options.filter;
     return !wanted || (device.hardwareId === wanted.hardwareId && device.generation === wanted.generation);
   }

@@ -3,11 +3,10 @@ import type { Log } from '../lib/log.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import { minuteOf } from './device-keys.js';
 import type { Arrival, FeedStore } from './feed.store.js';
-import { type FeedPosition, feedWindowMs, startOf } from './feed-position.js';
+import { type FeedPosition, feedRetentionMs, feedWindowMs, isTooOld, startOf } from './feed-position.js';
 import { gapAt } from './reading.js';
 import { type LiveReading, type ReadingFilter, ReadingStream, type Replay } from './reading-stream.js';
 import type { FeedRow } from './segment.item.js';
-import { feedRetentionMs } from './segment.store.js';
 
 const pollMs = 1000;
 const minuteMs = 60_000;
@@ -63,9 +62,8 @@ export class ReadingFeed {
    */
   async subscribe(filter: ReadingFilter, after?: FeedPosition): Promise<AsyncIterableIterator<LiveReading>> {
     const nowMs = this.clock.nowMs();
-    const oldestMs = nowMs - feedRetentionMs;
-    const hasGap = after !== undefined && after.newestMs < oldestMs;
-    const from = hasGap ? startOf(oldestMs) : (after ?? startOf(nowMs));
+    const hasGap = after !== undefined && isTooOld(after, nowMs);
+    const from = hasGap ? startOf(nowMs - feedRetentionMs) : (after ?? startOf(nowMs));
     const stream: ReadingStream = new ReadingStream({
       filter,
       from,

@@ -10,6 +10,7 @@ import { Semaphore } from '../lib/semaphore.js';
 import { sleep } from '../lib/timers.js';
 import { batchKey, segmentKey, segmentSortKey } from './device-keys.js';
 import { EachWriter } from './each-writer.js';
+import { feedRowMs } from './feed-position.js';
 import { Judge } from './judge.js';
 import { type FeedRow, feedRowItem, isFence, markerAttributes, markerItem, segmentItem } from './segment.item.js';
 import { type Claim, deviceOf, type NewReading, segmentGroups } from './segment.js';
@@ -26,8 +27,6 @@ const maxRounds = 16;
 const maxLargeCalls = 8;
 const maxReadingsOfSmallCall = 10;
 const maxWaitingCalls = 512;
-/** How long feed rows are stored, and with them how far back a subscription can be resumed. */
-export const feedRetentionMs = 86_400_000;
 
 /** A segment that a call is going to write, with its feed row. */
 interface Draft extends FeedRow {
@@ -101,7 +100,7 @@ export class SegmentStore {
     if (claims.length === 0) return { stored: [], contested: [] };
     const drafts = segmentGroups(claims).map((group) => this.draftOf(group));
     const rows = drafts.map((draft): EachWrite => {
-      const expires = epochSeconds(this.clock.nowMs() + feedRetentionMs);
+      const expires = epochSeconds(this.clock.nowMs() + feedRowMs);
       return { table: segments, insert: feedRowItem(draft, expires) };
     });
     const marks = drafts.flatMap((draft) => draft.claims.map((claim) => ({ claim, draft })));

@@ -806,10 +806,11 @@ export type DevicePageQuery = { org: { device: { hardwareId: string, friendlyNam
 export type LiveReadingsSubscriptionVariables = Exact<{
   orgId: string;
   hardwareId: string;
+  after?: string | null | undefined;
 }>;
 
 
-export type LiveReadingsSubscription = { readings: { id: string, timestampMs: number, firmwareVersion: string, sensors: { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null }, sensorStatus: { bme280: SensorHealth | null, ds18b20: SensorHealth | null, soilMoisture: SensorHealth | null } } };
+export type LiveReadingsSubscription = { readings: { cursor: string | null, gap: boolean, id: string, timestampMs: number, firmwareVersion: string, sensors: { bme280TempC: number | null, ds18b20TempC: number | null, humidityPct: number | null, pressureHpa: number | null, soilMoisturePct: number | null }, sensorStatus: { bme280: SensorHealth | null, ds18b20: SensorHealth | null, soilMoisture: SensorHealth | null } } };
 
 export type RenameDeviceMutationVariables = Exact<{
   orgId: string;
@@ -1564,7 +1565,7 @@ export const CorrectCostDocument = {"__meta__":{"hash":"sha256:28bc9ff5310615407
 export const SwitchLedgerDocument = {"__meta__":{"hash":"sha256:33e8767e0f4f0c45f31544b9b6ec6418e3ec1f40939648d4f5d3c2871ced141c"}} as unknown as TypedDocumentString<SwitchLedgerMutation, SwitchLedgerMutationVariables>;
 export const DevicesDocument = {"__meta__":{"hash":"sha256:bdbfa99c49e0434720c40d3bdc5cbe94ec95b9e97d511dc2430644db55cb408b"}} as unknown as TypedDocumentString<DevicesQuery, DevicesQueryVariables>;
 export const DevicePageDocument = {"__meta__":{"hash":"sha256:9963b9e1a6a00c483a250bd168bfc666fddd5b14a14b78d28149e7e531fb25e4"}} as unknown as TypedDocumentString<DevicePageQuery, DevicePageQueryVariables>;
-export const LiveReadingsDocument = {"__meta__":{"hash":"sha256:f9bf856e9261a92844c0afe97ea1a95debaaab349103f02cf3f4b0414656b0a7"}} as unknown as TypedDocumentString<LiveReadingsSubscription, LiveReadingsSubscriptionVariables>;
+export const LiveReadingsDocument = {"__meta__":{"hash":"sha256:b692d30392d0e496624bc2da6a0b79bee870a62f497cf25568b57141aaf0951d"}} as unknown as TypedDocumentString<LiveReadingsSubscription, LiveReadingsSubscriptionVariables>;
 export const RenameDeviceDocument = {"__meta__":{"hash":"sha256:9d30f60daca0126ae03ae5b97590707fd44b2752e946155222d6d4b7f90029ba"}} as unknown as TypedDocumentString<RenameDeviceMutation, RenameDeviceMutationVariables>;
 export const AssignDeviceDocument = {"__meta__":{"hash":"sha256:a29ed4f46fb95679fb333659ef04da2957d21f09f311e8bee993f6011c513127"}} as unknown as TypedDocumentString<AssignDeviceMutation, AssignDeviceMutationVariables>;
 export const DeleteDeviceDocument = {"__meta__":{"hash":"sha256:bd82267c20830ab6813aaa237900b875a145b741d59804f5a2dc882b6de8fb35"}} as unknown as TypedDocumentString<DeleteDeviceMutation, DeleteDeviceMutationVariables>;

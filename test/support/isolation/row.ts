@@ -109,7 +109,8 @@ export const alertsFollowed =
   'subscription ($orgId: UUID, $appId: String, $after: String) { quotaAlerts(orgId: $orgId, appId: $appId, after: ' +
   '$after) { id } }';
 export const readingsFollowed =
-  'subscription ($orgId: UUID, $hardwareId: String!) { readings(orgId: $orgId, hardwareId: $hardwareId) { id } }';
+  'subscription ($orgId: UUID, $hardwareId: String, $after: String) { readings(orgId: $orgId, hardwareId: ' +
+  '$hardwareId, after: $after) { id } }';
 export const available =
   'query ($orgId: UUID, $entityId: String!, $resource: String!) { it: availability(orgId: $orgId, entityId: ' +
   '$entityId, resource: $resource) { statuses { entityId exceeded } } }';

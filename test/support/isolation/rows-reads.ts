@@ -241,4 +241,10 @@ export const readRows: Readonly<Record<string, Row>> = {
     (hardwareId, { orgId }) => ({ hardwareId, orgId }),
     same('ok ok none none bad', 'admin', 'org'),
   ),
+  'Subscription.readings(after)': row(
+    readingsFollowed,
+    cursorsOf('Subscription.readings'),
+    (after, { orgId }) => ({ after, orgId }),
+    same('ok bad bad bad bad', 'admin', 'org'),
+  ),
 };

@@ -239,6 +239,7 @@ async function handlesOf(
   return {
     cursors: {
       ...Object.fromEntries([...pages].map(([field, { pageInfo }]) => [field, pageInfo.endCursor])),
+      'Subscription.readings': app.gateway.services.cursors.seal(`${orgId} readings`, `- -1 ${app.clock.nowMs()}`),
       'Subscription.quotaAlerts': pages.get('Org.alerts')?.nodes?.[0]?.cursor ?? 'none',
     },
     nodeIds: {

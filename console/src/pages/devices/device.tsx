@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { Link, useLocation, useParams, useSearchParams } from 'wouter-preact';
 import { useQuery } from '../../data/client.js';
 import { useStream } from '../../data/stream.js';
@@ -6,6 +6,7 @@ import {
   DevicePageDocument,
   type DevicePageQuery,
   LiveReadingsDocument,
+  type LiveReadingsSubscription,
   type ReadingLineFragment,
 } from '../../gql/graphql.js';
 import { periodText } from '../../lib/limits.js';
@@ -214,12 +215,14 @@ function Tail({ device: { hardwareId, readings } }: { readonly device: DeviceDat
   const { orgId } = useOrg();
   const zone = useZone();
   const [arrived, setArrived] = useState<readonly ReadingLineFragment[]>([]);
+  const cursor = useRef<string | null>(null);
+  const onData = ({ readings: reading }: LiveReadingsSubscription): void => {
+    cursor.current = reading.cursor;
+    // A stream that was resumed may repeat a reading.
+    if (!reading.gap) setArrived((old) => [reading, ...old.filter(({ id }) => id !== reading.id)].slice(0, maxTail));
+  };
   const isConnected = useStream(
-    {
-      document: LiveReadingsDocument,
-      variables: () => ({ orgId, hardwareId }),
-      onData: ({ readings: reading }) => setArrived((old) => [reading, ...old].slice(0, maxTail)),
-    },
+    { document: LiveReadingsDocument, variables: () => ({ orgId, hardwareId, after: cursor.current }), onData },
     hardwareId,
   );
   const all = [...arrived, ...readings.nodes.filter(({ id }) => !arrived.some((each) => each.id === id))];
