@@ -17,7 +17,10 @@ export async function redisLimiter({ points, durationSecs }) {
   const path = join(folder, 'redis.sock');
   const options = ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--dir', folder];
   const server = spawn('redis-server', options, { stdio: 'ignore' });
-  const started = await Promise.race([once(server, 'spawn').then(() => true), once(server, 'error').then(() => false)]);
+  const started = await once(server, 'spawn').then(
+    () => true,
+    () => false,
+  );
   if (!started) {
     rmSync(folder, { recursive: true });
     return undefined;
