@@ -4,18 +4,12 @@ import { type Clock, epochSeconds } from '../lib/clock.js';
 import { ulidFloor } from '../lib/id.js';
 import type { DeviceStore } from './device.store.js';
 import { feedPartition, minuteOf } from './device-keys.js';
-import type { Reading } from './reading.js';
 import type { ReadingStore } from './reading.store.js';
-import { type FeedRow, isLive, readingsIn, toFeedRow } from './segment.item.js';
+import { isLive, readingsIn, toFeedRow } from './segment.item.js';
+import type { Arrival, FeedRow } from './segment.js';
 
 const maxConcurrentMinutes = 8;
 const rowsPerRead = 50;
-
-/** A feed row with the readings of its segment. */
-export interface Arrival {
-  readonly row: FeedRow;
-  readonly readings: readonly Reading[];
-}
 
 export interface FeedDeps {
   readonly client: StoreClient;
@@ -40,9 +34,9 @@ export class FeedStore {
   }
 
   /**
-   * The rows whose segments are stored, with their readings, in their order. An arrival of an expired segment, of a fence
-   * or of a deleted device has no readings. A row without a segment is left out: its call has not stored it yet, or
-   * never will.
+   * The rows whose segments are stored, with their readings, in their order. An arrival of an expired segment, of a
+   * fence or of a deleted device has no readings. A row without a segment is left out: its call has not stored it yet,
+   * or never will.
    */
   async *arrivals(rows: readonly FeedRow[]): AsyncGenerator<readonly Arrival[]> {
     for (let i = 0; i < rows.length; i += rowsPerRead) {

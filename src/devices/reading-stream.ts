@@ -1,10 +1,9 @@
 import { ulidMs } from '../lib/id.js';
 import { PushStream } from '../lib/push-stream.js';
 import type { ReadingsRef } from './device.js';
-import type { Arrival } from './feed.store.js';
 import { advanced, type FeedPosition, hasSeen } from './feed-position.js';
 import type { Reading } from './reading.js';
-import type { FeedRow } from './segment.item.js';
+import type { Arrival, FeedRow } from './segment.js';
 
 /** Segments that wait for the reader of a stream. */
 const maxWaiting = 1024;
@@ -21,13 +20,13 @@ export interface ReadingFilter {
 }
 
 /** Reads the next missed arrivals; undefined: there are no more. */
-export type Replay = (wants: (row: FeedRow) => boolean) => Promise<readonly Arrival[] | undefined>;
+export type FeedReplay = (wants: (row: FeedRow) => boolean) => Promise<readonly Arrival[] | undefined>;
 
 export interface ReadingStreamOptions {
   readonly filter: ReadingFilter;
   readonly from: FeedPosition;
   /** Absent for a subscriber that only wants live readings. */
-  readonly replay?: Replay;
+  readonly replay?: FeedReplay;
   /** An event before all readings. */
   readonly first?: LiveReading;
   readonly onEnd: () => void;
@@ -46,7 +45,7 @@ export class ReadingStream implements AsyncIterableIterator<LiveReading> {
   private readonly ready: LiveReading[] = [];
   private current: { readonly arrival: Arrival; next: number } | undefined;
   private position: FeedPosition;
-  private replay: Replay | undefined;
+  private replay: FeedReplay | undefined;
 
   constructor(private readonly options: ReadingStreamOptions) {
     this.live = new PushStream(maxWaiting, options.onEnd);
@@ -123,7 +122,7 @@ export class ReadingStream implements AsyncIterableIterator<LiveReading> {
   }
 
   /** Ends the stream if the read fails. */
-  private async readMissed(replay: Replay): Promise<void> {
+  private async readMissed(replay: FeedReplay): Promise<void> {
     try {
       const missed = await replay((row) => this.wants(row));
       if (missed) this.missed.push(...missed.filter((arrival) => this.take(arrival)));

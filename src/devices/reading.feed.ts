@@ -2,11 +2,11 @@ import type { Clock } from '../lib/clock.js';
 import type { Log } from '../lib/log.js';
 import { type Repeating, repeat } from '../lib/timers.js';
 import { minuteOf } from './device-keys.js';
-import type { Arrival, FeedStore } from './feed.store.js';
+import type { FeedStore } from './feed.store.js';
 import { type FeedPosition, feedRetentionMs, feedWindowMs, isTooOld, startOf } from './feed-position.js';
 import { gapAt } from './reading.js';
-import { type LiveReading, type ReadingFilter, ReadingStream, type Replay } from './reading-stream.js';
-import type { FeedRow } from './segment.item.js';
+import { type FeedReplay, type LiveReading, type ReadingFilter, ReadingStream } from './reading-stream.js';
+import type { Arrival, FeedRow } from './segment.js';
 
 const pollMs = 1000;
 const minuteMs = 60_000;
@@ -57,8 +57,8 @@ export class ReadingFeed {
   }
 
   /**
-   * Every reading that arrives from now on, in the order of arrival. With `after`: first the readings that arrived since
-   * that position. If some of them are no longer in the feed, a gap comes first.
+   * Every reading that arrives from now on, in the order of arrival. With `after`: first the readings that arrived
+   * since that position. If some of them are no longer in the feed, a gap comes first.
    */
   async subscribe(filter: ReadingFilter, after?: FeedPosition): Promise<AsyncIterableIterator<LiveReading>> {
     const nowMs = this.clock.nowMs();
@@ -111,7 +111,7 @@ export class ReadingFeed {
   }
 
   /** Reads the feed step by step up to the present. */
-  private replayFrom(orgId: string, fromMs: number): Replay {
+  private replayFrom(orgId: string, fromMs: number): FeedReplay {
     let nextMs = fromMs;
     return async (wants) => {
       const nowMs = this.clock.nowMs();

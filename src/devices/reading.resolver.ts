@@ -118,9 +118,9 @@ export class ReadingResolver {
 
   @FieldResolver(() => Boolean, {
     description:
-      'Only in the subscription `readings` with `after`: true if this is no reading. Readings after that cursor are no ' +
-      'longer in the feed, so some may have been missed; read them with `Device.readings`. `cursor` continues after ' +
-      'the gap, and the other fields are empty.',
+      'Only in the subscription `readings` with `after`: true if this is no reading. Readings after that cursor are ' +
+      'no longer in the feed, so some may have been missed; read them with `Device.readings`. `cursor` continues ' +
+      'after the gap, and the other fields are empty.',
   })
   gap(@Root() reading: Reading) {
     return reading.gap ?? false;
@@ -145,9 +145,10 @@ export class ReadingResolver {
   @Subscription(() => ReadingType, {
     subscribe: ({ args, context }) => subscribeToReadings(args as ReadingsArgs, context as Context),
     description:
-      'Pushes each reading of a device, or of all devices of the org, within 2 s of its arrival at any gateway, in the ' +
-      'order of arrival. With `after`: first the readings that arrived since that cursor, without loss; readings of the ' +
-      'last 10 s before it may come again if many arrived. A cursor older than 24 h starts with a `gap`.',
+      'Pushes each reading of a device, or of all devices of the org, within 2 s of its arrival at any gateway, in ' +
+      'the order of arrival. With `after`: first the readings that arrived since that cursor, without loss. If many ' +
+      'arrived in the 10 s before it, some of them come again; ignore those whose `id` you have. A cursor older ' +
+      'than 24 h starts with a `gap`.',
   })
   readings(
     @Root() reading: Reading,

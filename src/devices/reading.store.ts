@@ -4,8 +4,8 @@ import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { ReadingsRef } from './device.js';
 import { batchKey, newestMsIn, readingKey, readingsKey, segmentKey, segmentRange } from './device-keys.js';
 import { earliestMs, latestMs, type Reading } from './reading.js';
-import { isLive, readingsIn, type SegmentRef, samplesIn, sortKeyOf, toMarker } from './segment.item.js';
-import { newestFirst, type ReadingPosition, type Sample } from './segment.js';
+import { isLive, readingsIn, samplesIn, sortKeyOf, toMarker } from './segment.item.js';
+import { newestFirst, type ReadingPosition, type Sample, type SegmentRef } from './segment.js';
 
 const [segments, markers] = ['device_readings', 'processed_batches'] as const;
 /** The first page of a list has one segment per this many readings that are wanted, because most devices buffer. */

@@ -4,16 +4,19 @@ import type { ReadingsRef } from './device.js';
 import { batchKey, deviceRefIn, feedKey, hourStartMs, segmentKey } from './device-keys.js';
 import { isSingleReading, toReading, toSample } from './reading.item.js';
 import type { Reading } from './reading.js';
-import { type Marker, packReadings, type Sample, unpack, unpackedReadings, unpackedSamples } from './segment.js';
+import {
+  type FeedRow,
+  type Marker,
+  packReadings,
+  type Sample,
+  type SegmentRef,
+  unpack,
+  unpackedReadings,
+  unpackedSamples,
+} from './segment.js';
 
 const segments = 'device_readings';
 const markers = 'processed_batches';
-
-/** Where a segment is stored. */
-export interface SegmentRef {
-  readonly device: ReadingsRef;
-  readonly sortKey: string;
-}
 
 export const segmentItem = ({ device, sortKey }: SegmentRef, readings: readonly Reading[], expires: number): Item => ({
   ...segmentKey(device, sortKey),
@@ -78,12 +81,6 @@ export function toMarker(item: Item): Marker {
     segmentExpires: stored.optionalNumber('segment_expires') ?? expires,
     expires,
   };
-}
-
-/** An entry of the live feed of an org, in the order of arrival. It may be written without its segment, never after. */
-export interface FeedRow extends SegmentRef {
-  /** A ULID. */
-  readonly rowId: string;
 }
 
 export const feedRowItem = ({ rowId, device, sortKey }: FeedRow, expires: number): Item => ({

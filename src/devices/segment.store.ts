@@ -1,6 +1,7 @@
 import type { StoreClient } from '../dynamo/client.js';
 import { absent, and, equals } from '../dynamo/expression.js';
 import { StoreUnavailable } from '../dynamo/faults.js';
+import { RepeatedWriter } from '../dynamo/repeated-writer.js';
 import { pauseMs } from '../dynamo/retry.js';
 import type { EachWrite } from '../dynamo/statement.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
@@ -9,11 +10,10 @@ import { newUuid, ulid } from '../lib/id.js';
 import { Semaphore } from '../lib/semaphore.js';
 import { sleep } from '../lib/timers.js';
 import { batchKey, segmentKey, segmentSortKey } from './device-keys.js';
-import { EachWriter } from './each-writer.js';
 import { feedRowMs } from './feed-position.js';
-import { Judge } from './judge.js';
-import { type FeedRow, feedRowItem, isFence, markerAttributes, markerItem, segmentItem } from './segment.item.js';
-import { type Claim, deviceOf, type NewReading, segmentGroups } from './segment.js';
+import { MarkerStore } from './marker.store.js';
+import { feedRowItem, isFence, markerAttributes, markerItem, segmentItem } from './segment.item.js';
+import { type BatchClaim, deviceOf, type FeedRow, type NewReading, segmentGroups } from './segment.js';
 import { retry, type Verdict } from './verdict.js';
 
 const [segments, markers] = ['device_readings', 'processed_batches'] as const;
@@ -30,21 +30,21 @@ const maxWaitingCalls = 512;
 
 /** A segment that a call is going to write, with its feed row. */
 interface Draft extends FeedRow {
-  readonly claims: readonly Claim[];
+  readonly claims: readonly BatchClaim[];
   readonly expires: number;
   readonly markerExpires: number;
 }
 
 /** The readings of one round: those that it stored, and those whose batch id another call may have claimed. */
-interface Round {
+interface PutRound {
   readonly stored: readonly NewReading[];
   readonly contested: readonly NewReading[];
 }
 
 /** Stores readings in segments, each reading exactly once. `docs/architecture.md` describes the protocol. */
 export class SegmentStore {
-  private readonly writer: EachWriter;
-  private readonly judge: Judge;
+  private readonly writer: RepeatedWriter;
+  private readonly markers: MarkerStore;
   private readonly largeCalls = new Semaphore(
     maxLargeCalls,
     maxWaitingCalls,
@@ -56,8 +56,8 @@ export class SegmentStore {
     private readonly clock: Clock,
     private readonly retentionDays: { readonly readings: number; readonly batches: number },
   ) {
-    this.writer = new EachWriter(client, clock);
-    this.judge = new Judge(client, this.writer, clock);
+    this.writer = new RepeatedWriter(client, clock);
+    this.markers = new MarkerStore(client, this.writer, clock);
   }
 
   /**
@@ -80,7 +80,7 @@ export class SegmentStore {
   private async putAll(readings: readonly NewReading[], verdicts: Map<NewReading, Verdict>): Promise<void> {
     const untilMs = this.clock.monotonicMs() + maxPutMs;
     const sightings = new Map<string, number>();
-    let claims: readonly Claim[] = readings.map((reading) => ({ reading }));
+    let claims: readonly BatchClaim[] = readings.map((reading) => ({ reading }));
     let waiting: readonly NewReading[] = [];
     for (let round = 0; round < maxRounds && this.clock.monotonicMs() < untilMs; round++) {
       const { stored, contested } = await this.putRound(claims, untilMs);
@@ -89,14 +89,14 @@ export class SegmentStore {
       if (open.length === 0) return;
       // The call that claimed them is probably about to write its segment.
       if (round > 0) await sleep(25 + pauseMs(round));
-      const judged = await this.judge.judge(open, sightings, untilMs);
+      const judged = await this.markers.judge(open, sightings, untilMs);
       for (const [reading, verdict] of judged.verdicts) verdicts.set(reading, verdict);
       ({ claims, waiting } = judged);
     }
   }
 
   /** Claims the batch ids of readings, and stores those that it claimed in new segments. */
-  private async putRound(claims: readonly Claim[], untilMs: number): Promise<Round> {
+  private async putRound(claims: readonly BatchClaim[], untilMs: number): Promise<PutRound> {
     if (claims.length === 0) return { stored: [], contested: [] };
     const drafts = segmentGroups(claims).map((group) => this.draftOf(group));
     const rows = drafts.map((draft): EachWrite => {
@@ -119,7 +119,11 @@ export class SegmentStore {
     return { stored: put.stored, contested: [...contested, ...put.contested] };
   }
 
-  private async putSegments(drafts: readonly Draft[], owned: ReadonlySet<NewReading>, untilMs: number): Promise<Round> {
+  private async putSegments(
+    drafts: readonly Draft[],
+    owned: ReadonlySet<NewReading>,
+    untilMs: number,
+  ): Promise<PutRound> {
     const filled = drafts
       .map((draft) => ({
         draft,
@@ -161,14 +165,14 @@ export class SegmentStore {
     );
   }
 
-  private draftOf(claims: readonly Claim[]): Draft {
+  private draftOf(claims: readonly BatchClaim[]): Draft {
     const nowMs = this.clock.nowMs();
     const newestMs = Math.max(...claims.map(({ reading }) => reading.reading.timestampMs));
     // From the later of measurement and arrival, because a reading that a device has buffered for long must not expire
     // at once.
     const expires = epochSeconds(Math.max(newestMs, nowMs)) + this.retentionDays.readings * 86_400;
     return {
-      device: deviceOf((claims[0] as Claim).reading),
+      device: deviceOf((claims[0] as BatchClaim).reading),
       sortKey: segmentSortKey(newestMs, newUuid()),
       rowId: ulid(nowMs),
       claims,
@@ -179,11 +183,11 @@ export class SegmentStore {
 }
 
 interface Mark {
-  readonly claim: Claim;
+  readonly claim: BatchClaim;
   readonly draft: Draft;
 }
 
-/** Creates the marker of a reading; or points the one that was found to the segment of this call, if it is unchanged. */
+/** Creates the marker of a reading. If one was found, points it to the segment of this call, unless it has changed. */
 function markerWrite({ claim: { reading, found }, draft }: Mark): EachWrite {
   const { batchId } = reading.reading;
   const marker = {

@@ -25,7 +25,7 @@ export interface NewReading {
 }
 
 /** A batch id to claim for a reading, with its marker as it was found. Absent: it has none. */
-export interface Claim {
+export interface BatchClaim {
   readonly reading: NewReading;
   readonly found?: Marker;
 }
@@ -35,6 +35,24 @@ export const deviceOf = ({ reading: { orgId, hardwareId }, generation }: NewRead
   hardwareId,
   generation,
 });
+
+/** Where a segment is stored. */
+export interface SegmentRef {
+  readonly device: ReadingsRef;
+  readonly sortKey: string;
+}
+
+/** An entry of the live feed of an org, in the order of arrival. It may be written without its segment, never after. */
+export interface FeedRow extends SegmentRef {
+  /** A ULID. */
+  readonly rowId: string;
+}
+
+/** A feed row with the readings of its segment. */
+export interface Arrival {
+  readonly row: FeedRow;
+  readonly readings: readonly Reading[];
+}
 
 /** The order of readings of a device: by time of measurement, then by batch id. */
 export interface ReadingPosition {
@@ -151,9 +169,9 @@ const statuses: readonly Reading['sensorStatus'][] = Array.from(
  * Readings that go into one segment each: of one device, of one UTC hour, and not too long together. The length is an
  * upper bound.
  */
-export function segmentGroups(claims: readonly Claim[]): Claim[][] {
-  const open = new Map<string, { readonly group: Claim[]; length: number }>();
-  const groups: Claim[][] = [];
+export function segmentGroups(claims: readonly BatchClaim[]): BatchClaim[][] {
+  const open = new Map<string, { readonly group: BatchClaim[]; length: number }>();
+  const groups: BatchClaim[][] = [];
   for (const each of claims) {
     const { reading, generation } = each.reading;
     const { orgId, hardwareId, timestampMs } = reading;

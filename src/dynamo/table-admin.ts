@@ -20,8 +20,9 @@ import { versionKey } from './version-item.js';
  * Increment it with each change of tables, and of items that older code cannot read. Version 3 changed the bucket items
  * and the keys of leases and usage. Version 4 added the index of `cost_requests`, which older tables get by `migrate`.
  * Version 5 writes a cost as one JSON text, and added what is held of HARD quotas, which older processes do not count.
+ * Version 6 stores readings in segments. It still reads those of older versions, which are one item each.
  */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 /** The oldest schema version that this program can read. */
 const oldestReadable = 3;
 
@@ -202,7 +203,8 @@ export async function migrateTables(admin: TableAdmin): Promise<string> {
   }
   return (
     `migrated the tables from schema version ${found} to ${schemaVersion}; when every gateway and worker runs this ` +
-    'version, run `tollgate tables migrate` once more to make HARD quotas possible'
+    'version, run `tollgate tables migrate` once more to make HARD quotas possible. Until then older gateways fail ' +
+    'to read devices whose readings this version stored; no reading is lost'
   );
 }
 

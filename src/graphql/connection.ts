@@ -115,16 +115,50 @@ export async function paginate<T>(
     throw badInput({ path: 'after', message: 'must be a cursor returned by this field' });
   const fetched = await fetch(pageSize + 1, start);
   const { rows, next }: BoundedRows<T> = 'rows' in fetched ? fetched : { rows: fetched };
+  return connectionOf(rows, {
+    pageSize,
+    hasPreviousPage: start !== undefined,
+    cursorOf: (row) => cursors.seal(context, position(row)),
+    ...(next === undefined ? {} : { next: () => cursors.seal(context, next) }),
+  });
+}
+
+interface ConnectionOptions<T> {
+  readonly pageSize: number;
+  readonly hasPreviousPage: boolean;
+  readonly cursorOf: (row: T) => string;
+  /** Present if the list has read a bounded number of entries: the cursor to continue after. */
+  readonly next?: () => string;
+}
+
+/** A cursor is sealed when it is read, because most operations read none or one of a page. */
+function connectionOf<T>(
+  rows: readonly T[],
+  { pageSize, hasPreviousPage, cursorOf, next }: ConnectionOptions<T>,
+): Connection<T> {
   const isFull = rows.length > pageSize;
-  const edges = rows.slice(0, pageSize).map((node) => ({ cursor: cursors.seal(context, position(node)), node }));
+  const nodes = rows.slice(0, pageSize);
+  const edgeOf = (node: T): Edge<T> => ({
+    node,
+    get cursor() {
+      return cursorOf(node);
+    },
+  });
   return {
-    edges,
-    nodes: edges.map(({ node }) => node),
+    nodes,
+    get edges() {
+      return nodes.map(edgeOf);
+    },
     pageInfo: {
       hasNextPage: isFull || next !== undefined,
-      hasPreviousPage: start !== undefined,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: isFull || next === undefined ? (edges.at(-1)?.cursor ?? null) : cursors.seal(context, next),
+      hasPreviousPage,
+      get startCursor() {
+        return nodes.length > 0 ? cursorOf(nodes[0] as T) : null;
+      },
+      get endCursor() {
+        if (!isFull && next) return next();
+        return nodes.length > 0 ? cursorOf(nodes.at(-1) as T) : null;
+      },
     },
   };
 }

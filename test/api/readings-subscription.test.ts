@@ -110,7 +110,7 @@ const overEvents: Follow = async (url, credentials, variables) => {
   return { readings, codes, ended: () => ended, cut: () => controller.abort(), lastId: () => lastId };
 };
 
-/** Sends until a first reading arrives, because a subscription takes a moment to begin. Few, as the cursor is exact for few. */
+/** Sends a few readings until the first one arrives, because a subscription takes a moment to begin. */
 async function begun(following: Following, send: () => Promise<unknown>): Promise<void> {
   await until('a first reading arrives', async () => {
     await send();

@@ -158,8 +158,8 @@ async function newVersioned(mutation: (typeof versioned)[number]) {
 }
 
 /**
- * Loses the response of the first transaction (or other call) on a table that `act` sends, and holds its retries back until `meanwhile`
- * is done.
+ * Loses the response of the first transaction (or other call) on a table that `act` sends, and holds its retries back
+ * until `meanwhile` is done.
  */
 async function withLostResponse<T>(
   table: string,

@@ -129,7 +129,7 @@ it('does not let a gateway that stalled before its segment store a reading that 
   expect(ids.filter((id) => /^b100\d$/.test(id)).toSorted()).toEqual(['b1000', 'b1001', 'b1002']);
 });
 
-it('loses nothing acknowledged, and stores no reading twice and no second content, with crashes and stalls', async () => {
+it('loses nothing acknowledged, and stores nothing twice and no second content, with crashes and stalls', async () => {
   const chance = new Chance(testSeed);
   const acknowledged = new Map<string, string>();
   let [storedVerdicts, crashes, retries, conflicts] = [0, 0, 0, 0];

@@ -1,4 +1,4 @@
-import type { Arrival, FeedStore } from '../../../src/devices/feed.store.js';
+import type { FeedStore } from '../../../src/devices/feed.store.js';
 import {
   advanced,
   feedWindowMs,
@@ -9,7 +9,7 @@ import {
 import { ReadingFeed } from '../../../src/devices/reading.feed.js';
 import type { Reading } from '../../../src/devices/reading.js';
 import type { LiveReading } from '../../../src/devices/reading-stream.js';
-import type { FeedRow } from '../../../src/devices/segment.item.js';
+import type { Arrival, FeedRow } from '../../../src/devices/segment.js';
 import { ulid, ulidMs } from '../../../src/lib/id.js';
 import { silentLog } from '../../../src/lib/log.js';
 import { sleep } from '../../../src/lib/timers.js';

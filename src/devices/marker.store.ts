@@ -1,10 +1,10 @@
 import type { Item, StoreClient } from '../dynamo/client.js';
+import type { RepeatedWriter } from '../dynamo/repeated-writer.js';
 import type { EachWrite } from '../dynamo/statement.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import { batchKey, segmentKey } from './device-keys.js';
-import type { EachWriter } from './each-writer.js';
-import { fenceItem, isFence, readingsIn, type SegmentRef, toMarker } from './segment.item.js';
-import { type Claim, deviceOf, type Marker, type NewReading } from './segment.js';
+import { fenceItem, isFence, readingsIn, toMarker } from './segment.item.js';
+import { type BatchClaim, deviceOf, type Marker, type NewReading, type SegmentRef } from './segment.js';
 import { conflict, type Verdict } from './verdict.js';
 
 const [segments, markers] = ['device_readings', 'processed_batches'] as const;
@@ -16,7 +16,7 @@ const fenceSecs = 86_400;
 export interface Judged {
   readonly verdicts: ReadonlyMap<NewReading, Verdict>;
   /** Batch ids that may be claimed now. */
-  readonly claims: readonly Claim[];
+  readonly claims: readonly BatchClaim[];
   /** The segments of these readings may be about to be written. */
   readonly waiting: readonly NewReading[];
 }
@@ -28,10 +28,10 @@ interface Met {
 }
 
 /** Decides about readings whose batch ids have markers already. */
-export class Judge {
+export class MarkerStore {
   constructor(
     private readonly client: StoreClient,
-    private readonly writer: EachWriter,
+    private readonly writer: RepeatedWriter,
     private readonly clock: Clock,
   ) {}
 
@@ -40,7 +40,7 @@ export class Judge {
     const met = await this.markersOf(readings);
     const nowSecs = epochSeconds(this.clock.nowMs());
     const verdicts = new Map<NewReading, Verdict>();
-    const claims: Claim[] = [];
+    const claims: BatchClaim[] = [];
     const open: { readonly reading: NewReading; readonly found: Marker; readonly ref: SegmentRef }[] = [];
     for (const { reading, marker } of met) {
       const outcome = outcomeOf(reading, marker, nowSecs);

@@ -1,19 +1,19 @@
-import type { StoreClient } from '../dynamo/client.js';
-import { pauseMs, RetryBudget } from '../dynamo/retry.js';
-import type { EachWrite } from '../dynamo/statement.js';
 import type { Clock } from '../lib/clock.js';
 import { sleep } from '../lib/timers.js';
+import type { StoreClient } from './client.js';
+import { pauseMs, RetryBudget } from './retry.js';
+import type { EachWrite } from './statement.js';
 
 /**
  * The outcome of one write: `unsure` if its condition failed after an attempt whose response was lost, so that this
  * writer or another may have applied it; `failed` if it may or may not be applied later.
  */
-export type EachResult = 'done' | 'condition' | 'unsure' | 'failed';
+export type RepeatedResult = 'done' | 'condition' | 'unsure' | 'failed';
 
 const maxAttempts = 6;
 
 /** Repeats independent conditional writes that DynamoDB did not take, within a deadline and a retry budget. */
-export class EachWriter {
+export class RepeatedWriter {
   private readonly budget: RetryBudget;
 
   constructor(
@@ -24,8 +24,8 @@ export class EachWriter {
   }
 
   /** The results in the order of the writes. Starts no attempt after `untilMs` of the monotonic clock. */
-  async write(writes: readonly EachWrite[], untilMs: number): Promise<EachResult[]> {
-    const results: EachResult[] = writes.map(() => 'failed');
+  async write(writes: readonly EachWrite[], untilMs: number): Promise<RepeatedResult[]> {
+    const results: RepeatedResult[] = writes.map(() => 'failed');
     const doubtful = new Set<number>();
     let open = writes.map((_, i) => i);
     this.budget.called();
