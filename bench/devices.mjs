@@ -2,8 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { generationOf } from '../dist/devices/device.js';
-import { readingsKey } from '../dist/devices/device-keys.js';
 import { compare, measure } from './measure.mjs';
 import { newOrg } from './tenant.mjs';
 
@@ -19,10 +17,11 @@ const barLevel = 16;
 export async function devices(stage, { seconds }) {
   const raw = rawTransactions(stage);
   const gateway = await fleet(stage);
+  await raw.prepare();
   const writing = await measure(
     stage,
     [
-      { operation: 'two puts in a transaction', by: 'raw SDK', isOwnProcess: true, send: raw.send },
+      { operation: 'two puts in a transaction', by: 'raw SDK', isOwnProcess: true, send: () => raw.send() },
       {
         operation: 'ingest, 1 per call (per reading)',
         by: 'Tollgate',
@@ -42,14 +41,13 @@ export async function devices(stage, { seconds }) {
   const reading = await measure(
     stage,
     [
-      { operation: `query of ${page} readings`, by: 'raw SDK', isOwnProcess: true, send: gateway.rawPage },
+      { operation: `query of ${page} readings`, by: 'raw SDK', isOwnProcess: true, send: raw.page },
       { operation: `readings, ${page} of a device`, by: 'Tollgate', send: gateway.page },
     ],
     { seconds: seconds / 2 },
   );
   const wrong = [...(await gateway.wrong()), ...(await raw.wrong())];
   raw.close();
-  gateway.close();
   const acknowledged = [...gateway.acknowledged.values()].reduce((sum, count) => sum + count, 0);
   const rawWrite = { operation: 'two puts in a transaction', by: 'raw SDK' };
   return {
@@ -112,7 +110,6 @@ async function fleet(stage) {
   const { createApiKey } = await client.request(asAdmin, createKey, { input: { orgId } });
   const headers = { 'x-api-key': createApiKey.secret };
   const macs = Array.from({ length: deviceCount }, (_, i) => macOf(i));
-  const confirmationIds = [];
   for (const hardwareId of macs) {
     const input = {
       hardwareId,
@@ -121,43 +118,36 @@ async function fleet(stage) {
       friendlyName: 'Bench',
       capabilities: { sensors: ['bme280', 'ds18b20'], features: [] },
     };
-    confirmationIds.push(
-      (await client.request(headers, registerDevice, { input })).registerDevice.device.confirmationId,
-    );
+    await client.request(headers, registerDevice, { input });
   }
   const acknowledged = new Map(macs.map((mac) => [mac, 0]));
-  let next = 0;
-  const newReading = () => ({
-    hardwareId: macs[next++ % macs.length],
-    batchId: `${bootId}:${next}`,
-    timestampMs: Date.now(),
+  let [next, call] = [0, 0];
+  const newReading = (hardwareId, timestampMs = Date.now()) => ({
+    hardwareId,
+    batchId: `${bootId}:${next++}`,
+    timestampMs,
     bootId,
     firmwareVersion: '1.4.2',
     sensors: newSensors(),
     sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'OK' },
   });
-  const sdk = new DynamoDBClient(stage.store);
-  const docs = DynamoDBDocumentClient.from(sdk);
-  const [read] = macs;
+  // A device that measures every minute and sends every hour.
+  const [reader, hourMs] = [macs.pop(), 3_600_000];
+  const startMs = Math.floor(Date.now() / hourMs) * hourMs - 4 * hourMs;
+  for (let hour = 0; hour < 4; hour++) {
+    const readings = Array.from({ length: 60 }, (_, i) => newReading(reader, startMs + hour * hourMs + i * 60_000));
+    await client.request(headers, ingestReadings, { input: { readings } });
+  }
   return {
     acknowledged,
-    page: () => client.request(asAdmin, pageOf, { orgId, hardwareId: read }),
-    rawPage: () =>
-      docs.send(
-        new QueryCommand({
-          TableName: stage.tableName('device_readings'),
-          KeyConditionExpression: 'hardware_id = :device',
-          ExpressionAttributeValues: {
-            ':device': readingsKey({ orgId, hardwareId: read, generation: generationOf(confirmationIds[0]) })
-              .hardware_id,
-          },
-          ScanIndexForward: false,
-          Limit: page,
-        }),
-      ),
-    close: () => sdk.destroy(),
+    async page() {
+      const { nodes } = (await client.request(asAdmin, pageOf, { orgId, hardwareId: reader })).org.device.readings;
+      if (nodes.length !== page) throw new Error(`${nodes.length} readings instead of ${page}`);
+    },
+    /** The readings of a call are of one device, which sends what it has buffered. */
     async ingest(count) {
-      const readings = Array.from({ length: count }, newReading);
+      const mac = macs[call++ % macs.length];
+      const readings = Array.from({ length: count }, () => newReading(mac));
       const { verdicts, settledBatchIds } = (await client.request(headers, ingestReadings, { input: { readings } }))
         .ingest;
       for (const { index, kind } of verdicts) {
@@ -170,7 +160,7 @@ async function fleet(stage) {
     /** Checks some of the devices, spread evenly. */
     async wrong() {
       const wrong = [];
-      for (let i = 0; i < deviceCount; i += deviceCount / checkedDevices) {
+      for (let i = 0; i < macs.length; i += deviceCount / checkedDevices) {
         const hardwareId = macs[i];
         const ids = [];
         for (let after = null, more = true; more; ) {
@@ -200,9 +190,23 @@ function rawTransactions({ store, tableName }) {
   const orgId = randomUUID();
   const acknowledged = new Map();
   let next = 0;
+  const query = (mac) => ({
+    TableName: readings,
+    KeyConditionExpression: 'hardware_id = :device',
+    ExpressionAttributeValues: { ':device': `${orgId}/${mac}` },
+  });
+  const reader = macOf(deviceCount);
   return {
-    async send() {
-      const mac = macOf(next++ % deviceCount);
+    /** Reads items that were stored one by one. */
+    async page() {
+      const { Items } = await client.send(new QueryCommand({ ...query(reader), ScanIndexForward: false, Limit: page }));
+      if (Items.length !== page) throw new Error(`${Items.length} readings instead of ${page}`);
+    },
+    async prepare() {
+      for (let i = 0; i < page; i++) await this.send(reader);
+    },
+    async send(mac = macOf(next % deviceCount)) {
+      next++;
       const batchId = `${bootId}:${next}`;
       const nowMs = Date.now();
       const expires = Math.floor(nowMs / 1000) + retentionSecs;
@@ -252,9 +256,7 @@ function rawTransactions({ store, tableName }) {
       for (let start, more = true; more; ) {
         const { Count, LastEvaluatedKey } = await client.send(
           new QueryCommand({
-            TableName: readings,
-            KeyConditionExpression: 'hardware_id = :device',
-            ExpressionAttributeValues: { ':device': `${orgId}/${mac}` },
+            ...query(mac),
             Select: 'COUNT',
             ConsistentRead: true,
             ExclusiveStartKey: start,

@@ -9,7 +9,7 @@ import { newestFirst, type ReadingPosition, type Sample, type SegmentRef } from 
 
 const [segments, markers] = ['device_readings', 'processed_batches'] as const;
 /** The first page of a list has one segment per this many readings that are wanted, because most devices buffer. */
-const readingsPerSegment = 32;
+const readingsPerSegment = 48;
 const minSegments = 2;
 const maxSegments = 1000;
 const segmentsPerPurge = 100;
