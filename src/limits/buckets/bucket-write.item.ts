@@ -13,13 +13,15 @@ export interface PlannedWrite {
   readonly after: Shard;
   /** True if the write changes every attribute that other writers may have changed, so their new values are enough. */
   readonly updatesEveryLimit: boolean;
+  /** A change of a cached shard, the creation of a bucket, or a take from a bucket that is not cached. */
+  readonly kind: 'change' | 'creation' | 'speculation';
 }
 
 /** Conditions: no conversion and no new hour since the shard was read. */
 export const sameState = ({ version, incarnation, shardCount, hour }: Shard): Condition[] => [
   equals('cv', version),
   equals('bi', incarnation),
-  equals('shard_count', shardCount),
+  equals('sc', shardCount),
   equals('hw', hour),
 ];
 
@@ -82,6 +84,7 @@ export function changeWrite(id: ShardId, shard: Shard, change: ShardChange, nowM
     },
     after: { ...withExpiry(next, ttl), events: shard.events + events, writes: shard.writes + 1 },
     updatesEveryLimit: events !== 0 && retired.length === 0 && limits.every(isUpdated),
+    kind: 'change',
   };
 }
 

@@ -1,19 +1,18 @@
 import type { Item } from '../../dynamo/client.js';
 import { type Fields, fields } from '../../dynamo/fields.js';
-import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
+import { type ShardId, shardKey } from '../limiter-keys.js';
 import { type Amounts, identityOf, type LimitState, slotMilli } from './bucket.js';
-import { calendarWindows } from './calendar-window.js';
+import { parseSpec, specText } from './limit-spec.item.js';
 import type { Shard } from './shard.js';
 
 export const table = 'limiter';
 
 /**
- * Attribute suffixes of a limit: cp capacity, bx burst, ra refill, rp refill period, fa fullAt, tc and th total
- * consumed now and at the start of the hour, cw calendar window, tz zone, we window end, cc concurrency, sh shadow, bn
- * conversion that added it. The suffix comes last, so that a limit's name may contain any character that names may
- * contain.
+ * Attribute suffixes of a limit: sp its parameters as one text, because only a conversion changes them; fa fullAt, tc
+ * and th total consumed now and at the start of the hour, we window end. The suffix comes last, so that a limit's name
+ * may contain any character that names may contain.
  */
-type LimitField = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
+type LimitField = 'sp' | 'fa' | 'tc' | 'th' | 'we';
 
 /** The prefix of a limit's attributes. A retired limit has its identity there, because its name may be in use again. */
 export const prefixOf = (limit: LimitState, isRetired: boolean): string =>
@@ -30,28 +29,16 @@ export const fenceVersion = (nonce: string): string => fencePrefix + nonce;
 export const isFenced = ({ version }: Shard): boolean => version.startsWith(fencePrefix);
 
 function toLimit(item: Item, read: Fields, prefix: string, name: string): LimitState {
-  const amount = (field: LimitField): bigint => read.optionalBigint(attribute(prefix, field)) ?? 0n;
-  const window = read.optionalOneOf(attribute(prefix, 'cw'), calendarWindows);
-  const sinceConversion = read.optionalNumber(attribute(prefix, 'bn'));
+  const { isConcurrency, ...spec } = read.text(attribute(prefix, 'sp'), parseSpec, 'the parameters of a limit');
   const state = {
     name,
-    capacityMilli: amount('cp'),
-    burstMilli: amount('bx'),
-    refillMilli: amount('ra'),
-    refillPeriodMs: amount('rp'),
-    fullAt: amount('fa'),
-    consumedMilli: amount('tc'),
-    consumedBeforeMilli: amount('th'),
-    ...(read.optionalBoolean(attribute(prefix, 'sh')) ? { isShadow: true as const } : {}),
-    ...(sinceConversion === undefined ? {} : { sinceConversion }),
-    ...(window
-      ? {
-          calendar: { window, zone: read.string(attribute(prefix, 'tz')) },
-          windowEndMs: read.number(attribute(prefix, 'we')),
-        }
-      : {}),
+    ...spec,
+    fullAt: read.bigint(attribute(prefix, 'fa')),
+    consumedMilli: read.bigint(attribute(prefix, 'tc')),
+    consumedBeforeMilli: read.bigint(attribute(prefix, 'th')),
+    ...(spec.calendar ? { windowEndMs: read.number(attribute(prefix, 'we')) } : {}),
   };
-  if (!read.optionalBoolean(attribute(prefix, 'cc'))) return state;
+  if (!isConcurrency) return state;
   const slotPrefix = slotAttribute(prefix, '');
   const slots = Object.keys(item).flatMap((key) =>
     key.startsWith(slotPrefix) ? [[key.slice(slotPrefix.length), read.number(key)] as const] : [],
@@ -80,7 +67,7 @@ export function toShard(item: Item): Shard {
     levels: levels === undefined ? [] : levels.split('.').map(Number),
     incarnation: read.optionalString('bi') ?? '',
     conversions: read.optionalNumber('rs') ?? 0,
-    shardCount: read.number('shard_count'),
+    shardCount: read.number('sc'),
     hour: read.number('hw'),
     booked: read.optionalStrings('un') ?? [],
     events: read.optionalNumber('ec') ?? 0,
@@ -91,21 +78,8 @@ export function toShard(item: Item): Shard {
   };
 }
 
-/** The attributes of a limit that only a conversion changes. */
-export const specAttributes = (limit: LimitState, prefix: string): Item => ({
-  [attribute(prefix, 'cp')]: limit.capacityMilli,
-  [attribute(prefix, 'bx')]: limit.burstMilli,
-  [attribute(prefix, 'ra')]: limit.refillMilli,
-  [attribute(prefix, 'rp')]: limit.refillPeriodMs,
-  [attribute(prefix, 'cw')]: limit.calendar?.window,
-  [attribute(prefix, 'tz')]: limit.calendar?.zone,
-  [attribute(prefix, 'cc')]: limit.isConcurrency,
-  [attribute(prefix, 'sh')]: limit.isShadow,
-  [attribute(prefix, 'bn')]: limit.sinceConversion,
-});
-
 const stateAttributes = (limit: LimitState, prefix: string): Item => ({
-  ...specAttributes(limit, prefix),
+  [attribute(prefix, 'sp')]: specText(limit),
   [attribute(prefix, 'fa')]: limit.isConcurrency
     ? BigInt(Object.keys(limit.slots ?? {}).length) * slotMilli
     : limit.fullAt,
@@ -123,14 +97,13 @@ export const levelsText = (levels: readonly number[]): string | undefined =>
 /** The complete item of a shard. */
 export const shardItem = (id: ShardId, shard: Shard): Item => ({
   ...shardKey(id),
-  ...shardIndexKeys(id),
   ...Object.assign({}, ...shard.limits.map((limit) => stateAttributes(limit, prefixOf(limit, false)))),
   ...Object.assign({}, ...shard.retired.map((limit) => stateAttributes(limit, prefixOf(limit, true)))),
   cv: shard.version,
   lv: levelsText(shard.levels),
   bi: shard.incarnation,
   rs: shard.conversions,
-  shard_count: shard.shardCount,
+  sc: shard.shardCount,
   hw: shard.hour,
   un: shard.booked.length > 0 ? shard.booked : undefined,
   ec: shard.events,

@@ -1,24 +1,15 @@
 import type { Item, StoreClient } from '../../dynamo/client.js';
-import { and, beginsWith, type Condition, equals } from '../../dynamo/expression.js';
 import type { CancellationReason } from '../../dynamo/faults.js';
-import { fields } from '../../dynamo/fields.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { unavailable } from '../../lib/errors.js';
-import {
-  type BucketId,
-  entityPartition,
-  isOwnLabel,
-  namespaceIndexKeys,
-  resourceIndexKey,
-  type ShardId,
-  shardKey,
-} from '../limiter-keys.js';
+import { type BucketId, type ShardId, shardKey } from '../limiter-keys.js';
 import { isUsed } from './booking.js';
 import { table, toShard, withReturnedValues } from './bucket.item.js';
 import { closingWrites, conversionWrites, fenceWrite } from './bucket-change.item.js';
 import type { PlannedWrite } from './bucket-write.item.js';
 import type { Conversion } from './convert.js';
+import { BucketDirectory } from './directory.store.js';
 import { bucketLabel } from './operation.js';
 import type { Shard } from './shard.js';
 
@@ -38,11 +29,15 @@ export interface CancelledTransaction {
 
 /** Reads and writes buckets. Stateless: caching and decisions are in the services. */
 export class BucketStore {
+  readonly directory: BucketDirectory;
+
   constructor(
     private readonly client: StoreClient,
     private readonly clock: Clock,
     private readonly usageDays: number,
-  ) {}
+  ) {
+    this.directory = new BucketDirectory(client, clock);
+  }
 
   /** All shards of each bucket; none if the bucket does not exist. Reads again if the shard count changes meanwhile. */
   async loadMany(ids: readonly BucketId[]): Promise<Shard[][]> {
@@ -151,62 +146,15 @@ export class BucketStore {
 
   /** Converts a fenced bucket. False if it was converted already, possibly by a first attempt of this call. */
   async convert(id: BucketId, before: readonly Shard[], conversion: Conversion): Promise<boolean> {
+    const { length: count } = conversion.shards;
+    if (count > before.length) await this.directory.stamp(id, count);
     return (await this.client.transact('judged', conversionWrites(id, before, conversion, this.usageExpirySecs())))
       .done;
-  }
-
-  /** The buckets of an entity. */
-  listOfEntity(namespace: string, entityId: string): Promise<BucketId[]> {
-    return this.list(
-      namespace,
-      'GSI3',
-      and(equals('GSI3PK', entityPartition(namespace, entityId)), beginsWith('GSI3SK', 'BUCKET#')),
-    );
-  }
-
-  listOfResource(namespace: string, resource: string): Promise<BucketId[]> {
-    return this.list(
-      namespace,
-      'GSI2',
-      and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#')),
-    );
-  }
-
-  /** The first buckets of a resource, up to `max` shards in total. */
-  async firstOfResource(
-    namespace: string,
-    resource: string,
-    max: number,
-  ): Promise<{ readonly ids: BucketId[]; readonly truncated: boolean }> {
-    const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#'));
-    const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where }, max);
-    return { ids: bucketsIn(namespace, items), truncated };
-  }
-
-  listOfNamespace(namespace: string): Promise<BucketId[]> {
-    const { GSI4PK } = namespaceIndexKeys(namespace, '');
-    return this.list(namespace, 'GSI4', and(equals('GSI4PK', GSI4PK), beginsWith('GSI4SK', `${namespace}/BUCKET#`)));
-  }
-
-  private async list(namespace: string, index: string, where: Condition): Promise<BucketId[]> {
-    return bucketsIn(namespace, await this.client.queryAll({ table, index, where }));
   }
 
   private usageExpirySecs(): number {
     return epochSeconds(this.clock.nowMs()) + this.usageDays * 86_400;
   }
-}
-
-/** The distinct buckets of these shard items. */
-function bucketsIn(namespace: string, shards: readonly Item[]): BucketId[] {
-  const found = new Map<string, BucketId>();
-  for (const item of shards) {
-    const key = fields(table, item).string('PK');
-    const [, entityId = '', resource = '', label = ''] = key.slice(namespace.length).split('#');
-    const isOwn = isOwnLabel(label);
-    found.set(`${entityId}#${resource}#${isOwn}`, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) });
-  }
-  return [...found.values()];
 }
 
 export const allShards = (id: BucketId, count: number): ShardId[] =>

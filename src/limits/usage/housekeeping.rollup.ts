@@ -89,7 +89,7 @@ export class LimiterHousekeeping {
 
   private async tidyNamespace(namespace: string): Promise<number> {
     const { buckets, registry, clock } = this.deps;
-    const ids = await buckets.listOfNamespace(namespace);
+    const ids = await buckets.directory.listOfNamespace(namespace);
     let changed = 0;
     for (let i = 0; i < ids.length; i += bucketsAtOnce) {
       const batch = ids.slice(i, i + bucketsAtOnce);
