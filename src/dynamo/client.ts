@@ -3,9 +3,19 @@ import { type Clock, systemClock } from '../lib/clock.js';
 import type { Metrics } from '../lib/metrics.js';
 import { sleep } from '../lib/timers.js';
 import type { Units } from '../lib/units.js';
-import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
-import { type Applied, type CancellationReason, classify, type Fault, StoreUnavailable } from './faults.js';
+import { absent, type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
+import {
+  type Applied,
+  type CancellationReason,
+  classify,
+  type EachOutcome,
+  type Fault,
+  type StatementResponse,
+  StoreUnavailable,
+  statementOutcome,
+} from './faults.js';
 import { pauseMs, RetryBudget } from './retry.js';
+import { type EachWrite, type Statement, statementOf } from './statement.js';
 import { definitionOf, type TableName } from './tables.js';
 import type { TransactItem } from './transact-item.js';
 import type { CallName, Transport } from './transport.js';
@@ -54,6 +64,8 @@ export interface WriteOptions {
   readonly repeat?: 'never' | 'idempotent' | ((old: Item) => boolean);
   /** Called each time DynamoDB throttles these keys. */
   readonly onThrottled?: () => void;
+  /** Default: as many as fit into the deadline. */
+  readonly maxAttempts?: number;
 }
 
 export interface TransactOptions extends Pick<WriteOptions, 'onThrottled'> {
@@ -98,6 +110,7 @@ const deadlineMs = 4000;
 const maxKeysPerBatch = 100;
 const maxConcurrentBatches = 8;
 const maxWritesPerBatch = 25;
+const maxStatementsPerBatch = 25;
 
 /** The only way to DynamoDB: conditions, old images, consumed capacity, classified errors, bounded and safe retries. */
 export class StoreClient {
@@ -266,7 +279,7 @@ export class StoreClient {
     );
   }
 
-  async write(write: Write, { returnNew, repeat = 'never', onThrottled }: WriteOptions = {}): Promise<WriteOutcome> {
+  async write(write: Write, { returnNew, repeat = 'never', ...options }: WriteOptions = {}): Promise<WriteOutcome> {
     if ('add' in write && !write.condition)
       throw new Error('an ADD without a condition would count twice when it is retried');
     const [call, input] = this.writeInput(write);
@@ -278,12 +291,77 @@ export class StoreClient {
         ...(returnNew ? { ReturnValues: returnNew === 'all' ? 'ALL_NEW' : 'UPDATED_NEW' } : {}),
       },
       repeat !== 'never',
-      onThrottled ? { onThrottled } : {},
+      options,
     );
     if (!isFault(output)) return output.Attributes ? { done: true, item: output.Attributes as Item } : { done: true };
     if (output.kind !== 'condition') throw new Error(`a single write cannot fail with ${output.kind}`);
     if (typeof repeat === 'function' && output.old && repeat(output.old)) return { done: true, item: output.old };
     return output.old ? { done: false, old: output.old } : { done: false };
+  }
+
+  /**
+   * Writes that do not depend on each other, of distinct items, each with its own condition and outcome, in the order
+   * of the writes. They share calls, 25 in each. One attempt: the caller decides what to repeat.
+   */
+  async writeEach(writes: readonly EachWrite[]): Promise<EachOutcome[]> {
+    const outcomes = new Map<EachWrite, EachOutcome>();
+    const batched: { readonly write: EachWrite; readonly statement: Statement }[] = [];
+    const alone: EachWrite[] = [];
+    for (const write of writes) {
+      const statement = writes.length > 1 ? statementOf(write, this.named(write.table)) : undefined;
+      if (statement) batched.push({ write, statement });
+      else alone.push(write);
+    }
+    await Promise.all([
+      ...chunked(batched, maxStatementsPerBatch).map(async (chunk) => {
+        const found = await this.sendStatements(chunk.map(({ statement }) => statement));
+        for (const [i, { write }] of chunk.entries()) outcomes.set(write, found[i] as EachOutcome);
+      }),
+      ...alone.map(async (write) => outcomes.set(write, await this.writeAlone(write))),
+    ]);
+    return writes.map((write) => outcomes.get(write) as EachOutcome);
+  }
+
+  private async sendStatements(Statements: readonly Statement[]): Promise<EachOutcome[]> {
+    const input = { Statements, ReturnConsumedCapacity: 'TOTAL' };
+    const output = await this.transport.send('batchStatement', input).catch((error: unknown): Fault => {
+      const fault = classify(error, this.transport.decode);
+      if (fault.kind === 'bug') throw error;
+      return fault;
+    });
+    const fault = 'kind' in output ? (output as Fault) : undefined;
+    this.metrics?.storeCalls.inc({ call: 'batchStatement', outcome: fault?.kind ?? 'ok' });
+    if (fault) {
+      this.tally(0, 0);
+      const applied = fault.kind === 'unknown' ? 'unknown' : 'no';
+      return Statements.map(() => ({ kind: 'failed', applied, isThrottled: fault.kind === 'throttled' }));
+    }
+    this.charge('batchStatement', output as Record<string, unknown>);
+    return (output as { Responses: StatementResponse[] }).Responses.map(statementOutcome);
+  }
+
+  private async writeAlone(write: EachWrite): Promise<EachOutcome> {
+    const isInsert = 'insert' in write;
+    const { table } = write;
+    const plain: Write = isInsert
+      ? { table, put: write.insert, condition: absent(definitionOf(table).partitionKey) }
+      : write;
+    let isThrottled = false;
+    try {
+      const options = {
+        ...(!isInsert && write.returnNew ? { returnNew: write.returnNew } : {}),
+        maxAttempts: 1,
+        onThrottled: () => {
+          isThrottled = true;
+        },
+      };
+      const outcome = await this.write(plain, options);
+      if (outcome.done) return outcome.item ? { kind: 'done', item: outcome.item } : { kind: 'done' };
+      return outcome.old ? { kind: 'condition', old: outcome.old } : { kind: 'condition' };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return { kind: 'failed', applied: error.applied === 'unknown' ? 'unknown' : 'no', isThrottled };
+    }
   }
 
   /** Applies all of the writes and riders, or none. `repeat` says how a lost response is resolved. */
@@ -386,7 +464,7 @@ export class StoreClient {
     call: CallName,
     input: object,
     safeToRepeat: boolean,
-    { untilMs = this.clock.monotonicMs() + deadlineMs, onThrottled }: AttemptOptions = {},
+    { untilMs = this.clock.monotonicMs() + deadlineMs, onThrottled, maxAttempts = Infinity }: AttemptOptions = {},
   ): Promise<Record<string, unknown> | Definite> {
     let applied: Applied = isRead(call) ? 'read' : 'no';
     // A query that timed out must not consume more read capacity. A write continues: its outcome would be unknown
@@ -414,7 +492,7 @@ export class StoreClient {
         }
         const pause = pauseMs(attempt);
         // Conflicts between our own writers end by themselves: only failures of DynamoDB count against the budget.
-        const isLate = this.clock.monotonicMs() + pause > untilMs;
+        const isLate = attempt + 1 >= maxAttempts || this.clock.monotonicMs() + pause > untilMs;
         if (isLate || !(hasKind(fault, 'conflict') || this.budget.mayRepeat()))
           throw new StoreUnavailable(applied, { cause: error });
         await sleep(pause);
@@ -443,7 +521,7 @@ export class StoreClient {
 const isRead = (call: CallName): boolean =>
   call === 'get' || call === 'batchGet' || call === 'query' || call === 'scan';
 
-interface AttemptOptions extends Pick<WriteOptions, 'onThrottled'> {
+interface AttemptOptions extends Pick<WriteOptions, 'onThrottled' | 'maxAttempts'> {
   readonly untilMs?: number;
 }
 

@@ -86,6 +86,32 @@ function cancellation(code: string | undefined, item: unknown, decode: (item: un
   throw new Error(`transaction cancelled: ${code}`);
 }
 
+/** The outcome of one of several independent writes. */
+export type EachOutcome =
+  | { readonly kind: 'done'; readonly item?: Item }
+  /** The condition failed, or the item to insert exists. The old image is there only if the engine returned it. */
+  | { readonly kind: 'condition'; readonly old?: Item }
+  /** `no`: certainly not applied. `unknown`: the response is lost or was an internal error. */
+  | { readonly kind: 'failed'; readonly applied: 'no' | 'unknown'; readonly isThrottled: boolean };
+
+export interface StatementResponse {
+  readonly Item?: Item;
+  readonly Error?: { readonly Code?: string; readonly Message?: string; readonly Item?: Item };
+}
+
+/** The outcome of one statement of a batch. */
+export function statementOutcome({ Item, Error: error }: StatementResponse): EachOutcome {
+  if (!error) return Item ? { kind: 'done', item: Item } : { kind: 'done' };
+  const code = error.Code ?? '';
+  if (code === 'ConditionalCheckFailed' || code === 'DuplicateItem')
+    return error.Item ? { kind: 'condition', old: error.Item } : { kind: 'condition' };
+  if (throttles.has(code)) return { kind: 'failed', applied: 'no', isThrottled: true };
+  if (conflicts.has(code)) return { kind: 'failed', applied: 'no', isThrottled: false };
+  if (code === 'InternalServerError') return { kind: 'failed', applied: 'unknown', isThrottled: false };
+  // ValidationError and similar: the statement is malformed.
+  throw new Error(`statement failed: ${code}: ${error.Message}`);
+}
+
 /** Whether a call without a response changed anything. A read never does. */
 export type Applied = 'no' | 'unknown' | 'read';
 

@@ -8,7 +8,7 @@ const logicalId = (table: TableName): string =>
     .join('')}Table`;
 
 const reads = ['GetItem', 'BatchGetItem', 'Query', 'ConditionCheckItem', 'DescribeTable'];
-const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLInsert', 'PartiQLUpdate'];
 const setUp = [
   'CreateTable',
   'UpdateTable',

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
+  BatchExecuteStatementCommand,
   BatchGetCommand,
   BatchWriteCommand,
   DeleteCommand,
@@ -28,6 +29,7 @@ const commands = {
   query: QueryCommand,
   scan: ScanCommand,
   batchWrite: BatchWriteCommand,
+  batchStatement: BatchExecuteStatementCommand,
 } as const;
 export type CallName = keyof typeof commands;
 

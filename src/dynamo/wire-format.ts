@@ -4,15 +4,17 @@ import { type CallName, exactNumber } from './transport.js';
 /** A JSON object of the DynamoDB API. */
 export type JsonObject = Record<string, unknown>;
 
-/** Marshals an item as the SDK does. Strings and integers, which are most values, take the short way. */
+/** Marshals a value as the SDK does. Strings and integers, which are most values, take the short way. */
+function marshalValue(value: unknown): unknown {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return { N: String(value) };
+  return marshall({ value }, { removeUndefinedValues: true }).value;
+}
+
 function marshalItem(item: unknown): JsonObject {
   const stored: JsonObject = {};
-  for (const [name, value] of Object.entries(item as JsonObject)) {
-    if (value === undefined) continue;
-    if (typeof value === 'string') stored[name] = { S: value };
-    else if (typeof value === 'bigint' || Number.isSafeInteger(value)) stored[name] = { N: String(value) };
-    else stored[name] = marshall({ value }, { removeUndefinedValues: true }).value;
-  }
+  for (const [name, value] of Object.entries(item as JsonObject))
+    if (value !== undefined) stored[name] = marshalValue(value);
   return stored;
 }
 
@@ -101,6 +103,24 @@ export const wireCalls: Readonly<Record<CallName, WireCall>> = {
       ...output,
       UnprocessedItems: mapValues(output.UnprocessedItems, (writes: JsonObject[]) =>
         writes.map((write) => mapValues(write, (fields: JsonObject) => mapValues(fields, unmarshalItem))),
+      ),
+    }),
+  },
+  batchStatement: {
+    operation: 'BatchExecuteStatement',
+    encode: (input) => ({
+      ...input,
+      Statements: (input.Statements as JsonObject[]).map((statement) => ({
+        ...statement,
+        Parameters: (statement.Parameters as unknown[]).map(marshalValue),
+      })),
+    }),
+    decode: (output) => ({
+      ...output,
+      Responses: (output.Responses as JsonObject[]).map((response) =>
+        response.Error === undefined
+          ? decodeItems(response)
+          : { ...response, Error: decodeItems(response.Error as JsonObject) },
       ),
     }),
   },

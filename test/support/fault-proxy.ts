@@ -28,6 +28,11 @@ export type Fault =
   | 'contend'
   /** The first half of a batch, rounded down, is executed. The rest is returned as unprocessed. */
   | 'partial-batch'
+  /**
+   * Of every three statements of a batch, the first is executed, the second is throttled, and the third is executed but
+   * reported as an InternalServerError.
+   */
+  | 'partial-statements'
   /** An eventually consistent read gets the previous reply to the same request, if there is one. */
   | 'stale-read'
   /**
@@ -179,6 +184,8 @@ export async function startFaultProxy(
       }
       case 'partial-batch':
         return answer(response, await halfBatch(call, forward));
+      case 'partial-statements':
+        return answer(response, await someStatements(call, forward));
       case 'stale-read':
         return answer(response, (cacheKey && cachedReplies.get(cacheKey)) || (await forward()));
       case 'torn-read': {
@@ -251,7 +258,9 @@ function matches({ fault, operation, table }: Rule, call: Call): boolean {
   if (table !== undefined && !call.tables.some((name) => name === table || name.endsWith(`_${table}`))) return false;
   if (fault === 'torn-read') return call.operation === 'Query';
   if (fault === 'stale-read') return isEventualRead(call);
-  if (fault === 'partial-batch') return call.operation.startsWith('Batch');
+  if (fault === 'partial-batch') return /^Batch(Get|Write)Item$/.test(call.operation);
+  if (fault === 'partial-statements') return call.operation === 'BatchExecuteStatement';
+  if (fault === 'conflict' && call.operation === 'BatchExecuteStatement') return true;
   if (fault === 'conflict' || fault === 'contend')
     return /^(Put|Update|Delete)Item$|^TransactWriteItems$/.test(call.operation);
   return true;
@@ -270,13 +279,13 @@ function isEventualRead({ operation, body }: Call): boolean {
   );
 }
 
-function tablesOf({ TableName, RequestItems = {}, TransactItems = [] }: Body): string[] {
+function tablesOf({ TableName, RequestItems = {}, TransactItems = [], Statements = [] }: Body): string[] {
   const inTransaction = (TransactItems as Record<string, { TableName: string }>[]).flatMap((item) =>
     Object.values(item).map((part) => part.TableName),
   );
-  return [
-    ...new Set([...(TableName ? [TableName as string] : []), ...Object.keys(RequestItems as object), ...inTransaction]),
-  ];
+  const inStatements = (Statements as { Statement: string }[]).map(({ Statement }) => Statement.split('"')[1] ?? '');
+  const single = TableName ? [TableName as string] : [];
+  return [...new Set([...single, ...Object.keys(RequestItems as object), ...inTransaction, ...inStatements])];
 }
 
 /** The table and key of each item of a write. */
@@ -335,7 +344,10 @@ const refusal = (name: string, message: string, details: object = {}): Reply =>
 const internalError = (): Reply =>
   made(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'Internal server error' });
 
-function conflict({ TransactItems }: Body, isHeld: readonly boolean[] = [true]): Reply {
+function conflict({ TransactItems, Statements }: Body, isHeld: readonly boolean[] = [true]): Reply {
+  if (Statements) {
+    return made(200, { Responses: (Statements as unknown[]).map(() => statementError('TransactionConflict')) });
+  }
   if (!TransactItems) return refusal('TransactionConflictException', 'Transaction is ongoing for the item');
   const codes = (TransactItems as unknown[]).map((_, i) => (isHeld[i] ? 'TransactionConflict' : 'None'));
   return refusal(
@@ -363,6 +375,22 @@ async function halfBatch({ operation, body }: Call, forward: (body: string) => P
   const left = [...partsOf(output[unprocessed] ?? {}), ...all.slice(half)];
   const { 'x-amz-crc32': _checksum, ...headers } = reply.headers;
   return { ...reply, headers, body: JSON.stringify({ ...output, [unprocessed]: regrouped(batch, left) }) };
+}
+
+const statementError = (Code: string): object => ({ Error: { Code, Message: 'injected' } });
+
+async function someStatements({ body }: Call, forward: (body: string) => Promise<Reply>): Promise<Reply> {
+  const all = body.Statements as readonly unknown[];
+  const reply = await forward(JSON.stringify({ ...body, Statements: all.filter((_, i) => i % 3 !== 1) }));
+  if (reply.status !== 200) return reply;
+  const { Responses, ...rest } = JSON.parse(reply.body) as { Responses: readonly object[] };
+  let executed = 0;
+  const responses = all.map((_, i) => {
+    if (i % 3 === 1) return statementError('ThrottlingError');
+    const response = Responses[executed++];
+    return i % 3 === 0 ? response : statementError('InternalServerError');
+  });
+  return made(200, { ...rest, Responses: responses });
 }
 
 type Part = readonly [table: string, part: unknown];
