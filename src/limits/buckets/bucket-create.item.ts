@@ -2,7 +2,7 @@ import type { Item, Update } from '../../dynamo/client.js';
 import { absent, and, atMost, type Condition, equals, lessThan } from '../../dynamo/expression.js';
 import type { LimitSet } from '../limit.js';
 import { type ShardId, shardKey } from '../limiter-keys.js';
-import { attribute, shardItem, table } from './bucket.item.js';
+import { attribute, placeOf, shardItem, table } from './bucket.item.js';
 import { ceiling, identityOf, type LimitState } from './bucket.js';
 import { type ChangedLimit, changedLimit, type PlannedWrite } from './bucket-write.item.js';
 import { expiring } from './expiry.js';
@@ -38,12 +38,12 @@ export function speculativeWrite(id: ShardId, first: FirstWrite, nowMs: number):
   const set: Item = Object.assign(
     ttl === undefined ? {} : { ttl },
     ...changed.map((each, i) =>
-      takesFrom(each) ? { [attribute(each.prefix, 'fa')]: (after.limits[i] as LimitState).fullAt } : {},
+      takesFrom(each) ? { [attribute(each.place, 'f')]: (after.limits[i] as LimitState).fullAt } : {},
     ),
   );
   const add = Object.assign(
     { wc: 1, ec: after.events },
-    ...changed.map(({ prefix, after: { consumedMilli } }) => ({ [attribute(prefix, 'tc')]: consumedMilli })),
+    ...changed.map(({ place, after: { consumedMilli } }) => ({ [attribute(place, 'c')]: consumedMilli })),
   );
   const write: Update = {
     table,
@@ -61,8 +61,8 @@ function firstState(
   nowMs: number,
 ): { readonly after: Shard; readonly changed: readonly ChangedLimit[] } {
   const initial = initialShard(set, nowMs);
-  const changed = initial.limits.map((limit) =>
-    changedLimit(limit, false, change.limits.get(identityOf(limit)), nowMs),
+  const changed = initial.limits.map((limit, i) =>
+    changedLimit(limit, placeOf(i, false), change.limits.get(identityOf(limit)), nowMs),
   );
   const limits = changed.map((each) => ({ ...each.after, fullAt: each.limit.fullAt + (each.change?.take ?? 0n) }));
   const created = { ...initial, limits, incarnation, hour, events: change.events, writes: 1 };
@@ -73,7 +73,7 @@ const takesFrom = ({ change }: ChangedLimit): boolean => (change?.take ?? 0n) > 
 
 function existsAndFull({ version, hour }: Shard, changed: readonly ChangedLimit[]): Condition {
   const full = changed.map((each) => {
-    const fullAt = attribute(each.prefix, 'fa');
+    const fullAt = attribute(each.place, 'f');
     return takesFrom(each)
       ? lessThan(fullAt, each.limit.fullAt)
       : atMost(fullAt, each.limit.fullAt + ceiling(each.limit));

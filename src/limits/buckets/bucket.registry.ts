@@ -66,7 +66,7 @@ export class BucketRegistry {
     const obstacles = new GroupObstacles({ store, changes: this.changes, clock, updateCache });
     this.groupDeps = {
       store,
-      writer: new GroupWriter(store),
+      writer: new GroupWriter(store, clock),
       changes: this.changes,
       obstacles,
       updateCache,

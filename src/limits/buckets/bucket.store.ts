@@ -1,5 +1,6 @@
 import type { Item, StoreClient } from '../../dynamo/client.js';
-import type { CancellationReason } from '../../dynamo/faults.js';
+import type { Condition } from '../../dynamo/expression.js';
+import { type CancellationReason, type EachOutcome, StoreUnavailable } from '../../dynamo/faults.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { unavailable } from '../../lib/errors.js';
@@ -79,13 +80,37 @@ export class BucketStore {
   }
 
   /** One write on one shard. Not retried: if the response is lost, the outcome is unknown. */
-  async write({ write, after, updatesEveryLimit }: PlannedWrite): Promise<ShardWriteResult> {
-    const outcome = await this.client.write(write, { returnNew: updatesEveryLimit ? 'changed' : 'all' });
-    if (outcome.done) {
-      const item = outcome.item as Item;
-      return { done: true, shard: updatesEveryLimit ? withReturnedValues(after, item) : toShard(item) };
-    }
+  async write(planned: PlannedWrite): Promise<ShardWriteResult> {
+    const returnNew = planned.updatesEveryLimit ? 'changed' : 'all';
+    const outcome = await this.client.write(planned.write, { returnNew });
+    if (outcome.done) return { done: true, shard: shardAfter(planned, outcome.item as Item) };
     return outcome.old ? { done: false, shard: toShard(outcome.old) } : { done: false };
+  }
+
+  /**
+   * Writes on different shards, each with its own outcome, in one call if there are several. A write that certainly was
+   * not applied is sent again by a call of its own: if its condition failed, that call returns the stored state, which
+   * not every engine returns for a part of a batch.
+   */
+  async writeEach(planned: readonly PlannedWrite[]): Promise<Promise<ShardWriteResult>[]> {
+    const [only] = planned;
+    if (only && planned.length === 1) return [this.write(only)];
+    const outcomes = await this.client.writeEach(
+      planned.map(({ write, updatesEveryLimit }) => ({
+        ...write,
+        condition: write.condition as Condition,
+        returnNew: updatesEveryLimit ? 'changed' : 'all',
+      })),
+    );
+    return planned.map((each, i) => this.resultOf(each, outcomes[i] as EachOutcome));
+  }
+
+  private async resultOf(planned: PlannedWrite, outcome: EachOutcome): Promise<ShardWriteResult> {
+    if (outcome.kind === 'done') return { done: true, shard: shardAfter(planned, outcome.item as Item) };
+    if (outcome.kind === 'condition' && outcome.old) return { done: false, shard: toShard(outcome.old) };
+    if (outcome.kind === 'failed' && outcome.applied === 'unknown')
+      throw new StoreUnavailable('unknown', { cause: new Error('one of several writes has no outcome') });
+    return this.write(planned);
   }
 
   /** Writes shards and riders in one transaction; undefined if it was committed. */
@@ -156,6 +181,9 @@ export class BucketStore {
     return epochSeconds(this.clock.nowMs()) + this.usageDays * 86_400;
   }
 }
+
+const shardAfter = ({ after, updatesEveryLimit }: PlannedWrite, item: Item): Shard =>
+  updatesEveryLimit ? withReturnedValues(after, item) : toShard(item);
 
 export const allShards = (id: BucketId, count: number): ShardId[] =>
   Array.from({ length: count }, (_, shard) => ({ ...id, shard }));

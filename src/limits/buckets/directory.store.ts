@@ -2,7 +2,7 @@ import type { Item, StoreClient } from '../../dynamo/client.js';
 import { and, beginsWith, type Condition, equals } from '../../dynamo/expression.js';
 import { StoreUnavailable } from '../../dynamo/faults.js';
 import { fields } from '../../dynamo/fields.js';
-import type { Clock } from '../../lib/clock.js';
+import { type Clock, systemClock } from '../../lib/clock.js';
 import { GatewayError } from '../../lib/errors.js';
 import {
   type BucketId,
@@ -39,7 +39,7 @@ export interface DirectoryEntry {
 export class BucketDirectory {
   constructor(
     private readonly client: StoreClient,
-    private readonly clock: Clock,
+    private readonly clock: Clock = systemClock,
   ) {}
 
   /**

@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.js';
 import { GatewayError } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
 import { hourOf } from '../usage/usage.js';
@@ -11,6 +12,7 @@ import type { BucketView, Operation, OperationOutcome, Part, PartResult, Rider, 
 import type { Plan } from './plan.js';
 import type { Shard } from './shard.js';
 import type { ShardChange } from './shard-change.js';
+import { WriteBatches } from './write-batch.service.js';
 
 const incarnationBytes = 6;
 
@@ -47,7 +49,14 @@ type OperationWithRider = SelectedOperation & { readonly rider: Rider };
 
 /** Sends one write for all selected operations of a group. */
 export class GroupWriter {
-  constructor(private readonly store: BucketStore) {}
+  private readonly batches: WriteBatches;
+
+  constructor(
+    private readonly store: BucketStore,
+    clock: Clock,
+  ) {
+    this.batches = new WriteBatches(store, clock);
+  }
 
   async write(group: GroupWrite, nowMs: number): Promise<GroupWriteResult> {
     const planned = group.buckets.all.flatMap((bucket, at) =>
@@ -90,7 +99,7 @@ export class GroupWriter {
 
   private async writeOne(group: GroupWrite, only: PlannedShardWrite, nowMs: number): Promise<GroupWriteResult> {
     const { bucket, index } = only;
-    const { done, shard } = await this.store.write(only);
+    const { done, shard } = await this.batches.write(only);
     const updates: ShardUpdate[] = [{ bucket, index, shard: shard ?? 'absent' }];
     if (!done) return { isExact: true, updates, outcomes: new Map() };
     return { isExact: true, updates, outcomes: doneOutcomes(group, [{ ...only, after: shard as Shard }], nowMs) };
