@@ -120,6 +120,20 @@ export class BucketRegistry {
     return found;
   }
 
+  /**
+   * Caches a bucket that is likely to be written next, or that it does not exist. If the read fails, nothing is cached:
+   * the write decides.
+   */
+  async prefetch(id: BucketId): Promise<void> {
+    const cache = this.cached(id);
+    if (cache.hasShards) return;
+    const first = await this.store.loadFirst(id).catch(() => 'unknown' as const);
+    // What was written meanwhile is newer.
+    if (cache.hasShards || first === 'unknown') return;
+    if (first) cache.update(0, first);
+    else cache.updateAll([]);
+  }
+
   /** The shards that have recently refused and would refuse these amounts too. Does not read from the store. */
   cachedRefusal(id: BucketId, set: LimitSet, amounts: Amounts): readonly Shard[] | undefined {
     return this.cachedBuckets.get(bucketName(id))?.cachedRefusal(set, amounts);

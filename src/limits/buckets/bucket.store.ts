@@ -4,6 +4,7 @@ import { type CancellationReason, type EachOutcome, StoreUnavailable } from '../
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { unavailable } from '../../lib/errors.js';
+import { LimiterItems } from '../limiter-items.store.js';
 import { type BucketId, type ShardId, shardKey } from '../limiter-keys.js';
 import { isUsed } from './booking.js';
 import { table, toShard, withReturnedValues } from './bucket.item.js';
@@ -36,6 +37,7 @@ export class BucketStore {
     private readonly client: StoreClient,
     private readonly clock: Clock,
     private readonly usageDays: number,
+    private readonly items = new LimiterItems(client),
   ) {
     this.directory = new BucketDirectory(client, clock);
   }
@@ -48,6 +50,12 @@ export class BucketStore {
       { consistent: true },
     );
     return Promise.all(ids.map((id, i) => this.complete(id, firsts[i] && toShard(firsts[i]))));
+  }
+
+  /** The first shard of a bucket; undefined if there is none. Shares its call with other reads of the same turn. */
+  async loadFirst(id: BucketId): Promise<Shard | undefined> {
+    const item = await this.items.load(shardKey({ ...id, shard: 0 }));
+    return item && toShard(item);
   }
 
   private async complete(id: BucketId, found: Shard | undefined): Promise<Shard[]> {

@@ -108,18 +108,14 @@ export class BucketGroup {
   }
 
   /**
-   * Reads the buckets whose needed shards are not cached. A settle always needs them. A plain take does not, if the
-   * bucket is known to be absent or if it can speculate that the bucket is full.
+   * Reads the buckets whose needed shards are not cached. A settle always needs them. A take does not, if the bucket is
+   * known to be absent, or if the take is plain and can speculate that the bucket is full.
    */
   private async readMissing(): Promise<void> {
     const missing = this.buckets.all.filter((bucket) => {
       const { cache, take, usesAllShards } = bucket;
-      const isUnneeded =
-        this.isPlain &&
-        take &&
-        !usesAllShards &&
-        cache.homeShard === 0 &&
-        (cache.isAbsent || (!bucket.isRead && maySpeculate(take.set)));
+      const maySpeculateOn = this.isPlain && take && !bucket.isRead && maySpeculate(take.set);
+      const isUnneeded = take && !usesAllShards && cache.homeShard === 0 && (cache.isAbsent || maySpeculateOn);
       return !isUnneeded && !this.buckets.shardIndexes(bucket, this.open()).every((index) => cache.shardAt(index));
     });
     if (missing.length === 0) return;
