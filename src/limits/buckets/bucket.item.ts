@@ -119,7 +119,11 @@ export function withReturnedValues(after: Shard, returned: Item): Shard {
     ...after,
     limits: after.limits.map((limit, i) => {
       const place = placeOf(i, false);
-      return { ...limit, fullAt: read.bigint(attribute(place, 'f')), consumedMilli: read.bigint(attribute(place, 'c')) };
+      return {
+        ...limit,
+        fullAt: read.bigint(attribute(place, 'f')),
+        consumedMilli: read.bigint(attribute(place, 'c')),
+      };
     }),
     events: read.optionalNumber('ec') ?? after.events,
     writes: read.number('wc'),

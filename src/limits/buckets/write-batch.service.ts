@@ -5,13 +5,21 @@ import type { PlannedWrite } from './bucket-write.item.js';
 
 /** DynamoDB accepts 25 statements per call. */
 const maxStatements = 25;
-const firstMaxSize = 4;
+/**
+ * Fewer go by calls of their own, at the same time. So an acquire of a child and its parent, in an idle process, does
+ * not lose both takes with one response.
+ */
+const minSize = 3;
+const firstMaxSize = 6;
 /** With fewer calls in flight, a write goes out at once. Otherwise it waits for others to share its call. */
 const callsWithoutWait = 4;
 /** A write does not wait longer than this for others, because the calls in flight may be slow. */
 const maxWaitMs = 5;
-/** A call that takes longer halves the size of the next ones: an engine may execute statements one by one. */
-const slowMs = 150;
+/**
+ * A call that takes longer halves the size of the next ones: an engine may execute statements one by one, and the
+ * request must not time out. A third of the default timeout.
+ */
+const slowMs = 330;
 
 interface Waiting {
   readonly planned: PlannedWrite;
@@ -52,7 +60,7 @@ export class WriteBatches {
 
   private sendReady(): void {
     while (this.waiting.length > 0 && (this.inFlight < callsWithoutWait || this.waiting.length >= this.maxSize))
-      void this.send(this.waiting.splice(0, this.maxSize));
+      this.sendNext();
     if (this.waiting.length > 0 && !this.isTimed) void this.sendAfterWait();
   }
 
@@ -60,7 +68,13 @@ export class WriteBatches {
     this.isTimed = true;
     await sleep(maxWaitMs);
     this.isTimed = false;
-    while (this.waiting.length > 0) void this.send(this.waiting.splice(0, this.maxSize));
+    while (this.waiting.length > 0) this.sendNext();
+  }
+
+  private sendNext(): void {
+    const next = this.waiting.splice(0, this.maxSize);
+    if (next.length >= minSize) void this.send(next);
+    else for (const each of next) void this.send([each]);
   }
 
   private async send(batch: readonly Waiting[]): Promise<void> {
@@ -78,7 +92,8 @@ export class WriteBatches {
   }
 
   private adapt(size: number, tookMs: number): void {
-    if (tookMs > slowMs) this.maxSize = Math.max(1, Math.floor(size / 2));
+    if (size < minSize) return;
+    if (tookMs > slowMs) this.maxSize = Math.max(minSize, Math.floor(size / 2));
     else if (size === this.maxSize) this.maxSize = Math.min(maxStatements, size * 2);
   }
 }

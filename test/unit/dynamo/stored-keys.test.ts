@@ -146,14 +146,18 @@ describe('the stored keys', () => {
       GSI1PK: limiter.rootsIndexKey(ns),
       GSI1SK: limiter.childIndexKey(child),
     })),
-    call('limiter GSI2', 'limiter.directoryIndexKeys', bucketId, (id) => ofIndex('GSI2', limiter.directoryIndexKeys(id))),
+    call('limiter GSI2', 'limiter.directoryIndexKeys', bucketId, (id) =>
+      ofIndex('GSI2', limiter.directoryIndexKeys(id)),
+    ),
     call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour, birth), (args) =>
       ofIndex('GSI2', limiter.usageIndexKeys(...args)),
     ),
     call('limiter GSI2', 'limiter.refusalIndexKeys', fc.tuple(bucketId, hour, tallyId), (args) =>
       ofIndex('GSI2', limiter.refusalIndexKeys(...args)),
     ),
-    call('limiter GSI3', 'limiter.directoryIndexKeys', bucketId, (id) => ofIndex('GSI3', limiter.directoryIndexKeys(id))),
+    call('limiter GSI3', 'limiter.directoryIndexKeys', bucketId, (id) =>
+      ofIndex('GSI3', limiter.directoryIndexKeys(id)),
+    ),
     call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) =>
       ofIndex('GSI3', limiter.configIndexKeys(...args)),
     ),
