@@ -144,7 +144,7 @@ describe('acquires on many buckets at once', () => {
       await round();
     }
     const before = Math.max(...sizes());
-    proxy.inject({ operation: 'BatchExecuteStatement', fault: 'slow', ms: 500 });
+    proxy.inject({ operation: 'BatchExecuteStatement', fault: 'slow', ms: 600 });
     await round();
     await round();
     proxy.clear();

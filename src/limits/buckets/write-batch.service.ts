@@ -10,16 +10,16 @@ const maxStatements = 25;
  * not lose both takes with one response.
  */
 const minSize = 3;
-const firstMaxSize = 6;
+const firstMaxSize = 8;
 /** With fewer calls in flight, a write goes out at once. Otherwise it waits for others to share its call. */
 const callsWithoutWait = 4;
 /** A write does not wait longer than this for others, because the calls in flight may be slow. */
 const maxWaitMs = 5;
 /**
  * A call that takes longer halves the size of the next ones: an engine may execute statements one by one, and the
- * request must not time out. A third of the default timeout.
+ * request must not time out. Half of the default timeout.
  */
-const slowMs = 330;
+const slowMs = 500;
 
 interface Waiting {
   readonly planned: PlannedWrite;
