@@ -3,19 +3,21 @@ import { type Clock, systemClock } from '../lib/clock.js';
 import type { Metrics } from '../lib/metrics.js';
 import { sleep } from '../lib/timers.js';
 import type { Units } from '../lib/units.js';
-import { absent, type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
+import { EachWriter, type Sent } from './each-writer.js';
+import { type Changes, type Condition, Expression, type Item, type Value } from './expression.js';
 import {
   type Applied,
   type CancellationReason,
   classify,
+  type Definite,
+  definite,
   type EachOutcome,
-  type Fault,
-  type StatementResponse,
+  hasKind,
+  isFault,
   StoreUnavailable,
-  statementOutcome,
 } from './faults.js';
 import { pauseMs, RetryBudget } from './retry.js';
-import { type EachWrite, type Statement, statementOf } from './statement.js';
+import type { EachWrite } from './statement.js';
 import { definitionOf, type TableName } from './tables.js';
 import type { TransactItem } from './transact-item.js';
 import type { CallName, Transport } from './transport.js';
@@ -110,7 +112,6 @@ const deadlineMs = 4000;
 const maxKeysPerBatch = 100;
 const maxConcurrentBatches = 8;
 const maxWritesPerBatch = 25;
-const maxStatementsPerBatch = 25;
 
 /** The only way to DynamoDB: conditions, old images, consumed capacity, classified errors, bounded and safe retries. */
 export class StoreClient {
@@ -118,6 +119,11 @@ export class StoreClient {
   readonly consumed: Units = { read: 0, write: 0, calls: 0 };
   private readonly budget: RetryBudget;
   private readonly operation = new AsyncLocalStorage<Units>();
+  private readonly eachWriter = new EachWriter({
+    write: (write, options) => this.write(write, options),
+    send: (input) => this.sendOnce('batchStatement', input),
+    tableName: (table) => this.named(table),
+  });
 
   constructor(
     private readonly transport: Transport,
@@ -299,69 +305,9 @@ export class StoreClient {
     return output.old ? { done: false, old: output.old } : { done: false };
   }
 
-  /**
-   * Writes that do not depend on each other, of distinct items, each with its own condition and outcome, in the order
-   * of the writes. They share calls, 25 in each. One attempt: the caller decides what to repeat.
-   */
-  async writeEach(writes: readonly EachWrite[]): Promise<EachOutcome[]> {
-    const outcomes = new Map<EachWrite, EachOutcome>();
-    const batched: { readonly write: EachWrite; readonly statement: Statement }[] = [];
-    const alone: EachWrite[] = [];
-    for (const write of writes) {
-      const statement = writes.length > 1 ? statementOf(write, this.named(write.table)) : undefined;
-      if (statement) batched.push({ write, statement });
-      else alone.push(write);
-    }
-    await Promise.all([
-      ...chunked(batched, maxStatementsPerBatch).map(async (chunk) => {
-        const found = await this.sendStatements(chunk.map(({ statement }) => statement));
-        for (const [i, { write }] of chunk.entries()) outcomes.set(write, found[i] as EachOutcome);
-      }),
-      ...alone.map(async (write) => outcomes.set(write, await this.writeAlone(write))),
-    ]);
-    return writes.map((write) => outcomes.get(write) as EachOutcome);
-  }
-
-  private async sendStatements(Statements: readonly Statement[]): Promise<EachOutcome[]> {
-    const input = { Statements, ReturnConsumedCapacity: 'TOTAL' };
-    const output = await this.transport.send('batchStatement', input).catch((error: unknown): Fault => {
-      const fault = classify(error, this.transport.decode);
-      if (fault.kind === 'bug') throw error;
-      return fault;
-    });
-    const fault = 'kind' in output ? (output as Fault) : undefined;
-    this.metrics?.storeCalls.inc({ call: 'batchStatement', outcome: fault?.kind ?? 'ok' });
-    if (fault) {
-      this.tally(0, 0);
-      const applied = fault.kind === 'unknown' ? 'unknown' : 'no';
-      return Statements.map(() => ({ kind: 'failed', applied, isThrottled: fault.kind === 'throttled' }));
-    }
-    this.charge('batchStatement', output as Record<string, unknown>);
-    return (output as { Responses: StatementResponse[] }).Responses.map(statementOutcome);
-  }
-
-  private async writeAlone(write: EachWrite): Promise<EachOutcome> {
-    const isInsert = 'insert' in write;
-    const { table } = write;
-    const plain: Write = isInsert
-      ? { table, put: write.insert, condition: absent(definitionOf(table).partitionKey) }
-      : write;
-    let isThrottled = false;
-    try {
-      const options = {
-        ...(!isInsert && write.returnNew ? { returnNew: write.returnNew } : {}),
-        maxAttempts: 1,
-        onThrottled: () => {
-          isThrottled = true;
-        },
-      };
-      const outcome = await this.write(plain, options);
-      if (outcome.done) return outcome.item ? { kind: 'done', item: outcome.item } : { kind: 'done' };
-      return outcome.old ? { kind: 'condition', old: outcome.old } : { kind: 'condition' };
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      return { kind: 'failed', applied: error.applied === 'unknown' ? 'unknown' : 'no', isThrottled };
-    }
+  /** Independent writes of distinct items, each with its own condition and outcome. See `EachWriter`. */
+  writeEach(writes: readonly EachWrite[]): Promise<EachOutcome[]> {
+    return this.eachWriter.write(writes);
   }
 
   /** Applies all of the writes and riders, or none. `repeat` says how a lost response is resolved. */
@@ -473,30 +419,37 @@ export class StoreClient {
       throw new StoreUnavailable('read', { cause: new Error('the operation has timed out') });
     this.budget.called();
     for (let attempt = 0; ; attempt++) {
-      try {
-        const output = await this.transport.send(call, { ...input, ReturnConsumedCapacity: 'TOTAL' });
-        this.charge(call, output);
-        this.metrics?.storeCalls.inc({ call, outcome: 'ok' });
-        return output;
-      } catch (error) {
-        const fault = classify(error, this.transport.decode);
-        this.metrics?.storeCalls.inc({ call, outcome: fault.kind });
-        this.tally(0, 0);
-        if (fault.kind === 'bug') throw error;
-        const answer = definite(fault, applied);
-        if (answer) return answer;
-        if (hasKind(fault, 'throttled')) onThrottled?.();
-        if (fault.kind === 'unknown') {
-          if (applied === 'no') applied = 'unknown';
-          if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
-        }
-        const pause = pauseMs(attempt);
-        // Conflicts between our own writers end by themselves: only failures of DynamoDB count against the budget.
-        const isLate = attempt + 1 >= maxAttempts || this.clock.monotonicMs() + pause > untilMs;
-        if (isLate || !(hasKind(fault, 'conflict') || this.budget.mayRepeat()))
-          throw new StoreUnavailable(applied, { cause: error });
-        await sleep(pause);
+      const { output, fault, error } = await this.sendOnce(call, input);
+      if (output) return output;
+      const answer = definite(fault, applied);
+      if (answer) return answer;
+      if (hasKind(fault, 'throttled')) onThrottled?.();
+      if (fault.kind === 'unknown') {
+        if (applied === 'no') applied = 'unknown';
+        if (!safeToRepeat) throw new StoreUnavailable(applied, { cause: error });
       }
+      const pause = pauseMs(attempt);
+      // Conflicts between our own writers end by themselves: only failures of DynamoDB count against the budget.
+      const isLate = attempt + 1 >= maxAttempts || this.clock.monotonicMs() + pause > untilMs;
+      if (isLate || !(hasKind(fault, 'conflict') || this.budget.mayRepeat()))
+        throw new StoreUnavailable(applied, { cause: error });
+      await sleep(pause);
+    }
+  }
+
+  /** One attempt of a call. Throws only if the call is malformed. */
+  private async sendOnce(call: CallName, input: object): Promise<Sent> {
+    try {
+      const output = await this.transport.send(call, { ...input, ReturnConsumedCapacity: 'TOTAL' });
+      this.charge(call, output);
+      this.metrics?.storeCalls.inc({ call, outcome: 'ok' });
+      return { output };
+    } catch (error) {
+      const fault = classify(error, this.transport.decode);
+      this.metrics?.storeCalls.inc({ call, outcome: fault.kind });
+      this.tally(0, 0);
+      if (fault.kind === 'bug') throw error;
+      return { fault, error };
     }
   }
 
@@ -524,27 +477,6 @@ const isRead = (call: CallName): boolean =>
 interface AttemptOptions extends Pick<WriteOptions, 'onThrottled' | 'maxAttempts'> {
   readonly untilMs?: number;
 }
-
-/** True if the call, or one write of its transaction, failed for this reason. */
-const hasKind = (fault: Fault, wanted: 'throttled' | 'conflict'): boolean =>
-  fault.kind === wanted || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === wanted));
-
-type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
-
-/**
- * A cancelled transaction is a result only if a condition failed. After conflicts and throttling alone it is retried.
- */
-function definite(fault: Fault, applied: Applied): Definite | undefined {
-  if (fault.kind === 'condition') return fault;
-  if (fault.kind !== 'cancelled') return undefined;
-  const isAnswer = ({ kind }: CancellationReason) => kind === 'condition' || kind === 'none';
-  // After a lost response every reason is needed, because the missing one may show that the first attempt succeeded.
-  const isDefinite = applied === 'unknown' ? fault.reasons.every(isAnswer) : true;
-  return isDefinite && fault.reasons.some(({ kind }) => kind === 'condition') ? fault : undefined;
-}
-
-const isFault = (output: Record<string, unknown> | Definite): output is Definite =>
-  output.kind === 'condition' || output.kind === 'cancelled';
 
 const page = (output: Record<string, unknown>): Page => ({
   items: (output.Items as Item[] | undefined) ?? [],

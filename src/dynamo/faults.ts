@@ -115,6 +115,28 @@ export function statementOutcome({ Item, Error: error }: StatementResponse): Eac
 /** Whether a call without a response changed anything. A read never does. */
 export type Applied = 'no' | 'unknown' | 'read';
 
+/** True if the call, or one write of its transaction, failed for this reason. */
+export const hasKind = (fault: Fault, wanted: 'throttled' | 'conflict'): boolean =>
+  fault.kind === wanted || (fault.kind === 'cancelled' && fault.reasons.some(({ kind }) => kind === wanted));
+
+/** A failed call whose failure is a result. */
+export type Definite = Extract<Fault, { kind: 'condition' | 'cancelled' }>;
+
+/**
+ * A cancelled transaction is a result only if a condition failed. After conflicts and throttling alone it is retried.
+ */
+export function definite(fault: Fault, applied: Applied): Definite | undefined {
+  if (fault.kind === 'condition') return fault;
+  if (fault.kind !== 'cancelled') return undefined;
+  const isAnswer = ({ kind }: CancellationReason) => kind === 'condition' || kind === 'none';
+  // After a lost response every reason is needed, because the missing one may show that the first attempt succeeded.
+  const isDefinite = applied === 'unknown' ? fault.reasons.every(isAnswer) : true;
+  return isDefinite && fault.reasons.some(({ kind }) => kind === 'condition') ? fault : undefined;
+}
+
+export const isFault = (output: Record<string, unknown> | Definite): output is Definite =>
+  output.kind === 'condition' || output.kind === 'cancelled';
+
 const consequences: Readonly<Record<Applied, string>> = {
   no: 'the database did not respond; nothing was changed; retry',
   unknown: 'the database did not respond in time; the change may or may not have been made; retry',

@@ -234,6 +234,22 @@ describe('upsertModel', () => {
     expect((await at(4 * 60_000)).costUsdMicros).toBe(7000);
   });
 
+  it('shows a new price from its millisecond on, also to a caller that has just read the old one', async () => {
+    const label = await added({ input: 1, output: 0 });
+    clock.freeze();
+    await upsert({ label, prices: entries({ input: 2, output: 0 }), effectiveFrom: iso(500) });
+    const shown = async () =>
+      (await modelsOf(app)).find((model) => model.label === label)?.price.entries[0]?.usdMicrosPer1M;
+    expect(await shown()).toBe(1);
+    clock.advance(499);
+    expect(await shown()).toBe(1);
+    clock.advance(1);
+    expect(await shown()).toBe(2);
+    clock.advance(-1);
+    expect(await shown()).toBe(1);
+    clock.unfreeze();
+  });
+
   it('changes nothing if the expected version is stale; 0 means that the label must not exist', async () => {
     const label = newLabel();
     const send = (expectedVersion: number | null) =>

@@ -38,7 +38,7 @@ async function admit(request: op.AdmitInput): Promise<string> {
 const settle = (admissionId: string, more: Partial<op.SettleInput> = {}) =>
   app.admin.ask(op.SettleDocument, { input: { admissionId, inputTokens: 1000, outputTokens: 500, ...more } });
 
-/** The units that a task consumes: the minimum of up to five attempts, because the gateway polls meanwhile. */
+/** The units that a task consumes: the minimum of up to 20 attempts, because the gateway polls meanwhile. */
 async function unitsOf<T>(
   prepare: () => Promise<T>,
   task: (prepared: T) => Promise<unknown>,
@@ -46,7 +46,7 @@ async function unitsOf<T>(
 ): Promise<Units> {
   const { consumed } = app.gateway.services.store;
   let best: Units | undefined;
-  for (let attempt = 0; attempt < 5; attempt++) {
+  for (let attempt = 0; attempt < 20; attempt++) {
     const prepared = await prepare();
     const before = { ...consumed };
     await task(prepared);

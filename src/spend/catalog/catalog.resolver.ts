@@ -10,7 +10,7 @@ import type { CatalogModel } from './catalog.js';
 import { ModelType, OrgPriceType, SetOrgPriceInput, UpsertModelInput } from './catalog.types.js';
 import type { OrgPrice } from './org-price.store.js';
 import type { PriceSource } from './price.js';
-import { ModelPriceType, PriceChangeType } from './price.types.js';
+import { PriceChangeType } from './price.types.js';
 import type { PriceChange } from './price-history.js';
 
 @Resolver(() => ModelType)
@@ -30,23 +30,11 @@ export class CatalogResolver {
       description: 'Whether to return retired models too. Default false.',
     })
     includeRetired: boolean | null | undefined,
-    @Ctx() { models, work }: Context,
+    @Ctx() { models, prices, work }: Context,
   ) {
     const page = models.page({ first, after, includeRetired });
     work.charge(page.length);
-    return page;
-  }
-
-  @FieldResolver(() => String, { description: 'The same as `modelId`.' })
-  bedrockModelId(@Root() { modelId }: CatalogModel) {
-    return modelId;
-  }
-
-  @FieldResolver(() => ModelPriceType, {
-    description: 'The price in force now. An org may have another one: `Org.prices`.',
-  })
-  price(@Root() model: CatalogModel, @Ctx() { prices, clock }: Context) {
-    return prices.at(model, clock.nowMs());
+    return prices.withPrices(page);
   }
 
   @FieldResolver(() => [PriceChangeType], {
@@ -67,11 +55,12 @@ export class CatalogResolver {
       'Adds a model, or changes one. A retired model is in use again. Takes effect on all gateways within 2 s. ' +
       'Platform admin only.',
   })
-  upsertModel(
+  async upsertModel(
     @Arg('input', () => UpsertModelInput, { description: 'The model.' }) input: UpsertModelInput,
-    @Ctx() { models, actor }: Context,
+    @Ctx() { models, prices, actor }: Context,
   ) {
-    return models.upsert(input, actor);
+    const [priced] = await prices.withPrices([await models.upsert(input, actor)]);
+    return priced;
   }
 
   @Authorized<Policy>('platform:manage')
@@ -81,13 +70,14 @@ export class CatalogResolver {
       'Retires a model on all gateways within 2 s: new costs are refused with INVALID_MODEL_LABEL, and selections ' +
       'skip it. Orgs keep their settings, and recorded costs stay. Idempotent. Platform admin only.',
   })
-  retireModel(
+  async retireModel(
     @Arg('label', () => String, { description: 'The label of the model.' }) label: string,
     @Arg('expectedVersion', () => SafeInt, { nullable: true, description: expectedVersionText })
     expectedVersion: number | null | undefined,
-    @Ctx() { models, actor }: Context,
+    @Ctx() { models, prices, actor }: Context,
   ) {
-    return models.retire(label, expectedVersion, actor);
+    const [priced] = await prices.withPrices([await models.retire(label, expectedVersion, actor)]);
+    return priced;
   }
 
   @Authorized<Policy>('platform:manage')

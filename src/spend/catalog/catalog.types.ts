@@ -1,7 +1,7 @@
 import { Field, InputType, ObjectType } from 'type-graphql';
 import { DateTime, SafeInt, Uuid } from '../../graphql/scalars.js';
 import { expectedVersionOrNoneText } from '../../orgs/settings.types.js';
-import { PriceEntryInput } from './price.types.js';
+import { ModelPriceType, PriceEntryInput } from './price.types.js';
 
 const modelIdText =
   'The id of the model at its provider, such as a Bedrock model id, an inference profile or an ARN. ' +
@@ -21,6 +21,9 @@ export class ModelType {
 
   @Field(() => String, { simple: true, description: modelIdText })
   readonly modelId!: string;
+
+  @Field(() => String, { simple: true, description: 'The same as `modelId`.' })
+  readonly bedrockModelId!: string;
 
   @Field(() => String, { nullable: true, simple: true, description: providerText })
   readonly provider?: string;
@@ -47,6 +50,12 @@ export class ModelType {
     description: 'When the model was retired. Null if it is in use.',
   })
   readonly retiredAt?: Date;
+
+  @Field(() => ModelPriceType, {
+    simple: true,
+    description: 'The price in force now. An org may have another one: `Org.prices`.',
+  })
+  readonly price!: ModelPriceType;
 }
 
 @InputType({ description: 'A model to add or change. A field that is absent or null stays unchanged.' })

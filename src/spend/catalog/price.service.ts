@@ -8,6 +8,7 @@ import type { FetchedPrice, PriceStore } from './price.store.js';
 import { entriesAt } from './price-history.js';
 
 const cachedMs = 60_000;
+const pricedMs = 1000;
 
 interface CachedPrice {
   /** Undefined if no price was ever fetched for the model. */
@@ -22,9 +23,25 @@ export interface PriceDeps {
   readonly clock: Clock;
 }
 
+/** A model with its price now. */
+export interface PricedModel extends CatalogModel {
+  readonly bedrockModelId: string;
+  readonly price: Price;
+}
+
+/** Valid for a second, and not after the next change of the price. */
+interface CachedModel {
+  readonly model: PricedModel;
+  readonly atMs: number;
+  readonly nextMs: number;
+  readonly untilMs: number;
+}
+
 /** The price of a model at a time. */
 export class PriceService {
   private readonly cache = new Lru<string, CachedPrice>(1000);
+  /** A changed model is another object, so an entry lives as long as its version of the model. */
+  private readonly priced = new WeakMap<CatalogModel, CachedModel>();
 
   constructor(private readonly deps: PriceDeps) {}
 
@@ -50,6 +67,26 @@ export class PriceService {
   /** One price per model, in the order of the models. */
   allAt(models: readonly CatalogModel[], atMs: number): Promise<Price[]> {
     return Promise.all(models.map((model) => this.at(model, atMs)));
+  }
+
+  /** The models with their prices now, without org prices. Computed at most once per second and model. */
+  async withPrices(models: readonly CatalogModel[]): Promise<PricedModel[]> {
+    const [nowMs, monotonicMs] = [this.deps.clock.nowMs(), this.deps.clock.monotonicMs()];
+    const cached = models.map((model) => {
+      const entry = this.priced.get(model);
+      const isValid = entry && entry.untilMs > monotonicMs && entry.atMs <= nowMs && nowMs < entry.nextMs;
+      return isValid ? entry.model : undefined;
+    });
+    if (cached.every((model) => model !== undefined)) return cached;
+    return Promise.all(models.map((model, i) => cached[i] ?? this.withPrice(model, nowMs)));
+  }
+
+  private async withPrice(model: CatalogModel, atMs: number): Promise<PricedModel> {
+    const untilMs = this.deps.clock.monotonicMs() + pricedMs;
+    const priced = { ...model, bedrockModelId: model.modelId, price: await this.at(model, atMs) };
+    const nextMs = model.changes.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Number.POSITIVE_INFINITY;
+    this.priced.set(model, { model: priced, atMs, nextMs, untilMs });
+    return priced;
   }
 
   private async fetched(modelId: string, atMs: number): Promise<FetchedPrice | undefined> {

@@ -36,7 +36,8 @@ describe('statementOf', () => {
     };
     expect(statementOf(write, 't_limiter')).toEqual({
       Statement:
-        'UPDATE "t_limiter" SET "a" = ?, "n" = n + ?, "wc" = wc + ?, "b_rpm_fa" = b_rpm_fa + ? REMOVE "ttl" WHERE "PK" = ? AND "SK" = ? AND ' +
+        'UPDATE "t_limiter" SET "a" = ?, "n" = n + ?, "wc" = wc + ?, "b_rpm_fa" = b_rpm_fa + ? REMOVE "ttl" ' +
+        'WHERE "PK" = ? AND "SK" = ? AND ' +
         '(("v" = ?) AND (("e" IS MISSING) OR ("fa" BETWEEN ? AND ?)) AND ("w" IS NOT MISSING)) RETURNING ALL NEW *',
       Parameters: [1, 2n, 1, -1, 'p', 's', 'x', 3, 4],
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
