@@ -1,6 +1,6 @@
 // Not part of the pass on DynamoDB Local, which leaves an index that is added later in the state CREATING.
 import { randomUUID } from 'node:crypto';
-import { DescribeTableCommand, DeleteItemCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import type { Config } from '../../src/config.js';
 import { StoreClient } from '../../src/dynamo/client.js';
 import { equals } from '../../src/dynamo/expression.js';

@@ -420,7 +420,7 @@ const indexUnits = ({ GlobalSecondaryIndexes = {} }: Consumed): Record<string, n
     ),
   );
 
-it('writes no index in an acquire, a charge or a return; only the directory entry of a new bucket writes its three', async () => {
+it('writes no index in an acquire, a charge or a return; only a new directory entry writes its three', async () => {
   const { buckets, reports, close } = newBuckets();
   const namespace = await app.gateway.services.namespaces.of(orgId);
   const set = limitSet(limits.map(completeLimit));

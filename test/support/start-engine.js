@@ -39,7 +39,7 @@ async function warmUpStatements(endpoint) {
       Statements: [
         { Statement: `INSERT INTO "${TableName}" VALUE {'PK': ?, 'n': 1}`, Parameters },
         {
-          Statement: `UPDATE "${TableName}" SET "n" = n + 1 REMOVE "a" WHERE "PK" = ? AND ("n" >= 0) RETURNING ALL NEW *`,
+          Statement: `UPDATE "${TableName}" SET "n" = n + 1 WHERE "PK" = ? AND ("n" >= 0) RETURNING ALL NEW *`,
           Parameters,
         },
       ].slice(i === 0 ? 0 : 1, i === 0 ? 1 : 2),

@@ -56,7 +56,7 @@ export class BucketDirectory {
         // The entry may have been written, but the bucket was not.
         throw error instanceof GatewayError ? new StoreUnavailable('no', { cause: error }) : error;
       }
-      // A process that was suspended meanwhile must not create shards under a stamp that the worker takes for an old one.
+      // A process that was suspended meanwhile must not create shards under a stamp that looks old to the worker.
     } while (this.clock.nowMs() - st > maxStampMs);
   }
 

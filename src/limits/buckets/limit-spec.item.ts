@@ -15,9 +15,9 @@ type StoredSpec = Pick<
 >;
 
 /**
- * The parameters of a limit as one text: name, capacity, burst, refill and refill period, then by letter what few limits have:
- * c concurrency, s shadow, b the conversion that added it, w calendar window and zone. One attribute instead of four,
- * because DynamoDB decodes and encodes every attribute of an item with each write.
+ * The parameters of a limit as one text: name, capacity, burst, refill and refill period, then by letter what few
+ * limits have: c concurrency, s shadow, b the conversion that added it, w calendar window and zone. One attribute
+ * instead of four, because an engine decodes and encodes every attribute of an item with each write.
  */
 export const specText = ({ calendar, isConcurrency, isShadow, sinceConversion, ...spec }: StoredSpec): string =>
   [

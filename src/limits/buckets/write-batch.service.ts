@@ -21,7 +21,7 @@ const maxWaitMs = 5;
  */
 const slowMs = 500;
 
-interface Waiting {
+interface WaitingWrite {
   readonly planned: PlannedWrite;
   readonly resolve: (result: ShardWriteResult | Promise<ShardWriteResult>) => void;
   readonly reject: (error: unknown) => void;
@@ -32,7 +32,7 @@ interface Waiting {
  * alone. The writes of a call do not depend on each other: each has its own condition and its own outcome.
  */
 export class WriteBatches {
-  private waiting: Waiting[] = [];
+  private waiting: WaitingWrite[] = [];
   private inFlight = 0;
   private maxSize = firstMaxSize;
   private isScheduled = false;
@@ -77,7 +77,7 @@ export class WriteBatches {
     else for (const each of next) void this.send([each]);
   }
 
-  private async send(batch: readonly Waiting[]): Promise<void> {
+  private async send(batch: readonly WaitingWrite[]): Promise<void> {
     this.inFlight++;
     const beganMs = this.clock.monotonicMs();
     try {

@@ -40,8 +40,9 @@ export class LimiterHousekeeping {
 
   /**
    * Runs once a day. Books the open hours of idle buckets before they expire, deletes idle sharded buckets, which do
-   * not expire, and deletes the directory entries of buckets that are gone. Resumes the run of a worker that died. Returns the number of buckets and shards changed, or
-   * undefined if another worker has done the run or is running it.
+   * not expire, and deletes the directory entries of buckets that are gone. Resumes the run of a worker that died.
+   * Returns the number of buckets and shards changed, or undefined if another worker has done the run or is running
+   * it.
    */
   async tidyBuckets(): Promise<number | undefined> {
     const { namespaces, tasks, clock } = this.deps;
