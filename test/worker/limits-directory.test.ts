@@ -99,7 +99,7 @@ describe('the directory entry of a bucket', () => {
     }
   });
 
-  it('is deleted a day after its stamp if the bucket is gone, not before, and not while the bucket exists', async () => {
+  it('is deleted a day after its stamp, not before, and not while the bucket exists', async () => {
     await setLimits(limit(80));
     const [gone, kept] = [await newCreated(), newId()];
     await take(gone);
