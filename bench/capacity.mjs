@@ -204,7 +204,7 @@ function simulate(load, { shards, maxCallsPerDevice = 1, lasts = seconds } = {})
   const deviceReads = meter.channel('device: `{org}/{MAC}`', 'read');
   const deviceWrites = meter.channel('device: `{org}/{MAC}`', 'write');
   const deviceIndex = meter.channel('index of devices: `{org}/devices`', 'write');
-  const versionReads = meter.channel('change version: `#VERSION#{slot}`', 'read');
+  const versionReads = meter.channel('change counter: `#CHANGES`', 'read');
   const alertReads = meter.channel('alert partition: `LOG#{partition}`', 'read');
 
   const [bucketQueues, costQueues, shardBusy, shardCounts] = [new Map(), new Map(), new Map(), new Map()];
@@ -317,7 +317,7 @@ function simulate(load, { shards, maxCallsPerDevice = 1, lasts = seconds } = {})
       else dashboard(o, a, (u - 0.9) * 10);
     }
     // Each gateway reads these items once per second with a consistent read.
-    for (let slot = 0; slot < 8; slot++) versionReads(`#VERSION#${slot}`, gatewayCount);
+    versionReads('#CHANGES', gatewayCount);
     for (let partition = 0; partition < 16; partition++) alertReads(`LOG#${partition}`, gatewayCount);
     for (const name of spreading) shardCounts.set(name, Math.min(maxShards, 2 * (shardCounts.get(name) ?? 1)));
     spreading.clear();

@@ -21,8 +21,8 @@ const limit = 'requests';
 const plenty = 1e12;
 const windowSecs = 3600;
 const onRedis = 'rate-limiter-flexible, Redis (not durable)';
-const maxFillSeconds = 60;
-const fillInFlight = 64;
+const maxFillSeconds = 120;
+const fillInFlight = 128;
 const acquiresPerRequest = 5;
 
 /** Returns the rows, the failed requests, and the figures that are not exact. */
@@ -205,16 +205,17 @@ function rawUpdates({ store, tableName }) {
           TableName,
           Key: keyOf(`like-${name}`),
           UpdateExpression: 'SET #ttl = :ttl ADD #fa :cost, #tc :cost, #wc :one, #ec :one',
-          ConditionExpression: '#cv = :cv AND #shard_count = :one AND #hw = :hw AND #fa >= :from AND #fa <= :max',
+          ConditionExpression: '#cv = :cv AND #bi = :bi AND #sc = :one AND #hw = :hw AND #fa >= :from AND #fa <= :max',
           ExpressionAttributeNames: Object.fromEntries(
             Object.entries({
-              fa: 'b_requests_fa',
-              tc: 'b_requests_tc',
+              fa: 'f_0',
+              tc: 'c_0',
               wc: 'wc',
               ec: 'ec',
               ttl: 'ttl',
               cv: 'cv',
-              shard_count: 'shard_count',
+              bi: 'bi',
+              sc: 'sc',
               hw: 'hw',
             }).map(([name, attribute]) => [`#${name}`, attribute]),
           ),
@@ -224,6 +225,7 @@ function rawUpdates({ store, tableName }) {
             ':from': { N: '0' },
             ':max': { N: String(plenty) },
             ':cv': { S: 'bench' },
+            ':bi': { S: 'bench' },
             ':hw': { N: '490000' },
             ':ttl': { N: '1900000000' },
           },
@@ -234,7 +236,7 @@ function rawUpdates({ store, tableName }) {
       ),
     async fill() {
       await putAll(client, TableName, [hot, ...names], (name) => ({ ...keyOf(name), fa: { N: '0' }, tc: { N: '0' } }));
-      await putAll(client, TableName, names, (name) => ({ ...keyOf(`like-${name}`), ...bucketAttributes(run, name) }));
+      await putAll(client, TableName, names, (name) => ({ ...keyOf(`like-${name}`), ...bucketAttributes }));
     },
     async wrong() {
       const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(hot), ConsistentRead: true }));
@@ -246,22 +248,16 @@ function rawUpdates({ store, tableName }) {
 }
 
 /** The attributes of a bucket item with one limit. */
-const bucketAttributes = (namespace, name) => ({
-  ...Object.fromEntries(
-    ['cp', 'bx', 'ra', 'rp', 'fa', 'tc', 'th'].map((field) => [`b_${limit}_${field}`, { N: '1000' }]),
-  ),
-  ...Object.fromEntries(['shard_count', 'ec', 'wc'].map((field) => [field, { N: '1' }])),
+const bucketAttributes = {
+  s_0: { S: `${limit} 1000 1000 1000 1000` },
+  ...Object.fromEntries(['f_0', 'c_0', 'h_0', 'sc', 'ec', 'wc', 'rs'].map((field) => [field, { N: '1' }])),
   eb: { N: '0' },
   hw: { N: '490000' },
   ttl: { N: '1900000000' },
   cv: { S: 'bench' },
-  GSI2PK: { S: `${namespace}/RESOURCE#${resource}` },
-  GSI2SK: { S: `BUCKET#${name}#0` },
-  GSI3PK: { S: `${namespace}/ENTITY#${name}` },
-  GSI3SK: { S: `BUCKET#${resource}#0` },
-  GSI4PK: { S: namespace },
-  GSI4SK: { S: `${namespace}/BUCKET#${name}#${resource}#0` },
-});
+  bi: { S: 'bench' },
+  lv: { S: '0.0.1.0' },
+};
 
 /** The library as in its manual: its own table, and a fixed window per key. */
 async function libraryLimiter({ store, tableName }) {

@@ -1,17 +1,19 @@
 import type { StoreClient } from '../dynamo/client.js';
+import { equals } from '../dynamo/expression.js';
 import { type Fields, fields } from '../dynamo/fields.js';
 import { key } from '../dynamo/keys.js';
 import { type TransactItem, transactItem } from '../dynamo/transact-item.js';
 import { hashSlot, newUuid } from '../lib/id.js';
 
-const table = 'revoked_tokens';
+const table = 'config';
+const PK = '#CHANGES';
 /**
  * With one item, the transactions of one org would make those of all others wait, because a transaction locks its
  * items.
  */
 const slots = [0, 1, 2, 3, 4, 5, 6, 7];
-// Slot 0 has the key that was used when there was only one item.
-export const changeKey = (slot: number) => ({ PK: slot === 0 ? '#VERSION' : key`#VERSION#${slot}` });
+/** All in one partition, so that one query of 1 read unit returns them. */
+export const changeKey = (slot: number) => ({ PK, SK: key`${slot}` });
 export const changeSlotOf = (orgId: string): number => hashSlot(orgId, slots.length);
 
 /** Place counters per change item. With short names and ten digits each, the item stays below 1 KB. */
@@ -48,8 +50,11 @@ export class ChangeStore {
   constructor(private readonly client: StoreClient) {}
 
   async load(): Promise<ChangeItem[]> {
-    const items = await this.client.getMany(table, slots.map(changeKey), { consistent: true });
-    return items.map((item = {}) => this.toChangeItem(fields(table, item)));
+    const { items } = await this.client.query({ table, where: equals('PK', PK), consistent: true });
+    return slots.map((slot) => {
+      const { SK } = changeKey(slot);
+      return this.toChangeItem(fields(table, items.find((item) => item.SK === SK) ?? {}));
+    });
   }
 
   /**

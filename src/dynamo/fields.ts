@@ -130,6 +130,11 @@ export class Fields {
     return isMap(value) ? (value as Item) : this.corrupt(name, 'the JSON text of a map');
   }
 
+  /** A string attribute with a format of its own. `parse` returns undefined for a text that does not have it. */
+  text<T>(name: string, parse: (text: string) => T | undefined, expected: string): T {
+    return parse(this.string(name)) ?? this.corrupt(name, expected);
+  }
+
   /** A map whose values are all numbers. */
   numbers(name: string): Readonly<Record<string, number>> {
     const map = this.map(name);

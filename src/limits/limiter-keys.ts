@@ -16,7 +16,6 @@ export interface ShardId extends BucketId {
 
 /** The name of a shard within its entity and resource. */
 const shardLabel = ({ shard, isOwn }: ShardId): string => (isOwn ? `own${shard}` : String(shard));
-export const isOwnLabel = (label: string): boolean => label.startsWith('own');
 
 export const shardKey = (id: ShardId) => ({
   PK: key`${id.namespace}/BUCKET#${id.entityId}#${slashed(id.resource)}#${shardLabel(id)}`,
@@ -24,18 +23,35 @@ export const shardKey = (id: ShardId) => ({
 });
 
 /**
- * The index keys of a bucket item. Never changed after the item was created, so that a write does not touch the
- * indexes.
+ * The key of a bucket's directory entry. The entry has the index keys, so that a write of a shard touches no index. It
+ * is in a partition of its own, because the shards are in several.
  */
-export const shardIndexKeys = (id: ShardId) => ({
+export const directoryKey = (id: BucketId) => ({
+  PK: key`${id.namespace}/DIR#${id.entityId}#${slashed(id.resource)}#${directoryLabel(id)}`,
+  SK: '#DIR',
+});
+const directoryLabel = ({ isOwn }: BucketId): string => (isOwn ? 'own' : 'stored');
+
+export const directoryIndexKeys = (id: BucketId) => ({
   GSI2PK: resourceIndexKey(id.namespace, id.resource),
-  GSI2SK: key`BUCKET#${id.entityId}#${shardLabel(id)}`,
+  GSI2SK: key`BUCKET#${id.entityId}#${directoryLabel(id)}`,
   GSI3PK: key`${id.namespace}/ENTITY#${id.entityId}`,
-  GSI3SK: key`BUCKET#${slashed(id.resource)}#${shardLabel(id)}`,
-  ...namespaceIndexKeys(id.namespace, shardKey(id).PK),
+  GSI3SK: key`BUCKET#${slashed(id.resource)}#${directoryLabel(id)}`,
+  ...namespaceIndexKeys(id.namespace, directoryKey(id).PK),
 });
 
-/** A purge finds all items of a namespace by these keys, except leases. */
+/** The prefix of the partition keys of all directory entries of a namespace. */
+export const directoryPrefix = (namespace: string): string => key`${namespace}/DIR#`;
+
+/** The bucket of a directory entry, by the partition key of the entry. */
+export function bucketOfDirectoryKey(namespace: string, partitionKey: string): BucketId {
+  const [entityId = '', resource = '', label] = partitionKey.slice(directoryPrefix(namespace).length).split('#');
+  return { namespace, entityId, resource, ...(label === 'own' ? { isOwn: true } : {}) };
+}
+
+/**
+ * A purge finds all items of a namespace by these keys, except leases and shards. It finds shards by the directory.
+ */
 export const namespaceIndexKeys = (namespace: string, partitionKey: string) => ({
   GSI4PK: namespace,
   GSI4SK: partitionKey,

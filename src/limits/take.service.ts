@@ -29,10 +29,17 @@ export class TakeService {
 
   /** The buckets that an acquire takes from, checked against the limits in force. */
   async targets(pending: PendingAcquire, inputPath: string): Promise<TakeTarget[]> {
-    const { resolution } = this.deps;
+    const { resolution, buckets } = this.deps;
     const { orgId, namespace, request } = pending;
-    const key = { orgId, namespace, entityId: request.entityId, resource: request.resource };
-    const path = await resolution.path(key);
+    const { resource } = request;
+    const key = { orgId, namespace, entityId: request.entityId, resource };
+    // A bucket of an entity that is not cached is read in the same call as the levels of the entity.
+    const reads: Promise<void>[] = [];
+    const isOwn = request.limits ? { isOwn: true as const } : {};
+    const path = await resolution.path(key, (entityId) => {
+      reads.push(buckets.prefetch({ namespace, entityId, resource, ...(entityId === key.entityId ? isOwn : {}) }));
+    });
+    if (reads.length > 0) await Promise.all(reads);
     const zone = request.limits?.some(({ window }) => window) ? (await resolution.zoneOf(orgId)).zone : undefined;
     try {
       return targetsOf(pending, path, inputPath, zone);

@@ -209,7 +209,7 @@ it('keeps an item with all change counters below 1 KB', async () => {
   const orgId = await newOrgId();
   const { store } = app.gateway.services;
   const key = changeKey(changeSlotOf(orgId));
-  const stored = (await store.get('revoked_tokens', key, { consistent: true })) ?? {};
+  const stored = (await store.get('config', key, { consistent: true })) ?? {};
   expect(Object.keys(stored).some((name) => /^c\d+$/.test(name))).toBe(true);
   const counters = Object.fromEntries(Array.from({ length: countersPerSlot }, (_, i) => [`c${i}`, 9_999_999_999]));
   const full = {

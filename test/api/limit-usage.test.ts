@@ -314,12 +314,12 @@ describe('topEntities', () => {
   });
 });
 
-it('lists the buckets of a resource up to a number of shards and reports if there are more', async () => {
+it('lists the buckets of a resource up to a number and reports if there are more', async () => {
   for (const entityId of ['a', 'b', 'c', 'd']) await take(entityId, 1);
   await take('elsewhere', 1, 'web');
   const buckets = new BucketStore(app.gateway.services.store, app.clock, 90);
   const listed = async (max: number) => {
-    const { ids, truncated } = await buckets.firstOfResource(namespace, resource, max);
+    const { ids, truncated } = await buckets.directory.firstOfResource(namespace, resource, max);
     return [ids.map(({ entityId }) => entityId), truncated];
   };
   expect(await listed(3)).toEqual([['a', 'b', 'c'], true]);

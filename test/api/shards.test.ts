@@ -117,7 +117,7 @@ describe('doubling the shards', () => {
     const { shardCount } = await stateOf(id);
     expect(shardCount).toBeGreaterThan(1);
     const items = await itemsOf(id);
-    expect(items.map((item) => item.shard_count)).toEqual(Array(shardCount).fill(shardCount));
+    expect(items.map((item) => item.sc)).toEqual(Array(shardCount).fill(shardCount));
     expect(items.map((item) => item.ttl)).toEqual(Array(shardCount).fill(undefined));
     expect(await availableOf(id)).toBeLessThanOrEqual(3199);
   });
@@ -147,7 +147,7 @@ describe('doubling the shards', () => {
       hand.advance(100);
     }
     expect(cachedShardCount(buckets, id)).toBe(1);
-    expect(await itemsOf(id)).toMatchObject([{ shard_count: 1, b_tokens_tc: 1_100_000 }]);
+    expect(await itemsOf(id)).toMatchObject([{ sc: 1, c_0: 1_100_000 }]);
   });
 });
 
@@ -239,7 +239,7 @@ describe('changing the number of shards', () => {
     expect(cachedShardCount(buckets, id)).toBe(2);
     await during(2);
     await untilWell(5000, async () => expect(cachedShardCount(buckets, id)).toBe(1));
-    expect(await itemsOf(id)).toMatchObject([{ shard_count: 1 }]);
+    expect(await itemsOf(id)).toMatchObject([{ sc: 1 }]);
     await during(15);
     expect(cachedShardCount(buckets, id)).toBe(1);
   });

@@ -68,7 +68,7 @@ const newToken = async (client: Client): Promise<string> => (await logIn(client)
 
 /** Starts an outage of the database that has lasted longer than the gateway trusts its cache. */
 async function startOutage(): Promise<void> {
-  const polls = proxy.inject({ fault: 'refuse', table: 'revoked_tokens' });
+  const polls = proxy.inject({ fault: 'refuse', operation: 'Query', table: 'config' });
   proxy.inject({ fault: 'refuse' });
   await until('the gateway polls revocations', () => polls.hits > 0);
   // Also past the deadline of that call, so that no request waits for it.

@@ -62,7 +62,7 @@ describe('retrieveSecret', () => {
   it('returns the secret, which is shown only once, even if DynamoDB stops responding after it is stored', async () => {
     const { registerOrg } = await app.admin.ask(op.RegisterOrgDocument, { input: orgInput() });
     lose('secret_retrieval_tokens', 1, 'no-reply-after');
-    proxy.inject({ operation: 'BatchGetItem', table: 'revoked_tokens', fault: 'no-reply' });
+    proxy.inject({ operation: 'Query', table: 'config', fault: 'no-reply' });
     const { data, errors } = await app.anonymous.send(op.RetrieveSecretDocument, {
       token: registerOrg.secretRetrieval.token,
     });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/dynamo/client.js';
-import { leaseKey, namespaceIdKey, namespaceIndexKeys } from '../../src/limits/limiter-keys.js';
+import { BucketDirectory } from '../../src/limits/buckets/directory.store.js';
+import { leaseKey, namespaceIdKey, shardKey } from '../../src/limits/limiter-keys.js';
 import * as op from '../support/operations.js';
 import { hourMs, newTenant } from './costs.js';
 import {
@@ -61,16 +62,17 @@ describe('purge', () => {
     // The audit trail is stored under the org id and stays.
     expect((await items(`${orgId}/AUDIT#`)).map(({ SK }) => SK)).not.toEqual([]);
 
-    // A write of a gateway that has not polled the purge yet.
-    const PK = `${namespace}/BUCKET#late#api#0`;
-    await app.gateway.services.store.write({
-      table: 'limiter',
-      put: { PK, SK: '#STATE', ...namespaceIndexKeys(namespace, PK) },
-    });
+    // A bucket of a gateway that has not polled the purge yet. Its directory entry stays until the creation is over.
+    const { store } = app.gateway.services;
+    const late = { namespace, entityId: 'late', resource };
+    await new BucketDirectory(store, clock).stamp(late);
+    expect(await newWorker().limits.purge()).toBe(0);
+    await store.write({ table: 'limiter', put: { ...shardKey({ ...late, shard: 0 }), sc: 1 } });
+    expect(await newWorker().limits.purge()).toBe(1);
+    clock.advance(61_000);
     expect(await newWorker().limits.purge()).toBe(1);
     expect(await items(`${namespace}/`)).toEqual([]);
 
-    const { store } = app.gateway.services;
     expect(await store.get('limiter', namespaceIdKey(namespace), { consistent: true })).toBeDefined();
     clock.advance(hourMs + 60_000);
     await newWorker().limits.purge();
@@ -93,6 +95,7 @@ describe('purge', () => {
     expect(leases).toHaveLength(80);
     expect(new Set(leases.map(({ PK }) => PK)).size).toBeGreaterThan(20);
     await app.admin.ask(op.PurgeLimiterDocument, { orgId });
+    clock.advance(61_000);
     await newWorker().limits.purge();
     expect(await items(namespace)).toEqual([]);
   });
@@ -134,6 +137,7 @@ describe('purge', () => {
     await setLimits(limit(100));
     for (let i = 0; i < 30; i++) await adjust(await take(newId()), 1);
     await app.admin.ask(op.PurgeLimiterDocument, { orgId });
+    clock.advance(61_000);
     proxy.inject({ operation: 'BatchWriteItem', table: 'limiter', fault: 'partial-batch', nth: 1 });
     proxy.inject({ operation: 'BatchWriteItem', table: 'limiter', fault: 'drop-reply', nth: 2 });
     await Promise.all([newWorker().limits.purge(), newWorker().limits.purge()]);

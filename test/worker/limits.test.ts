@@ -1,8 +1,9 @@
 import { silentLog } from '../../src/lib/log.js';
 import { BucketRegistry } from '../../src/limits/buckets/bucket.registry.js';
 import { BucketStore } from '../../src/limits/buckets/bucket.store.js';
+import { BucketDirectory } from '../../src/limits/buckets/directory.store.js';
 import { NamespaceStore } from '../../src/limits/entities/namespace.store.js';
-import { namespaceIndexKeys, shardKey, taskKey } from '../../src/limits/limiter-keys.js';
+import { shardKey, taskKey } from '../../src/limits/limiter-keys.js';
 import { LimiterHousekeeping } from '../../src/limits/usage/housekeeping.rollup.js';
 import { TaskStore } from '../../src/limits/usage/task.store.js';
 import { startWorker } from '../../src/worker.js';
@@ -124,15 +125,16 @@ describe('tidyBuckets', () => {
     const real = new BucketStore(store, clock, 90);
     const visited: string[] = [];
     // Each namespace takes a minute, and during the third another worker claims the task.
-    const buckets = Object.assign(Object.create(real) as BucketStore, {
+    const directory = Object.assign(Object.create(real.directory) as BucketStore['directory'], {
       async listOfNamespace(space: string) {
         visited.push(space);
         clock.advance(60_000);
         if (visited.length === 3)
           await store.write({ table: 'limiter', update: taskKey('tidy-buckets'), set: { worker: 'another' } });
-        return real.listOfNamespace(space);
+        return real.directory.listOfNamespace(space);
       },
     });
+    const buckets = Object.assign(Object.create(real) as BucketStore, { directory });
     const mark = () => store.get('limiter', taskKey('tidy-buckets'), { consistent: true });
     const registry = new BucketRegistry(real, clock, { maxWaiting: 0, log: silentLog });
     await new LimiterHousekeeping({
@@ -217,11 +219,10 @@ describe('tidyBuckets', () => {
     );
     // Namespaces are tidied in the order of their ids, so a failure in the first could affect the others.
     const [broken, ...others] = orgs.sort() as [string, string, string];
-    const key = shardKey({ namespace: broken, entityId: 'broken', resource, shard: 0 });
-    await store.write({
-      table: 'limiter',
-      put: { ...key, ...namespaceIndexKeys(broken, key.PK), b_tokens_fa: 'no number' },
-    });
+    const id = { namespace: broken, entityId: 'broken', resource };
+    const key = shardKey({ ...id, shard: 0 });
+    await new BucketDirectory(store, clock).stamp(id);
+    await store.write({ table: 'limiter', put: { ...key, s_0: 'no limit' } });
     clock.advance(dayMs);
     await newWorker().limits.tidyBuckets();
     const bookedIn = async (space: string) => (await items(`${space}/ENTITY#`)).map(({ u_tokens }) => u_tokens);

@@ -3,7 +3,7 @@ import { absent, and, type Condition, equals } from '../../dynamo/expression.js'
 import { type ShardId, shardKey, usageIndexKeys, usageKey } from '../limiter-keys.js';
 import { otherLimits } from '../usage/usage.js';
 import { type Booking, bookedWith, openUsage, withHourClosed } from './booking.js';
-import { attribute, fenceVersion, prefixOf, shardItem, table, usageAttribute } from './bucket.item.js';
+import { attribute, fenceVersion, placeOf, shardItem, table, usageAttribute } from './bucket.item.js';
 import { sameState } from './bucket-write.item.js';
 import type { Conversion } from './convert.js';
 import type { Shard } from './shard.js';
@@ -14,7 +14,7 @@ const unchanged = (shard: Shard): Condition =>
     ...sameState(shard),
     equals('wc', shard.writes),
     equals('eb', shard.eventsBefore),
-    ...shard.limits.map((limit) => equals(attribute(prefixOf(limit, false), 'th'), limit.consumedBeforeMilli)),
+    ...shard.limits.map((limit, i) => equals(attribute(placeOf(i, false), 'h'), limit.consumedBeforeMilli)),
   );
 
 /** Adds usage to the item of the shard's hour. Several bookings of one hour add up. */
@@ -36,9 +36,9 @@ function usageWrite(id: ShardId, { shard, consumed, events }: Omit<Booking, 'ind
 /** Closes the hour of a shard: books its usage and moves it to `hour`, if the shard is unchanged. */
 export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpiresAtSecs: number): Write[] {
   const moved = withHourClosed(shard, hour);
-  const limits = [
-    ...moved.limits.map((limit) => [limit, false] as const),
-    ...moved.retired.map((limit) => [limit, true] as const),
+  const totals = [
+    ...moved.limits.map((limit, i) => [attribute(placeOf(i, false), 'h'), limit.consumedMilli] as const),
+    ...moved.retired.map((limit, i) => [attribute(placeOf(i, true), 'h'), limit.consumedMilli] as const),
   ];
   return [
     {
@@ -48,9 +48,7 @@ export function closingWrites(id: ShardId, shard: Shard, hour: number, usageExpi
         hw: hour,
         eb: moved.eventsBefore,
         ...(moved.booked.length > 0 ? { un: moved.booked } : {}),
-        ...Object.fromEntries(
-          limits.map(([limit, isRetired]) => [attribute(prefixOf(limit, isRetired), 'th'), limit.consumedMilli]),
-        ),
+        ...Object.fromEntries(totals),
       },
       ...(moved.booked.length > 0 ? {} : { remove: ['un'] }),
       add: { wc: 1 },

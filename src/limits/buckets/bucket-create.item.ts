@@ -1,85 +1,82 @@
 import type { Item, Update } from '../../dynamo/client.js';
-import { absent, and, atMost, equals, lessThan, or } from '../../dynamo/expression.js';
+import { absent, and, atMost, type Condition, equals, lessThan } from '../../dynamo/expression.js';
 import type { LimitSet } from '../limit.js';
-import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
-import { attribute, levelsText, shardItem, specAttributes, table } from './bucket.item.js';
+import { type ShardId, shardKey } from '../limiter-keys.js';
+import { attribute, placeOf, shardItem, table } from './bucket.item.js';
 import { ceiling, identityOf, type LimitState } from './bucket.js';
 import { type ChangedLimit, changedLimit, type PlannedWrite } from './bucket-write.item.js';
 import { expiring } from './expiry.js';
 import { initialShard, type Shard } from './shard.js';
 import type { ShardChange } from './shard-change.js';
 
-export interface BucketCreation {
+/** A write on a bucket that this process has not cached. */
+export interface FirstWrite {
   readonly set: LimitSet;
   readonly change: ShardChange;
   readonly incarnation: string;
   readonly hour: number;
-  /** True if the write may also take from a full bucket that exists and that this process has not cached. */
-  readonly orFull: boolean;
 }
 
-/** The first write on a bucket: creates it. */
-export function creationWrite(id: ShardId, creation: BucketCreation, nowMs: number): PlannedWrite {
-  const { set, change, incarnation, hour, orFull } = creation;
-  const initial = initialShard(set, nowMs);
-  const changed = initial.limits.map((limit) =>
-    changedLimit(limit, false, change.limits.get(identityOf(limit)), nowMs),
-  );
-  const limits = changed.map((each) => ({ ...each.after, fullAt: each.limit.fullAt + (each.change?.take ?? 0n) }));
-  const after = expiring(
-    { ...initial, limits, incarnation, hour, events: change.events, writes: 1 },
-    change.mayExpire ?? true,
-    nowMs,
-  );
-  const write: Update =
-    orFull && limits.every(({ refillMilli }) => refillMilli > 0n)
-      ? createOrTake(id, after, changed)
-      : { table, update: shardKey(id), set: withoutKey(shardItem(id, after)), condition: absent('PK') };
-  return { write, after, updatesEveryLimit: false };
+/** Creates a bucket, if it does not exist. Its directory entry has to exist before. */
+export function creationWrite(id: ShardId, first: FirstWrite, nowMs: number): PlannedWrite {
+  const { after } = firstState(first, nowMs);
+  const { PK: _pk, SK: _sk, ...attributes } = shardItem(id, after);
+  const write = { table, update: shardKey(id), set: attributes, condition: absent('PK') } as const;
+  return { write, after, updatesEveryLimit: false, kind: 'creation' };
 }
 
-const withoutKey = ({ PK: _pk, SK: _sk, ...rest }: Item): Item => rest;
+/** True if a bucket with these limits can be taken from without reading it first. */
+export const maySpeculate = ({ specs }: LimitSet): boolean => specs.every(({ refillMilli }) => refillMilli > 0n);
 
-const takesFrom = ({ change }: ChangedLimit): boolean => (change?.take ?? 0n) > 0n;
-
-/** Creates the bucket, or takes from one that exists, is full and is stamped with the same limits. */
-function createOrTake(id: ShardId, after: Shard, changed: readonly ChangedLimit[]): Update {
+/**
+ * Takes from a bucket that this process has not cached, if it exists, is full and is stamped with the same limits. If
+ * the write fails, it returns the stored state, or that there is none.
+ */
+export function speculativeWrite(id: ShardId, first: FirstWrite, nowMs: number): PlannedWrite {
+  const { after, changed } = firstState(first, nowMs);
   const ttl = after.expiresAtSecs;
   const set: Item = Object.assign(
-    { cv: after.version, ...shardIndexKeys(id), ...(ttl === undefined ? {} : { ttl }) },
-    ...changed.map((each, i) => ({
-      ...specAttributes(each.limit, each.prefix),
-      ...(takesFrom(each) ? { [attribute(each.prefix, 'fa')]: (after.limits[i] as LimitState).fullAt } : {}),
-    })),
-  );
-  const setIfAbsent: Item = Object.assign(
-    { shard_count: 1, hw: after.hour, eb: 0, bi: after.incarnation, rs: 0, lv: levelsText(after.levels) },
-    ...changed.map((each) => ({
-      [attribute(each.prefix, 'th')]: 0,
-      ...(takesFrom(each) ? {} : { [attribute(each.prefix, 'fa')]: each.limit.fullAt }),
-    })),
+    ttl === undefined ? {} : { ttl },
+    ...changed.map((each, i) =>
+      takesFrom(each) ? { [attribute(each.place, 'f')]: (after.limits[i] as LimitState).fullAt } : {},
+    ),
   );
   const add = Object.assign(
     { wc: 1, ec: after.events },
-    ...changed.map(({ prefix, after: { consumedMilli } }) => ({ [attribute(prefix, 'tc')]: consumedMilli })),
+    ...changed.map(({ place, after: { consumedMilli } }) => ({ [attribute(place, 'c')]: consumedMilli })),
   );
-  return {
+  const write: Update = {
     table,
     update: shardKey(id),
     set,
-    setIfAbsent,
     add,
     ...(ttl === undefined ? { remove: ['ttl'] } : {}),
-    condition: or(absent('PK'), existsAndFull(after, changed)),
+    condition: existsAndFull(after, changed),
   };
+  return { write, after, updatesEveryLimit: false, kind: 'speculation' };
 }
 
-function existsAndFull({ version, hour }: Shard, changed: readonly ChangedLimit[]) {
+function firstState(
+  { set, change, incarnation, hour }: FirstWrite,
+  nowMs: number,
+): { readonly after: Shard; readonly changed: readonly ChangedLimit[] } {
+  const initial = initialShard(set, nowMs);
+  const changed = initial.limits.map((limit, i) =>
+    changedLimit(limit, placeOf(i, false), change.limits.get(identityOf(limit)), nowMs),
+  );
+  const limits = changed.map((each) => ({ ...each.after, fullAt: each.limit.fullAt + (each.change?.take ?? 0n) }));
+  const created = { ...initial, limits, incarnation, hour, events: change.events, writes: 1 };
+  return { after: expiring(created, change.mayExpire ?? true, nowMs), changed };
+}
+
+const takesFrom = ({ change }: ChangedLimit): boolean => (change?.take ?? 0n) > 0n;
+
+function existsAndFull({ version, hour }: Shard, changed: readonly ChangedLimit[]): Condition {
   const full = changed.map((each) => {
-    const fullAt = attribute(each.prefix, 'fa');
+    const fullAt = attribute(each.place, 'f');
     return takesFrom(each)
       ? lessThan(fullAt, each.limit.fullAt)
       : atMost(fullAt, each.limit.fullAt + ceiling(each.limit));
   });
-  return and(equals('cv', version), equals('shard_count', 1), equals('hw', hour), ...full);
+  return and(equals('cv', version), equals('sc', 1), equals('hw', hour), ...full);
 }

@@ -1,7 +1,7 @@
 import type { Update } from '../../dynamo/client.js';
 import { and, atLeast, atMost, type Condition, equals, lessThan, present } from '../../dynamo/expression.js';
 import { type ShardId, shardKey } from '../limiter-keys.js';
-import { attribute, prefixOf, slotAttribute, table } from './bucket.item.js';
+import { attribute, placeOf, slotAttribute, table } from './bucket.item.js';
 import { afterStep, identityOf, type LimitState, type Step, slotGraceMs, stepFor } from './bucket.js';
 import { expiryMs, ttlOf, withExpiry } from './expiry.js';
 import type { Shard } from './shard.js';
@@ -13,20 +13,23 @@ export interface PlannedWrite {
   readonly after: Shard;
   /** True if the write changes every attribute that other writers may have changed, so their new values are enough. */
   readonly updatesEveryLimit: boolean;
+  /** A change of a cached shard, the creation of a bucket, or a take from a bucket that is not cached. */
+  readonly kind: 'change' | 'creation' | 'speculation';
 }
 
 /** Conditions: no conversion and no new hour since the shard was read. */
 export const sameState = ({ version, incarnation, shardCount, hour }: Shard): Condition[] => [
   equals('cv', version),
   equals('bi', incarnation),
-  equals('shard_count', shardCount),
+  equals('sc', shardCount),
   equals('hw', hour),
 ];
 
 /** A limit before and after a write. */
 export interface ChangedLimit {
   readonly limit: LimitState;
-  readonly prefix: string;
+  /** The place of its attributes. */
+  readonly place: string;
   readonly change: LimitChange | undefined;
   readonly step: Step;
   readonly after: LimitState;
@@ -34,7 +37,7 @@ export interface ChangedLimit {
 
 export function changedLimit(
   limit: LimitState,
-  isRetired: boolean,
+  place: string,
   change: LimitChange | undefined,
   nowMs: number,
 ): ChangedLimit {
@@ -45,7 +48,7 @@ export function changedLimit(
   for (const lease of change?.freed ?? []) delete slots[lease];
   return {
     limit,
-    prefix: prefixOf(limit, isRetired),
+    place,
     change,
     step,
     after: { ...stepped, consumedMilli, ...(limit.isConcurrency ? { slots } : {}) },
@@ -56,8 +59,8 @@ export function changedLimit(
 export function changeWrite(id: ShardId, shard: Shard, change: ShardChange, nowMs: number): PlannedWrite {
   const { events, mayExpire = shard.expiresAtSecs !== undefined } = change;
   const changeOf = (limit: LimitState) => change.limits.get(identityOf(limit));
-  const limits = shard.limits.map((limit) => changedLimit(limit, false, changeOf(limit), nowMs));
-  const retired = shard.retired.map((limit) => changedLimit(limit, true, changeOf(limit), nowMs));
+  const limits = shard.limits.map((limit, i) => changedLimit(limit, placeOf(i, false), changeOf(limit), nowMs));
+  const retired = shard.retired.map((limit, i) => changedLimit(limit, placeOf(i, true), changeOf(limit), nowMs));
   const changed = [...limits, ...retired];
   const next = { ...shard, limits: limits.map(({ after }) => after), retired: retired.map(({ after }) => after) };
   const expiresAtMs = mayExpire && shard.shardCount === 1 ? expiryMs(next, nowMs) : undefined;
@@ -82,6 +85,7 @@ export function changeWrite(id: ShardId, shard: Shard, change: ShardChange, nowM
     },
     after: { ...withExpiry(next, ttl), events: shard.events + events, writes: shard.writes + 1 },
     updatesEveryLimit: events !== 0 && retired.length === 0 && limits.every(isUpdated),
+    kind: 'change',
   };
 }
 
@@ -98,26 +102,26 @@ interface ChangedAttributes {
 }
 
 function addAttributes(
-  { limit, prefix, change, step, after }: ChangedLimit,
+  { limit, place, change, step, after }: ChangedLimit,
   { set, add, remove }: ChangedAttributes,
 ): void {
-  const fullAt = attribute(prefix, 'fa');
+  const fullAt = attribute(place, 'f');
   if (step.set !== undefined) set[fullAt] = step.set;
   if (step.add !== undefined) add[fullAt] = step.add;
   if (after.consumedMilli !== limit.consumedMilli)
-    add[attribute(prefix, 'tc')] = after.consumedMilli - limit.consumedMilli;
-  if (step.window && step.window.becomes !== step.window.is) set[attribute(prefix, 'we')] = step.window.becomes;
+    add[attribute(place, 'c')] = after.consumedMilli - limit.consumedMilli;
+  if (step.window && step.window.becomes !== step.window.is) set[attribute(place, 'w')] = step.window.becomes;
   const slots = Object.entries({ ...change?.taken, ...change?.renewed });
-  for (const [lease, untilMs] of slots) set[slotAttribute(prefix, lease)] = untilMs;
-  for (const lease of [...(change?.freed ?? []), ...(step.drops ?? [])]) remove.push(slotAttribute(prefix, lease));
+  for (const [lease, untilMs] of slots) set[slotAttribute(place, lease)] = untilMs;
+  for (const lease of [...(change?.freed ?? []), ...(step.drops ?? [])]) remove.push(slotAttribute(place, lease));
 }
 
 function conditionsOf(
-  { limit, prefix, change, step }: ChangedLimit,
+  { limit, place, change, step }: ChangedLimit,
   expiresAtMs: number | undefined,
   nowMs: number,
 ): Condition[] {
-  const fullAt = attribute(prefix, 'fa');
+  const fullAt = attribute(place, 'f');
   const mustExist = [...Object.keys(change?.renewed ?? {}), ...(change?.freed ?? [])];
   // Nothing else bounds `fullAt` here. If another gateway has charged a debt that lasts longer than the expiry of this
   // write, the write must fail, and the next attempt computes a later expiry.
@@ -127,9 +131,9 @@ function conditionsOf(
     ...(step.from === undefined ? [] : [atLeast(fullAt, step.from)]),
     ...(step.upTo === undefined ? [] : [atMost(fullAt, step.upTo)]),
     ...(step.below === undefined ? [] : [lessThan(fullAt, step.below)]),
-    ...(step.window ? [equals(attribute(prefix, 'we'), step.window.is)] : []),
-    ...mustExist.map((lease) => present(slotAttribute(prefix, lease))),
-    ...(step.drops ?? []).map((lease) => atMost(slotAttribute(prefix, lease), nowMs - slotGraceMs)),
+    ...(step.window ? [equals(attribute(place, 'w'), step.window.is)] : []),
+    ...mustExist.map((lease) => present(slotAttribute(place, lease))),
+    ...(step.drops ?? []).map((lease) => atMost(slotAttribute(place, lease), nowMs - slotGraceMs)),
     ...(mayOutlastExpiry ? [atMost(fullAt, BigInt(expiresAtMs) * limit.refillMilli - (step.add ?? 0n))] : []),
   ];
 }

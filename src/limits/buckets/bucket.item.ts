@@ -1,26 +1,24 @@
 import type { Item } from '../../dynamo/client.js';
 import { type Fields, fields } from '../../dynamo/fields.js';
-import { type ShardId, shardIndexKeys, shardKey } from '../limiter-keys.js';
-import { type Amounts, identityOf, type LimitState, slotMilli } from './bucket.js';
-import { calendarWindows } from './calendar-window.js';
+import { type ShardId, shardKey } from '../limiter-keys.js';
+import { type Amounts, type LimitState, slotMilli } from './bucket.js';
+import { parseSpec, specText } from './limit-spec.item.js';
 import type { Shard } from './shard.js';
 
 export const table = 'limiter';
 
 /**
- * Attribute suffixes of a limit: cp capacity, bx burst, ra refill, rp refill period, fa fullAt, tc and th total
- * consumed now and at the start of the hour, cw calendar window, tz zone, we window end, cc concurrency, sh shadow, bn
- * conversion that added it. The suffix comes last, so that a limit's name may contain any character that names may
- * contain.
+ * The attributes of a limit: s its parameters as one text, because only a conversion changes them; f fullAt, c and h
+ * total consumed now and at the start of the hour, w window end. The place of the limit in its list follows, not its
+ * name: short, and allowed in every PartiQL statement.
  */
-type LimitField = 'cp' | 'bx' | 'ra' | 'rp' | 'fa' | 'tc' | 'th' | 'cw' | 'tz' | 'we' | 'cc' | 'sh' | 'bn';
+type LimitField = 's' | 'f' | 'c' | 'h' | 'w';
 
-/** The prefix of a limit's attributes. A retired limit has its identity there, because its name may be in use again. */
-export const prefixOf = (limit: LimitState, isRetired: boolean): string =>
-  isRetired ? `k_${identityOf(limit)}_` : `b_${limit.name}_`;
-export const attribute = (prefix: string, field: LimitField): string => prefix + field;
-/** The attribute of a slot of a concurrency limit. Names of limits never contain a `#`. */
-export const slotAttribute = (prefix: string, lease: string): string => `e${prefix}#${lease}`;
+/** The place of a limit among the limits, or among the retired limits, of its item. Only a conversion changes it. */
+export const placeOf = (index: number, isRetired: boolean): string => (isRetired ? `r${index}` : String(index));
+export const attribute = (place: string, field: LimitField): string => `${field}_${place}`;
+/** The attribute of a slot of a concurrency limit. */
+export const slotAttribute = (place: string, lease: string): string => `e_${place}#${lease}`;
 const usagePrefix = 'u_';
 export const usageAttribute = (limit: string): string => usagePrefix + limit;
 
@@ -29,42 +27,33 @@ const fencePrefix = 'p:';
 export const fenceVersion = (nonce: string): string => fencePrefix + nonce;
 export const isFenced = ({ version }: Shard): boolean => version.startsWith(fencePrefix);
 
-function toLimit(item: Item, read: Fields, prefix: string, name: string): LimitState {
-  const amount = (field: LimitField): bigint => read.optionalBigint(attribute(prefix, field)) ?? 0n;
-  const window = read.optionalOneOf(attribute(prefix, 'cw'), calendarWindows);
-  const sinceConversion = read.optionalNumber(attribute(prefix, 'bn'));
+function toLimit(item: Item, read: Fields, place: string): LimitState {
+  const { isConcurrency, ...spec } = read.text(attribute(place, 's'), parseSpec, 'the parameters of a limit');
   const state = {
-    name,
-    capacityMilli: amount('cp'),
-    burstMilli: amount('bx'),
-    refillMilli: amount('ra'),
-    refillPeriodMs: amount('rp'),
-    fullAt: amount('fa'),
-    consumedMilli: amount('tc'),
-    consumedBeforeMilli: amount('th'),
-    ...(read.optionalBoolean(attribute(prefix, 'sh')) ? { isShadow: true as const } : {}),
-    ...(sinceConversion === undefined ? {} : { sinceConversion }),
-    ...(window
-      ? {
-          calendar: { window, zone: read.string(attribute(prefix, 'tz')) },
-          windowEndMs: read.number(attribute(prefix, 'we')),
-        }
-      : {}),
+    ...spec,
+    fullAt: read.bigint(attribute(place, 'f')),
+    consumedMilli: read.bigint(attribute(place, 'c')),
+    consumedBeforeMilli: read.bigint(attribute(place, 'h')),
+    ...(spec.calendar ? { windowEndMs: read.number(attribute(place, 'w')) } : {}),
   };
-  if (!read.optionalBoolean(attribute(prefix, 'cc'))) return state;
-  const slotPrefix = slotAttribute(prefix, '');
+  if (!isConcurrency) return state;
+  const slotPrefix = slotAttribute(place, '');
   const slots = Object.keys(item).flatMap((key) =>
     key.startsWith(slotPrefix) ? [[key.slice(slotPrefix.length), read.number(key)] as const] : [],
   );
   return { ...state, isConcurrency: true, slots: Object.fromEntries(slots) };
 }
 
-/** The names of the limits of an item, sorted: the part between the prefix and `_fa`. */
-function limitNames(item: Item, prefix: string): string[] {
-  return Object.keys(item)
-    .flatMap((key) => (key.startsWith(prefix) && key.endsWith('_fa') ? [key.slice(prefix.length, -3)] : []))
-    .sort();
+function toLimits(item: Item, read: Fields, isRetired: boolean): LimitState[] {
+  const limits: LimitState[] = [];
+  for (;;) {
+    const place = placeOf(limits.length, isRetired);
+    if (!read.has(attribute(place, 's'))) return limits;
+    limits.push(toLimit(item, read, place));
+  }
 }
+
+export const toShardCount = (item: Item): number => fields(table, item).number('sc');
 
 export function toShard(item: Item): Shard {
   const read = fields(table, item);
@@ -72,15 +61,13 @@ export function toShard(item: Item): Shard {
   const expiresAtSecs = read.optionalNumber('ttl');
   const fence = read.optionalString('fx');
   return {
-    limits: limitNames(item, 'b_').map((name) => toLimit(item, read, `b_${name}_`, name)),
-    retired: limitNames(item, 'k_').map((identity) =>
-      toLimit(item, read, `k_${identity}_`, identity.slice(identity.indexOf(' ') + 1)),
-    ),
+    limits: toLimits(item, read, false),
+    retired: toLimits(item, read, true),
     version: read.string('cv'),
     levels: levels === undefined ? [] : levels.split('.').map(Number),
     incarnation: read.optionalString('bi') ?? '',
     conversions: read.optionalNumber('rs') ?? 0,
-    shardCount: read.number('shard_count'),
+    shardCount: toShardCount(item),
     hour: read.number('hw'),
     booked: read.optionalStrings('un') ?? [],
     events: read.optionalNumber('ec') ?? 0,
@@ -91,29 +78,16 @@ export function toShard(item: Item): Shard {
   };
 }
 
-/** The attributes of a limit that only a conversion changes. */
-export const specAttributes = (limit: LimitState, prefix: string): Item => ({
-  [attribute(prefix, 'cp')]: limit.capacityMilli,
-  [attribute(prefix, 'bx')]: limit.burstMilli,
-  [attribute(prefix, 'ra')]: limit.refillMilli,
-  [attribute(prefix, 'rp')]: limit.refillPeriodMs,
-  [attribute(prefix, 'cw')]: limit.calendar?.window,
-  [attribute(prefix, 'tz')]: limit.calendar?.zone,
-  [attribute(prefix, 'cc')]: limit.isConcurrency,
-  [attribute(prefix, 'sh')]: limit.isShadow,
-  [attribute(prefix, 'bn')]: limit.sinceConversion,
-});
-
-const stateAttributes = (limit: LimitState, prefix: string): Item => ({
-  ...specAttributes(limit, prefix),
-  [attribute(prefix, 'fa')]: limit.isConcurrency
+const stateAttributes = (limit: LimitState, place: string): Item => ({
+  [attribute(place, 's')]: specText(limit),
+  [attribute(place, 'f')]: limit.isConcurrency
     ? BigInt(Object.keys(limit.slots ?? {}).length) * slotMilli
     : limit.fullAt,
-  [attribute(prefix, 'tc')]: limit.consumedMilli,
-  [attribute(prefix, 'th')]: limit.consumedBeforeMilli,
-  [attribute(prefix, 'we')]: limit.windowEndMs,
+  [attribute(place, 'c')]: limit.consumedMilli,
+  [attribute(place, 'h')]: limit.consumedBeforeMilli,
+  [attribute(place, 'w')]: limit.windowEndMs,
   ...Object.fromEntries(
-    Object.entries(limit.slots ?? {}).map(([lease, untilMs]) => [slotAttribute(prefix, lease), untilMs]),
+    Object.entries(limit.slots ?? {}).map(([lease, untilMs]) => [slotAttribute(place, lease), untilMs]),
   ),
 });
 
@@ -123,14 +97,13 @@ export const levelsText = (levels: readonly number[]): string | undefined =>
 /** The complete item of a shard. */
 export const shardItem = (id: ShardId, shard: Shard): Item => ({
   ...shardKey(id),
-  ...shardIndexKeys(id),
-  ...Object.assign({}, ...shard.limits.map((limit) => stateAttributes(limit, prefixOf(limit, false)))),
-  ...Object.assign({}, ...shard.retired.map((limit) => stateAttributes(limit, prefixOf(limit, true)))),
+  ...Object.assign({}, ...shard.limits.map((limit, i) => stateAttributes(limit, placeOf(i, false)))),
+  ...Object.assign({}, ...shard.retired.map((limit, i) => stateAttributes(limit, placeOf(i, true)))),
   cv: shard.version,
   lv: levelsText(shard.levels),
   bi: shard.incarnation,
   rs: shard.conversions,
-  shard_count: shard.shardCount,
+  sc: shard.shardCount,
   hw: shard.hour,
   un: shard.booked.length > 0 ? shard.booked : undefined,
   ec: shard.events,
@@ -144,12 +117,12 @@ export function withReturnedValues(after: Shard, returned: Item): Shard {
   const read = fields(table, returned);
   return {
     ...after,
-    limits: after.limits.map((limit) => {
-      const prefix = prefixOf(limit, false);
+    limits: after.limits.map((limit, i) => {
+      const place = placeOf(i, false);
       return {
         ...limit,
-        fullAt: read.bigint(attribute(prefix, 'fa')),
-        consumedMilli: read.bigint(attribute(prefix, 'tc')),
+        fullAt: read.bigint(attribute(place, 'f')),
+        consumedMilli: read.bigint(attribute(place, 'c')),
       };
     }),
     events: read.optionalNumber('ec') ?? after.events,

@@ -66,7 +66,7 @@ export class BucketRegistry {
     const obstacles = new GroupObstacles({ store, changes: this.changes, clock, updateCache });
     this.groupDeps = {
       store,
-      writer: new GroupWriter(store),
+      writer: new GroupWriter(store, clock),
       changes: this.changes,
       obstacles,
       updateCache,
@@ -118,6 +118,20 @@ export class BucketRegistry {
     for (const [i, id] of ids.entries())
       if (this.cachedBuckets.has(bucketName(id))) this.cached(id).updateAll(found[i] ?? []);
     return found;
+  }
+
+  /**
+   * Caches a bucket that is likely to be written next, or that it does not exist. If the read fails, nothing is cached:
+   * the write decides.
+   */
+  async prefetch(id: BucketId): Promise<void> {
+    const cache = this.cached(id);
+    if (cache.hasShards) return;
+    const first = await this.store.loadFirst(id).catch(() => 'unknown' as const);
+    // What was written meanwhile is newer.
+    if (cache.hasShards || first === 'unknown') return;
+    if (first) cache.update(0, first);
+    else cache.updateAll([]);
   }
 
   /** The shards that have recently refused and would refuse these amounts too. Does not read from the store. */

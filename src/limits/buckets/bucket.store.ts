@@ -1,24 +1,17 @@
 import type { Item, StoreClient } from '../../dynamo/client.js';
-import { and, beginsWith, type Condition, equals } from '../../dynamo/expression.js';
-import type { CancellationReason } from '../../dynamo/faults.js';
-import { fields } from '../../dynamo/fields.js';
+import type { Condition } from '../../dynamo/expression.js';
+import { type CancellationReason, type EachOutcome, StoreUnavailable } from '../../dynamo/faults.js';
 import type { TransactItem } from '../../dynamo/transact-item.js';
 import { type Clock, epochSeconds } from '../../lib/clock.js';
 import { unavailable } from '../../lib/errors.js';
-import {
-  type BucketId,
-  entityPartition,
-  isOwnLabel,
-  namespaceIndexKeys,
-  resourceIndexKey,
-  type ShardId,
-  shardKey,
-} from '../limiter-keys.js';
+import { LimiterItems } from '../limiter-items.store.js';
+import { type BucketId, type ShardId, shardKey } from '../limiter-keys.js';
 import { isUsed } from './booking.js';
 import { table, toShard, withReturnedValues } from './bucket.item.js';
 import { closingWrites, conversionWrites, fenceWrite } from './bucket-change.item.js';
 import type { PlannedWrite } from './bucket-write.item.js';
 import type { Conversion } from './convert.js';
+import { BucketDirectory } from './directory.store.js';
 import { bucketLabel } from './operation.js';
 import type { Shard } from './shard.js';
 
@@ -38,11 +31,16 @@ export interface CancelledTransaction {
 
 /** Reads and writes buckets. Stateless: caching and decisions are in the services. */
 export class BucketStore {
+  readonly directory: BucketDirectory;
+
   constructor(
     private readonly client: StoreClient,
     private readonly clock: Clock,
     private readonly usageDays: number,
-  ) {}
+    private readonly items = new LimiterItems(client),
+  ) {
+    this.directory = new BucketDirectory(client, clock);
+  }
 
   /** All shards of each bucket; none if the bucket does not exist. Reads again if the shard count changes meanwhile. */
   async loadMany(ids: readonly BucketId[]): Promise<Shard[][]> {
@@ -52,6 +50,12 @@ export class BucketStore {
       { consistent: true },
     );
     return Promise.all(ids.map((id, i) => this.complete(id, firsts[i] && toShard(firsts[i]))));
+  }
+
+  /** The first shard of a bucket; undefined if there is none. Shares its call with other reads of the same turn. */
+  async loadFirst(id: BucketId): Promise<Shard | undefined> {
+    const item = await this.items.load(shardKey({ ...id, shard: 0 }));
+    return item && toShard(item);
   }
 
   private async complete(id: BucketId, found: Shard | undefined): Promise<Shard[]> {
@@ -84,13 +88,37 @@ export class BucketStore {
   }
 
   /** One write on one shard. Not retried: if the response is lost, the outcome is unknown. */
-  async write({ write, after, updatesEveryLimit }: PlannedWrite): Promise<ShardWriteResult> {
-    const outcome = await this.client.write(write, { returnNew: updatesEveryLimit ? 'changed' : 'all' });
-    if (outcome.done) {
-      const item = outcome.item as Item;
-      return { done: true, shard: updatesEveryLimit ? withReturnedValues(after, item) : toShard(item) };
-    }
+  async write(planned: PlannedWrite): Promise<ShardWriteResult> {
+    const returnNew = planned.updatesEveryLimit ? 'changed' : 'all';
+    const outcome = await this.client.write(planned.write, { returnNew });
+    if (outcome.done) return { done: true, shard: shardAfter(planned, outcome.item as Item) };
     return outcome.old ? { done: false, shard: toShard(outcome.old) } : { done: false };
+  }
+
+  /**
+   * Writes on different shards, each with its own outcome, in one call if there are several. A write that certainly was
+   * not applied is sent again by a call of its own: if its condition failed, that call returns the stored state, which
+   * not every engine returns for a part of a batch.
+   */
+  async writeEach(planned: readonly PlannedWrite[]): Promise<Promise<ShardWriteResult>[]> {
+    const [only] = planned;
+    if (only && planned.length === 1) return [this.write(only)];
+    const outcomes = await this.client.writeEach(
+      planned.map(({ write, updatesEveryLimit }) => ({
+        ...write,
+        condition: write.condition as Condition,
+        returnNew: updatesEveryLimit ? 'changed' : 'all',
+      })),
+    );
+    return planned.map((each, i) => this.resultOf(each, outcomes[i] as EachOutcome));
+  }
+
+  private async resultOf(planned: PlannedWrite, outcome: EachOutcome): Promise<ShardWriteResult> {
+    if (outcome.kind === 'done') return { done: true, shard: shardAfter(planned, outcome.item as Item) };
+    if (outcome.kind === 'condition' && outcome.old) return { done: false, shard: toShard(outcome.old) };
+    if (outcome.kind === 'failed' && outcome.applied === 'unknown')
+      throw new StoreUnavailable('unknown', { cause: new Error('one of several writes has no outcome') });
+    return this.write(planned);
   }
 
   /** Writes shards and riders in one transaction; undefined if it was committed. */
@@ -151,45 +179,10 @@ export class BucketStore {
 
   /** Converts a fenced bucket. False if it was converted already, possibly by a first attempt of this call. */
   async convert(id: BucketId, before: readonly Shard[], conversion: Conversion): Promise<boolean> {
+    const { length: count } = conversion.shards;
+    if (count > before.length) await this.directory.stamp(id, count);
     return (await this.client.transact('judged', conversionWrites(id, before, conversion, this.usageExpirySecs())))
       .done;
-  }
-
-  /** The buckets of an entity. */
-  listOfEntity(namespace: string, entityId: string): Promise<BucketId[]> {
-    return this.list(
-      namespace,
-      'GSI3',
-      and(equals('GSI3PK', entityPartition(namespace, entityId)), beginsWith('GSI3SK', 'BUCKET#')),
-    );
-  }
-
-  listOfResource(namespace: string, resource: string): Promise<BucketId[]> {
-    return this.list(
-      namespace,
-      'GSI2',
-      and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#')),
-    );
-  }
-
-  /** The first buckets of a resource, up to `max` shards in total. */
-  async firstOfResource(
-    namespace: string,
-    resource: string,
-    max: number,
-  ): Promise<{ readonly ids: BucketId[]; readonly truncated: boolean }> {
-    const where = and(equals('GSI2PK', resourceIndexKey(namespace, resource)), beginsWith('GSI2SK', 'BUCKET#'));
-    const { items, truncated } = await this.client.queryUpTo({ table, index: 'GSI2', where }, max);
-    return { ids: bucketsIn(namespace, items), truncated };
-  }
-
-  listOfNamespace(namespace: string): Promise<BucketId[]> {
-    const { GSI4PK } = namespaceIndexKeys(namespace, '');
-    return this.list(namespace, 'GSI4', and(equals('GSI4PK', GSI4PK), beginsWith('GSI4SK', `${namespace}/BUCKET#`)));
-  }
-
-  private async list(namespace: string, index: string, where: Condition): Promise<BucketId[]> {
-    return bucketsIn(namespace, await this.client.queryAll({ table, index, where }));
   }
 
   private usageExpirySecs(): number {
@@ -197,17 +190,8 @@ export class BucketStore {
   }
 }
 
-/** The distinct buckets of these shard items. */
-function bucketsIn(namespace: string, shards: readonly Item[]): BucketId[] {
-  const found = new Map<string, BucketId>();
-  for (const item of shards) {
-    const key = fields(table, item).string('PK');
-    const [, entityId = '', resource = '', label = ''] = key.slice(namespace.length).split('#');
-    const isOwn = isOwnLabel(label);
-    found.set(`${entityId}#${resource}#${isOwn}`, { namespace, entityId, resource, ...(isOwn ? { isOwn } : {}) });
-  }
-  return [...found.values()];
-}
+const shardAfter = ({ after, updatesEveryLimit }: PlannedWrite, item: Item): Shard =>
+  updatesEveryLimit ? withReturnedValues(after, item) : toShard(item);
 
 export const allShards = (id: BucketId, count: number): ShardId[] =>
   Array.from({ length: count }, (_, shard) => ({ ...id, shard }));

@@ -24,14 +24,17 @@
  * - fence: a mark on the shards that stops all writers during a conversion. It names the target of the conversion, so
  *   that any gateway can finish what another has begun.
  * - retired limit: a limit that has left the set and is not full yet. Its state is kept in case the limit comes back.
+ * - directory entry: the item by which lists find a bucket. A gateway stamps it before it creates shards.
  * - booking: adds the usage of a shard to the usage item of its hour.
  * - incarnation: the random id of a bucket from its creation to its end. A bucket that is created again has another.
  *
  * Reading order. Rules, pure: `bucket`, `calendar-window`, `shard`, `split`, `booking`, `expiry`, `holding`,
  * `operation`, `shard-change`, `plan`; then conversions: `reshard`, `stamp`, `convert`. Storage: `bucket.item`,
- * `bucket-write.item`, `bucket-create.item`, `bucket-change.item`, `bucket.store`. One operation from start to end:
+ * `limit-spec.item`, `bucket-write.item`, `bucket-create.item`, `bucket-change.item`, `bucket.store`, `directory.store`,
+ * `purge.store`. One operation from start to end:
  * `bucket.registry`, `cached-bucket.service`, `group.service`, `group.buckets.service`, `group.obstacles.service`,
- * `group.selection.service`, `group.checks.service`, `group.write.service`, `bucket.change.service`.
+ * `group.selection.service`, `group.checks.service`, `group.write.service`, `write-batch.service`,
+ * `bucket.change.service`.
  */
 
 import { smaller } from '../../lib/int.js';

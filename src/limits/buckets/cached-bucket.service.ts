@@ -5,6 +5,8 @@ import type { BucketId } from '../limiter-keys.js';
 import { type Amounts, ceiling, room } from './bucket.js';
 import { isEnough, mayHaveShards, type Shard, type ShardAt } from './shard.js';
 
+/** How long a bucket that was not found is taken for absent. A wrong guess costs a write of its directory entry. */
+const absentTtlMs = 1000;
 /** How long a refusal may be repeated from the cache. */
 const refusalTtlMs = 1000;
 const hotWritesPerSecond = 800;
@@ -24,6 +26,7 @@ export class CachedBucket {
   private shards: (Shard | undefined)[] = [];
   private count = 1;
   private home = 0;
+  private absentUntilMs = Number.NEGATIVE_INFINITY;
   private sample: { readonly shard: number; readonly writes: number; readonly atMs: number } | undefined;
   private quietSinceMs: number | undefined;
   private refusal: { readonly shards: readonly ShardAt[]; readonly untilMs: number } | undefined;
@@ -52,6 +55,16 @@ export class CachedBucket {
     return this.shards[index];
   }
 
+  /** True if the bucket did not exist a moment ago. */
+  get isAbsent(): boolean {
+    return this.absentUntilMs > this.clock.monotonicMs();
+  }
+
+  /** True if some shard is cached. */
+  get hasShards(): boolean {
+    return this.shards.some((shard) => shard !== undefined);
+  }
+
   /** All cached shards. May be incomplete. */
   cachedShards(): Shard[] {
     return this.shards.filter((shard) => shard !== undefined);
@@ -59,6 +72,7 @@ export class CachedBucket {
 
   /** Drops one shard, or all, and the refusal. */
   invalidate(index?: number): void {
+    this.absentUntilMs = Number.NEGATIVE_INFINITY;
     if (index === undefined) this.shards = [];
     else this.shards[index] = undefined;
     this.refusal = undefined;
@@ -69,6 +83,7 @@ export class CachedBucket {
     if (shards.length === 0) {
       this.invalidate();
       this.reset(1);
+      this.absentUntilMs = this.clock.monotonicMs() + absentTtlMs;
     }
     for (const [index, shard] of shards.entries()) this.update(index, shard);
   }
@@ -81,6 +96,7 @@ export class CachedBucket {
       this.reset(shard.shardCount);
     }
     this.shards[index] = shard;
+    this.absentUntilMs = Number.NEGATIVE_INFINITY;
     return this.measure(index, shard.writes);
   }
 

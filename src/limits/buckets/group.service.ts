@@ -4,6 +4,7 @@ import { randomFraction } from '../../lib/id.js';
 import { sleep } from '../../lib/timers.js';
 import type { BucketChanges } from './bucket.change.service.js';
 import type { BucketStore } from './bucket.store.js';
+import { maySpeculate } from './bucket-create.item.js';
 import type { CachedBucket } from './cached-bucket.service.js';
 import { type GroupBucket, GroupBuckets } from './group.buckets.service.js';
 import {
@@ -107,14 +108,15 @@ export class BucketGroup {
   }
 
   /**
-   * Reads the buckets whose needed shards are not cached. A settle always needs them; a plain take can assume a new
-   * bucket.
+   * Reads the buckets whose needed shards are not cached. A settle always needs them. A take does not, if the bucket is
+   * known to be absent, or if the take is plain and can speculate that the bucket is full.
    */
   private async readMissing(): Promise<void> {
     const missing = this.buckets.all.filter((bucket) => {
       const { cache, take, usesAllShards } = bucket;
-      const mayAssumeNew = this.isPlain && take && !usesAllShards && cache.homeShard === 0;
-      return !mayAssumeNew && !this.buckets.shardIndexes(bucket, this.open()).every((index) => cache.shardAt(index));
+      const maySpeculateOn = this.isPlain && take && !bucket.isRead && maySpeculate(take.set);
+      const isUnneeded = take && !usesAllShards && cache.homeShard === 0 && (cache.isAbsent || maySpeculateOn);
+      return !isUnneeded && !this.buckets.shardIndexes(bucket, this.open()).every((index) => cache.shardAt(index));
     });
     if (missing.length === 0) return;
     const found = await this.deps.store.loadMany(missing.map(({ cache }) => cache.id));
@@ -234,8 +236,12 @@ export class BucketGroup {
   }
 
   private apply({ isExact, updates, outcomes }: GroupWriteResult, atMs: number): void {
-    for (const { bucket, index, shard } of updates)
-      this.deps.updateCache((this.buckets.all[bucket] as GroupBucket).cache, index, shard);
+    for (const { bucket, index, shard } of updates) {
+      const { cache } = this.buckets.all[bucket] as GroupBucket;
+      if (shard !== 'absent') this.deps.updateCache(cache, index, shard);
+      else if (index === 0) cache.updateAll([]);
+      else cache.invalidate(index);
+    }
     for (const [operation, outcome] of outcomes) this.outcomes.set(operation, outcome);
     this.exactAtMs = isExact ? this.timeOfState(atMs) : undefined;
     for (const { cache, take, usesAllShards } of this.buckets.all) {

@@ -1,8 +1,9 @@
+import type { Clock } from '../../lib/clock.js';
 import { GatewayError } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
 import { hourOf } from '../usage/usage.js';
 import type { BucketStore } from './bucket.store.js';
-import { creationWrite } from './bucket-create.item.js';
+import { creationWrite, maySpeculate, speculativeWrite } from './bucket-create.item.js';
 import { changeWrite, type PlannedWrite } from './bucket-write.item.js';
 import type { GroupBucket, GroupBuckets } from './group.buckets.service.js';
 import type { SelectedOperation } from './group.selection.service.js';
@@ -11,6 +12,7 @@ import type { BucketView, Operation, OperationOutcome, Part, PartResult, Rider, 
 import type { Plan } from './plan.js';
 import type { Shard } from './shard.js';
 import type { ShardChange } from './shard-change.js';
+import { WriteBatches } from './write-batch.service.js';
 
 const incarnationBytes = 6;
 
@@ -27,9 +29,15 @@ export interface GroupWrite {
 export interface GroupWriteResult {
   /** True if the written shards are now cached exactly as they are stored. */
   readonly isExact: boolean;
-  /** The current state of shards. Without `shard`: it does not exist, or its state is unknown. */
-  readonly updates: readonly { readonly bucket: number; readonly index: number; readonly shard?: Shard }[];
+  readonly updates: readonly ShardUpdate[];
   readonly outcomes: ReadonlyMap<Operation, OperationOutcome | { readonly error: unknown }>;
+}
+
+/** The current state of a shard; 'absent' if it does not exist, undefined if its state is unknown. */
+export interface ShardUpdate {
+  readonly bucket: number;
+  readonly index: number;
+  readonly shard?: Shard | 'absent';
 }
 
 interface PlannedShardWrite extends PlannedWrite {
@@ -41,20 +49,28 @@ type OperationWithRider = SelectedOperation & { readonly rider: Rider };
 
 /** Sends one write for all selected operations of a group. */
 export class GroupWriter {
-  constructor(private readonly store: BucketStore) {}
+  private readonly batches: WriteBatches;
+
+  constructor(
+    private readonly store: BucketStore,
+    clock: Clock,
+  ) {
+    this.batches = new WriteBatches(store, clock);
+  }
 
   async write(group: GroupWrite, nowMs: number): Promise<GroupWriteResult> {
     const planned = group.buckets.all.flatMap((bucket, at) =>
       (group.plans[at] as Plan).result().map(({ index, change }) => ({
         bucket: at,
         index,
-        ...plannedWrite(bucket, { index, change, orFull: group.isPlain }, nowMs),
+        ...plannedWrite(bucket, { index, change, isPlain: group.isPlain }, nowMs),
       })),
     );
     const withRiders = group.selected.flatMap((selected) =>
       selected.operation.rider ? [{ ...selected, rider: selected.operation.rider }] : [],
     );
     try {
+      await this.announce(group, planned);
       const [only] = planned;
       if (planned.length === 0 && withRiders.length === 0)
         return { isExact: true, updates: [], outcomes: doneOutcomes(group, planned, nowMs) };
@@ -72,10 +88,19 @@ export class GroupWriter {
     }
   }
 
+  /** A bucket that is about to be created gets its directory entry first. Otherwise no list would ever show it. */
+  private async announce({ buckets }: GroupWrite, planned: readonly PlannedShardWrite[]): Promise<void> {
+    const created = planned.filter(({ kind }) => kind === 'creation');
+    if (created.length === 0) return;
+    await Promise.all(
+      created.map(({ bucket }) => this.store.directory.stamp((buckets.all[bucket] as GroupBucket).cache.id)),
+    );
+  }
+
   private async writeOne(group: GroupWrite, only: PlannedShardWrite, nowMs: number): Promise<GroupWriteResult> {
     const { bucket, index } = only;
-    const { done, shard } = await this.store.write(only);
-    const updates = [{ bucket, index, ...(shard ? { shard } : {}) }];
+    const { done, shard } = await this.batches.write(only);
+    const updates: ShardUpdate[] = [{ bucket, index, shard: shard ?? 'absent' }];
     if (!done) return { isExact: true, updates, outcomes: new Map() };
     return { isExact: true, updates, outcomes: doneOutcomes(group, [{ ...only, after: shard as Shard }], nowMs) };
   }
@@ -96,7 +121,7 @@ export class GroupWriter {
     }
     const updates = planned.flatMap(({ bucket, index }, i) => {
       const reason = cancelled.shards[i];
-      return reason ? [{ bucket, index, ...(reason.shard ? { shard: reason.shard } : {}) }] : [];
+      return reason ? [{ bucket, index, shard: reason.shard ?? ('absent' as const) }] : [];
     });
     const outcomes = withRiders.flatMap(({ operation }, i) => {
       const reason = cancelled.riders[i];
@@ -109,20 +134,21 @@ export class GroupWriter {
 interface ShardWriteRequest {
   readonly index: number;
   readonly change: ShardChange;
-  readonly orFull: boolean;
+  readonly isPlain: boolean;
 }
 
 function plannedWrite(
   { cache, take }: GroupBucket,
-  { index, change, orFull }: ShardWriteRequest,
+  { index, change, isPlain }: ShardWriteRequest,
   nowMs: number,
 ): PlannedWrite {
   const id = { ...cache.id, shard: index };
   const shard = cache.shardAt(index);
   if (shard) return changeWrite(id, shard, change, nowMs);
   const { set } = take as Take;
-  const incarnation = randomToken(incarnationBytes);
-  return creationWrite(id, { set, change, incarnation, hour: hourOf(nowMs), orFull }, nowMs);
+  const first = { set, change, incarnation: randomToken(incarnationBytes), hour: hourOf(nowMs) };
+  const isSpeculative = isPlain && !cache.isAbsent && maySpeculate(set);
+  return isSpeculative ? speculativeWrite(id, first, nowMs) : creationWrite(id, first, nowMs);
 }
 
 function doneOutcomes(

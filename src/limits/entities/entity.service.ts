@@ -152,7 +152,7 @@ export class EntityService {
 
   private async hasBuckets(namespace: string, entityId: string): Promise<boolean> {
     const { buckets, clock } = this.deps;
-    const found = await buckets.loadMany(await buckets.listOfEntity(namespace, entityId));
+    const found = await buckets.loadMany(await buckets.directory.listOfEntity(namespace, entityId));
     return found.some((shards) => unexpired(shards, clock.nowMs()).length > 0);
   }
 
@@ -191,7 +191,7 @@ export class EntityService {
   private async endBuckets(namespace: string, entityId: string): Promise<number> {
     const { buckets, registry } = this.deps;
     let ended = 0;
-    for (const id of await buckets.listOfEntity(namespace, entityId)) ended += await registry.end(id);
+    for (const id of await buckets.directory.listOfEntity(namespace, entityId)) ended += await registry.end(id);
     return ended;
   }
 }

@@ -3,7 +3,14 @@ import { absent, and, atMost, beginsWith, equals, or, present } from '../../dyna
 import { fields } from '../../dynamo/fields.js';
 import { type TransactItem, transactItem } from '../../dynamo/transact-item.js';
 import { randomToken } from '../../lib/id.js';
-import { leasePartitions, namespaceIdKey, namespaceKey } from '../limiter-keys.js';
+import { BucketPurge } from '../buckets/purge.store.js';
+import {
+  bucketOfDirectoryKey,
+  directoryPrefix,
+  leasePartitions,
+  namespaceIdKey,
+  namespaceKey,
+} from '../limiter-keys.js';
 
 const table = 'limiter';
 const partitionsAtOnce = 8;
@@ -17,7 +24,11 @@ export interface PurgedNamespace {
 
 /** Maps orgs to namespaces, and deletes the items of purged namespaces. */
 export class NamespaceStore {
-  constructor(private readonly client: StoreClient) {}
+  private readonly buckets: BucketPurge;
+
+  constructor(private readonly client: StoreClient) {
+    this.buckets = new BucketPurge(client);
+  }
 
   async load(orgId: string): Promise<string | undefined> {
     const item = await this.client.get(table, namespaceKey(orgId), { consistent: true });
@@ -73,11 +84,29 @@ export class NamespaceStore {
     return { live, purged };
   }
 
-  /** Deletes one page of the items of a purged namespace. Returns the number of items found. */
-  async deletePage(namespace: string): Promise<number> {
-    const { items } = await this.client.query({ table, index: 'GSI4', where: equals('GSI4PK', namespace) });
-    await this.deleteAll(items);
-    return items.length;
+  /**
+   * Deletes the items of a purged namespace, except leases. Keeps directory entries that were stamped after
+   * `keepAfterMs`, because a gateway that has not seen the purge may be about to create the bucket. Returns the number
+   * of items deleted.
+   */
+  async deleteItems(namespace: string, keepAfterMs: number): Promise<number> {
+    let deleted = 0;
+    let after: Key | undefined;
+    do {
+      const page: Page = await this.client.query({
+        table,
+        index: 'GSI4',
+        where: equals('GSI4PK', namespace),
+        ...(after ? { after } : {}),
+      });
+      const isEntry = ({ PK }: Item): boolean => (PK as string).startsWith(directoryPrefix(namespace));
+      const others = page.items.filter((item) => !isEntry(item));
+      await this.deleteAll(others);
+      const ids = page.items.filter(isEntry).map(({ PK }) => bucketOfDirectoryKey(namespace, PK as string));
+      deleted += others.length + (await this.buckets.deleteAll(ids, keepAfterMs));
+      after = page.next;
+    } while (after);
+    return deleted;
   }
 
   /** Deletes the entry of a purged namespace, once it has no items left. */

@@ -80,8 +80,11 @@ export class ResolutionService {
     return this.policyCache.get(orgId) ?? 'BLOCK';
   }
 
-  /** The entities that an acquire takes from, with the limits in force as cached. */
-  async path(key: ResolutionKey): Promise<TakePath> {
+  /**
+   * The entities that an acquire takes from, with the limits in force as cached. `onRead` gets each of them that is
+   * about to be read, so that other reads can share the call.
+   */
+  async path(key: ResolutionKey, onRead?: (entityId: string) => void): Promise<TakePath> {
     const { orgId, entityId } = key;
     const cached = this.pathCache.get(pathName(key));
     if (
@@ -90,8 +93,10 @@ export class ResolutionService {
       (!cached.zone || (await this.zoneOf(orgId)).fromMs === cached.zone.fromMs)
     )
       return cached.path;
+    onRead?.(entityId);
     const [entity, levels] = await this.load(key);
     const parentId = entity.value?.cascade ? entity.value.parentId : undefined;
+    if (parentId !== undefined) onRead?.(parentId);
     const parent = parentId === undefined ? undefined : await this.load({ ...key, entityId: parentId });
     const zone = await this.zoneFor(orgId, [...levels, ...(parent?.[1] ?? [])]);
     const path: TakePath = {

@@ -1,21 +1,13 @@
-import DataLoader from 'dataloader';
-import type { Item, Key, StoreClient } from '../../dynamo/client.js';
 import type { Entity } from '../entities/entity.js';
 import { type StoredEntityRef, toEntity } from '../entities/entity.store.js';
+import type { LimiterItems } from '../limiter-items.store.js';
 import { configKey, entityKey } from '../limiter-keys.js';
 import { type NamespacePlace, toLevel } from './limit-config.store.js';
 import type { Level } from './resolution.js';
 
-/** Reads levels and entities consistently. All loads of one event loop turn share one BatchGetItem call. */
+/** Reads levels and entities consistently. */
 export class ResolutionStore {
-  private readonly items: DataLoader<Key, Item | undefined>;
-
-  constructor(client: StoreClient) {
-    this.items = new DataLoader((keys) => client.getMany('limiter', keys, { consistent: true }), {
-      cache: false,
-      maxBatchSize: 100,
-    });
-  }
+  constructor(private readonly items: LimiterItems) {}
 
   async loadLevel({ namespace, place }: NamespacePlace): Promise<Level> {
     return toLevel(await this.items.load(configKey(namespace, place)), place);

@@ -66,7 +66,7 @@ export class ReportService {
   /** The buckets of an entity, sorted by resource. */
   async bucketsOf(orgId: string, entityId: string, charge: Charge): Promise<BucketReport[]> {
     const { buckets, namespaces } = this.deps;
-    const ids = (await buckets.listOfEntity(await namespaces.of(orgId), entityId)).filter(hasStoredLimits);
+    const ids = (await buckets.directory.listOfEntity(await namespaces.of(orgId), entityId)).filter(hasStoredLimits);
     charge(ids.length);
     const found = await buckets.loadMany(ids);
     return ids
@@ -83,7 +83,7 @@ export class ReportService {
     refuseAny([...resourceIssues(resource, 'resource'), ...limitNameIssues(limit, 'limit')]);
     const { buckets, entities, namespaces, clock } = this.deps;
     const namespace = await namespaces.of(orgId);
-    const ids = (await buckets.listOfResource(namespace, resource)).filter(hasStoredLimits);
+    const ids = (await buckets.directory.listOfResource(namespace, resource)).filter(hasStoredLimits);
     charge(ids.length, tooManyEntities);
     const created = parentsOnly
       ? await entities.loadMany(ids.map(({ entityId }) => ({ orgId, namespace, entityId })))

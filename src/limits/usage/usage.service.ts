@@ -89,7 +89,7 @@ export class UsageService {
     const hours = this.hoursOf(range);
     const ids = resource
       ? bucketsFor({ namespace, entityId, resource })
-      : await buckets.listOfEntity(namespace, entityId);
+      : await buckets.directory.listOfEntity(namespace, entityId);
     charge(ids.length);
     return sumHours(
       await this.withOpenHours(ids, hours, () => usage.ofEntity(namespace, entityId, resource ?? undefined, hours)),
@@ -107,7 +107,7 @@ export class UsageService {
     const { buckets, usage, namespaces } = this.deps;
     const namespace = await namespaces.of(orgId);
     const hours = this.hoursOf(range);
-    const ids = await buckets.listOfResource(namespace, resource);
+    const ids = await buckets.directory.listOfResource(namespace, resource);
     charge(ids.length, tooManyEntities);
     const all = await this.withOpenHours(ids, hours, () => usage.ofResource(namespace, resource, hours));
     return sumHours(parentsOnly ? await this.ofParents(orgId, namespace, all, charge) : all, range.window);
@@ -128,7 +128,7 @@ export class UsageService {
     const startMs = windowStart(window, clock.nowMs());
     const endMs = windowEnd(window, startMs);
     const hours = { from: hourOf(startMs), to: hourOf(endMs) };
-    const { ids, truncated } = await buckets.firstOfResource(namespace, resource, maxTopItems);
+    const { ids, truncated } = await buckets.directory.firstOfResource(namespace, resource, maxTopItems);
     charge(Math.ceil(ids.length / topItemsPerUnit), tooManyEntities);
     let usageKeys: FoundKeys | undefined;
     const readClosed = async () => {

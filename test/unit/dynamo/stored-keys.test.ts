@@ -124,11 +124,12 @@ describe('the stored keys', () => {
     call('revoked_tokens', 'tokenKey', token, tokenKey),
     call('revoked_tokens', 'familyKey', token, familyKey),
     call('revoked_tokens', 'clientKey', clientRef, (client) => clientKey(clientIdOf(client))),
-    call('revoked_tokens', 'version', fc.nat(7), changeKey),
+    call('config', 'changeKey', fc.nat(7), changeKey),
     call('limiter', 'auditKey', fc.tuple(orgId, entity, event), (args) => auditKey(...args)),
     call('limiter', 'schema version', fc.constant(''), () => ({ PK: '_/SYSTEM#', SK: '#VERSION' })),
     call('limiter GSI1', 'auditIndexKey', fc.tuple(orgId, event), (args) => auditIndexKey(...args)),
     call('limiter', 'limiter.shardKey', shardId, limiter.shardKey),
+    call('limiter', 'limiter.directoryKey', bucketId, limiter.directoryKey),
     call('limiter', 'limiter.entityKey', fc.tuple(namespace, entityId), (args) => limiter.entityKey(...args)),
     call('limiter', 'limiter.configKey', fc.tuple(namespace, place), (args) => limiter.configKey(...args)),
     call('limiter', 'limiter.usageKey', fc.tuple(shardId, hour, birth), (args) => limiter.usageKey(...args)),
@@ -145,14 +146,18 @@ describe('the stored keys', () => {
       GSI1PK: limiter.rootsIndexKey(ns),
       GSI1SK: limiter.childIndexKey(child),
     })),
-    call('limiter GSI2', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI2', limiter.shardIndexKeys(id))),
+    call('limiter GSI2', 'limiter.directoryIndexKeys', bucketId, (id) =>
+      ofIndex('GSI2', limiter.directoryIndexKeys(id)),
+    ),
     call('limiter GSI2', 'limiter.usageIndexKeys', fc.tuple(shardId, hour, birth), (args) =>
       ofIndex('GSI2', limiter.usageIndexKeys(...args)),
     ),
     call('limiter GSI2', 'limiter.refusalIndexKeys', fc.tuple(bucketId, hour, tallyId), (args) =>
       ofIndex('GSI2', limiter.refusalIndexKeys(...args)),
     ),
-    call('limiter GSI3', 'limiter.shardIndexKeys', shardId, (id) => ofIndex('GSI3', limiter.shardIndexKeys(id))),
+    call('limiter GSI3', 'limiter.directoryIndexKeys', bucketId, (id) =>
+      ofIndex('GSI3', limiter.directoryIndexKeys(id)),
+    ),
     call('limiter GSI3', 'limiter.configIndexKeys', fc.tuple(namespace, listedPlace), (args) =>
       ofIndex('GSI3', limiter.configIndexKeys(...args)),
     ),
@@ -232,6 +237,7 @@ describe('the stored keys', () => {
     const shard = { namespace: 'n', entityId: 'e', resource: 'r', shard: 0 };
     for (const built of [
       limiter.shardKey(shard),
+      limiter.directoryKey(shard),
       limiter.entityKey('n', 'e'),
       limiter.configKey('n', { level: 'SYSTEM' }),
       limiter.usageKey(shard, 0, 'b1rth'),
@@ -281,7 +287,7 @@ describe('the stored keys', () => {
       fc.property(shardId, hour, hour, (id, usedHour, hourFrom) => {
         const [first, last] = limiter.resourceUsageRange(hourFrom, hourFrom + 1);
         const { GSI2SK } = limiter.usageIndexKeys(id, usedHour, 'b1rth');
-        expect(limiter.shardIndexKeys(id).GSI2SK.startsWith('USAGE#')).toBe(false);
+        expect(limiter.directoryIndexKeys(id).GSI2SK.startsWith('USAGE#')).toBe(false);
         return (GSI2SK >= first && GSI2SK <= last) === (usedHour === hourFrom);
       }),
     );
