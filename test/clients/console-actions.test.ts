@@ -1,7 +1,7 @@
 // Each action of the web console in a real browser, and what the gateway has stored after it.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ConsoleStage, operationOf, type Tab } from '../support/console-browser.js';
+import { ConsoleStage, findings, operationOf, type Tab } from '../support/console-browser.js';
 import * as op from '../support/operations.js';
 
 let stage: ConsoleStage;
@@ -251,6 +251,48 @@ describe('an action', () => {
     await page.getByText('77 % of a quota').waitFor();
   });
 
+  it('makes the quota of an app hard from a coming day on, shows it, and withdraws it', async () => {
+    const { page } = tab;
+    const quotas = async () => {
+      const { orgId } = stage.demo;
+      const { org } = await stage.app.admin.ask(op.AppEnforcementDocument, { orgId, appId: 'reports' });
+      return org?.app?.quotas.map(({ label, enforcement, nextEnforcement }) => [
+        label,
+        enforcement,
+        nextEnforcement?.enforcement ?? null,
+      ]);
+    };
+    const before = await quotas();
+    await go('/apps/reports');
+    await button('Edit settings').click();
+    await page.getByLabel('Inherit the quotas from the org').uncheck();
+    const enforcement = page.getByLabel('Enforcement of economy');
+    await enforcement.selectOption('HARD');
+    await page.getByText('economy becomes hard on a coming day').waitFor();
+    await page.getByText('admit reserves the estimated cost before a call').waitFor();
+    expect(await findings(tab)).toEqual([]);
+    await inDialog('Save').click();
+    await page.getByText(/economy \$[\d.,]+ \(advisory; hard from \d+ \w+\)/).waitFor();
+    const changed = before?.map(([label, now, next]) => [label, now, label === 'economy' ? 'HARD' : next]);
+    expect(await quotas()).toEqual(changed);
+    await button('Edit settings').click();
+    await page.getByText(/economy is advisory today, and hard from \d+ \w+/).waitFor();
+    await enforcement.selectOption('ADVISORY');
+    await page.getByText('economy stays advisory').waitFor();
+    await inDialog('Save').click();
+    await page.getByText('hard from').waitFor({ state: 'detached' });
+    expect(await quotas()).toEqual(before);
+  });
+
+  it('makes a quota of the org hard from a coming day on', async () => {
+    const { page } = tab;
+    await go('/settings');
+    await button('Edit settings').click();
+    await page.getByLabel('Enforcement of premium').selectOption('HARD');
+    await inDialog('Save').click();
+    await row(/^premium \$[\d.,]+ advisory; hard from \d+ \w+$/).waitFor();
+  });
+
   it('lists the calls of an app, shows how a cost came about, and corrects it', async () => {
     const { page } = tab;
     await go('/calls?days=2');
@@ -388,6 +430,7 @@ describe('an action of the platform admin', () => {
     await page.getByLabel('Name', { exact: true }).fill('Umbrella');
     await page.getByLabel('Add a label').selectOption('premium');
     await page.getByLabel('Daily quota of premium in dollars').fill('12.50');
+    await page.getByLabel('Enforcement of premium').selectOption('HARD');
     await inDialog('Register').click();
     await page.getByText(/^tgt_/).waitFor();
     await button('Done').click();
@@ -400,6 +443,9 @@ describe('an action of the platform admin', () => {
       await row(new RegExp(`^Umbrella .* ${state}`)).waitFor();
     }
     await page.getByRole('link', { name: 'Umbrella' }).click();
+    await nav('Settings').click();
+    // An org without costs needs no notice.
+    await row(/^premium \$12.50 hard$/).waitFor();
     await nav('Calls').click();
     await button('Switch on the ledger').click();
     await page.getByText('No calls in these days').waitFor();
