@@ -491,4 +491,24 @@ describe('an action of the platform admin', () => {
     await inDialog('Clear').click();
     await row(/^economy price of the catalog/).waitFor();
   });
+
+  it('sets a price of an org that starts later, and until then costs have the price before', async () => {
+    const { page } = tab;
+    const { orgId } = stage.demo;
+    const startsAt = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 16);
+    await page.goto(`${stage.app.origin}${stage.path('/overview')}`);
+    await nav('Models and prices').click();
+    await button('Set price').click();
+    await page.getByLabel('Label', { exact: true }).selectOption('standard');
+    await page.getByLabel('Dollars per 1M input').fill('11');
+    await page.getByLabel('Dollars per 1M output').fill('13');
+    await page.getByLabel('Starts at, in UTC').fill(startsAt);
+    expect(await findings(tab)).toEqual([]);
+    await inDialog('Set price').click();
+    await row(/^standard price of the catalog .*: input \$11.00, output \$13.00/).waitFor();
+    const { org } = await stage.app.admin.ask(op.OrgPricesDocument, { orgId });
+    expect(org?.prices.find(({ label }) => label === 'standard')?.changes).toEqual([
+      expect.objectContaining({ effectiveFrom: `${startsAt}:00.000Z` }),
+    ]);
+  });
 });
