@@ -322,6 +322,25 @@ describe('an action', () => {
     await page.keyboard.press('Escape');
   });
 
+  it('marks a call whose cost was estimated', async () => {
+    const { page } = tab;
+    const place = { orgId: stage.demo.orgId, appId: 'search' };
+    const estimate = { inputTokens: 10, maxOutputTokens: 10 };
+    const { admit } = await stage.app.admin.ask(op.AdmitDocument, {
+      input: { ...place, requestId: randomUUID(), estimate },
+    });
+    if (admit.__typename !== 'Admitted') throw new Error('denied');
+    await stage.app.admin.ask(op.SettleDocument, {
+      input: { admissionId: admit.admissionId, costUsdMicros: 5, estimated: true },
+    });
+    await go('/calls?days=2');
+    await row(/ ok estimated /)
+      .getByRole('button')
+      .click();
+    await page.getByText('estimated: the usage was not known exactly').waitFor();
+    await button('Done').click();
+  });
+
   it('filters the alerts and the audit trail', async () => {
     const { page } = tab;
     await go('/alerts');

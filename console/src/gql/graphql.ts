@@ -734,7 +734,7 @@ export type DeleteBudgetMutationVariables = Exact<{
 
 export type DeleteBudgetMutation = { deleteBudget: boolean | null };
 
-export type CallLineFragment = { requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, dimensions: Array<{ name: string, value: string }> };
+export type CallLineFragment = { requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, estimated: boolean, dimensions: Array<{ name: string, value: string }> };
 
 export type CallsQueryVariables = Exact<{
   orgId: string;
@@ -746,7 +746,7 @@ export type CallsQueryVariables = Exact<{
 }>;
 
 
-export type CallsQuery = { org: { costs: { nodes: Array<{ requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, dimensions: Array<{ name: string, value: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type CallsQuery = { org: { costs: { nodes: Array<{ requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, estimated: boolean, dimensions: Array<{ name: string, value: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type CallAppsQueryVariables = Exact<{
   orgId: string;
@@ -762,7 +762,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { org: { cost: { day: string, receivedAt: string, priceSource: PriceSource, requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, components: Array<{ name: string, quantity: number }>, lines: Array<{ name: string, quantity: number, usdMicrosPer1M: number, costUsdMicros: number }>, corrections: Array<{ correctionId: string, deltaUsdMicros: number, reason: string, correctedAt: string }>, dimensions: Array<{ name: string, value: string }> } | null } | null };
+export type CallQuery = { org: { cost: { day: string, receivedAt: string, priceSource: PriceSource, requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, estimated: boolean, components: Array<{ name: string, quantity: number }>, lines: Array<{ name: string, quantity: number, usdMicrosPer1M: number, costUsdMicros: number }>, corrections: Array<{ correctionId: string, deltaUsdMicros: number, reason: string, correctedAt: string }>, dimensions: Array<{ name: string, value: string }> } | null } | null };
 
 export type CorrectCostMutationVariables = Exact<{
   input: CorrectCostInput;
@@ -1346,6 +1346,7 @@ export const CallLineFragmentDoc = new TypedDocumentString(`
   costUsdMicros
   correctedUsdMicros
   status
+  estimated
   dimensions {
     name
     value
@@ -1567,9 +1568,9 @@ export const AuditDocument = {"__meta__":{"hash":"sha256:36ef2c7397b782bcd85f450
 export const BudgetsDocument = {"__meta__":{"hash":"sha256:43c632bc9877aa8fd868849dd63fcf06ceeda8aafd3d4dba486dd7c5ef31c48d"}} as unknown as TypedDocumentString<BudgetsQuery, BudgetsQueryVariables>;
 export const SetBudgetDocument = {"__meta__":{"hash":"sha256:ef4e9664228f6a4b03d72b1275ff1d713207d49b5ef33179be2c8df39739f5af"}} as unknown as TypedDocumentString<SetBudgetMutation, SetBudgetMutationVariables>;
 export const DeleteBudgetDocument = {"__meta__":{"hash":"sha256:e5ecda8e78893b50e6fb2093e11c8ab67b22cd751d29f911f1bea8e560521bfc"}} as unknown as TypedDocumentString<DeleteBudgetMutation, DeleteBudgetMutationVariables>;
-export const CallsDocument = {"__meta__":{"hash":"sha256:29af1efa8ea5883fef0638429edb0c7222a35feac2d6c836748ea5786b3f8c83"}} as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+export const CallsDocument = {"__meta__":{"hash":"sha256:ad1221e2dc85dbcc421b71c25328a763480b4dd86aa5fa44e7eae9f787e02a83"}} as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallAppsDocument = {"__meta__":{"hash":"sha256:29c79a06905486fbcfc4aebc609be01cd1ebebbcd60514898e7e7a78863adaf3"}} as unknown as TypedDocumentString<CallAppsQuery, CallAppsQueryVariables>;
-export const CallDocument = {"__meta__":{"hash":"sha256:d6fb2585068df7964f813be99a6b1bbc5b494fdc032ac73dff1313860d2f1900"}} as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+export const CallDocument = {"__meta__":{"hash":"sha256:b8ef45cc5f2b7a9d3a823c562375acd6ef51774352cc06b44ddc4c82e6af069a"}} as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const CorrectCostDocument = {"__meta__":{"hash":"sha256:28bc9ff5310615407968976def6cce7305e180a6301c10574a5db75bbd738fae"}} as unknown as TypedDocumentString<CorrectCostMutation, CorrectCostMutationVariables>;
 export const SwitchLedgerDocument = {"__meta__":{"hash":"sha256:33e8767e0f4f0c45f31544b9b6ec6418e3ec1f40939648d4f5d3c2871ced141c"}} as unknown as TypedDocumentString<SwitchLedgerMutation, SwitchLedgerMutationVariables>;
 export const DevicesDocument = {"__meta__":{"hash":"sha256:bdbfa99c49e0434720c40d3bdc5cbe94ec95b9e97d511dc2430644db55cb408b"}} as unknown as TypedDocumentString<DevicesQuery, DevicesQueryVariables>;
