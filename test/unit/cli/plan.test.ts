@@ -19,12 +19,14 @@ interface Situation {
   readonly live?: LiveItem;
   readonly record?: ItemRecord;
   readonly prune?: boolean;
+  readonly force?: boolean;
 }
 
-const stepsOf = ({ desired, live, record: known, prune = false }: Situation) =>
+const stepsOf = ({ desired, live, record: known, prune = false, force = false }: Situation) =>
   plan({
     manager,
     prune,
+    force,
     desired: new Map(desired ? [[item, desired]] : []),
     live: new Map(live ? [[item, live]] : []),
     records: new Map(known ? [[item, known]] : []),
@@ -84,6 +86,22 @@ describe('the three-way diff', () => {
       'prunes nothing that somebody changed',
       { live: { document: b, version: 2 }, record: record(a, 1), prune: true },
       'conflict',
+    ],
+    [
+      'overwrites what somebody changed, if it is forced',
+      { desired: b, live: { document: c, version: 2 }, record: record(a, 1), force: true },
+      'update',
+    ],
+    ['creates what somebody deleted, if it is forced', { desired: b, record: record(a, 1), force: true }, 'create'],
+    [
+      'takes over a thing of another file, if it is forced',
+      { desired: b, live: { document: a, version: 1 }, record: record(a, 1, { manager: 'other' }), force: true },
+      'update',
+    ],
+    [
+      'prunes what somebody changed, if it is forced',
+      { live: { document: b, version: 2 }, record: record(a, 1), prune: true, force: true },
+      'delete',
     ],
     ['forgets what is gone', { record: record(a, 1), prune: true }, 'forget'],
     [
