@@ -195,6 +195,20 @@ describe('apply', () => {
     expect(conflictCount(await planned(fileOf(orgId, { 'app:chat': { name: 'Theirs' } }, 'theirs')))).toBe(1);
   });
 
+  it('changes an org although somebody changed a setting that the file does not have', async () => {
+    const orgId = await newOrg();
+    const updateOrg = (changes: object) =>
+      app.admin.ask('mutation ($input: UpdateOrgInput!) { updateOrg(input: $input) { version } }', {
+        input: { orgId, ...changes },
+      });
+    await apply(fileOf(orgId, { org: { name: 'One' } }));
+    await updateOrg({ ledger: true });
+    expect(await apply(fileOf(orgId, { org: { name: 'Two' } }))).toBe(1);
+    expect(JSON.parse(await stateOf(orgId))).toMatchObject({ org: { name: 'Two', ledger: true } });
+    await updateOrg({ name: 'Somebody' });
+    expect(conflictCount(await planned(fileOf(orgId, { org: { name: 'Three' } })))).toBe(1);
+  });
+
   it('refuses a change that comes between plan and apply', async () => {
     const orgId = await newOrg();
     await apply(fileOf(orgId, { 'limits:system': levelDocument(['rpm=1']) }));

@@ -1,4 +1,4 @@
-import { canonical, type ItemDocument, isApplied, isDeletable, orderOf } from './item.js';
+import { canonical, type ItemDocument, isApplied, isDeletable, isPartial, orderOf } from './item.js';
 
 /** A thing as the gateway has it now. Without a document it does not exist, or is retired or cleared. */
 export interface LiveItem {
@@ -93,10 +93,17 @@ function wanted({ item, live, record }: Undecided, document: ItemDocument, manag
     return { action: isOwn && !isUpToDate(record, document, live) ? 'record' : 'none' };
   if (record && !isOwn) return { action: 'conflict', reason: `it is managed by "${record.manager}"` };
   const applied = record?.document;
-  if (applied && record.version !== live.version)
+  if (applied && record.version !== live.version && !isAsApplied(item, applied, live))
     return { action: 'conflict', reason: changedBySomebody(live, record) };
   return { action: live.document ? 'update' : 'create' };
 }
+
+/**
+ * The version of an org or a model also grows by changes of fields that the file leaves out. They are no conflict if
+ * the managed fields are as they were applied.
+ */
+const isAsApplied = (item: string, applied: ItemDocument, live: LiveItem): boolean =>
+  isPartial(item) && isApplied(item, applied, live.document);
 
 const isUpToDate = (
   { document: applied, version, intent }: ItemRecord,

@@ -33,6 +33,16 @@ const stepsOf = ({ desired, live, record: known, prune = false, force = false }:
   });
 
 describe('the three-way diff', () => {
+  it.each<[string, ItemDocument, PlanAction]>([
+    ['goes on if only fields changed that the file leaves out', { name: 'One', ledger: true }, 'update'],
+    ['stops if a field changed that was applied', { name: 'Somebody', ledger: false }, 'conflict'],
+  ])('%s', (_, document, action) => {
+    const records = new Map([['org', record({ name: 'One' }, 1)]]);
+    const live = new Map([['org', { document, version: 2 }]]);
+    const steps = plan({ manager, prune: false, desired: new Map([['org', { name: 'Two' }]]), records, live });
+    expect(steps).toEqual([expect.objectContaining({ action })]);
+  });
+
   it.each<[string, Situation, PlanAction]>([
     ['creates what does not exist', { desired: a }, 'create'],
     [
