@@ -69,7 +69,7 @@ export class SettlementService {
     const { call, ref, app } = await this.open(viewer, admissionId, reader);
     const { limits } = this.deps;
     if (sent) {
-      const usage = { ...sentUsage(call), outputTokens: 0, callStatus: 'ERROR' as const };
+      const usage = { ...sentUsage(call), outputTokens: 0, callStatus: 'ERROR' as const, estimated: true };
       const receipt = await this.record(app, call, { ...usage, requestId: ref.requestId, modelLabel: labelOf(call) });
       await limits.finish(leasesOf(call), [], ref.requestId);
       return receipt;
@@ -141,7 +141,8 @@ export class SettlementService {
     const [label, day] =
       call.state === 'RESERVED' ? [call.reservation.label, call.reservation.day] : [call.label, call.day];
     const { replayed } = outcome;
-    return { requestId, replayed, label, day, costUsdMicros: 0, priceSource: 'SUBMITTED', lines: () => [], app };
+    const nothing = { costUsdMicros: 0, priceSource: 'SUBMITTED' as const, estimated: false, lines: () => [] };
+    return { requestId, replayed, label, day, ...nothing, app };
   }
 
   private async admitted(app: App, reservation: Reservation): Promise<Admitted> {

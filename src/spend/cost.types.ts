@@ -155,6 +155,14 @@ export class CostReceiptType {
 
   @Field(() => PriceSourceType, { simple: true, description: 'Where the cost comes from.' })
   readonly priceSource!: PriceSource;
+
+  @Field(() => Boolean, {
+    simple: true,
+    description:
+      'True if the usage was not known exactly, for example of a stream that was aborted, or of a call that was ' +
+      'cancelled after it was sent. The actual cost may differ.',
+  })
+  readonly estimated!: boolean;
 }
 
 @ObjectType('CostOutcome', { description: 'The outcome of one item of a batch: a receipt or an error.' })

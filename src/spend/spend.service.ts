@@ -50,6 +50,8 @@ export interface CostReceipt {
   readonly day: string;
   readonly costUsdMicros: number;
   readonly priceSource: PriceSource;
+  /** True if the usage was not known exactly. */
+  readonly estimated: boolean;
   /** The addends of a computed cost. */
   lines(): CostLine[];
   readonly app: App;
@@ -233,6 +235,7 @@ const receiptOf = (record: CostRecord, replayed: boolean, app: App): CostReceipt
   day: record.day,
   costUsdMicros: record.usage.costUsdMicros,
   priceSource: record.priceSource,
+  estimated: record.isEstimated === true,
   lines: () => linesOf({ ...record.usage, components: record.components }, record.unitPrices),
   app,
 });

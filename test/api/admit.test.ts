@@ -184,6 +184,41 @@ describe('admit under a HARD quota', () => {
     expect(await held(place)).toEqual({ held: 3000, reserved: 0, spent: 3000 });
   });
 
+  it('shows that a cost was estimated: in the receipt, also of a retry, and in the ledger', async () => {
+    const place = await newPlace([hard('premium', 1_000_000)], { ledger: true });
+    const document = 'mutation ($input: SettleInput!) { settle(input: $input) { estimated } }';
+    const cancelled =
+      'mutation ($admissionId: String!) { cancelAdmission(admissionId: $admissionId, sent: true) { estimated } }';
+    const settled = async (estimated: boolean) => {
+      const request = input(place, 600);
+      const { admissionId } = await admitted(request);
+      const variables = { input: { admissionId, costUsdMicros: 500, estimated } };
+      for (const caller of [app.admin, other.admin])
+        expect(await caller.ask(document, variables)).toEqual({ settle: { estimated } });
+      return request.requestId;
+    };
+    const exactId = await settled(false);
+    const estimatedId = await settled(true);
+    const sent = input(place, 600);
+    const { admissionId } = await admitted(sent);
+    expect(await app.admin.ask(cancelled, { admissionId })).toEqual({ cancelAdmission: { estimated: true } });
+    const { org } = await app.admin.ask<
+      { org: { costs: { nodes: { requestId: string; estimated: boolean }[] } } },
+      object
+    >(
+      `query ($orgId: UUID, $day: LocalDate!) { org(orgId: $orgId) {
+        costs(from: $day, to: $day) { nodes { requestId estimated } } } }`,
+      { orgId: place.orgId, day: today() },
+    );
+    expect(new Map(org.costs.nodes.map(({ requestId, estimated }) => [requestId, estimated]))).toEqual(
+      new Map([
+        [exactId, false],
+        [estimatedId, true],
+        [sent.requestId, true],
+      ]),
+    );
+  });
+
   it('settles the reservation when the cost is submitted instead', async () => {
     const place = await newPlace();
     const request = input(place, 600);

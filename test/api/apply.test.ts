@@ -1,6 +1,7 @@
 import { TollgateError } from '@tollgate/client';
 import fc from 'fast-check';
 import { GatewayApi } from '../../src/cli/api/gateway-api.js';
+import { diffText } from '../../src/cli/apply/diff.js';
 import { applyPlan, changeCount, conflictCount, planFile, type TenantPlan } from '../../src/cli/apply/engine.js';
 import { exportTenant } from '../../src/cli/apply/export.js';
 import { type ConfigFile, configFileText, levelDocument, parseConfigFile } from '../../src/cli/apply/file.js';
@@ -52,8 +53,11 @@ class Traced implements ApplyApi {
   }
 }
 
-const planned = (file: ConfigFile, over: ApplyApi = api, prune = false): Promise<TenantPlan[]> =>
-  planFile(file, ({ items: _, ...tenant }) => new ApplyTarget({ api: over, clock: app.clock }, tenant), prune);
+const planned = (file: ConfigFile, over: ApplyApi = api, prune = false, force = false): Promise<TenantPlan[]> =>
+  planFile(file, ({ items: _, ...tenant }) => new ApplyTarget({ api: over, clock: app.clock }, tenant), {
+    prune,
+    force,
+  });
 
 async function apply(file: ConfigFile, over: ApplyApi = api, prune = false): Promise<number> {
   const plans = await planned(file, over, prune);
@@ -144,6 +148,65 @@ describe('apply', () => {
     expect(pruned?.steps).toEqual([expect.objectContaining({ action: 'conflict' })]);
     expect(await apply(fileOf(orgId, { 'budget:monthly': { ...plain, usdMicros: 1 } }))).toBe(0);
     expect(await apply(fileOf(orgId, mine))).toBe(1);
+  });
+
+  it('overwrites the change of somebody else if it is forced, but none that comes after the plan', async () => {
+    const orgId = await newOrg();
+    const budget = { period: 'MONTH', usdMicros: 5, thresholdsPct: [50], enforcement: 'ALERT' };
+    const setBudget = (usdMicros: number) =>
+      app.admin.ask('mutation ($input: SetBudgetInput!) { setBudget(input: $input) { version } }', {
+        input: { orgId, name: 'monthly', ...budget, usdMicros },
+      });
+    await apply(fileOf(orgId, { 'budget:monthly': budget }));
+    await setBudget(1);
+    const file = fileOf(orgId, { 'budget:monthly': { ...budget, usdMicros: 2 } });
+    const [late] = await planned(file, api, false, true);
+    expect(
+      diffText(late?.steps ?? [], 'org')
+        .split('\n')
+        .slice(1),
+    ).toEqual([
+      '  ~ budget:monthly: somebody changed it: version 1 was applied, and it has version 2',
+      '      applied  usdMicros: 5',
+      '      - gateway  usdMicros: 1',
+      '      + file     usdMicros: 2',
+      '',
+    ]);
+    await setBudget(3);
+    await expect(applyPlan(late as TenantPlan, { manager: 'test' })).rejects.toMatchObject({
+      code: 'VERSION_CONFLICT',
+    });
+    expect(conflictCount(await planned(file))).toBe(1);
+    const [plan] = await planned(file, api, false, true);
+    await applyPlan(plan as TenantPlan, { manager: 'test' });
+    expect(JSON.parse(await stateOf(orgId))).toMatchObject({ 'budget:monthly': { usdMicros: 2 } });
+    // It is managed as before: nothing to do, and no conflict.
+    expect(await apply(file)).toBe(0);
+  });
+
+  it('takes over a thing of another file if it is forced, and stops at it again from the other file', async () => {
+    const orgId = await newOrg();
+    await apply(fileOf(orgId, { 'app:chat': { name: 'Theirs' } }, 'theirs'));
+    const mine = fileOf(orgId, { 'app:chat': { name: 'Mine' } }, 'mine');
+    expect(conflictCount(await planned(mine))).toBe(1);
+    const [plan] = await planned(mine, api, false, true);
+    await applyPlan(plan as TenantPlan, { manager: 'mine' });
+    expect(await apply(mine)).toBe(0);
+    expect(conflictCount(await planned(fileOf(orgId, { 'app:chat': { name: 'Theirs' } }, 'theirs')))).toBe(1);
+  });
+
+  it('changes an org although somebody changed a setting that the file does not have', async () => {
+    const orgId = await newOrg();
+    const updateOrg = (changes: object) =>
+      app.admin.ask('mutation ($input: UpdateOrgInput!) { updateOrg(input: $input) { version } }', {
+        input: { orgId, ...changes },
+      });
+    await apply(fileOf(orgId, { org: { name: 'One' } }));
+    await updateOrg({ ledger: true });
+    expect(await apply(fileOf(orgId, { org: { name: 'Two' } }))).toBe(1);
+    expect(JSON.parse(await stateOf(orgId))).toMatchObject({ org: { name: 'Two', ledger: true } });
+    await updateOrg({ name: 'Somebody' });
+    expect(conflictCount(await planned(fileOf(orgId, { org: { name: 'Three' } })))).toBe(1);
   });
 
   it('refuses a change that comes between plan and apply', async () => {

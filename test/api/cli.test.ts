@@ -208,5 +208,9 @@ describe('the command line', () => {
     const conflict = await run(['apply', '--yes'], admin);
     expect(conflict).toMatchObject({ code: 3, stdout: expect.stringContaining('- gateway  usdMicros: 7000000') });
     expect(conflict.stdout).toContain('+ file     usdMicros: 6000000');
+    expect(await run(['plan', '--force-conflicts'], admin)).toMatchObject({ code: 2 });
+    const forced = await run(['apply', '--yes', '--force-conflicts', '--quiet'], admin);
+    expect(forced).toMatchObject({ code: 0, stdout: expect.stringContaining('- gateway  usdMicros: 7000000') });
+    expect(await run(['plan'], admin)).toMatchObject({ code: 0, stdout: 'No changes.\n' });
   });
 });

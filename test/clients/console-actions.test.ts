@@ -1,7 +1,7 @@
 // Each action of the web console in a real browser, and what the gateway has stored after it.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { ConsoleStage, operationOf, type Tab } from '../support/console-browser.js';
+import { ConsoleStage, findings, operationOf, type Tab } from '../support/console-browser.js';
 import * as op from '../support/operations.js';
 
 let stage: ConsoleStage;
@@ -251,6 +251,48 @@ describe('an action', () => {
     await page.getByText('77 % of a quota').waitFor();
   });
 
+  it('makes the quota of an app hard from a coming day on, shows it, and withdraws it', async () => {
+    const { page } = tab;
+    const quotas = async () => {
+      const { orgId } = stage.demo;
+      const { org } = await stage.app.admin.ask(op.AppEnforcementDocument, { orgId, appId: 'reports' });
+      return org?.app?.quotas.map(({ label, enforcement, nextEnforcement }) => [
+        label,
+        enforcement,
+        nextEnforcement?.enforcement ?? null,
+      ]);
+    };
+    const before = await quotas();
+    await go('/apps/reports');
+    await button('Edit settings').click();
+    await page.getByLabel('Inherit the quotas from the org').uncheck();
+    const enforcement = page.getByLabel('Enforcement of economy');
+    await enforcement.selectOption('HARD');
+    await page.getByText('economy becomes hard on a coming day').waitFor();
+    await page.getByText('admit reserves the estimated cost before a call').waitFor();
+    expect(await findings(tab)).toEqual([]);
+    await inDialog('Save').click();
+    await page.getByText(/economy \$[\d.,]+ \(advisory; hard from \d+ \w+\)/).waitFor();
+    const changed = before?.map(([label, now, next]) => [label, now, label === 'economy' ? 'HARD' : next]);
+    expect(await quotas()).toEqual(changed);
+    await button('Edit settings').click();
+    await page.getByText(/economy is advisory today, and hard from \d+ \w+/).waitFor();
+    await enforcement.selectOption('ADVISORY');
+    await page.getByText('economy stays advisory').waitFor();
+    await inDialog('Save').click();
+    await page.getByText('hard from').waitFor({ state: 'detached' });
+    expect(await quotas()).toEqual(before);
+  });
+
+  it('makes a quota of the org hard from a coming day on', async () => {
+    const { page } = tab;
+    await go('/settings');
+    await button('Edit settings').click();
+    await page.getByLabel('Enforcement of premium').selectOption('HARD');
+    await inDialog('Save').click();
+    await row(/^premium \$[\d.,]+ advisory; hard from \d+ \w+$/).waitFor();
+  });
+
   it('lists the calls of an app, shows how a cost came about, and corrects it', async () => {
     const { page } = tab;
     await go('/calls?days=2');
@@ -278,6 +320,25 @@ describe('an action', () => {
     await button('Look up').click();
     await page.getByText('invoice of the provider').waitFor();
     await page.keyboard.press('Escape');
+  });
+
+  it('marks a call whose cost was estimated', async () => {
+    const { page } = tab;
+    const place = { orgId: stage.demo.orgId, appId: 'search' };
+    const estimate = { inputTokens: 10, maxOutputTokens: 10 };
+    const { admit } = await stage.app.admin.ask(op.AdmitDocument, {
+      input: { ...place, requestId: randomUUID(), estimate },
+    });
+    if (admit.__typename !== 'Admitted') throw new Error('denied');
+    await stage.app.admin.ask(op.SettleDocument, {
+      input: { admissionId: admit.admissionId, costUsdMicros: 5, estimated: true },
+    });
+    await go('/calls?days=2');
+    await row(/ ok estimated /)
+      .getByRole('button')
+      .click();
+    await page.getByText('estimated: the usage was not known exactly').waitFor();
+    await button('Done').click();
   });
 
   it('filters the alerts and the audit trail', async () => {
@@ -388,6 +449,7 @@ describe('an action of the platform admin', () => {
     await page.getByLabel('Name', { exact: true }).fill('Umbrella');
     await page.getByLabel('Add a label').selectOption('premium');
     await page.getByLabel('Daily quota of premium in dollars').fill('12.50');
+    await page.getByLabel('Enforcement of premium').selectOption('HARD');
     await inDialog('Register').click();
     await page.getByText(/^tgt_/).waitFor();
     await button('Done').click();
@@ -400,6 +462,9 @@ describe('an action of the platform admin', () => {
       await row(new RegExp(`^Umbrella .* ${state}`)).waitFor();
     }
     await page.getByRole('link', { name: 'Umbrella' }).click();
+    await nav('Settings').click();
+    // An org without costs needs no notice.
+    await row(/^premium \$12.50 hard$/).waitFor();
     await nav('Calls').click();
     await button('Switch on the ledger').click();
     await page.getByText('No calls in these days').waitFor();
@@ -444,5 +509,25 @@ describe('an action of the platform admin', () => {
     await button('Clear the price of economy').click();
     await inDialog('Clear').click();
     await row(/^economy price of the catalog/).waitFor();
+  });
+
+  it('sets a price of an org that starts later, and until then costs have the price before', async () => {
+    const { page } = tab;
+    const { orgId } = stage.demo;
+    const startsAt = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 16);
+    await page.goto(`${stage.app.origin}${stage.path('/overview')}`);
+    await nav('Models and prices').click();
+    await button('Set price').click();
+    await page.getByLabel('Label', { exact: true }).selectOption('standard');
+    await page.getByLabel('Dollars per 1M input').fill('11');
+    await page.getByLabel('Dollars per 1M output').fill('13');
+    await page.getByLabel('Starts at, in UTC').fill(startsAt);
+    expect(await findings(tab)).toEqual([]);
+    await inDialog('Set price').click();
+    await row(/^standard price of the catalog .*: input \$11.00, output \$13.00/).waitFor();
+    const { org } = await stage.app.admin.ask(op.OrgPricesDocument, { orgId });
+    expect(org?.prices.find(({ label }) => label === 'standard')?.changes).toEqual([
+      expect.objectContaining({ effectiveFrom: `${startsAt}:00.000Z` }),
+    ]);
   });
 });

@@ -68,6 +68,21 @@ describe('a page of the console', () => {
       expect({ light, dark: await findings(tab), problems }).toEqual({ light: [], dark: [], problems: [] });
     },
   );
+
+  it('fits the screen of a phone: only its tables and its navigation scroll sideways', async () => {
+    const { page } = tab;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tooWide: Record<string, unknown> = {};
+    for (const [name, path, shown] of pages) {
+      await page.goto(`${stage.app.origin}${path()}`);
+      await page.getByText(shown).first().waitFor();
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
+      const header = (await page.locator('.sidebar').boundingBox())?.height ?? Number.NaN;
+      const over = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      if (over > 0 || !(header < 150)) tooWide[name] = { over, header };
+    }
+    expect(tooWide).toEqual({});
+  });
 });
 
 describe('the sign-in', () => {

@@ -646,9 +646,9 @@ export type AppPageQueryVariables = Exact<{
 }>;
 
 
-export type AppPageQuery = { org: { app: { suspendedAt: string | null, createdAt: string, updatedAt: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients?: Array<{ clientId: string, name: string, role: ClientRole, lastLoginAt: string | null }>, modelSelection: { allowed: boolean, label: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, skipped: Array<{ label: string, reason: SkipReason }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }> }, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null } | null, models: Array<{ label: string, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource } }> };
+export type AppPageQuery = { org: { app: { suspendedAt: string | null, createdAt: string, updatedAt: string, appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, credentials: { clientId: string, secretCreatedAt: string | null, graceExpiresAt: string | null }, clients?: Array<{ clientId: string, name: string, role: ClientRole, lastLoginAt: string | null }>, modelSelection: { allowed: boolean, label: string | null, reason: SelectionReason, mode: SpendMode, recheckAfterSecs: number, chain: Array<{ label: string, bedrockModelId: string | null, costUsdMicros: number, requests: number, quotaUsdMicros: number | null, quotaPct: number | null, mode: SpendMode, asOf: string | null }>, skipped: Array<{ label: string, reason: SkipReason }> }, spendHistory: Array<{ day: string, costUsdMicros: number, requests: number, mode: SpendMode }>, alerts: { nodes: Array<{ id: string, kind: QuotaAlertKind, appId: string | null, label: string, activeLabel: string | null, quotaPct: number, thresholdPct: number, budget: string | null, raisedAt: string }> }, quotas: Array<{ label: string, dailyUsdMicros: number, enforcement: QuotaEnforcement, nextEnforcement: { enforcement: QuotaEnforcement, from: string } | null }> } | null } | null, models: Array<{ label: string, price: { inputUsdMicrosPer1M: number, outputUsdMicrosPer1M: number, source: PriceSource } }> };
 
-export type AppFieldsFragment = { appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
+export type AppFieldsFragment = { appId: string, name: string, modelOrdering: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, inheritedFields: Array<string>, version: number, quotas: Array<{ label: string, dailyUsdMicros: number, enforcement: QuotaEnforcement, nextEnforcement: { enforcement: QuotaEnforcement, from: string } | null }> };
 
 export type UpdateAppMutationVariables = Exact<{
   input: UpdateAppInput;
@@ -734,7 +734,7 @@ export type DeleteBudgetMutationVariables = Exact<{
 
 export type DeleteBudgetMutation = { deleteBudget: boolean | null };
 
-export type CallLineFragment = { requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, dimensions: Array<{ name: string, value: string }> };
+export type CallLineFragment = { requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, estimated: boolean, dimensions: Array<{ name: string, value: string }> };
 
 export type CallsQueryVariables = Exact<{
   orgId: string;
@@ -746,7 +746,7 @@ export type CallsQueryVariables = Exact<{
 }>;
 
 
-export type CallsQuery = { org: { costs: { nodes: Array<{ requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, dimensions: Array<{ name: string, value: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type CallsQuery = { org: { costs: { nodes: Array<{ requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, estimated: boolean, dimensions: Array<{ name: string, value: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type CallAppsQueryVariables = Exact<{
   orgId: string;
@@ -762,7 +762,7 @@ export type CallQueryVariables = Exact<{
 }>;
 
 
-export type CallQuery = { org: { cost: { day: string, receivedAt: string, priceSource: PriceSource, requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, components: Array<{ name: string, quantity: number }>, lines: Array<{ name: string, quantity: number, usdMicrosPer1M: number, costUsdMicros: number }>, corrections: Array<{ correctionId: string, deltaUsdMicros: number, reason: string, correctedAt: string }>, dimensions: Array<{ name: string, value: string }> } | null } | null };
+export type CallQuery = { org: { cost: { day: string, receivedAt: string, priceSource: PriceSource, requestId: string, appId: string, label: string, occurredAt: string, inputTokens: number, outputTokens: number, costUsdMicros: number, correctedUsdMicros: number, status: CallStatus, estimated: boolean, components: Array<{ name: string, quantity: number }>, lines: Array<{ name: string, quantity: number, usdMicrosPer1M: number, costUsdMicros: number }>, corrections: Array<{ correctionId: string, deltaUsdMicros: number, reason: string, correctedAt: string }>, dimensions: Array<{ name: string, value: string }> } | null } | null };
 
 export type CorrectCostMutationVariables = Exact<{
   input: CorrectCostInput;
@@ -1124,9 +1124,9 @@ export type OrgSettingsQueryVariables = Exact<{
 }>;
 
 
-export type OrgSettingsQuery = { org: { timezoneEffectiveAt: string | null, quotaScope: QuotaScope, shardCount: number, suspendedAt: string | null, createdAt: string, updatedAt: string, orgId: string, name: string, timezone: string, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, appsMayBringLimits: boolean, attributeApps: boolean, ledger: boolean, dimensions: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> } | null, models: Array<{ label: string }> };
+export type OrgSettingsQuery = { org: { timezoneEffectiveAt: string | null, quotaScope: QuotaScope, shardCount: number, suspendedAt: string | null, createdAt: string, updatedAt: string, orgId: string, name: string, timezone: string, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, appsMayBringLimits: boolean, attributeApps: boolean, ledger: boolean, dimensions: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, version: number, quotas: Array<{ label: string, dailyUsdMicros: number, enforcement: QuotaEnforcement, nextEnforcement: { enforcement: QuotaEnforcement, from: string } | null }> } | null, models: Array<{ label: string }> };
 
-export type OrgSettingsFieldsFragment = { orgId: string, name: string, timezone: string, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, appsMayBringLimits: boolean, attributeApps: boolean, ledger: boolean, dimensions: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, version: number, quotas: Array<{ label: string, dailyUsdMicros: number }> };
+export type OrgSettingsFieldsFragment = { orgId: string, name: string, timezone: string, modelOrdering: Array<string>, stickyFallbackEnabled: boolean, appsMayBringLimits: boolean, attributeApps: boolean, ledger: boolean, dimensions: Array<string>, tightModeThresholdPct: number, refreshIntervalNormalSecs: number, refreshIntervalTightSecs: number, version: number, quotas: Array<{ label: string, dailyUsdMicros: number, enforcement: QuotaEnforcement, nextEnforcement: { enforcement: QuotaEnforcement, from: string } | null }> };
 
 export type UpdateOrgMutationVariables = Exact<{
   input: UpdateOrgInput;
@@ -1281,6 +1281,11 @@ export const AppFieldsFragmentDoc = new TypedDocumentString(`
   quotas {
     label
     dailyUsdMicros
+    enforcement
+    nextEnforcement {
+      enforcement
+      from
+    }
   }
   tightModeThresholdPct
   refreshIntervalNormalSecs
@@ -1342,6 +1347,7 @@ export const CallLineFragmentDoc = new TypedDocumentString(`
   costUsdMicros
   correctedUsdMicros
   status
+  estimated
   dimensions {
     name
     value
@@ -1463,6 +1469,11 @@ export const OrgSettingsFieldsFragmentDoc = new TypedDocumentString(`
   quotas {
     label
     dailyUsdMicros
+    enforcement
+    nextEnforcement {
+      enforcement
+      from
+    }
   }
   stickyFallbackEnabled
   appsMayBringLimits
@@ -1547,7 +1558,7 @@ export const AlertsDocument = {"__meta__":{"hash":"sha256:e4f0c1d493f38c30f5b4cd
 export const AppAlertsDocument = {"__meta__":{"hash":"sha256:5fd052de0f4c36391a7a177930ca1b8926eecf16b8ee7188fec3bc55ea29be17"}} as unknown as TypedDocumentString<AppAlertsQuery, AppAlertsQueryVariables>;
 export const AppsDocument = {"__meta__":{"hash":"sha256:e1acbcc9a13f736946a60a33d2c405478f811cb8e8f2eff56ebb84b706bab528"}} as unknown as TypedDocumentString<AppsQuery, AppsQueryVariables>;
 export const RegisterAppDocument = {"__meta__":{"hash":"sha256:d5acd23b0461285ecfbc2446e1f2de9a898aae3f2be823beb30b94dd30b2685b"}} as unknown as TypedDocumentString<RegisterAppMutation, RegisterAppMutationVariables>;
-export const AppPageDocument = {"__meta__":{"hash":"sha256:08f62f1a63d249d5be97007ea2e7c7a261948ec7db4d374b43c528e97040d5c7"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
+export const AppPageDocument = {"__meta__":{"hash":"sha256:1298568ec22f96d08a126228efbcd081981a56aecda0dba163d78fcd312c2b76"}} as unknown as TypedDocumentString<AppPageQuery, AppPageQueryVariables>;
 export const UpdateAppDocument = {"__meta__":{"hash":"sha256:4e3a78ffb85c7b215244c210124ecf516bbe125b7573dd58992b73da5f66ea9f"}} as unknown as TypedDocumentString<UpdateAppMutation, UpdateAppMutationVariables>;
 export const OverrideModelDocument = {"__meta__":{"hash":"sha256:5ede6a63f81d68e5d6256f8bcbe1281b42f3fa49518f67bc1aaae7c79fe38120"}} as unknown as TypedDocumentString<OverrideModelMutation, OverrideModelMutationVariables>;
 export const SuspendAppDocument = {"__meta__":{"hash":"sha256:bb3af156d67cc85247bac2535895b6e3b4e801e965f220d0f89eece572cb8499"}} as unknown as TypedDocumentString<SuspendAppMutation, SuspendAppMutationVariables>;
@@ -1558,9 +1569,9 @@ export const AuditDocument = {"__meta__":{"hash":"sha256:36ef2c7397b782bcd85f450
 export const BudgetsDocument = {"__meta__":{"hash":"sha256:43c632bc9877aa8fd868849dd63fcf06ceeda8aafd3d4dba486dd7c5ef31c48d"}} as unknown as TypedDocumentString<BudgetsQuery, BudgetsQueryVariables>;
 export const SetBudgetDocument = {"__meta__":{"hash":"sha256:ef4e9664228f6a4b03d72b1275ff1d713207d49b5ef33179be2c8df39739f5af"}} as unknown as TypedDocumentString<SetBudgetMutation, SetBudgetMutationVariables>;
 export const DeleteBudgetDocument = {"__meta__":{"hash":"sha256:e5ecda8e78893b50e6fb2093e11c8ab67b22cd751d29f911f1bea8e560521bfc"}} as unknown as TypedDocumentString<DeleteBudgetMutation, DeleteBudgetMutationVariables>;
-export const CallsDocument = {"__meta__":{"hash":"sha256:29af1efa8ea5883fef0638429edb0c7222a35feac2d6c836748ea5786b3f8c83"}} as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
+export const CallsDocument = {"__meta__":{"hash":"sha256:ad1221e2dc85dbcc421b71c25328a763480b4dd86aa5fa44e7eae9f787e02a83"}} as unknown as TypedDocumentString<CallsQuery, CallsQueryVariables>;
 export const CallAppsDocument = {"__meta__":{"hash":"sha256:29c79a06905486fbcfc4aebc609be01cd1ebebbcd60514898e7e7a78863adaf3"}} as unknown as TypedDocumentString<CallAppsQuery, CallAppsQueryVariables>;
-export const CallDocument = {"__meta__":{"hash":"sha256:d6fb2585068df7964f813be99a6b1bbc5b494fdc032ac73dff1313860d2f1900"}} as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
+export const CallDocument = {"__meta__":{"hash":"sha256:b8ef45cc5f2b7a9d3a823c562375acd6ef51774352cc06b44ddc4c82e6af069a"}} as unknown as TypedDocumentString<CallQuery, CallQueryVariables>;
 export const CorrectCostDocument = {"__meta__":{"hash":"sha256:28bc9ff5310615407968976def6cce7305e180a6301c10574a5db75bbd738fae"}} as unknown as TypedDocumentString<CorrectCostMutation, CorrectCostMutationVariables>;
 export const SwitchLedgerDocument = {"__meta__":{"hash":"sha256:33e8767e0f4f0c45f31544b9b6ec6418e3ec1f40939648d4f5d3c2871ced141c"}} as unknown as TypedDocumentString<SwitchLedgerMutation, SwitchLedgerMutationVariables>;
 export const DevicesDocument = {"__meta__":{"hash":"sha256:bdbfa99c49e0434720c40d3bdc5cbe94ec95b9e97d511dc2430644db55cb408b"}} as unknown as TypedDocumentString<DevicesQuery, DevicesQueryVariables>;
@@ -1601,7 +1612,7 @@ export const ResumeOrgDocument = {"__meta__":{"hash":"sha256:954160d69a6e7d38775
 export const OrgLabelsDocument = {"__meta__":{"hash":"sha256:e8c23eab8bdc3833a32eb295c2a70219595934183246e34e3c3e240b140c8875"}} as unknown as TypedDocumentString<OrgLabelsQuery, OrgLabelsQueryVariables>;
 export const OverviewDocument = {"__meta__":{"hash":"sha256:eb0d6cc68d20d463d10324831ad0cd11f7bc1212da45ef46ecbf52644129ca10"}} as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const OverviewDetailDocument = {"__meta__":{"hash":"sha256:323db8e6c8dfca2207f3636a2a76c9b88fbd3474924921744925a65b63cf6c5c"}} as unknown as TypedDocumentString<OverviewDetailQuery, OverviewDetailQueryVariables>;
-export const OrgSettingsDocument = {"__meta__":{"hash":"sha256:0c9a95f3d641d4132167e2e5583f05d90b5cc0fe2f02470e3f50db567610da93"}} as unknown as TypedDocumentString<OrgSettingsQuery, OrgSettingsQueryVariables>;
+export const OrgSettingsDocument = {"__meta__":{"hash":"sha256:7bdbc465337d1061a67191c386210d72cfcc8480922cda8c5d9550c6f65fefd7"}} as unknown as TypedDocumentString<OrgSettingsQuery, OrgSettingsQueryVariables>;
 export const UpdateOrgDocument = {"__meta__":{"hash":"sha256:3a47a5a1af5e29a6e36c003b6d8af0b6e22fc24da100f26cc9d6f21ba4ffcb92"}} as unknown as TypedDocumentString<UpdateOrgMutation, UpdateOrgMutationVariables>;
 export const SpendReportDocument = {"__meta__":{"hash":"sha256:1fc90b63ab5e1b3783bf8386c8d941afad514d4c215c24f625aef651a543a5bc"}} as unknown as TypedDocumentString<SpendReportQuery, SpendReportQueryVariables>;
 export const SeriesByAppDocument = {"__meta__":{"hash":"sha256:cb9a61b4a9af5b590f4719a64698283803c94b2c7873b66bf2b763cc4f0012c3"}} as unknown as TypedDocumentString<SeriesByAppQuery, SeriesByAppQueryVariables>;

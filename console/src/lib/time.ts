@@ -19,6 +19,10 @@ export const momentAgo = (ms: number, stepMs: number): string =>
 /** The moment this long from now. */
 export const momentIn = (ms: number): string => new Date(serverNow() + ms).toISOString();
 
+/** The moment that a field for a date and a time has, in UTC. Undefined if the field is empty. */
+export const utcMoment = (text: string): string | undefined =>
+  text === '' ? undefined : new Date(`${text}Z`).toISOString();
+
 /** The moments from the first one until now, one per step. */
 export function momentsSince(from: string, stepMs: number): string[] {
   const startMs = Date.parse(from);

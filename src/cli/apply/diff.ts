@@ -35,12 +35,12 @@ function differencesOf({ item, live, desired = {} }: PlanStep): FieldDifference[
     .map((name) => ({ name, live: now[name], desired: desired[name] }));
 }
 
-/** Every field that differs, with both values. For a conflict also the value that was applied. */
+/** Every field that differs, with both values. For a conflict, forced or not, also the value that was applied. */
 export function diffText(steps: readonly PlanStep[], tenant: string): string {
   const lines = steps.flatMap((step) => {
     const { item, action, reason, record } = step;
     if (!(action in marks)) return [];
-    const applied = action === 'conflict' ? record?.document : undefined;
+    const applied = reason === undefined ? undefined : record?.document;
     return [
       `${marks[action as keyof typeof marks]} ${item}${reason ? `: ${reason}` : ''}`,
       ...differencesOf(step).flatMap(({ name, live, desired }) => [

@@ -1,7 +1,7 @@
 import { TollgateError } from '@tollgate/client';
 import type { ConfigFile } from './file.js';
 import { isApplied } from './item.js';
-import { changesIn, conflictsIn, type ItemRecord, type PlanStep, plan } from './plan.js';
+import { changesIn, conflictsIn, type ItemRecord, type PlanInput, type PlanStep, plan } from './plan.js';
 import { type ApplyTarget, recordsPerCall } from './target.js';
 
 /** The plan of one tenant. */
@@ -14,14 +14,14 @@ export interface TenantPlan {
 export async function planFile(
   { manager, tenants }: ConfigFile,
   targetOf: (tenant: ConfigFile['tenants'][number]) => ApplyTarget,
-  prune: boolean,
+  options: Pick<PlanInput, 'prune' | 'force'>,
 ): Promise<TenantPlan[]> {
   const plans: TenantPlan[] = [];
   for (const tenant of tenants) {
     const target = targetOf(tenant);
     const records = await target.readRecords();
     const live = await target.readLive([...tenant.items.keys(), ...records.keys()]);
-    plans.push({ target, steps: plan({ manager, prune, desired: tenant.items, records, live }) });
+    plans.push({ target, steps: plan({ manager, ...options, desired: tenant.items, records, live }) });
   }
   return plans;
 }

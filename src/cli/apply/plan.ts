@@ -1,4 +1,4 @@
-import { canonical, type ItemDocument, isApplied, isDeletable, orderOf } from './item.js';
+import { canonical, type ItemDocument, isApplied, isDeletable, isPartial, orderOf } from './item.js';
 
 /** A thing as the gateway has it now. Without a document it does not exist, or is retired or cleared. */
 export interface LiveItem {
@@ -30,13 +30,15 @@ export interface PlanStep {
   readonly live: LiveItem;
   /** The record with a finished intent taken as applied. */
   readonly record?: ItemRecord;
-  /** Why it is a conflict. */
+  /** Why it is a conflict, or would be one if it were not forced. */
   readonly reason?: string;
 }
 
 export interface PlanInput {
   readonly manager: string;
   readonly prune: boolean;
+  /** Take what the gateway has as the base, also if somebody else changed it. */
+  readonly force?: boolean;
   readonly desired: ReadonlyMap<string, ItemDocument>;
   readonly records: ReadonlyMap<string, ItemRecord>;
   readonly live: ReadonlyMap<string, LiveItem>;
@@ -45,7 +47,7 @@ export interface PlanInput {
 const absent: LiveItem = { version: 0 };
 
 /** The three-way diff: what the file says, what was applied last, and what the gateway has. In the order of changes. */
-export function plan({ manager, prune, desired, records, live }: PlanInput): PlanStep[] {
+export function plan({ manager, prune, force = false, desired, records, live }: PlanInput): PlanStep[] {
   const items = [...new Set([...desired.keys(), ...records.keys()])].sort(
     (a, b) => orderOf(a) - orderOf(b) || (a < b ? -1 : 1),
   );
@@ -58,7 +60,7 @@ export function plan({ manager, prune, desired, records, live }: PlanInput): Pla
     const known = record && resolved(item, record, now);
     const step = { item, live: now, ...(document ? { desired: document } : {}), ...(known ? { record: known } : {}) };
     const verdict = document ? wanted(step, document, manager) : unwanted(step, prune);
-    return [{ ...step, ...verdict }];
+    return [{ ...step, ...(force ? forced(step, verdict) : verdict) }];
   });
   const isDeletion = ({ action }: PlanStep) => action === 'delete';
   return [...steps.filter((step) => !isDeletion(step)), ...steps.filter(isDeletion).reverse()];
@@ -66,6 +68,13 @@ export function plan({ manager, prune, desired, records, live }: PlanInput): Pla
 
 type StepVerdict = Pick<PlanStep, 'action' | 'reason'>;
 type Undecided = Omit<PlanStep, 'action' | 'reason'>;
+
+/** A conflict becomes a change of the version that this plan has seen. A change that comes later still stops it. */
+function forced({ desired, live }: Undecided, verdict: StepVerdict): StepVerdict {
+  if (verdict.action !== 'conflict') return verdict;
+  if (!desired) return { ...verdict, action: 'delete' };
+  return { ...verdict, action: live.document ? 'update' : 'create' };
+}
 
 /**
  * A change was begun, and its end is unknown. If the gateway has what was intended, the change was made. Otherwise the
@@ -83,11 +92,18 @@ function wanted({ item, live, record }: Undecided, document: ItemDocument, manag
   if (isApplied(item, document, live.document))
     return { action: isOwn && !isUpToDate(record, document, live) ? 'record' : 'none' };
   if (record && !isOwn) return { action: 'conflict', reason: `it is managed by "${record.manager}"` };
-  const wasApplied = record?.document !== undefined;
-  if (wasApplied && record.version !== live.version)
+  const applied = record?.document;
+  if (applied && record.version !== live.version && !isAsApplied(item, applied, live))
     return { action: 'conflict', reason: changedBySomebody(live, record) };
   return { action: live.document ? 'update' : 'create' };
 }
+
+/**
+ * The version of an org or a model also grows by changes of fields that the file leaves out. They are no conflict if
+ * the managed fields are as they were applied.
+ */
+const isAsApplied = (item: string, applied: ItemDocument, live: LiveItem): boolean =>
+  isPartial(item) && isApplied(item, applied, live.document);
 
 const isUpToDate = (
   { document: applied, version, intent }: ItemRecord,

@@ -10,6 +10,7 @@ import { diffText, planText } from './diff.js';
 import { applyPlan, changeCount, conflictCount, planFile, type TenantPlan } from './engine.js';
 import { exportedTenants, exportTenant } from './export.js';
 import { type ConfigFile, configFileText, parseConfigFile } from './file.js';
+import { changesIn } from './plan.js';
 import { ApplyTarget } from './target.js';
 
 const changesPendingCode = 2;
@@ -18,6 +19,7 @@ interface ApplyCliOptions extends GlobalOptions {
   readonly file: string;
   readonly prune?: boolean;
   readonly yes?: boolean;
+  readonly forceConflicts?: boolean;
 }
 
 interface PlannedFile {
@@ -34,7 +36,7 @@ async function planned(options: ApplyCliOptions, { environment }: CliProcess): P
     file,
     ({ orgId = own, isPlatform }) =>
       new ApplyTarget(deps, isPlatform ? { isPlatform } : orgId === undefined ? {} : { orgId }),
-    options.prune === true,
+    { prune: options.prune === true, force: options.forceConflicts === true },
   );
   return { file, plans };
 }
@@ -77,7 +79,8 @@ function reported(plans: readonly TenantPlan[], { print }: CliProcess, pendingCo
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 const conflictAdvice =
-  'See both sides with `tollgate diff`. Copy what you want to keep into the file, apply it, then make your change.';
+  'See both sides with `tollgate diff`. Copy what you want to keep into the file, apply it, then make your change. ' +
+  'Or overwrite the changes of others with `tollgate apply --force-conflicts`.';
 
 export async function runApply(options: ApplyCliOptions, cli: CliProcess): Promise<number> {
   const { file, plans } = await planned(options, cli);
@@ -86,7 +89,10 @@ export async function runApply(options: ApplyCliOptions, cli: CliProcess): Promi
     cli.print(textOf(plans, diffText));
     return reported(plans, cli, 0);
   }
-  if (changes > 0 && !options.quiet) cli.print(textOf(plans, planText));
+  // A change that overwrites one of somebody else is shown with all sides, also in a log.
+  const isForced = plans.some(({ steps }) => changesIn(steps).some(({ reason }) => reason !== undefined));
+  if (isForced) cli.print(textOf(plans, diffText));
+  else if (changes > 0 && !options.quiet) cli.print(textOf(plans, planText));
   const question = `Make ${counted(changes, 'change')}?`;
   if (changes > 0 && !(await confirmed(question, options.yes === true, processTerminal()))) return 1;
   const display = new StepDisplay(process.stderr, systemClock, changes);

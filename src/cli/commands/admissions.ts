@@ -12,12 +12,13 @@ const admittedColumns = [
   { path: 'binding.name', title: 'name' },
   { path: 'binding.wouldPass', title: 'would pass' },
 ] as const;
-const receiptFields = 'requestId replayed label day costUsdMicros';
+const receiptFields = 'requestId replayed label day costUsdMicros estimated';
 const receiptColumns = [
   'requestId',
   'day',
   'label',
   { path: 'costUsdMicros', title: 'cost', show: 'usd' },
+  'estimated',
   'replayed',
 ] as const;
 

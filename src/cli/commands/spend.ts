@@ -34,7 +34,8 @@ const app: CliParam = { flags: '<appId>', text: 'the app', to: 'appId' };
 const pointFields = 'day startsAt endsAt costUsdMicros requests';
 const pointColumns = [{ path: 'startsAt', show: 'time' }, 'day', cost, 'requests'] as const;
 const entryFields = `requestId appId label day occurredAt inputTokens outputTokens costUsdMicros correctedUsdMicros
-  status priceSource dimensions { name value } corrections { correctionId deltaUsdMicros reason correctedAt }`;
+  status estimated priceSource dimensions { name value }
+  corrections { correctionId deltaUsdMicros reason correctedAt }`;
 const entryColumns = [
   'requestId',
   'appId',
@@ -43,6 +44,7 @@ const entryColumns = [
   cost,
   { path: 'correctedUsdMicros', title: 'corrected', show: 'usd' },
   'status',
+  'estimated',
 ] as const;
 const selectionFields = 'allowed label bedrockModelId reason mode budget recheckAfterSecs day resetsAt';
 const selectionColumns = ['allowed', 'label', 'bedrockModelId', 'reason', 'mode', 'recheckAfterSecs'] as const;

@@ -115,6 +115,14 @@ export class CostEntryType {
   @Field(() => PriceSourceType, { simple: true, description: 'Where the cost comes from.' })
   readonly priceSource!: PriceSource;
 
+  @Field(() => Boolean, {
+    simple: true,
+    description:
+      'True if the usage was not known exactly, for example of a stream that was aborted, or of a call that was ' +
+      'cancelled after it was sent. The actual cost may differ: `correctCost` corrects it.',
+  })
+  readonly estimated!: boolean;
+
   @Field(() => [CostDimensionType], { simple: true, description: 'The values that the cost counts under.' })
   readonly dimensions!: readonly CostDimensionType[];
 }
@@ -148,6 +156,7 @@ export function costEntry(cost: RecordedCost, { zones }: Org): CostEntryView {
     correctedUsdMicros: netUsdMicros(cost),
     status: record.callStatus,
     priceSource: record.priceSource,
+    estimated: record.isEstimated === true,
     dimensions,
     correctionIds,
   };

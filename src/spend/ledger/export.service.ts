@@ -144,6 +144,7 @@ function costRow(cost: RecordedCost): ExportRow {
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     status: callStatus,
+    estimated: cost.record.isEstimated === true,
     priceSource,
     dimensions: dimensions ? Object.fromEntries(dimensions.map(({ name, value }) => [name, value])) : null,
   };

@@ -51,7 +51,7 @@ const oneOfIssues = (path: string, value: unknown, allowed: readonly string[]): 
 const dateIssues = (path: string, value: unknown): Issue[] =>
   typeof value === 'string' && isDate(value) ? [] : [{ path, message: 'must be a day, YYYY-MM-DD' }];
 
-type Cell = string | number | null | Readonly<Record<string, string>>;
+type Cell = string | number | boolean | null | Readonly<Record<string, string>>;
 /** One row, by column. */
 export type ExportRow = Readonly<Record<string, Cell>>;
 
@@ -83,6 +83,7 @@ export const exportColumns: Readonly<Record<ExportGrouping, readonly string[]>> 
     'inputTokens',
     'outputTokens',
     'status',
+    'estimated',
     'priceSource',
     'dimensions',
   ],

@@ -19,18 +19,30 @@ interface Situation {
   readonly live?: LiveItem;
   readonly record?: ItemRecord;
   readonly prune?: boolean;
+  readonly force?: boolean;
 }
 
-const stepsOf = ({ desired, live, record: known, prune = false }: Situation) =>
+const stepsOf = ({ desired, live, record: known, prune = false, force = false }: Situation) =>
   plan({
     manager,
     prune,
+    force,
     desired: new Map(desired ? [[item, desired]] : []),
     live: new Map(live ? [[item, live]] : []),
     records: new Map(known ? [[item, known]] : []),
   });
 
 describe('the three-way diff', () => {
+  it.each<[string, ItemDocument, PlanAction]>([
+    ['goes on if only fields changed that the file leaves out', { name: 'One', ledger: true }, 'update'],
+    ['stops if a field changed that was applied', { name: 'Somebody', ledger: false }, 'conflict'],
+  ])('%s', (_, document, action) => {
+    const records = new Map([['org', record({ name: 'One' }, 1)]]);
+    const live = new Map([['org', { document, version: 2 }]]);
+    const steps = plan({ manager, prune: false, desired: new Map([['org', { name: 'Two' }]]), records, live });
+    expect(steps).toEqual([expect.objectContaining({ action })]);
+  });
+
   it.each<[string, Situation, PlanAction]>([
     ['creates what does not exist', { desired: a }, 'create'],
     [
@@ -84,6 +96,22 @@ describe('the three-way diff', () => {
       'prunes nothing that somebody changed',
       { live: { document: b, version: 2 }, record: record(a, 1), prune: true },
       'conflict',
+    ],
+    [
+      'overwrites what somebody changed, if it is forced',
+      { desired: b, live: { document: c, version: 2 }, record: record(a, 1), force: true },
+      'update',
+    ],
+    ['creates what somebody deleted, if it is forced', { desired: b, record: record(a, 1), force: true }, 'create'],
+    [
+      'takes over a thing of another file, if it is forced',
+      { desired: b, live: { document: a, version: 1 }, record: record(a, 1, { manager: 'other' }), force: true },
+      'update',
+    ],
+    [
+      'prunes what somebody changed, if it is forced',
+      { live: { document: b, version: 2 }, record: record(a, 1), prune: true, force: true },
+      'delete',
     ],
     ['forgets what is gone', { record: record(a, 1), prune: true }, 'forget'],
     [

@@ -9,6 +9,7 @@ import {
   SuspendAppDocument,
 } from '../../gql/graphql.js';
 import { addDays } from '../../lib/days.js';
+import { enforcementText } from '../../lib/enforcement.js';
 import { usd } from '../../lib/money.js';
 import { plural } from '../../lib/numbers.js';
 import { reasonText } from '../../lib/reasons.js';
@@ -202,11 +203,15 @@ function Now({ app }: { readonly app: AppData }) {
   );
 }
 
+/** Nothing for a quota that is advisory and stays so. */
+const enforcementNote = (quota: AppData['quotas'][number]): string =>
+  quota.enforcement === 'HARD' || quota.nextEnforcement ? ` (${enforcementText(quota)})` : '';
+
 /** The quotas in the order of the chain. */
 const quotaText = ({ modelOrdering, quotas }: AppData): string =>
   [...quotas]
     .sort((a, b) => modelOrdering.indexOf(a.label) - modelOrdering.indexOf(b.label))
-    .map(({ label, dailyUsdMicros }) => `${label} ${usd(dailyUsdMicros)}`)
+    .map((quota) => `${quota.label} ${usd(quota.dailyUsdMicros)}${enforcementNote(quota)}`)
     .join(', ');
 
 const settingRows = [

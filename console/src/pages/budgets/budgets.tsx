@@ -3,6 +3,7 @@ import { send, useQuery } from '../../data/client.js';
 import { BudgetsDocument, type BudgetsQuery, DeleteBudgetDocument } from '../../gql/graphql.js';
 import { periodName, scopeText } from '../../lib/budgets.js';
 import { shortDay } from '../../lib/days.js';
+import { enforcementText } from '../../lib/enforcement.js';
 import { usd } from '../../lib/money.js';
 import { dateAndTime } from '../../lib/time.js';
 import { BudgetMeter, Projected } from '../../parts/budget-meter.js';
@@ -81,17 +82,6 @@ interface BudgetTableProps {
   readonly onEdit: (budget: BudgetRow) => void;
   readonly onDelete: (budget: BudgetRow) => void;
 }
-
-const enforcements: Readonly<Record<string, string>> = {
-  ALERT: 'alerts only',
-  ADVISORY: 'selections obey it',
-  HARD: 'hard',
-};
-
-const enforcementText = ({ enforcement, nextEnforcement: next }: BudgetRow): string => {
-  const now = enforcements[enforcement] ?? enforcement.toLowerCase();
-  return next ? `${now}; ${enforcements[next.enforcement]} from ${next.from}` : now;
-};
 
 function BudgetTable({ budgets, onEdit, onDelete }: BudgetTableProps) {
   if (budgets.length === 0)

@@ -93,6 +93,7 @@ function Content({ call }: { readonly call: CallData }) {
         <dt>Cost</dt>
         <dd>
           <strong>{usdExact(call.correctedUsdMicros)}</strong>
+          {call.estimated && ', estimated: the usage was not known exactly'}
           {call.corrections.length > 0 && ` after corrections; recorded ${usdExact(call.costUsdMicros)}`}
         </dd>
       </dl>

@@ -166,15 +166,20 @@ const Dimensions = ({ values }: { readonly values: CallLineFragment['dimensions'
   </span>
 );
 
-const Outcome = ({ call: { status, costUsdMicros, correctedUsdMicros } }: { readonly call: CallLineFragment }) => (
+const Outcome = ({ call }: { readonly call: CallLineFragment }) => (
   <span class="row">
-    {status === 'ERROR' ? (
+    {call.status === 'ERROR' ? (
       <Badge tone="bad" icon="warning">
         failed
       </Badge>
     ) : (
       <span class="muted">ok</span>
     )}
-    {costUsdMicros !== correctedUsdMicros && <Badge tone="accent">corrected</Badge>}
+    {call.estimated && (
+      <span title="The usage was not known exactly.">
+        <Badge>estimated</Badge>
+      </span>
+    )}
+    {call.costUsdMicros !== call.correctedUsdMicros && <Badge tone="accent">corrected</Badge>}
   </span>
 );

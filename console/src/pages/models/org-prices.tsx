@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { refreshAll, send, useQuery } from '../../data/client.js';
 import { OrgPricesDocument, type OrgPricesQuery, SetOrgPriceDocument } from '../../gql/graphql.js';
 import { priceAt, priceText } from '../../lib/prices.js';
-import { fullTime, serverNow } from '../../lib/time.js';
+import { fullTime, serverNow, utcMoment } from '../../lib/time.js';
 import { Confirm } from '../../parts/confirm.js';
 import { WriteButton } from '../../parts/write-button.js';
 import { toast } from '../../shell/toasts.js';
 import { FormDialog } from '../../ui/dialog.js';
-import { SelectField } from '../../ui/field.js';
+import { Field, SelectField } from '../../ui/field.js';
 import { Card } from '../../ui/parts.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
@@ -133,7 +133,7 @@ interface OrgPriceDialogProps {
   readonly onClose: () => void;
 }
 
-/** Sets the price of an org for a label from now on. It begins with the price that is in force. */
+/** Sets the price of an org for a label from a time on. The form begins with the price that is in force. */
 function OrgPriceDialog({ orgId, models, prices, first, onClose }: OrgPriceDialogProps) {
   const entriesOf = (label: string) => {
     const own = priceAt(prices.find((price) => price.label === label)?.changes ?? [], serverNow()).current?.entries;
@@ -141,6 +141,7 @@ function OrgPriceDialog({ orgId, models, prices, first, onClose }: OrgPriceDialo
   };
   const [label, setLabel] = useState(first);
   const [drafts, setDrafts] = useState(() => draftsOf(entriesOf(first)));
+  const [startsAt, setStartsAt] = useState('');
   const labels = [...new Set([first, ...models.map((model) => model.label)])];
   return (
     <FormDialog
@@ -149,21 +150,32 @@ function OrgPriceDialog({ orgId, models, prices, first, onClose }: OrgPriceDialo
       wide
       onClose={onClose}
       onSubmit={async () => {
-        await send(SetOrgPriceDocument, { input: { orgId, label, prices: drafts.map(entryOf) } });
-        toast('Saved. New costs have this price on all gateways within 2 s.');
+        const effectiveFrom = utcMoment(startsAt);
+        const start = effectiveFrom === undefined ? {} : { effectiveFrom };
+        await send(SetOrgPriceDocument, { input: { orgId, label, prices: drafts.map(entryOf), ...start } });
+        toast(`Saved. ${effectiveFrom ? `Costs from ${momentText(effectiveFrom)} on` : 'New costs'} have this price.`);
         void refreshAll();
       }}
     >
-      <SelectField
-        label="Label"
-        value={label}
-        options={labels.map((value) => [value, value] as const)}
-        onChange={(value) => {
-          setLabel(value);
-          setDrafts(draftsOf(entriesOf(value)));
-        }}
-        hint="The price applies from now on. Costs that are recorded keep theirs."
-      />
+      <div class="form-row">
+        <SelectField
+          label="Label"
+          value={label}
+          options={labels.map((value) => [value, value] as const)}
+          onChange={(value) => {
+            setLabel(value);
+            setDrafts(draftsOf(entriesOf(value)));
+          }}
+        />
+        <Field
+          label="Starts at, in UTC"
+          type="datetime-local"
+          value={startsAt}
+          onInput={setStartsAt}
+          hint="Empty: now. At most 35 days ago and 365 days ahead."
+        />
+      </div>
+      <p class="hint">Costs that are recorded already keep their price.</p>
       <PriceList prices={drafts} onChange={setDrafts} />
     </FormDialog>
   );

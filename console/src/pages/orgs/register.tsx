@@ -71,7 +71,7 @@ export function RegisterDialog({ onClose }: { readonly onClose: () => void }) {
       </div>
       <div class="stack-s">
         <span class="label">Fallback chain and daily quotas</span>
-        <ChainEditor rows={rows} labels={labels} onChange={setRows} />
+        <ChainEditor rows={rows} labels={labels} onChange={setRows} isNew />
       </div>
     </FormDialog>
   );

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useQuery } from '../../data/client.js';
 import { OrgSettingsDocument, type OrgSettingsQuery } from '../../gql/graphql.js';
+import { enforcementText } from '../../lib/enforcement.js';
 import { usd } from '../../lib/money.js';
 import { fullTime } from '../../lib/time.js';
 import { WriteButton } from '../../parts/write-button.js';
@@ -51,7 +52,7 @@ export default function Settings() {
 const onOff = (on: boolean) => (on ? <Badge tone="ok">on</Badge> : <Badge>off</Badge>);
 
 function Content({ org }: { readonly org: OrgSettings }) {
-  const quotaOf = (label: string) => org.quotas.find((quota) => quota.label === label)?.dailyUsdMicros;
+  const quotaOf = (label: string) => org.quotas.find((quota) => quota.label === label);
   return (
     <div class="columns">
       <div class="stack">
@@ -68,7 +69,8 @@ function Content({ org }: { readonly org: OrgSettings }) {
             caption="Fallback chain with its daily quotas"
             columns={[
               { head: 'Label', isHead: true, cell: (label) => label },
-              { head: 'Daily quota', numeric: true, cell: (label) => usd(quotaOf(label) ?? 0) },
+              { head: 'Daily quota', numeric: true, cell: (label) => usd(quotaOf(label)?.dailyUsdMicros ?? 0) },
+              { head: 'Enforcement', cell: (label) => enforcementText(quotaOf(label) ?? { enforcement: 'ADVISORY' }) },
             ]}
             rows={org.modelOrdering}
             keyOf={String}
