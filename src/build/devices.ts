@@ -3,6 +3,7 @@ import { DeviceRollup } from '../devices/device.rollup.js';
 import { DeviceService } from '../devices/device.service.js';
 import { DeviceStore } from '../devices/device.store.js';
 import { FeedStore } from '../devices/feed.store.js';
+import { feedPartitions } from '../devices/feed-position.js';
 import { IngestService } from '../devices/ingest.service.js';
 import { ReadingFeed } from '../devices/reading.feed.js';
 import { ReadingStore } from '../devices/reading.store.js';
@@ -16,16 +17,22 @@ import type { Identity } from './identity.js';
 const minBatchDays = 30;
 
 /** Devices and their readings, for a gateway. */
-export function buildDevices(base: Base, { apiKeys, audit }: Identity) {
+export function buildDevices(base: Base, { apiKeys, audit, tenants }: Identity) {
   const { config, clock, log, store } = base;
   const { maxPerOrg, newPerKeyPerMinute } = config.devices;
   const deviceStore = new DeviceStore(store);
   const readingStore = new ReadingStore(store, clock);
-  const feedStore = new FeedStore({ client: store, readings: readingStore, devices: deviceStore, clock });
-  const segments = new SegmentStore(store, clock, {
-    readings: config.retention.readingDays,
-    batches: minBatchDays,
+  const feedPartitionsOf = async (orgId: string): Promise<number> =>
+    feedPartitions((await tenants.org(orgId))?.shardCount ?? 0);
+  const feedStore = new FeedStore({
+    client: store,
+    readings: readingStore,
+    devices: deviceStore,
+    clock,
+    feedPartitionsOf,
   });
+  const retention = { readings: config.retention.readingDays, batches: minBatchDays };
+  const segments = new SegmentStore(store, clock, retention, feedPartitionsOf);
   const registrations = new Throttle(clock, newPerKeyPerMinute, newPerKeyPerMinute / 60);
   return {
     deviceStore,

@@ -1,5 +1,5 @@
 import { key } from '../dynamo/keys.js';
-import { ulidMs } from '../lib/id.js';
+import { ulidDigit, ulidMs } from '../lib/id.js';
 import type { DeviceRef, ReadingsRef } from './device.js';
 
 /** Every key begins with the org, because a MAC address is not secret and a batch id can be guessed. */
@@ -47,21 +47,18 @@ export const segmentRange = (fromMs: number, toMs: number): [string, string] => 
   key`${padded((hourOf(toMs - 1) + 1) * hourMs - 1)}#~`,
 ];
 
-/** The key of a reading that a version before segments stored as an item of its own. */
-export const readingKey = (device: ReadingsRef, timestampMs: number, batchId: string) => ({
-  ...readingsKey(device),
-  ts_batch: key`${padded(timestampMs)}#${batchId}`,
-});
-
 export const batchKey = ({ orgId, hardwareId, generation }: ReadingsRef, batchId: string) => ({
   batch_id: key`${orgId}/${hardwareId}/${generation}/${batchId}`,
 });
 
 /** The minute whose feed rows are in one partition. */
 export const minuteOf = (atMs: number): number => Math.floor(atMs / minuteMs);
-/** The partition of the feed rows of an org in one minute. */
-export const feedPartition = (orgId: string, minute: number) => ({ hardware_id: key`${orgId}#${minute}` });
-export const feedKey = (orgId: string, rowId: string) => ({
-  ...feedPartition(orgId, minuteOf(ulidMs(rowId))),
+/** One of the partitions of the feed rows of an org in one minute. */
+export const feedPartition = (orgId: string, minute: number, partition: number) => ({
+  hardware_id: key`${orgId}#${minute}#${partition}`,
+});
+/** `partitions` divides 32, so that the last of the random digits of a row spreads the rows evenly. */
+export const feedKey = (orgId: string, rowId: string, partitions: number) => ({
+  ...feedPartition(orgId, minuteOf(ulidMs(rowId)), ulidDigit(rowId) % partitions),
   ts_batch: key`${rowId}`,
 });

@@ -9,6 +9,13 @@ export const feedWindowMs = 10_000;
 export const feedRetentionMs = 86_400_000;
 /** Feed rows are stored for longer, so that a subscription can also be resumed shortly after a gap. */
 export const feedRowMs = feedRetentionMs + 3_600_000;
+/**
+ * The number of partitions of an org's feed, from which readers collect its rows: one per 8 cost shards, because both
+ * are chosen by the load that the org expects and never change. A partition takes 1,000 segments per second.
+ */
+export const feedPartitions = (shardCount: number): number => Math.max(1, Math.floor(shardCount / 8));
+/** Finds the number of partitions of the feed of an org. */
+export type FeedPartitionsOf = (orgId: string) => Promise<number>;
 /** A busier feed may repeat some readings after it was resumed. */
 const maxSeen = 64;
 /** The end of a ULID, 40 random bits, tells the rows of one window apart. */

@@ -4,6 +4,7 @@ import { type Clock, epochSeconds } from '../lib/clock.js';
 import { ulidFloor } from '../lib/id.js';
 import type { DeviceStore } from './device.store.js';
 import { feedPartition, minuteOf } from './device-keys.js';
+import type { FeedPartitionsOf } from './feed-position.js';
 import type { ReadingStore } from './reading.store.js';
 import { isLive, readingsIn, toFeedRow } from './segment.item.js';
 import type { Arrival, FeedRow } from './segment.js';
@@ -11,11 +12,18 @@ import type { Arrival, FeedRow } from './segment.js';
 const maxConcurrentMinutes = 8;
 const rowsPerRead = 50;
 
+interface FeedMinute {
+  readonly orgId: string;
+  readonly minute: number;
+  readonly partitions: number;
+}
+
 export interface FeedDeps {
   readonly client: StoreClient;
   readonly readings: ReadingStore;
   readonly devices: DeviceStore;
   readonly clock: Clock;
+  readonly feedPartitionsOf: FeedPartitionsOf;
 }
 
 /** Reads the feed of an org: the segments of all its devices in the order of their arrival. */
@@ -24,11 +32,14 @@ export class FeedStore {
 
   /** The feed rows from `fromMs` to the end of the minute of `toMs`, by the clocks of the gateways that wrote them. */
   async rows(orgId: string, fromMs: number, toMs: number): Promise<FeedRow[]> {
+    const partitions = await this.deps.feedPartitionsOf(orgId);
     const rows: FeedRow[] = [];
     for (let minute = minuteOf(fromMs); minute <= minuteOf(toMs); minute += maxConcurrentMinutes) {
       const count = Math.min(maxConcurrentMinutes, minuteOf(toMs) - minute + 1);
       const minutes = Array.from({ length: count }, (_, i) => minute + i);
-      rows.push(...(await Promise.all(minutes.map((each) => this.minute(orgId, each, fromMs)))).flat());
+      rows.push(
+        ...(await Promise.all(minutes.map((each) => this.minute({ orgId, minute: each, partitions }, fromMs)))).flat(),
+      );
     }
     return rows;
   }
@@ -52,11 +63,17 @@ export class FeedStore {
     }
   }
 
-  private async minute(orgId: string, minute: number, fromMs: number): Promise<FeedRow[]> {
-    const partition = equals('hardware_id', feedPartition(orgId, minute).hardware_id);
-    const where = minute === minuteOf(fromMs) ? and(partition, atLeast('ts_batch', ulidFloor(fromMs))) : partition;
-    const items = await this.deps.client.queryAll({ table: 'device_readings', where, consistent: true });
-    return items.map((item) => toFeedRow(orgId, item));
+  /** The rows of all partitions of a minute, in the order of their ids. */
+  private async minute({ orgId, minute, partitions }: FeedMinute, fromMs: number): Promise<FeedRow[]> {
+    const found = await Promise.all(
+      Array.from({ length: partitions }, (_, partition) => {
+        const ofMinute = equals('hardware_id', feedPartition(orgId, minute, partition).hardware_id);
+        const where = minute === minuteOf(fromMs) ? and(ofMinute, atLeast('ts_batch', ulidFloor(fromMs))) : ofMinute;
+        return this.deps.client.queryAll({ table: 'device_readings', where, consistent: true });
+      }),
+    );
+    const rows = found.flat().map((item) => toFeedRow(orgId, item));
+    return partitions === 1 ? rows : rows.sort((a, b) => (a.rowId < b.rowId ? -1 : 1));
   }
 
   /** A deleted device keeps its segments until the worker has purged them. They must not be shown. */

@@ -114,7 +114,7 @@ export class MarkerStore {
 function outcomeOf({ hash }: NewReading, marker: Marker | undefined, nowSecs: number): Verdict | 'claim' | 'open' {
   if (!marker || marker.expires <= nowSecs) return 'claim';
   if (marker.hash !== hash) return conflict;
-  return marker.segment === undefined || marker.segmentExpires <= nowSecs ? { kind: 'DUPLICATE' } : 'open';
+  return marker.segmentExpires <= nowSecs ? { kind: 'DUPLICATE' } : 'open';
 }
 
 const openOf = (reading: NewReading, found: Marker) => ({

@@ -2,7 +2,7 @@ import type { Item, Key, StoreClient } from '../dynamo/client.js';
 import { and, between, equals } from '../dynamo/expression.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import type { ReadingsRef } from './device.js';
-import { batchKey, newestMsIn, readingKey, readingsKey, segmentKey, segmentRange } from './device-keys.js';
+import { batchKey, newestMsIn, readingsKey, segmentKey, segmentRange } from './device-keys.js';
 import { earliestMs, latestMs, type Reading } from './reading.js';
 import { isLive, readingsIn, samplesIn, sortKeyOf, toMarker } from './segment.item.js';
 import { newestFirst, type ReadingPosition, type Sample, type SegmentRef } from './segment.js';
@@ -49,8 +49,7 @@ export class ReadingStore {
   async load(device: ReadingsRef, { timestampMs, batchId }: ReadingPosition): Promise<Reading | undefined> {
     const marker = await this.client.get(markers, batchKey(device, batchId), { consistent: true });
     if (!marker) return undefined;
-    const { segment } = toMarker(marker);
-    const key = segment === undefined ? readingKey(device, timestampMs, batchId) : segmentKey(device, segment);
+    const key = segmentKey(device, toMarker(marker).segment);
     const item = await this.client.get(segments, key, { consistent: true });
     if (!item || !isLive(item, this.nowSecs())) return undefined;
     return readingsIn(item).find((each) => each.batchId === batchId && each.timestampMs === timestampMs);

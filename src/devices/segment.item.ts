@@ -2,7 +2,6 @@ import type { Item } from '../dynamo/client.js';
 import { fields } from '../dynamo/fields.js';
 import type { ReadingsRef } from './device.js';
 import { batchKey, deviceRefIn, feedKey, hourStartMs, segmentKey } from './device-keys.js';
-import { isSingleReading, toReading, toSample } from './reading.item.js';
 import type { Reading } from './reading.js';
 import {
   type FeedRow,
@@ -40,7 +39,6 @@ export const isLive = (item: Item, nowSecs: number): boolean =>
 /** The readings of a segment, oldest first. A fence has none. */
 export function readingsIn(item: Item): Reading[] {
   if (isFence(item)) return [];
-  if (isSingleReading(item)) return [toReading(item)];
   return unpackedReadings(
     packedIn(item),
     deviceRefIn(fields(segments, item).string('hardware_id')),
@@ -50,8 +48,7 @@ export function readingsIn(item: Item): Reading[] {
 
 /** The samples of a segment, oldest first. A fence has none. */
 export function samplesIn(item: Item): Sample[] {
-  if (isFence(item)) return [];
-  return isSingleReading(item) ? [toSample(item)] : unpackedSamples(packedIn(item), hourStartMs(sortKeyOf(item)));
+  return isFence(item) ? [] : unpackedSamples(packedIn(item), hourStartMs(sortKeyOf(item)));
 }
 
 function packedIn(item: Item) {
@@ -59,32 +56,30 @@ function packedIn(item: Item) {
   return unpack(stored.string('readings')) ?? stored.corrupt('readings', 'the packed readings of a segment');
 }
 
-export const markerAttributes = (marker: Required<Marker>) => ({
+export const markerAttributes = (marker: Marker) => ({
   payload_hash: marker.hash,
   segment: marker.segment,
   segment_expires: marker.segmentExpires,
   expiration_time: marker.expires,
 });
 
-export const markerItem = (device: ReadingsRef, batchId: string, marker: Required<Marker>): Item => ({
+export const markerItem = (device: ReadingsRef, batchId: string, marker: Marker): Item => ({
   ...batchKey(device, batchId),
   ...markerAttributes(marker),
 });
 
 export function toMarker(item: Item): Marker {
   const stored = fields(markers, item);
-  const segment = stored.optionalString('segment');
-  const expires = stored.number('expiration_time');
   return {
     hash: stored.string('payload_hash'),
-    ...(segment === undefined ? {} : { segment }),
-    segmentExpires: stored.optionalNumber('segment_expires') ?? expires,
-    expires,
+    segment: stored.string('segment'),
+    segmentExpires: stored.number('segment_expires'),
+    expires: stored.number('expiration_time'),
   };
 }
 
-export const feedRowItem = ({ rowId, device, sortKey }: FeedRow, expires: number): Item => ({
-  ...feedKey(device.orgId, rowId),
+export const feedRowItem = ({ rowId, device, sortKey }: FeedRow, partitions: number, expires: number): Item => ({
+  ...feedKey(device.orgId, rowId, partitions),
   device: `${device.hardwareId}/${device.generation}`,
   segment: sortKey,
   expiration_time: expires,

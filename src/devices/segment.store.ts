@@ -1,5 +1,5 @@
 import type { StoreClient } from '../dynamo/client.js';
-import { absent, and, equals } from '../dynamo/expression.js';
+import { and, equals } from '../dynamo/expression.js';
 import { StoreUnavailable } from '../dynamo/faults.js';
 import { RepeatedWriter } from '../dynamo/repeated-writer.js';
 import { pauseMs } from '../dynamo/retry.js';
@@ -10,7 +10,7 @@ import { newUuid, ulid } from '../lib/id.js';
 import { Semaphore } from '../lib/semaphore.js';
 import { sleep } from '../lib/timers.js';
 import { batchKey, segmentKey, segmentSortKey } from './device-keys.js';
-import { feedRowMs } from './feed-position.js';
+import { type FeedPartitionsOf, feedRowMs } from './feed-position.js';
 import { MarkerStore } from './marker.store.js';
 import { feedRowItem, isFence, markerAttributes, markerItem, segmentItem } from './segment.item.js';
 import { type BatchClaim, deviceOf, type FeedRow, type NewReading, segmentGroups } from './segment.js';
@@ -55,6 +55,7 @@ export class SegmentStore {
     private readonly client: StoreClient,
     private readonly clock: Clock,
     private readonly retentionDays: { readonly readings: number; readonly batches: number },
+    private readonly feedPartitionsOf: FeedPartitionsOf,
   ) {
     this.writer = new RepeatedWriter(client, clock);
     this.markers = new MarkerStore(client, this.writer, clock);
@@ -99,10 +100,7 @@ export class SegmentStore {
   private async putRound(claims: readonly BatchClaim[], untilMs: number): Promise<PutRound> {
     if (claims.length === 0) return { stored: [], contested: [] };
     const drafts = segmentGroups(claims).map((group) => this.draftOf(group));
-    const rows = drafts.map((draft): EachWrite => {
-      const expires = epochSeconds(this.clock.nowMs() + feedRowMs);
-      return { table: segments, insert: feedRowItem(draft, expires) };
-    });
+    const rows = await Promise.all(drafts.map((draft) => this.feedRowWrite(draft)));
     const marks = drafts.flatMap((draft) => draft.claims.map((claim) => ({ claim, draft })));
     // The feed row comes before the segment. So a stored reading always has one, whenever the gateway crashes.
     const results = await this.writer.write([...rows, ...marks.map((each) => markerWrite(each))], untilMs);
@@ -117,6 +115,12 @@ export class SegmentStore {
     const ready = drafts.filter((_, i) => results[i] !== 'failed');
     const put = await this.putSegments(ready, owned, untilMs);
     return { stored: put.stored, contested: [...contested, ...put.contested] };
+  }
+
+  private async feedRowWrite(draft: Draft): Promise<EachWrite> {
+    const partitions = await this.feedPartitionsOf(draft.device.orgId);
+    const expires = epochSeconds(this.clock.nowMs() + feedRowMs);
+    return { table: segments, insert: feedRowItem(draft, partitions, expires) };
   }
 
   private async putSegments(
@@ -197,11 +201,10 @@ function markerWrite({ claim: { reading, found }, draft }: Mark): EachWrite {
     expires: draft.markerExpires,
   };
   if (!found) return { table: markers, insert: markerItem(draft.device, batchId, marker) };
-  const isSameSegment = found.segment === undefined ? absent('segment') : equals('segment', found.segment);
   return {
     table: markers,
     update: batchKey(draft.device, batchId),
     set: markerAttributes(marker),
-    condition: and(isSameSegment, equals('expiration_time', found.expires)),
+    condition: and(equals('segment', found.segment), equals('expiration_time', found.expires)),
   };
 }

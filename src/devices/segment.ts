@@ -11,8 +11,8 @@ export const maxSegmentLength = 300_000;
  */
 export interface Marker {
   readonly hash: string;
-  /** The sort key. Absent in a marker of a version before segments: its reading was stored in the same transaction. */
-  readonly segment?: string;
+  /** The sort key. */
+  readonly segment: string;
   readonly segmentExpires: number;
   readonly expires: number;
 }

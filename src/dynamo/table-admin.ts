@@ -20,7 +20,7 @@ import { versionKey } from './version-item.js';
  * Increment it with each change of tables, and of items that older code cannot read. Version 3 changed the bucket items
  * and the keys of leases and usage. Version 4 added the index of `cost_requests`, which older tables get by `migrate`.
  * Version 5 writes a cost as one JSON text, and added what is held of HARD quotas, which older processes do not count.
- * Version 6 stores readings in segments, and has other bucket items, the directory of buckets, and the change counter in
+ * Version 6 stores readings in segments. It has other bucket items, the directory of buckets, and the change counter in
  * table `config`. Stores of version 5 and older must be recreated.
  */
 export const schemaVersion = 6;

@@ -30,6 +30,9 @@ export function ulidMs(id: string): number {
   return ms;
 }
 
+/** The last digit of a ULID: 0 to 31, at random. */
+export const ulidDigit = (id: string): number => crockford.indexOf(id.slice(-1));
+
 /** Sorts before every ULID of this millisecond, and after every one of the milliseconds before. */
 export const ulidFloor = (atMs: number): string => ulid(atMs).slice(0, 10);
 

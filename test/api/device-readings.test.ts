@@ -2,19 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Device } from '../../src/devices/device.js';
 import { batchKey, segmentKey } from '../../src/devices/device-keys.js';
 import { equals } from '../../src/dynamo/expression.js';
-import type { FullReading } from '../support/app.js';
-import {
-  dayMs,
-  ingest,
-  iso,
-  issuesOf,
-  kindsOf,
-  minuteMs,
-  register,
-  singleReading,
-  times,
-  useDevices,
-} from '../support/devices.js';
+import { dayMs, ingest, iso, issuesOf, kindsOf, minuteMs, register, times, useDevices } from '../support/devices.js';
 import * as op from '../support/operations.js';
 
 const fleet = useDevices();
@@ -146,43 +134,6 @@ describe('Device.latestReading and Device.readings', () => {
       stepSecs: 1,
     });
     expect(org?.device?.series).toMatchObject([{ count: 2500, min: 40.123, max: 40.123 }]);
-  });
-
-  it('include readings of a version before segments, and recognise their duplicates', async () => {
-    const { mac, org, orgId, device } = await newDevice();
-    const { store, devices } = fleet.app.gateway.services;
-    const stored = (await devices.find({ orgId, hardwareId: mac })) as Device;
-    const nowMs = fleet.app.clock.nowMs();
-    const before = times(3, (i) => reading(mac, { timestampMs: nowMs - 60_000 * (i + 1) }));
-    // The hash that such a version stored is the hash of today.
-    const hashes = await Promise.all(
-      before.map(async (sent) => {
-        await ingest(device, sent);
-        const key = batchKey(stored, sent.batchId);
-        const marker = await store.get('processed_batches', key, { consistent: true });
-        const { segment, segment_expires, ...rest } = marker ?? {};
-        await store.write({ table: 'processed_batches', put: { ...rest, received_at: iso(nowMs) } });
-        await store.write({ table: 'device_readings', delete: segmentKey(stored, String(segment)) });
-        await store.write({ table: 'device_readings', put: singleReading(stored, sent) });
-        return rest.payload_hash;
-      }),
-    );
-    expect(new Set(hashes).size).toBe(3);
-    const after = reading(mac, { timestampMs: nowMs - 90_000 });
-    await ingest(device, after);
-    const [first, second, third] = before.map(({ batchId }) => batchId);
-    expect(await batchesOf({ orgId, mac })).toEqual([first, after.batchId, second, third]);
-    const latest = (await find({ orgId }, mac))?.latestReading;
-    expect(latest?.batchId).toBe(first);
-    expect((await org.ask(op.NodeDocument, { id: latest?.id ?? '' })).node).toMatchObject({ id: latest?.id });
-    expect(
-      (await ingest(device, ...before, { ...(before[0] as FullReading), firmwareVersion: '2' })).verdicts.map(
-        ({ kind }) => kind,
-      ),
-    ).toEqual(['DUPLICATE', 'DUPLICATE', 'DUPLICATE', 'CONFLICT']);
-    const range = { from: iso(nowMs - 3_600_000), to: iso(nowMs), stepSecs: 3600 };
-    const { org: charted } = await org.ask(op.SeriesOfDocument, { hardwareId: mac, metric: 'HUMIDITY_PCT', ...range });
-    expect(charted?.device?.series.map(({ count }) => count)).toEqual([4]);
   });
 
   it('do not return an expired reading that is still stored', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { print } from 'graphql';
 import WebSocket from 'ws';
+import { feedPartitions } from '../../src/devices/feed-position.js';
 import { ulid } from '../../src/lib/id.js';
 import { sleep } from '../../src/lib/timers.js';
 import { adminKey, type FullReading, type PublicError } from '../support/app.js';
@@ -173,31 +174,42 @@ describe.each([
     expect(following.readings.slice(-250).map(({ batchId }) => batchId)).toEqual(all.map(({ batchId }) => batchId));
   });
 
-  it('resumes after a disconnect on another gateway, without loss and without repeats', async () => {
-    const { mac, device, accessToken } = await newDevice({}, await newSite());
-    const credentials = { authorization: `Bearer ${accessToken}` };
-    const first = await follow(fleet.app.url, credentials, { hardwareId: mac });
-    const sent: string[] = [];
-    const send = async (count: number) => {
-      const readings = times(count, (i) => reading(mac, { timestampMs: fleet.app.clock.nowMs() - 1000 * (count - i) }));
-      await ingest(device, ...readings);
-      sent.push(...readings.map(({ batchId }) => batchId));
-    };
-    await begun(first, () => send(1));
-    await send(3);
-    await until('the last reading arrives', () => first.readings.at(-1)?.batchId === sent.at(-1));
-    first.cut();
-    // Stored while nobody listens.
-    await send(2);
-    await send(1);
-    // In the middle of the segment of three.
-    const seen = first.readings.slice(0, -2);
-    const [cursor, got] = [seen.at(-1)?.cursor as string, seen.map(({ batchId }) => batchId)];
-    const second = await follow(fleet.other.url, credentials, { hardwareId: mac, after: cursor });
-    await send(1);
-    await until('the last reading arrives', () => second.readings.at(-1)?.batchId === sent.at(-1));
-    expect([...got, ...second.readings.map(({ batchId }) => batchId)]).toEqual(sent.slice(sent.indexOf(got[0] ?? '')));
-  });
+  it.each([
+    [1, 8],
+    [8, 64],
+  ])(
+    'resumes after a disconnect on another gateway, without loss or repeats (%i feed partitions)',
+    async (partitions, shardCount) => {
+      expect(feedPartitions(shardCount)).toBe(partitions);
+      const { mac, device, accessToken } = await newDevice({}, await newSite({ shardCount }));
+      const credentials = { authorization: `Bearer ${accessToken}` };
+      const first = await follow(fleet.app.url, credentials, { hardwareId: mac });
+      const sent: string[] = [];
+      const send = async (count: number) => {
+        const readings = times(count, (i) =>
+          reading(mac, { timestampMs: fleet.app.clock.nowMs() - 1000 * (count - i) }),
+        );
+        await ingest(device, ...readings);
+        sent.push(...readings.map(({ batchId }) => batchId));
+      };
+      await begun(first, () => send(1));
+      await send(3);
+      await until('the last reading arrives', () => first.readings.at(-1)?.batchId === sent.at(-1));
+      first.cut();
+      // Stored while nobody listens.
+      await send(2);
+      await send(1);
+      // In the middle of the segment of three.
+      const seen = first.readings.slice(0, -2);
+      const [cursor, got] = [seen.at(-1)?.cursor as string, seen.map(({ batchId }) => batchId)];
+      const second = await follow(fleet.other.url, credentials, { hardwareId: mac, after: cursor });
+      await send(1);
+      await until('the last reading arrives', () => second.readings.at(-1)?.batchId === sent.at(-1));
+      expect([...got, ...second.readings.map(({ batchId }) => batchId)]).toEqual(
+        sent.slice(sent.indexOf(got[0] ?? '')),
+      );
+    },
+  );
 
   it('follows all devices of an org, and resumes there as well', async () => {
     const [one, stranger] = [await newDevice({}, await newSite()), await newDevice({}, await newSite())];

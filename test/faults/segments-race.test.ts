@@ -72,7 +72,7 @@ function gatewayWith({ crashAt, isAfter, stallAt, stalled }: Plan) {
   };
   const client = new StoreClient(transport, bench.config.store.tablePrefix);
   return {
-    store: new SegmentStore(client, systemClock, retentionDays),
+    store: new SegmentStore(client, systemClock, retentionDays, async () => 1),
     isDown: () => isDown,
     close: () => client.close(),
   };

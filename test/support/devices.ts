@@ -1,7 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import type { ReadingsRef } from '../../src/devices/device.js';
-import { readingKey } from '../../src/devices/device-keys.js';
 import { type Metric, metrics } from '../../src/devices/reading.js';
 import { Caller, type FullReading, newOrg, startTestApp, type TestApp } from './app.js';
 import * as op from './operations.js';
@@ -45,9 +43,10 @@ export async function issuesOf<T, V>(caller: Caller, document: TypedDocumentNode
   return errors?.[0]?.extensions.issues ?? [];
 }
 
-/** A reading as versions before segments stored it: one item. */
-export const singleReading = (device: ReadingsRef, sent: op.ReadingInput) => ({
-  ...readingKey(device, sent.timestampMs ?? 0, sent.batchId ?? ''),
+/** A reading as one item of the partition `hardware_id`, for comparisons. */
+export const singleReading = (hardware_id: string, sent: op.ReadingInput) => ({
+  hardware_id,
+  ts_batch: `${sent.timestampMs}#${sent.batchId}`,
   timestamp_ms: sent.timestampMs ?? 0,
   batch_id: sent.batchId ?? '',
   boot_id: sent.bootId ?? '',
@@ -96,8 +95,8 @@ export function useDevices() {
     movedMs += ms;
   }
 
-  async function newSite(): Promise<Site> {
-    const { orgId, accessToken, caller } = await newOrg(app);
+  async function newSite(overrides: Partial<op.RegisterOrgInput> = {}): Promise<Site> {
+    const { orgId, accessToken, caller } = await newOrg(app, overrides);
     const { createApiKey } = await caller.ask(op.CreateApiKeyDocument, { input: {} });
     const key = { 'x-api-key': createApiKey.secret };
     return { orgId, accessToken, org: caller, device: new Caller(app.url, key), elsewhere: new Caller(other.url, key) };

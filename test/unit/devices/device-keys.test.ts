@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { feedKey, newestMsIn, readingKey, segmentRange, segmentSortKey } from '../../../src/devices/device-keys.js';
+import { batchKey, feedKey, newestMsIn, segmentRange, segmentSortKey } from '../../../src/devices/device-keys.js';
 import { ulid, ulidFloor, ulidMs } from '../../../src/lib/id.js';
 
 const orgId = '00000000-0000-4000-8000-000000000000';
@@ -58,14 +58,19 @@ describe('the keys of segments', () => {
 
   it('of feed rows have the org and the minute of the row in the partition', () => {
     const rowId = ulid(nowMs + 59_999);
-    expect(feedKey(orgId, rowId)).toEqual({ hardware_id: `${orgId}#${nowMs / 60_000}`, ts_batch: rowId });
+    expect(feedKey(orgId, rowId, 1)).toEqual({ hardware_id: `${orgId}#${nowMs / 60_000}#0`, ts_batch: rowId });
     expect(ulidMs(rowId)).toBe(nowMs + 59_999);
     expect(ulidFloor(nowMs) < ulid(nowMs) && ulid(nowMs) < ulidFloor(nowMs + 1)).toBe(true);
   });
 
+  it('of feed rows use every partition of the org', () => {
+    const used = new Set(Array.from({ length: 500 }, () => feedKey(orgId, ulid(nowMs), 8).hardware_id));
+    expect([...used].sort()).toEqual(Array.from({ length: 8 }, (_, i) => `${orgId}#${nowMs / 60_000}#${i}`));
+  });
+
   it('begin with the org and fit the longest batch id', () => {
-    const key = readingKey({ orgId, hardwareId: mac, generation: '0123456789ab' }, nowMs, 'z'.repeat(256));
-    expect(key).toEqual({ hardware_id: `${orgId}/${mac}/0123456789ab`, ts_batch: `${nowMs}#${'z'.repeat(256)}` });
+    const key = batchKey({ orgId, hardwareId: mac, generation: '0123456789ab' }, 'z'.repeat(256));
+    expect(key).toEqual({ batch_id: `${orgId}/${mac}/0123456789ab/${'z'.repeat(256)}` });
   });
 
   it('cannot be built from a batch id that could forge another key', () => {

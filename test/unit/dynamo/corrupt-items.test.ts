@@ -3,8 +3,7 @@ import { AuditStore, auditKey } from '../../../src/audit/audit.store.js';
 import { ChangeStore, changeKey } from '../../../src/changes/change.store.js';
 import { DeletionStore } from '../../../src/devices/deletion.store.js';
 import { toDevice } from '../../../src/devices/device.item.js';
-import { batchKey, deletionKey, deviceKey, feedKey, readingKey, segmentKey } from '../../../src/devices/device-keys.js';
-import { toReading } from '../../../src/devices/reading.item.js';
+import { batchKey, deletionKey, deviceKey, feedKey, segmentKey } from '../../../src/devices/device-keys.js';
 import { readingsIn, toFeedRow, toMarker } from '../../../src/devices/segment.item.js';
 import { StoreClient } from '../../../src/dynamo/client.js';
 import type { Item } from '../../../src/dynamo/expression.js';
@@ -332,35 +331,18 @@ const codecs: readonly Codec[] = [
       expiration_time: 2,
     },
     read: toMarker,
-    required: ['payload_hash', 'expiration_time'],
-    optional: ['segment', 'segment_expires'],
+    required: ['payload_hash', 'expiration_time', 'segment', 'segment_expires'],
   },
   {
     name: 'a feed row',
     table: 'device_readings',
     item: {
-      ...feedKey(device.orgId, '01ARZ3NDEKTSV4RRFFQ69G5FAV'),
+      ...feedKey(device.orgId, '01ARZ3NDEKTSV4RRFFQ69G5FAV', 1),
       device: 'AA:BB:CC:DD:EE:FF/0123456789ab',
       segment: '1767312000000#u',
     },
     read: (item) => toFeedRow(device.orgId, item),
     required: ['device', 'segment'],
-  },
-  {
-    name: 'a reading of a version before segments',
-    table: 'device_readings',
-    item: {
-      ...readingKey({ ...device, generation: '0123456789ab' }, 1, 'b'),
-      timestamp_ms: 1,
-      batch_id: 'b',
-      boot_id: 'x',
-      firmware_version: '1.0.0',
-      sensors: { humidity_pct: 40 },
-      sensor_status: { bme280: 'ok' },
-    },
-    read: toReading,
-    required: ['timestamp_ms', 'batch_id', 'boot_id', 'firmware_version', 'sensors', 'sensor_status'],
-    optional: ['friendly_name'],
   },
   {
     name: 'a deletion',

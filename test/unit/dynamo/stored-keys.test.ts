@@ -188,14 +188,11 @@ describe('the stored keys', () => {
     call('devices', 'device.deletionKey', deviceRef, device.deletionKey),
     call('devices gsi1', 'deletionIndexKey', fc.constant(''), () => ({ gsi1pk: device.deletionIndexKey })),
     call('devices gsi1', 'device.deviceIndexKey', orgId, (id) => ({ gsi1pk: device.deviceIndexKey(id) })),
-    call('device_readings', 'device.readingKey', fc.tuple(readingsRef, momentMs, batchId), (args) =>
-      device.readingKey(...args),
-    ),
     call('device_readings ts_batch', 'device.segmentSortKey', fc.tuple(momentMs, batchId), ([atMs, id]) => ({
       ts_batch: device.segmentSortKey(atMs, id),
     })),
     call('device_readings', 'device.feedKey', fc.tuple(orgId, momentMs), ([id, atMs]) =>
-      device.feedKey(id, `${ulidFloor(atMs)}${'0'.repeat(16)}`),
+      device.feedKey(id, `${ulidFloor(atMs)}${'0'.repeat(16)}`, 8),
     ),
     call('processed_batches', 'device.batchKey', fc.tuple(readingsRef, batchId), (args) => device.batchKey(...args)),
     call('api_keys', 'apiKeyKey', orgId, apiKeyKey),
@@ -251,9 +248,8 @@ describe('the stored keys', () => {
     expect(names(priceKey({ modelId: 'm', day: 'd' }))).toEqual(keyOf('pricing_cache'));
     const ref = { orgId: id, hardwareId: 'AA:BB:CC:DD:EE:FF', generation: '0123456789ab' };
     expect(names(device.deviceKey(ref))).toEqual(keyOf('devices'));
-    expect(names(device.readingKey(ref, 1, 'b'))).toEqual(keyOf('device_readings'));
     expect(names(device.segmentKey(ref, '1#u'))).toEqual(keyOf('device_readings'));
-    expect(names(device.feedKey(id, ulid(1)))).toEqual(keyOf('device_readings'));
+    expect(names(device.feedKey(id, ulid(1), 1))).toEqual(keyOf('device_readings'));
     expect(names(device.batchKey(ref, 'b'))).toEqual(keyOf('processed_batches'));
     expect(names(apiKeyKey(id))).toEqual(keyOf('api_keys'));
     for (const table of ['devices', 'api_keys'] as const)
