@@ -3,12 +3,12 @@ import { and, atLeast, equals } from '../dynamo/expression.js';
 import { type Clock, epochSeconds } from '../lib/clock.js';
 import { ulidFloor } from '../lib/id.js';
 import type { DeviceStore } from './device.store.js';
-import { feedPartition, minuteOf } from './device-keys.js';
+import { feedPartition, feedShards, minuteOf } from './device-keys.js';
 import type { ReadingStore } from './reading.store.js';
 import { isLive, readingsIn, toFeedRow } from './segment.item.js';
 import type { Arrival, FeedRow } from './segment.js';
 
-const maxConcurrentMinutes = 8;
+const maxConcurrentMinutes = 4;
 const rowsPerRead = 50;
 
 export interface FeedDeps {
@@ -53,10 +53,14 @@ export class FeedStore {
   }
 
   private async minute(orgId: string, minute: number, fromMs: number): Promise<FeedRow[]> {
-    const partition = equals('hardware_id', feedPartition(orgId, minute).hardware_id);
-    const where = minute === minuteOf(fromMs) ? and(partition, atLeast('ts_batch', ulidFloor(fromMs))) : partition;
-    const items = await this.deps.client.queryAll({ table: 'device_readings', where, consistent: true });
-    return items.map((item) => toFeedRow(orgId, item));
+    const shards = Array.from({ length: feedShards }, (_, shard) => feedPartition(orgId, minute, shard).hardware_id);
+    const read = (partition: string) => {
+      const all = equals('hardware_id', partition);
+      const where = minute === minuteOf(fromMs) ? and(all, atLeast('ts_batch', ulidFloor(fromMs))) : all;
+      return this.deps.client.queryAll({ table: 'device_readings', where, consistent: true });
+    };
+    const rows = (await Promise.all(shards.map(read))).flat().map((item) => toFeedRow(orgId, item));
+    return rows.sort((a, b) => (a.rowId < b.rowId ? -1 : 1));
   }
 
   /** A deleted device keeps its segments until the worker has purged them. They must not be shown. */

@@ -56,9 +56,11 @@ describe('the keys of segments', () => {
     );
   });
 
-  it('of feed rows have the org and the minute of the row in the partition', () => {
+  it('of feed rows have the org and the minute of the row in the partition, and use every shard', () => {
     const rowId = ulid(nowMs + 59_999);
-    expect(feedKey(orgId, rowId)).toEqual({ hardware_id: `${orgId}#${nowMs / 60_000}`, ts_batch: rowId });
+    const rows = Array.from({ length: 64 }, () => feedKey(orgId, ulid(nowMs + 59_999)).hardware_id);
+    expect(new Set(rows)).toEqual(new Set([0, 1].map((shard) => `${orgId}#${nowMs / 60_000}#${shard}`)));
+    expect(feedKey(orgId, rowId).ts_batch).toBe(rowId);
     expect(ulidMs(rowId)).toBe(nowMs + 59_999);
     expect(ulidFloor(nowMs) < ulid(nowMs) && ulid(nowMs) < ulidFloor(nowMs + 1)).toBe(true);
   });
