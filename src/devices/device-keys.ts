@@ -60,8 +60,8 @@ export const batchKey = ({ orgId, hardwareId, generation }: ReadingsRef, batchId
 /** The minute whose feed rows are in one partition. */
 export const minuteOf = (atMs: number): number => Math.floor(atMs / minuteMs);
 /**
- * The feed rows of a minute are spread over this many partitions, because one takes only 1,000 writes per second. Each of
- * them costs a reader one query per second.
+ * The feed rows of a minute are spread over this many partitions, because one takes only 1,000 writes per second. Each
+ * of them costs a reader one query per second.
  */
 export const feedShards = 2;
 export const feedPartition = (orgId: string, minute: number, shard: number) => ({
