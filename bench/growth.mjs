@@ -9,7 +9,8 @@ import { BatchWriteCommand, DynamoDBDocumentClient, GetCommand } from '@aws-sdk/
 import { buildBackground } from '../dist/app.js';
 import { loadConfig } from '../dist/config.js';
 import { generationOf } from '../dist/devices/device.js';
-import { deviceKey, readingKey } from '../dist/devices/device-keys.js';
+import { deviceKey, segmentSortKey } from '../dist/devices/device-keys.js';
+import { segmentItem } from '../dist/devices/segment.item.js';
 import { configKey } from '../dist/identity/client.item.js';
 import { newSigningKeys } from '../dist/identity/token.js';
 import { silentLog } from '../dist/lib/log.js';
@@ -102,27 +103,20 @@ const figures = (requests) => ({
 });
 const spendId = (orgId, day = today) => ({ orgId, appId: 'chat', label: 'premium', day });
 
+/** A segment of one reading: the device sends each reading by itself. */
 function storedReading(device, i) {
   const timestampMs = Date.now() - 3_600_000 - i * 1000;
-  const batchId = `old:${i}`;
-  return {
-    ...readingKey(device, timestampMs, batchId),
-    timestamp_ms: timestampMs,
-    batch_id: batchId,
-    boot_id: bootId,
-    firmware_version: '1.4.2',
-    friendly_name: 'Bench',
-    sensors: {
-      bme280_temp_c: 21.5,
-      ds18b20_temp_c: 20.25,
-      humidity_pct: 40,
-      pressure_hpa: 1013.25,
-      soil_moisture_pct: 33.3,
-    },
-    sensor_status: { bme280: 'ok', ds18b20: 'ok', soil_moisture: 'ok' },
-    payload_hash: 'x'.repeat(43),
-    expiration_time: inDays(90),
+  const reading = {
+    ...device,
+    batchId: `old:${i}`,
+    timestampMs,
+    bootId,
+    firmwareVersion: '1.4.2',
+    friendlyName: 'Bench',
+    sensors: { bme280TempC: 21.5, ds18b20TempC: 20.25, humidityPct: 40, pressureHpa: 1013.25, soilMoisturePct: 33.3 },
+    sensorStatus: { bme280: 'OK', ds18b20: 'OK', soilMoisture: 'OK' },
   };
+  return segmentItem({ device, sortKey: segmentSortKey(timestampMs, randomUUID()) }, [reading], inDays(90));
 }
 
 const storedCost = (orgId) => {
