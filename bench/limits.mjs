@@ -22,7 +22,7 @@ const plenty = 1e12;
 const windowSecs = 3600;
 const onRedis = 'rate-limiter-flexible, Redis (not durable)';
 const maxFillSeconds = 120;
-const fillInFlight = 128;
+const fillInFlight = 24;
 const acquiresPerRequest = 5;
 
 /** Returns the rows, the failed requests, and the figures that are not exact. */

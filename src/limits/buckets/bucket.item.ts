@@ -53,8 +53,6 @@ function toLimits(item: Item, read: Fields, isRetired: boolean): LimitState[] {
   }
 }
 
-export const toShardCount = (item: Item): number => fields(table, item).number('sc');
-
 export function toShard(item: Item): Shard {
   const read = fields(table, item);
   const levels = read.optionalString('lv');
@@ -67,7 +65,7 @@ export function toShard(item: Item): Shard {
     levels: levels === undefined ? [] : levels.split('.').map(Number),
     incarnation: read.optionalString('bi') ?? '',
     conversions: read.optionalNumber('rs') ?? 0,
-    shardCount: toShardCount(item),
+    shardCount: read.number('sc'),
     hour: read.number('hw'),
     booked: read.optionalStrings('un') ?? [],
     events: read.optionalNumber('ec') ?? 0,

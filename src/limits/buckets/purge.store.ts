@@ -1,6 +1,6 @@
 import type { Key, StoreClient } from '../../dynamo/client.js';
 import { type BucketId, type ShardId, shardKey } from '../limiter-keys.js';
-import { table, toShardCount } from './bucket.item.js';
+import { table } from './bucket.item.js';
 import { allShards } from './bucket.store.js';
 import { BucketDirectory, type DirectoryEntry } from './directory.store.js';
 
@@ -46,8 +46,9 @@ export class BucketPurge {
     );
     return entries.flatMap(({ id, maxShardCount }, i) => {
       const first = firsts[i];
-      const count = Math.max(first ? toShardCount(first) : 0, maxShardCount > 1 ? maxShardCount : 0);
-      return allShards(id, count);
+      // A shard that cannot be read is deleted too.
+      const stored = typeof first?.sc === 'number' ? first.sc : 1;
+      return allShards(id, Math.max(first ? stored : 0, maxShardCount > 1 ? maxShardCount : 0));
     });
   }
 }
