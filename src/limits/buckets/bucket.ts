@@ -32,8 +32,8 @@
  * `operation`, `shard-change`, `plan`; then conversions: `reshard`, `stamp`, `convert`. Storage: `bucket.item`,
  * `limit-spec.item`, `bucket-write.item`, `bucket-create.item`, `bucket-change.item`, `bucket.store`,
  * `directory.store`, `purge.store`. One operation from start to end: `bucket.registry`, `cached-bucket.service`,
- * `group.service`, `group.buckets.service`, `group.obstacles.service`, `group.selection.service`, `group.checks.service`, `group.write.service`, `write-batch.service`,
- * `bucket.change.service`.
+ * `group.service`, `group.buckets.service`, `group.obstacles.service`, `group.selection.service`,
+ * `group.checks.service`, `group.write.service`, `write-batch.service`, `bucket.change.service`.
  */
 
 import { smaller } from '../../lib/int.js';
