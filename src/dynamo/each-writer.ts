@@ -24,7 +24,7 @@ export interface EachWriterDeps {
 export class EachWriter {
   constructor(private readonly deps: EachWriterDeps) {}
 
-  /** The outcomes are in the order of the writes. Throws only if a write is malformed. */
+  /** The outcomes are in the order of the writes. Throws only if a call is malformed, not for one statement. */
   async write(writes: readonly EachWrite[]): Promise<EachOutcome[]> {
     const outcomes = new Map<EachWrite, EachOutcome>();
     const batched: { readonly write: EachWrite; readonly statement: Statement }[] = [];

@@ -106,10 +106,10 @@ export function statementOutcome({ Item, Error: error }: StatementResponse): Eac
   if (code === 'ConditionalCheckFailed' || code === 'DuplicateItem')
     return error.Item ? { kind: 'condition', old: error.Item } : { kind: 'condition' };
   if (throttles.has(code)) return { kind: 'failed', applied: 'no', isThrottled: true };
-  if (conflicts.has(code)) return { kind: 'failed', applied: 'no', isThrottled: false };
   if (code === 'InternalServerError') return { kind: 'failed', applied: 'unknown', isThrottled: false };
-  // ValidationError and similar: the statement is malformed.
-  throw new Error(`statement failed: ${code}: ${error.Message}`);
+  // A conflict, or a malformed statement. An exception would fail the other statements too, which may belong to other tenants. So
+  // the caller sends this write again by a call of its own, which throws.
+  return { kind: 'failed', applied: 'no', isThrottled: false };
 }
 
 /** Whether a call without a response changed anything. A read never does. */

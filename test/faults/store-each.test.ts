@@ -1,6 +1,7 @@
 // Independent writes that share calls: `StoreClient.writeEach`.
 import type { Item, Key, StoreClient } from '../../src/dynamo/client.js';
 import { and, atMost, between, equals, or, present } from '../../src/dynamo/expression.js';
+import { StoreUnavailable } from '../../src/dynamo/faults.js';
 import type { EachWrite } from '../../src/dynamo/statement.js';
 import type { Fault, FaultProxy } from '../support/fault-proxy.js';
 import { newKey, type StoreBench, startStoreBench } from './harness.js';
@@ -147,8 +148,13 @@ it('gives each statement of a batch its own outcome', async () => {
   expect(counts).toEqual([1, 0, 1, 0, 0]);
 });
 
-it('throws if a statement is malformed', async () => {
-  const [known] = (await newCounters(1)) as [Key];
-  const malformed: EachWrite = { table, insert: { PK: 'no sort key' } };
-  await expect(store.writeEach([countUp(known, 0), malformed])).rejects.toThrow();
+it('does not fail the other writes of a batch because of one that is malformed', async () => {
+  const [first, second] = (await newCounters(2)) as [Key, Key];
+  await truth.write({ table, update: second, set: { cn: 'no number' } });
+  const malformed: EachWrite = { table, update: second, add: { cn: 1 }, condition: equals('cn', 'no number') };
+  expect(await store.writeEach([countUp(first, 0), malformed])).toEqual([
+    { kind: 'done', item: { ...first, cn: 1 } },
+    { kind: 'failed', applied: 'no', isThrottled: false },
+  ]);
+  await expect(store.writeEach([malformed])).rejects.not.toBeInstanceOf(StoreUnavailable);
 });

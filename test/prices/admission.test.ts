@@ -55,8 +55,10 @@ async function unitsOf<T>(
       write: consumed.write - before.write,
       calls: consumed.calls - before.calls,
     };
-    if (!best || units.read + units.write < best.read + best.write) best = units;
-    if (best.write + best.read <= due) break;
+    // A poll is one read unit.
+    const isBetter = !best || units.read < best.read || (units.read === best.read && units.write < best.write);
+    if (isBetter) best = units;
+    if (best && best.read === 0 && best.write <= due) break;
   }
   return best as Units;
 }
