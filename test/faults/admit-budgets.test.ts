@@ -2,15 +2,14 @@
 // what is reserved.
 import { randomUUID } from 'node:crypto';
 import { type Background, buildBackground } from '../../src/app.js';
-import { StoreClient } from '../../src/dynamo/client.js';
-import { sdkTransport } from '../../src/dynamo/transport.js';
+import type { StoreClient } from '../../src/dynamo/client.js';
 import { silentLog } from '../../src/lib/log.js';
-import { newOrg, startTestApp, type TestApp, testEndpoint } from '../support/app.js';
+import { newOrg, type TestApp, testEndpoint } from '../support/app.js';
 import { ManualClock } from '../support/clock.js';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import type { Fault, FaultProxy } from '../support/fault-proxy.js';
 import * as op from '../support/operations.js';
-import { deniedBy } from '../support/policy.js';
 import { until } from '../support/until.js';
+import { type ProxiedApp, startProxiedApp } from './harness.js';
 
 const dayMs = 86_400_000;
 const budgetUsdMicros = 1000;
@@ -18,31 +17,18 @@ const budgetUsdMicros = 1000;
 const claimsAreOverMs = 2 * 60_000;
 // A Tuesday.
 const clock = new ManualClock({ frozenAtMs: Date.parse('2030-03-05T12:00:00Z') });
+let world: ProxiedApp;
 let gatewayProxy: FaultProxy;
 let workerProxy: FaultProxy;
 let app: TestApp;
-/** Not behind a proxy: reads the real state. */
 let truth: StoreClient;
 
 beforeAll(async () => {
-  [gatewayProxy, workerProxy] = await Promise.all([startFaultProxy(testEndpoint()), startFaultProxy(testEndpoint())]);
-  app = await startTestApp({ endpoint: gatewayProxy.endpoint, clock });
-  truth = new StoreClient(
-    sdkTransport({ ...app.config.store, endpoint: testEndpoint() }),
-    app.config.store.tablePrefix,
-  );
+  world = await startProxiedApp(clock);
+  ({ gatewayProxy, workerProxy, app, truth } = world);
 });
-afterEach(() => {
-  const denied = [deniedBy('GatewayPolicy', gatewayProxy.calls), deniedBy('WorkerPolicy', workerProxy.calls)];
-  for (const proxy of [gatewayProxy, workerProxy]) proxy.clear();
-  expect(denied).toEqual([[], []]);
-});
-afterAll(async () => {
-  await app.stop();
-  truth.close();
-  app.tableAdmin.client.destroy();
-  await Promise.all([gatewayProxy.stop(), workerProxy.stop()]);
-});
+afterEach(() => expect(world.clear()).toEqual([]));
+afterAll(() => world.stop());
 
 interface Place {
   readonly orgId: string;

@@ -7,9 +7,11 @@ import { createTables, type TableAdmin } from '../../src/dynamo/table-admin.js';
 import { adminClient, sdkTransport } from '../../src/dynamo/transport.js';
 import { systemClock } from '../../src/lib/clock.js';
 import { sleep } from '../../src/lib/timers.js';
-import { testConfig } from '../support/app.js';
+import { startTestApp, type TestApp, testConfig, testEndpoint } from '../support/app.js';
+import type { ManualClock } from '../support/clock.js';
 import { type Call, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import { patience } from '../support/patience.js';
+import { deniedBy } from '../support/policy.js';
 
 /** A store client without a gateway. A fault proxy is between it and its own tables. */
 export interface StoreBench {
@@ -47,6 +49,43 @@ export async function startStoreBench(): Promise<StoreBench> {
       truth.close();
       tableAdmin.client.destroy();
       await proxy.stop();
+    },
+  };
+}
+
+/** A gateway, and an endpoint for workers, each behind a fault proxy of its own. */
+export interface ProxiedApp {
+  readonly app: TestApp;
+  readonly gatewayProxy: FaultProxy;
+  readonly workerProxy: FaultProxy;
+  /** Not behind a proxy: reads the real state. */
+  readonly truth: StoreClient;
+  /** Removes all faults. Returns the calls that the policies of gateway and worker do not allow. */
+  clear(): string[];
+  stop(): Promise<void>;
+}
+
+export async function startProxiedApp(clock: ManualClock): Promise<ProxiedApp> {
+  const proxies = await Promise.all([startFaultProxy(testEndpoint()), startFaultProxy(testEndpoint())]);
+  const [gatewayProxy, workerProxy] = proxies;
+  const app = await startTestApp({ endpoint: gatewayProxy.endpoint, clock });
+  const { store } = app.config;
+  const truth = new StoreClient(sdkTransport({ ...store, endpoint: testEndpoint() }), store.tablePrefix);
+  return {
+    app,
+    gatewayProxy,
+    workerProxy,
+    truth,
+    clear() {
+      const denied = [...deniedBy('GatewayPolicy', gatewayProxy.calls), ...deniedBy('WorkerPolicy', workerProxy.calls)];
+      for (const proxy of proxies) proxy.clear();
+      return denied;
+    },
+    async stop() {
+      await app.stop();
+      truth.close();
+      app.tableAdmin.client.destroy();
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
     },
   };
 }

@@ -37,7 +37,7 @@ function resourceOf(arn: ArnOf): string {
 const tableOf = (logicalId: string): string =>
   (Resources[logicalId] as Table).Properties.TableName['Fn::Sub'].replace(/^\$\{TablePrefix\}/, '');
 
-/** The actions of a call for IAM: one per write of a transaction, and an index is a separate resource. */
+/** The actions of a call for IAM: one per write of a transaction or batch, and an index is a separate resource. */
 function actionsOf({ operation, tables, body }: Pick<Call, 'operation' | 'tables' | 'body'>): string[] {
   if (operation === 'TransactWriteItems') {
     const parts = (body.TransactItems as Record<string, { TableName: string }>[]).flatMap((part) =>
@@ -48,5 +48,10 @@ function actionsOf({ operation, tables, body }: Pick<Call, 'operation' | 'tables
         `dynamodb:${kind === 'ConditionCheck' ? 'ConditionCheckItem' : `${kind}Item`} ${plainTable(TableName)}`,
     );
   }
+  if (operation === 'BatchExecuteStatement')
+    return (body.Statements as { Statement: string }[]).map(({ Statement }) => {
+      const [verb, table = ''] = Statement.split('"');
+      return `dynamodb:PartiQL${verb?.startsWith('INSERT') ? 'Insert' : 'Update'} ${plainTable(table)}`;
+    });
   return tables.map((table) => `dynamodb:${operation} ${plainTable(table)}${body.IndexName ? '/index' : ''}`);
 }
