@@ -21,7 +21,7 @@ const maxSeen = 64;
 /** The end of a ULID, 40 random bits, tells the rows of one window apart. */
 const shortIdLength = 8;
 
-/** A row that was delivered completely. */
+/** A row that was delivered completely, or that arrived before the subscription. */
 interface SeenRow {
   readonly shortId: string;
   readonly atMs: number;
@@ -35,7 +35,7 @@ export interface FeedPosition {
   readonly index: number;
   /** The time of the newest row that was delivered. A resumed stream reads the feed from `feedWindowMs` before it. */
   readonly newestMs: number;
-  /** The short ids of other rows in that window that were delivered completely, each with its time. */
+  /** The other rows in that window that a resumed stream leaves out. */
   readonly seen: readonly SeenRow[];
 }
 
@@ -49,12 +49,18 @@ export const startOf = (newestMs: number): FeedPosition => ({ rowId: '', index: 
 export function advanced(from: FeedPosition, rowId: string, index: number): FeedPosition {
   if (rowId === from.rowId) return { ...from, index };
   const newestMs = Math.max(from.newestMs, ulidMs(rowId));
-  const last = from.rowId === '' ? [] : [{ shortId: shortIdOf(from.rowId), atMs: ulidMs(from.rowId) }];
-  const seen = [...from.seen, ...last].filter(({ atMs }) => atMs >= newestMs - feedWindowMs);
-  return { rowId, index, newestMs, seen: seen.slice(-maxSeen) };
+  const { seen } = from.rowId === '' ? from : passedOver({ ...from, newestMs }, from.rowId);
+  return { rowId, index, newestMs, seen };
 }
 
-/** True if the row was delivered completely before this position. */
+/** The position with one more row that is not delivered after it. */
+export function passedOver(from: FeedPosition, rowId: string): FeedPosition {
+  const row = { shortId: shortIdOf(rowId), atMs: ulidMs(rowId) };
+  const seen = [...from.seen, row].filter(({ atMs }) => atMs >= from.newestMs - feedWindowMs);
+  return { ...from, seen: seen.slice(-maxSeen) };
+}
+
+/** True if the row is left out after this position. */
 export const hasSeen = ({ seen }: FeedPosition, rowId: string): boolean =>
   seen.length > 0 && seen.some(({ shortId }) => shortId === shortIdOf(rowId));
 

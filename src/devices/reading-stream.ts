@@ -1,7 +1,7 @@
 import { ulidMs } from '../lib/id.js';
 import { PushStream } from '../lib/push-stream.js';
 import type { ReadingsRef } from './device.js';
-import { advanced, type FeedPosition, hasSeen } from './feed-position.js';
+import { advanced, type FeedPosition, hasSeen, passedOver } from './feed-position.js';
 import type { Reading } from './reading.js';
 import type { Arrival, FeedRow } from './segment.js';
 
@@ -62,9 +62,10 @@ export class ReadingStream implements AsyncIterableIterator<LiveReading> {
     return !wanted || (device.hardwareId === wanted.hardwareId && device.generation === wanted.generation);
   }
 
-  /** Leaves out a row that arrived before the subscription. */
+  /** Leaves out a row that arrived before the subscription, also after the stream was resumed. */
   skip({ rowId }: FeedRow): void {
     this.taken.add(rowId);
+    this.position = passedOver(this.position, rowId);
   }
 
   push(arrival: Arrival): void {

@@ -107,8 +107,8 @@ export function statementOutcome({ Item, Error: error }: StatementResponse): Eac
     return error.Item ? { kind: 'condition', old: error.Item } : { kind: 'condition' };
   if (throttles.has(code)) return { kind: 'failed', applied: 'no', isThrottled: true };
   if (code === 'InternalServerError') return { kind: 'failed', applied: 'unknown', isThrottled: false };
-  // A conflict, or a malformed statement. An exception would fail the other statements too, which may belong to other tenants. So
-  // the caller sends this write again by a call of its own, which throws.
+  // A conflict, or a malformed statement. An exception would fail the other statements too, which may belong to other
+  // tenants. So the caller sends this write again by a call of its own, which throws.
   return { kind: 'failed', applied: 'no', isThrottled: false };
 }
 

@@ -183,6 +183,8 @@ describe.each([
       expect(feedPartitions(shardCount)).toBe(partitions);
       const { mac, device, accessToken } = await newDevice({}, await newSite({ shardCount }));
       const credentials = { authorization: `Bearer ${accessToken}` };
+      // Arrives before the subscription, so it is not delivered after the resumption either.
+      await ingest(device, reading(mac));
       const first = await follow(fleet.app.url, credentials, { hardwareId: mac });
       const sent: string[] = [];
       const send = async (count: number) => {

@@ -314,6 +314,12 @@ describe('the history check of a quota of 100', () => {
     expect(found([admitted('a', 60, 0), unknown('b', 20, 0), denied(19, 50, 500), filled])).toEqual([heldRule]);
   });
 
+  it('accepts the denial of 0 only if more than the quota is held', () => {
+    expect(found([admitted('a', 100, 0), denied(0, 0, 500), settled('a', 99, 1000)])).toEqual([heldRule]);
+    const over = [admitted('a', 100, 0), settled('a', 105, 20), listed('a', 'ABOVE_RESERVATION', 5)];
+    expect(found([...over, denied(0, 0, 500)], {}, denied(0, 100, 600_000))).toEqual([]);
+  });
+
   it('finds a reservation that is left after its slot', () => {
     expect(found([admitted('a', 60, 0), filled], {}, denied(0, 100, 600_000))).toEqual([heldRule]);
   });

@@ -266,9 +266,10 @@ function figuresPossible(
     const fromMs = oldest(invokedMs, facts);
     const [low, high] = [Math.min(...least.within(fromMs, endedMs)), Math.max(...greatest.within(fromMs, endedMs))];
     const held = quota - room;
-    // A scope that holds more than its quota has no room either.
+    // A scope that holds more than its quota has no room either, and denies even an amount of 0.
     const isPossible = held <= high && (room === 0 || held >= low);
-    if (isPossible && act.micros > room) return [];
+    const isOver = room === 0 && high > quota;
+    if (isPossible && (act.micros > room || isOver)) return [];
     const what = isPossible
       ? `${scope} denied ${act.micros} with room for ${room}`
       : `${scope} shows ${held} held, which is not from ${low} to ${high}`;
