@@ -1,6 +1,5 @@
 // admit and settle against submitCost alone, and against a client that asks `modelSelection` and then submits the cost.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { compare, measure } from './measure.mjs';
 import { submit, wrongOrgs } from './spend.mjs';
 import { newOrg } from './tenant.mjs';
@@ -12,18 +11,9 @@ const several = 10;
 
 /** The gateway concurrency of one org would reject calls at more. */
 const inFlight = [1, 64];
-/** The gateway makes its page of metrics anew after a second. */
-const metricsMs = 1100;
 
 /** Returns the rows, the failed requests, and the figures that are not exact. */
 export async function admit(stage, { seconds }) {
-  const exact = {
-    ...stage,
-    async used() {
-      await sleep(metricsMs);
-      return stage.used();
-    },
-  };
   const place = async (enforcement) => ({ ...(await newOrg(stage, { enforcement })), acknowledged: new Map() });
   const one = { hard: await place('HARD'), advisory: await place('ADVISORY') };
   const many = [];
@@ -39,7 +29,7 @@ export async function admit(stage, { seconds }) {
       [`admit + settle, ${title}, HARD`, () => admitted(stage, pick().hard)],
     ].map(([operation, send]) => ({ operation, by: 'Tollgate', send })),
   );
-  const { rows, failures } = await measure(exact, phases, { seconds, inFlight });
+  const { rows, failures } = await measure(stage, phases, { seconds, inFlight, countAt: inFlight });
   const comparisons = Object.keys(titles).flatMap((title) =>
     ['ADVISORY', 'HARD'].flatMap((enforcement) =>
       ['submitCost', 'modelSelection + submitCost'].map((other) => ({

@@ -36,7 +36,7 @@ export async function devices(stage, { seconds }) {
         send: () => gateway.ingest(many),
       },
     ],
-    { seconds },
+    { seconds, countAt: [barLevel] },
   );
   const reading = await measure(
     stage,

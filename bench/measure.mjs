@@ -10,9 +10,10 @@ const rounds = 2;
 /**
  * Measures the phases of one comparison and returns one row per phase and level. A phase has `operation`, `by` (who
  * does it) and `send`. Optional: `units` (operations per call), `maxInFlight`, `warmUpSeconds`, `pid` (the server that
- * does the work if it is not the gateway), `isOwnProcess` (this process does the work).
+ * does the work if it is not the gateway), `isOwnProcess` (this process does the work). `countAt`: the levels at which
+ * the DynamoDB calls and units of the gateway are counted, which takes two seconds more each time.
  */
-export async function measure(stage, phases, { seconds, inFlight = levels }) {
+export async function measure(stage, phases, { seconds, inFlight = levels, countAt = [barLevel] }) {
   const failures = [];
   for (const { send, warmUpSeconds = 1, maxInFlight = barLevel } of phases)
     failures.push(
@@ -24,19 +25,23 @@ export async function measure(stage, phases, { seconds, inFlight = levels }) {
       new Map(inFlight.filter((level) => level <= (phase.maxInFlight ?? level)).map((level) => [level, []])),
     ]),
   );
+  const isCounted = ({ pid, isOwnProcess }, level) => !pid && !isOwnProcess && countAt.includes(level);
   for (let round = 0; round < rounds; round++) {
     for (const level of inFlight) {
       for (const phase of phases.filter((one) => runs.get(one).has(level))) {
-        const before = await usedBy(stage, phase);
+        const counts = isCounted(phase, level) ? await stage.counts() : undefined;
+        const before = cpuOf(stage, phase);
         const run = await drive({
           inFlight: level,
           seconds: (level === barLevel ? seconds : seconds / 3) / rounds,
           send: phase.send,
         });
+        const used = difference(cpuOf(stage, phase), before);
+        if (counts) Object.assign(used, difference(await stage.counts(), counts));
         runs
           .get(phase)
           .get(level)
-          .push({ ...run, used: difference(await usedBy(stage, phase), before) });
+          .push({ ...run, used });
       }
     }
   }
@@ -46,17 +51,17 @@ export async function measure(stage, phases, { seconds, inFlight = levels }) {
   return { rows, failures };
 }
 
-async function usedBy(stage, { pid, isOwnProcess }) {
-  const { gatewayMs, loadMs, ...used } = await stage.used();
-  return { ...used, ownMs: pid ? cpuMs(pid) : isOwnProcess ? loadMs : gatewayMs };
+function cpuOf(stage, { pid, isOwnProcess }) {
+  const { gatewayMs, loadMs, engineMs } = stage.cpu();
+  return { engineMs, ownMs: pid ? cpuMs(pid) : isOwnProcess ? loadMs : gatewayMs };
 }
 
-function rowOf({ operation, by, units = 1, pid, isOwnProcess }, inFlight, runs, failed) {
+function rowOf({ operation, by, units = 1 }, inFlight, runs, failed) {
   const { count, perSecond, p50, p99, failures } = together(runs);
   failed.push(...failures);
   const done = count * units;
   const each = (name) => runs.reduce((sum, { used }) => sum + used[name], 0) / done;
-  const isGateway = !pid && !isOwnProcess;
+  const isCounted = runs.every(({ used }) => 'calls' in used);
   return {
     operation,
     by,
@@ -66,7 +71,7 @@ function rowOf({ operation, by, units = 1, pid, isOwnProcess }, inFlight, runs, 
     p99Ms: p99,
     cpuMs: each('ownMs'),
     engineCpuMs: each('engineMs'),
-    ...(isGateway ? { storeCalls: each('calls'), readUnits: each('read'), writeUnits: each('write') } : {}),
+    ...(isCounted ? { storeCalls: each('calls'), readUnits: each('read'), writeUnits: each('write') } : {}),
   };
 }
 

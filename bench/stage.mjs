@@ -14,6 +14,8 @@ const tablePrefix = 'bench_';
 const adminKey = 'admin-key-of-the-benchmarks-0123456789';
 const readyMs = 20_000;
 const stopMs = 12_000;
+/** The gateway makes its page of metrics anew after a second. */
+const metricsMs = 1100;
 /** So large that no request is rejected. The limit is still computed. */
 const unbounded = '100000000';
 
@@ -76,10 +78,12 @@ export async function openStage({
       tableName: (name) => tablePrefix + name,
       client,
       asAdmin: { 'x-admin-key': adminKey },
-      /** The totals so far: CPU of gateway, engine and load; DynamoDB calls and units of the gateway. */
-      async used() {
-        const cpu = { gatewayMs: cpuMs(gateway.child.pid), engineMs: cpuMs(enginePid), loadMs: ownCpuMs() };
-        return { ...cpu, ...countedOn(await (await fetch(`${origin}/metrics`)).text()) };
+      /** The CPU of gateway, engine and load so far. */
+      cpu: () => ({ gatewayMs: cpuMs(gateway.child.pid), engineMs: cpuMs(enginePid), loadMs: ownCpuMs() }),
+      /** The DynamoDB calls and units of the gateway so far. */
+      async counts() {
+        await sleep(metricsMs);
+        return countedOn(await (await fetch(`${origin}/metrics`)).text());
       },
       async close() {
         client.close();
@@ -103,7 +107,7 @@ function countedOn(page) {
   };
 }
 
-/** The difference between two results of `used`. */
+/** The difference between two results of `cpu` or of `counts`. */
 export const difference = (after, before) =>
   Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]));
 

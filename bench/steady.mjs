@@ -34,9 +34,9 @@ async function follow(stage, operation, send) {
   console.log(`\n${operation}\n\n| second | calls per second | gateway CPU, µs | engine CPU, µs |\n|---|---|---|---|`);
   const measured = [];
   for (let slice = 0; slice < slices; slice++) {
-    const before = await stage.used();
+    const before = stage.cpu();
     const { count, perSecond, failures: failed } = together([await drive({ inFlight, seconds: sliceSeconds, send })]);
-    const { gatewayMs, engineMs } = difference(await stage.used(), before);
+    const { gatewayMs, engineMs } = difference(stage.cpu(), before);
     failures.push(...failed);
     measured.push({ perSecond, engineUs: (1000 * engineMs) / count, engineShare: engineMs / gatewayMs });
     console.log(

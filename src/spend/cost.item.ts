@@ -23,7 +23,7 @@ export interface RequestRef {
 export interface CostRecord extends RequestRef {
   readonly label: string;
   readonly day: string;
-  /** Whole hours since the day began. Absent on costs from before hours were counted. */
+  /** Whole hours since the day began. */
   readonly hour?: number;
   /** The values as counted: `other` for a value beyond the maximum of its day. */
   readonly dimensions?: readonly Dimension[];
@@ -89,7 +89,7 @@ export const toCostItem = (record: CostRecord, stamp: CostStamp): Item => ({
   }),
 });
 
-/** The item with what was recorded as attributes. Items of store schema 4 have these attributes themselves. */
+/** The item with what was recorded as attributes. A reservation has no recorded cost, only attributes of its own. */
 export function unpacked(item: Item): Item {
   const read = fields(costTable, item);
   return read.has('cost') ? { ...item, ...read.json('cost') } : item;

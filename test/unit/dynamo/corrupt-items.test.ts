@@ -196,7 +196,7 @@ const codecs: readonly Codec[] = [
     optional: ['app_id', 'active_label'],
   },
   {
-    name: 'a cost of store schema 4',
+    name: 'a cost in attributes',
     table: 'cost_requests',
     item: {
       ...requestKey({ orgId, appId: 'chat', requestId: 'r' }),
