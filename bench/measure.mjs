@@ -124,6 +124,8 @@ export function compare(rows, comparisons) {
           : row;
         if (!other) return [];
         const value = of(row, other);
+        // Calls and units are not counted at every level.
+        if (value === undefined) return [];
         const judged = bar !== undefined && row.inFlight === at;
         const isMet = isAtLeast ? value >= bar : value <= bar;
         return [{ text: text(value, title), value, ...(judged ? { bar, isAtLeast, isMet } : {}) }];
