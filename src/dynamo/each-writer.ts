@@ -4,7 +4,8 @@ import { type EachOutcome, type Fault, type StatementResponse, StoreUnavailable,
 import { type EachWrite, type Statement, statementOf } from './statement.js';
 import { definitionOf, type TableName } from './tables.js';
 
-const maxStatementsPerBatch = 25;
+/** The limit of DynamoDB. */
+export const maxStatementsPerCall = 25;
 
 /** The result of one attempt of a call. */
 export type Sent =
@@ -42,8 +43,8 @@ export class EachWriter {
       for (const [i, { write }] of chunk.entries()) outcomes.set(write, found[i] as EachOutcome);
     };
     const sending = alone.map(sendAlone);
-    for (let i = 0; i < batched.length; i += maxStatementsPerBatch)
-      sending.push(sendBatch(batched.slice(i, i + maxStatementsPerBatch)));
+    for (let i = 0; i < batched.length; i += maxStatementsPerCall)
+      sending.push(sendBatch(batched.slice(i, i + maxStatementsPerCall)));
     await Promise.all(sending);
     return writes.map((write) => outcomes.get(write) as EachOutcome);
   }

@@ -33,8 +33,7 @@
  * `limit-spec.item`, `bucket-write.item`, `bucket-create.item`, `bucket-change.item`, `bucket.store`,
  * `directory.store`, `purge.store`. One operation from start to end:
  * `bucket.registry`, `cached-bucket.service`, `group.service`, `group.buckets.service`, `group.obstacles.service`,
- * `group.selection.service`, `group.checks.service`, `group.write.service`, `write-batch.service`,
- * `bucket.change.service`.
+ * `group.selection.service`, `group.checks.service`, `group.write.service`, `bucket.change.service`.
  */
 
 import { smaller } from '../../lib/int.js';

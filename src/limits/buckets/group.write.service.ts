@@ -1,8 +1,9 @@
 import type { Clock } from '../../lib/clock.js';
 import { GatewayError } from '../../lib/errors.js';
 import { randomToken } from '../../lib/id.js';
+import { SharedCalls } from '../../lib/shared-calls.js';
 import { hourOf } from '../usage/usage.js';
-import type { BucketStore } from './bucket.store.js';
+import type { BucketStore, ShardWriteResult } from './bucket.store.js';
 import { creationWrite, maySpeculate, speculativeWrite } from './bucket-create.item.js';
 import { changeWrite, type PlannedWrite } from './bucket-write.item.js';
 import type { GroupBucket, GroupBuckets } from './group.buckets.service.js';
@@ -12,9 +13,12 @@ import type { BucketView, Operation, OperationOutcome, Part, PartResult, Rider, 
 import type { Plan } from './plan.js';
 import type { Shard } from './shard.js';
 import type { ShardChange } from './shard-change.js';
-import { WriteBatches } from './write-batch.service.js';
 
 const incarnationBytes = 6;
+/** So an acquire of a child and its parent, in an idle process, does not lose both takes with one response. */
+const minSharedWrites = 3;
+/** DynamoDB accepts 25 statements per call. */
+const maxSharedWrites = 25;
 
 /** The next write of a group. */
 export interface GroupWrite {
@@ -49,13 +53,15 @@ type OperationWithRider = SelectedOperation & { readonly rider: Rider };
 
 /** Sends one write for all selected operations of a group. */
 export class GroupWriter {
-  private readonly batches: WriteBatches;
+  /** No two of the writes are of the same bucket, because each bucket has one group at a time. */
+  private readonly calls: SharedCalls<PlannedWrite, ShardWriteResult>;
 
   constructor(
     private readonly store: BucketStore,
     clock: Clock,
   ) {
-    this.batches = new WriteBatches(store, clock);
+    const send = (writes: readonly PlannedWrite[]) => store.writeEach(writes);
+    this.calls = new SharedCalls({ minSize: minSharedWrites, maxSize: maxSharedWrites, clock, send });
   }
 
   async write(group: GroupWrite, nowMs: number): Promise<GroupWriteResult> {
@@ -99,7 +105,7 @@ export class GroupWriter {
 
   private async writeOne(group: GroupWrite, only: PlannedShardWrite, nowMs: number): Promise<GroupWriteResult> {
     const { bucket, index } = only;
-    const { done, shard } = await this.batches.write(only);
+    const { done, shard } = await (only.kind === 'change' ? this.calls.submit(only) : this.store.write(only));
     const updates: ShardUpdate[] = [{ bucket, index, shard: shard ?? 'absent' }];
     if (!done) return { isExact: true, updates, outcomes: new Map() };
     return { isExact: true, updates, outcomes: doneOutcomes(group, [{ ...only, after: shard as Shard }], nowMs) };
